@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from typing import ClassVar, Generic, TypeVar
 
+from ..typecheck.class_types import ClassType, InterfaceType
 from ..typecheck.schema import Signature
 from ..typecheck.types import (
     ANY,
@@ -24,10 +25,8 @@ from ..typecheck.types import (
     NONE,
     STRING,
     TENSOR,
-    ClassType,
     DictType,
     FutureType,
-    InterfaceType,
     ListType,
     Type,
     VariableType,

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..frontend.source import UNKNOWN, Span
+from ..typecheck.class_types import FunctionType
 from ..typecheck.functions import Function
 from ..typecheck.typed import EnumMember
 from ..typecheck.types import (
@@ -16,7 +17,6 @@ from ..typecheck.types import (
     INT,
     NONE,
     STRING,
-    FunctionType,
     TupleType,
     Type,
 )

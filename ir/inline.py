@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections import Counter
 
 from ..frontend.deep_stack import goes_deep
+from ..typecheck.class_types import ClassType, FunctionType
 from ..typecheck.functions import Bounding, Function
-from ..typecheck.types import ClassType, FunctionType
 from .clone import clone_graph, insert_graph, take_graph
 from .graph import Block, CallSite, Graph, Node, Value
 from .passes.constant_pooling import pool_constants

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ..frontend.source import Span
 from ..typecheck import typed
-from ..typecheck.types import NONE, FunctionType, Type
+from ..typecheck.class_types import FunctionType
+from ..typecheck.types import NONE, Type
 from .clone import insert_graph
 from .emitter import Emitter
 from .graph import Graph, Value

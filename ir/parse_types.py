@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from ..typecheck.class_types import ClassType, FunctionType, InterfaceType
 from ..typecheck.functions import Function
 from ..typecheck.tensor_facts import RefinedTensor
 from ..typecheck.types import (
     INT,
     SIMPLE_TYPES,
-    ClassType,
     DictType,
     EnumType,
-    FunctionType,
     FutureType,
-    InterfaceType,
     ListType,
     OptionalType,
     TupleType,

@@ -15,6 +15,7 @@ from ..frontend.bounds import BoundExceeded
 from ..frontend.clock import checkpoint
 from ..frontend.source import UNKNOWN, Source, Span
 from ..grammar import load
+from ..typecheck.class_types import FunctionType
 from ..typecheck.functions import Function
 from ..typecheck.relations import is_subtype
 from ..typecheck.schema import OperatorTable, Signature
@@ -27,7 +28,6 @@ from ..typecheck.types import (
     NUMBER,
     TENSOR,
     DictType,
-    FunctionType,
     ListType,
     OptionalType,
     Type,

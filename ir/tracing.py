@@ -24,6 +24,7 @@ from ..ops.memory.dtype import Device
 from ..ops.table.table import TABLE, Operator
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import TracedFloat, TracedInt
+from ..typecheck.class_types import FunctionType
 from ..typecheck.functions import Function
 from ..typecheck.tensor_facts import RefinedTensor
 from ..typecheck.types import (
@@ -36,7 +37,6 @@ from ..typecheck.types import (
     STRING,
     TENSOR,
     DictType,
-    FunctionType,
     ListType,
     OptionalType,
     TupleType,

@@ -102,31 +102,14 @@ def test_a_room_imports_only_lower_rooms(part: str) -> None:
             assert not wrong, f"{file.relative_to(ROOT)} reaches up: {wrong}"
 
 
-CIRCLES = [
-    # What is known of a class is its functions, and a function's types may be classes.
-    "typecheck: functions names schema typed types",
-    # A tensor is told of by tracers, and its part about gradients gives tensors.
-    "ops: tensors.differentiable tensors.tensor tensors.tracing",
-]
-"""Files that reach each other: of late imports, and those for types alone.  Let it not grow."""
-
-
-def test_files_import_in_no_circle_but_the_known_ones() -> None:
+def test_files_import_in_no_circle() -> None:
+    """Late imports, and those for types alone, count."""
     modules = {module_name(file): file for file in FILES}
-    circles = {name: circle for circle in CIRCLES for name in members(circle)}
-    assert set(circles) <= set(modules)
-    edges: dict[object, set[object]] = {}
+    edges = {}
     for name, file in modules.items():
         reached = {w if w in modules else w[:-1] for w in imports(file, by_text=True)}
-        node = circles.get(name, name)  # a known circle is one node
-        edges.setdefault(node, set()).update(circles.get(r, r) for r in reached & set(modules))
-    TopologicalSorter({node: to - {node} for node, to in edges.items()}).prepare()
-
-
-def members(circle: str) -> list[tuple[str, ...]]:
-    """The modules of one of `CIRCLES`."""
-    part, names = circle.split(":")
-    return [("rushlight", part, *name.split(".")) for name in names.split()]
+        edges[name] = reached & set(modules) - {name}
+    TopologicalSorter(edges).prepare()
 
 
 FOREIGN = {

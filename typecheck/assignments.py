@@ -6,6 +6,7 @@ from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help, Label
 from ..frontend.source import Span
 from . import typed
+from .class_types import ClassType
 from .conversions import convert
 from .environment import Variable
 from .function_calls import call_method
@@ -15,7 +16,7 @@ from .relations import is_subtype
 from .scope import Scope
 from .signature_text import expected_text
 from .sugar import Sugar, describe
-from .types import FLOAT, INT, UNKNOWN, ClassType, ListType, Type
+from .types import FLOAT, INT, UNKNOWN, ListType, Type
 from .values import value_of
 
 __all__ = ["assign_attribute", "assign_name"]

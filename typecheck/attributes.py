@@ -12,6 +12,7 @@ from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from ..frontend.value_class import value_class
 from . import typed
+from .class_types import ClassType, InterfaceType
 from .dispatch import checks, sugared
 from .function_calls import call_bound
 from .literals import type_of_value
@@ -46,9 +47,7 @@ from .types import (
     STRING,
     TENSOR,
     UNKNOWN,
-    ClassType,
     EnumType,
-    InterfaceType,
     OptionalType,
     TupleType,
     Type,

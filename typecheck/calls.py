@@ -6,6 +6,7 @@ from ..frontend import tree
 from ..frontend.source import UNKNOWN as NOWHERE
 from . import typed
 from .arguments import check_arguments
+from .class_types import ClassType, FunctionType, InterfaceType
 from .conversions import convert
 from .dispatch import checks, expression, sugared
 from .function_calls import call_bound, call_function, shifted, signature_of
@@ -51,10 +52,7 @@ from .types import (
     STRING,
     TENSOR,
     UNKNOWN,
-    ClassType,
     EnumType,
-    FunctionType,
-    InterfaceType,
     ListType,
     OptionalType,
     TupleType,

@@ -34,7 +34,7 @@ from .functions import Function
 from .names import Resolver
 from .schema import OperatorTable
 from .scope import Scope
-from .types import ClassType
+from .types import NamedType
 
 __all__ = ["check_function"]
 
@@ -45,7 +45,7 @@ def check_function(
     table: OperatorTable,
     collector: Collector,
     *,
-    self_type: ClassType | None = None,
+    self_type: NamedType | None = None,
 ) -> typed.TypedFunction | None:
     """Check a function's tree; diagnostics go to the collector.
 

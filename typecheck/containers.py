@@ -6,6 +6,7 @@ from ..frontend import tree
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
+from .class_types import InterfaceType
 from .dispatch import sugared
 from .interfaces import why_unfit
 from .literals import integer_of
@@ -15,7 +16,7 @@ from .relations import is_subtype
 from .schema import Argument, Signature
 from .scope import Scope
 from .sugar import MemberSequence, SliceValue, Sugar
-from .types import ANY, INT, STRING, InterfaceType, Type
+from .types import ANY, INT, STRING, Type
 from .values import value_of
 
 __all__ = ["container_item", "member_item"]

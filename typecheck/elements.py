@@ -8,6 +8,7 @@ from ..frontend.source import Span
 from . import typed
 from .assignments import assign_attribute, assign_name
 from .attributes import Access, attribute_of, of_property
+from .class_types import ClassType
 from .dispatch import checks_statement, expression
 from .expressions import BINARY
 from .function_calls import call_method
@@ -24,7 +25,6 @@ from .types import (
     NUMBER,
     TENSOR,
     UNKNOWN,
-    ClassType,
     DictType,
     ListType,
     TupleType,

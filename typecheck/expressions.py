@@ -9,6 +9,7 @@ from ..frontend.diagnostics import Label
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
+from .class_types import ClassType
 from .dispatch import checks, expression, sugared
 from .displays import percent_format
 from .function_calls import call_method
@@ -21,7 +22,7 @@ from .operators import call_operator
 from .relations import join
 from .scope import Scope
 from .sugar import Sugar
-from .types import BOOL, STRING, UNKNOWN, ClassType, TupleType, Type
+from .types import BOOL, STRING, UNKNOWN, TupleType, Type
 
 __all__ = ["BINARY"]
 

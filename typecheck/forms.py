@@ -11,6 +11,7 @@ from .arguments import check_arguments
 from .attributes import Access, attribute_of, can_be_asked, has_attribute
 from .bodies import local_function
 from .calls import apply
+from .class_types import ClassType
 from .comprehensions import comprehend, dict_of, set_item
 from .conversions import convert
 from .dispatch import expression, sugared
@@ -40,7 +41,6 @@ from .types import (
     STRING,
     TENSOR,
     UNKNOWN,
-    ClassType,
     DictType,
     FutureType,
     ListType,

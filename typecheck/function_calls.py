@@ -10,13 +10,13 @@ from ..frontend.diagnostics import Demand, Label
 from ..frontend.source import Span
 from ..frontend.torch_ranges import whole_range
 from . import typed
+from .class_types import ClassType
 from .functions import Function, RecursiveDefinition
 from .matching import Given, Match, match_signature
 from .mismatches import report_mismatch
 from .schema import Signature
 from .scope import Scope
 from .sugar import BoundMethod
-from .types import ClassType
 
 __all__ = ["call_bound", "call_function", "call_method", "shifted", "signature_of"]
 

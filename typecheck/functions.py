@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from ..frontend import tree
 from ..frontend.locks import after_fork
 from .defining import DEFINING
 from .schema import Signature
 from .turns import define_in_turn
-
-if TYPE_CHECKING:
-    from .typed import TypedFunction
-    from .types import ClassType
+from .types import NamedType
 
 __all__ = ["Bounding", "Function", "PythonFunction", "RecursiveDefinition"]
 
@@ -56,7 +53,7 @@ class Function:
     the signature does not depend on the body), `typed` and `graph`.  `owner` is a method's class,
     `python` the live function it was made from; `is_text` says that it was read from an archive.
     Calls of a function that `is_inlined` leave no trace of it in the caller's graph.
-    `graph` is an `ir.Graph`; it is `object` here because this floor knows no graphs.
+    `typed` is a `TypedFunction` and `graph` an `ir.Graph`, which lie above functions.
     `tiers` is what the interpreter keeps to run the function; `guard` bounds what compiling
     and running it may use up, if it is not trusted.
     """
@@ -65,9 +62,9 @@ class Function:
     tree: tree.Function | None = None
     define: Callable[[Function], None] | None = None
     declared: Signature | None = None
-    typed: TypedFunction | None = None
+    typed: object | None = None
     graph: object | None = None
-    owner: ClassType | None = None
+    owner: NamedType | None = None
     python: object | None = None
     is_text: bool = False
     is_inlined: bool = False

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from .class_types import ClassType, InterfaceType
 from .relations import unmet_method
 from .signature_text import torch_signature
-from .types import ClassType, InterfaceType, Type
+from .types import Type
 
 __all__ = ["why_unfit"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
+from .class_types import ClassType
 from .matching import Given, Match, choose
 from .members import members_of, rows_of
 from .mismatches import origin
@@ -17,7 +18,6 @@ from .types import (
     STRING,
     TENSOR,
     UNKNOWN,
-    ClassType,
     DictType,
     EnumType,
     ListType,

@@ -6,8 +6,9 @@ from ..frontend import tree
 from ..frontend.diagnostics import Diagnostic, Label
 from ..frontend.source import Span
 from . import typed
+from .class_types import ClassType
 from .scope import Scope
-from .types import ClassType, DictType, ListType
+from .types import DictType, ListType
 
 __all__ = ["warn_copied", "warn_unreachable", "warn_unused"]
 

@@ -10,8 +10,8 @@ from ..frontend.diagnostics import Edit, Help, Label
 from ..frontend.edits import joined
 from ..frontend.source import Span
 from . import typed
+from .class_types import ClassType
 from .scope import Scope
-from .types import ClassType
 
 __all__ = ["report_unknown_index"]
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from ..frontend.source import Span
 from . import typed
+from .class_types import ClassType, InterfaceType
 from .scope import Scope
 from .sugar import ContainerMethod, Item, MemberSequence, Sugar
-from .types import STRING, ClassType, InterfaceType
+from .types import STRING
 
 __all__ = ["container_method", "members_of", "rows_in", "rows_of", "slots_of"]
 

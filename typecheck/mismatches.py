@@ -12,6 +12,7 @@ from ..frontend.edits import joined
 from ..frontend.near_miss import near_misses
 from ..frontend.source import Span
 from . import typed
+from .class_types import ClassType
 from .environment import Variable
 from .functions import Function
 from .globals import with_article
@@ -26,7 +27,6 @@ from .types import (
     INT,
     NONE,
     TENSOR,
-    ClassType,
     DictType,
     ListType,
     OptionalType,

@@ -6,8 +6,8 @@ from ..frontend import tree
 from ..frontend.diagnostics import Diagnostic, Edit, Help, Label
 from ..frontend.near_miss import near_misses
 from . import typed
+from .class_types import ClassType
 from .scope import Scope
-from .types import ClassType
 
 __all__ = ["report_construction", "report_no_forward"]
 

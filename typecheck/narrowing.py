@@ -11,6 +11,7 @@ from ..frontend.source import Span
 from ..frontend.torch_ranges import whole_range
 from . import typed
 from .attributes import can_be_asked, has_attribute, has_static
+from .class_types import ClassType
 from .dispatch import expression, sugared
 from .function_calls import call_method
 from .matching import Given
@@ -28,7 +29,6 @@ from .types import (
     NONE,
     STRING,
     UNKNOWN,
-    ClassType,
     DictType,
     ListType,
     TupleType,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..frontend import tree
 from ..frontend.diagnostics import Help
 from .annotations import broadcast_size
+from .class_types import ClassType
 from .environment import Variable
 from .literals import LARGEST_INT, type_of_value
 from .mismatches import article
@@ -12,7 +13,15 @@ from .names import Constant, LiveDefaults
 from .relations import is_subtype
 from .schema import NO_DEFAULT, Argument
 from .scope import Scope
-from .types import ANY, FLOAT, INT, TENSOR, UNKNOWN, ClassType, ListType, Type
+from .types import (
+    ANY,
+    FLOAT,
+    INT,
+    TENSOR,
+    UNKNOWN,
+    ListType,
+    Type,
+)
 
 __all__ = ["argument_of", "check_parameter"]
 

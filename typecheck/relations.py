@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from .class_types import ClassType, InterfaceType
 from .types import (
     ANY,
     ANY_CLASS,
@@ -24,11 +25,9 @@ from .types import (
     STRING,
     TENSOR,
     UNKNOWN,
-    ClassType,
     DictType,
     EnumType,
     FutureType,
-    InterfaceType,
     ListType,
     OptionalType,
     TupleType,

@@ -16,7 +16,7 @@ from .functions import Function
 from .names import Resolver
 from .schema import OperatorTable
 from .signature_text import expected_text
-from .types import NONE, TENSOR, UNKNOWN, ClassType, Type
+from .types import NONE, TENSOR, UNKNOWN, NamedType, Type
 
 __all__ = ["Scope"]
 
@@ -44,7 +44,7 @@ class Scope:
         resolver: Resolver,
         table: OperatorTable,
         collector: Collector,
-        self_type: ClassType | None,
+        self_type: NamedType | None,
     ) -> None:
         assert function.tree is not None
         self.function = function

@@ -10,6 +10,7 @@ from ..frontend.torch_ranges import whole_range
 from . import typed
 from .advice import BUILTINS
 from .arguments import check_arguments
+from .class_types import ClassType
 from .function_calls import call_method
 from .matching import Given
 from .names import SpecialForm
@@ -18,7 +19,15 @@ from .operators import call_operator
 from .relations import is_subtype
 from .scope import Scope
 from .sugar import Sugar
-from .types import BOOL, COMPLEX, FLOAT, INT, STRING, UNKNOWN, ClassType, Type
+from .types import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    STRING,
+    UNKNOWN,
+    Type,
+)
 from .values import sequenced
 
 __all__ = [

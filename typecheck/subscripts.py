@@ -8,6 +8,7 @@ from ..frontend import tree
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
+from .class_types import ClassType, InterfaceType
 from .containers import container_item, member_item
 from .dispatch import checks, expression, sugared
 from .function_calls import call_method
@@ -26,9 +27,7 @@ from .types import (
     STRING,
     TENSOR,
     UNKNOWN,
-    ClassType,
     DictType,
-    InterfaceType,
     ListType,
     OptionalType,
     TupleType,

@@ -8,13 +8,14 @@ from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
 from .assignments import assign_attribute, assign_name
+from .class_types import ClassType
 from .dispatch import checks_statement, expression, sugared
 from .elements import assign_element
 from .iteration import item_value, tuple_elements
 from .mismatches import origin
 from .scope import Scope
 from .sugar import Item, Sugar
-from .types import ANY_TUPLE, UNKNOWN, ClassType, ListType, TupleType, Type
+from .types import ANY_TUPLE, UNKNOWN, ListType, TupleType, Type
 from .values import value_of
 
 __all__ = ["assign_target"]

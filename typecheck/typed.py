@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from ..frontend.source import Span
 from ..frontend.value_class import value_class
+from .class_types import ClassType
 from .functions import Function, PythonFunction
 from .schema import Signature
-from .types import ClassType, Type
+from .types import Type
 
 # ---------------------------------------------------------------------------------- expressions
 

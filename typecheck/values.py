@@ -6,12 +6,13 @@ from ..frontend.diagnostics import Edit, Help
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
+from .class_types import FunctionType
 from .globals import global_helps, global_labels, global_notes
 from .members import rows_of
 from .names import Constant, FunctionName, Unusable
 from .scope import Scope
 from .sugar import BoundMethod, BoundOperator, MemberSequence, Sugar, describe
-from .types import ANY, UNKNOWN, FunctionType, TupleType, Type
+from .types import ANY, UNKNOWN, TupleType, Type
 
 __all__ = ["as_any", "called", "sequenced", "value_of"]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from ..frontend import tree
 from . import typed
 from .assignments import assign_name
+from .class_types import ClassType
 from .dispatch import block, checks_statement, expression
 from .function_calls import signature_of
 from .functions import Function
 from .scope import Scope
-from .types import ANY, UNKNOWN, ClassType
+from .types import ANY, UNKNOWN
 
 
 @checks_statement(tree.With)

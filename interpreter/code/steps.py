@@ -10,15 +10,14 @@ from ...frontend.source import UNKNOWN as NOWHERE
 from ...ir.graph import Graph, Node
 from ...ops.eager.namespace import einsum
 from ...ops.table.table import Operator, Table
+from ...typecheck.class_types import ClassType, FunctionType
 from ...typecheck.functions import Function, PythonFunction
 from ...typecheck.types import (
     INT,
     NONE,
     STRING,
     TENSOR,
-    ClassType,
     DictType,
-    FunctionType,
     ListType,
     TupleType,
     Type,

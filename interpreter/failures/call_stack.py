@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from ...frontend.diagnostics import Frame
 from ...frontend.source import UNKNOWN, Span
 from ...ir.graph import Node
+from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
-from ...typecheck.types import ClassType, Type
+from ...typecheck.types import Type
 from ..values.tasks import Task
 
 __all__ = ["named_frames", "original", "torch_frames", "where"]

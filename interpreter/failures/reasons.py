@@ -11,7 +11,7 @@ from ...frontend.diagnostics import Help, Label
 from ...frontend.source import UNKNOWN, Span
 from ...ir.graph import Node, Value
 from ...ops.memory.errors import OperatorError
-from ...typecheck.types import ClassType
+from ...typecheck.class_types import ClassType
 from ..code.code import Code
 from ..code.instructions import read_numbers, row
 from .describe import MOST, Operand

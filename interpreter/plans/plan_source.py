@@ -17,7 +17,8 @@ from ...ir.graph import Node
 from ...ops.kernels import LARGE as JOINED
 from ...ops.table.inline import ORDINARY, Inline, is_constant
 from ...ops.table.record import Operator
-from ...typecheck.types import BOOL, FLOAT, INT, STRING, ClassType
+from ...typecheck.class_types import ClassType
+from ...typecheck.types import BOOL, FLOAT, INT, STRING
 from ..bounds.guard import OPERATOR, REGION
 from ..code.code import Branch, Code, Region, Repeat, Step, place_of
 from ..code.instructions import ROWS, read_numbers, row

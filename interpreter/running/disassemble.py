@@ -5,8 +5,8 @@ from __future__ import annotations
 from ...frontend.paths import shown
 from ...frontend.source import UNKNOWN, Span
 from ...ir.graph import Node
+from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
-from ...typecheck.types import ClassType
 from ..code.code import Code
 from ..code.instructions import meaning, row
 from ..failures.describe import describe

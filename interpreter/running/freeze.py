@@ -27,8 +27,9 @@ from ...ir.passes.peephole import peephole
 from ...ir.passes.shape_peephole import simplify_by_shape
 from ...ir.tensor_types import type_of_array
 from ...ops.tensors.tensor import Tensor
+from ...typecheck.class_types import ClassType, InterfaceType
 from ...typecheck.functions import Function
-from ...typecheck.types import NONE, ClassType, InterfaceType, ListType, TupleType, Type
+from ...typecheck.types import NONE, ListType, TupleType, Type
 from ..values.attribute_places import AttributePlaces
 from ..values.clone_objects import ObjectCloning
 from ..values.objects import ScriptObject

@@ -10,7 +10,8 @@ import numpy as np
 from ...ops.memory.errors import OperatorError
 from ...ops.python_values.tensor_dict import TensorDict
 from ...ops.tensors.tensor import Tensor
-from ...typecheck.types import ClassType, Type
+from ...typecheck.class_types import ClassType
+from ...typecheck.types import Type
 from .matching import matches
 from .objects import EnumMember, ScriptObject
 

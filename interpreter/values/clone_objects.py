@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from ...ir.clone import clone_graph
 from ...ir.graph import Block, Graph
+from ...typecheck.class_types import ClassType, FunctionType
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument, Signature
-from ...typecheck.types import ClassType, FunctionType, Type
+from ...typecheck.types import Type
 from .objects import ScriptObject
 
 __all__ = ["ObjectCloning"]

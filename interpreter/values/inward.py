@@ -15,6 +15,7 @@ from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat
 from ...ops.python_values.futures import TaskResult
 from ...ops.python_values.tensor_dict import TensorDict
 from ...ops.tensors.tensor import Tensor
+from ...typecheck.class_types import ClassType, InterfaceType
 from ...typecheck.interfaces import why_unfit
 from ...typecheck.relations import is_subtype
 from ...typecheck.type_table import TypeTable
@@ -31,11 +32,9 @@ from ...typecheck.types import (
     NUMBER,
     STRING,
     TENSOR,
-    ClassType,
     DictType,
     EnumType,
     FutureType,
-    InterfaceType,
     ListType,
     OptionalType,
     TupleType,

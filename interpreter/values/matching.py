@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from ...ops.quantized_tensors.packed_weights import PackedWeights
+from ...typecheck.class_types import ClassType, InterfaceType
 from ...typecheck.relations import unmet_method
 from ...typecheck.type_table import TypeTable
 from ...typecheck.types import (
@@ -25,10 +26,8 @@ from ...typecheck.types import (
     NUMBER,
     STRING,
     TENSOR,
-    ClassType,
     DictType,
     EnumType,
-    InterfaceType,
     ListType,
     OptionalType,
     TupleType,

@@ -11,7 +11,8 @@ from weakref import WeakValueDictionary
 from ...frontend.kept import KeptWith
 from ...frontend.port import Port
 from ...ops.memory.errors import OperatorError
-from ...typecheck.types import BOOL, ClassType, EnumType, Type
+from ...typecheck.class_types import ClassType
+from ...typecheck.types import BOOL, EnumType, Type
 
 __all__ = [
     "HOST",

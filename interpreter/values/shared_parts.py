@@ -10,13 +10,12 @@ from typing import Any
 
 from ...frontend.bounds import BoundExceeded
 from ...frontend.walks import check_copies
+from ...typecheck.class_types import ClassType, InterfaceType
 from ...typecheck.types import (
     ANY,
     ANY_LIST,
     ANY_TUPLE,
-    ClassType,
     DictType,
-    InterfaceType,
     ListType,
     Type,
     UnionType,

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import TypeVar
 
-from ...typecheck.types import ClassType, EnumType, InterfaceType, Type
+from ...typecheck.class_types import ClassType, InterfaceType
+from ...typecheck.types import EnumType, Type
 
 __all__ = ["kept_by_type"]
 

@@ -19,7 +19,8 @@ from ...frontend.diagnostics import Diagnostic, Help, Label
 from ...frontend.exceptions import exception_for
 from ...ops.table.autocast import Autocast, eager_policy, graph_policy
 from ...ops.table.table import TABLE
-from ...typecheck.types import BOOL, INT, NONE, TENSOR, ClassType, Type
+from ...typecheck.class_types import ClassType
+from ...typecheck.types import BOOL, INT, NONE, TENSOR, Type
 from ..constants import MISSING, constant_value, create_constant
 from ..graph import Block, Graph, Node, Value
 

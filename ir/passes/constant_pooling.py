@@ -15,7 +15,7 @@ propagation, which makes new constants.
 from __future__ import annotations
 
 from ...frontend.made_once import made_once
-from ...typecheck.types import FunctionType
+from ...typecheck.class_types import FunctionType
 from ..alias_analysis import is_mutable
 from ..aliases import Aliases
 from ..constants import same_constant

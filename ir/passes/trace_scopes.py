@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ...typecheck.class_types import ClassType
 from ...typecheck.tensor_facts import without_facts
-from ...typecheck.types import NONE, ClassType, TupleType
+from ...typecheck.types import NONE, TupleType
 from ..clone import clone_block
 from ..graph import Block, Graph, Node, Value
 

@@ -11,9 +11,6 @@ from ..table.table import TABLE
 from .tape_port import tape
 from .tracing import current_tracer
 
-if TYPE_CHECKING:
-    from .tensor import Tensor
-
 __all__ = ["Differentiable"]
 
 
@@ -30,10 +27,10 @@ class Differentiable:
         __dict__: dict[str, Any]
 
     _requires_grad: Any = False
-    _gradient: Tensor | None = None
+    _gradient: Differentiable | None = None
     _grad_node: Any = None
     _output_number = 0
-    _view_of: Tensor | None = None
+    _view_of: Differentiable | None = None
     _view_version = 0
     _view_among: str | None = None
     _unwatched = False
@@ -70,12 +67,12 @@ class Differentiable:
         return self
 
     @property
-    def grad(self) -> Tensor | None:
+    def grad(self) -> Differentiable | None:
         """The gradient, if there is one."""
         return self._gradient
 
     @grad.setter
-    def grad(self, gradient: Tensor | None) -> None:
+    def grad(self, gradient: Differentiable | None) -> None:
         if gradient is not None:
             _check_gradient(self, gradient)
         self._gradient = gradient
@@ -109,12 +106,12 @@ class Differentiable:
         return self._output_number if self.grad_fn is not None else 0
 
     @property
-    def _base(self) -> Tensor | None:
+    def _base(self) -> Differentiable | None:
         """The tensor that this one is a view of."""
         if self._view_of is None:
             return None
-        found: Tensor | None = None
-        base: Tensor | None = self._view_of
+        found: Differentiable | None = None
+        base: Differentiable | None = self._view_of
         owner = owner_of(self._array)
         while base is not None and owner_of(base._array) is owner:  # reshape may have copied
             found, base = base, base._view_of
@@ -140,7 +137,7 @@ class Differentiable:
 
     def backward(
         self,
-        gradient: Tensor | None = None,
+        gradient: Differentiable | None = None,
         retain_graph: bool | None = None,
         create_graph: bool = False,
         inputs: object = None,

@@ -65,7 +65,11 @@ class Tensor(Differentiable):
             handle.requires_grad_(True)
         return handle
 
-    if TYPE_CHECKING:  # what methods.py adds
+    if TYPE_CHECKING:  # what is known of it here, and what methods.py adds
+        grad: Tensor | None
+        _base: Tensor | None
+        _gradient: Tensor | None
+        _view_of: Tensor | None
 
         def __getattr__(self, name: str) -> Callable[..., Tensor]: ...  # all but these
         def chunk(self, chunks: int, dim: int = 0) -> tuple[Tensor, ...]: ...
@@ -332,7 +336,7 @@ class Tensor(Differentiable):
         if ACTIVE:
             tracer = current_tracer()
             if tracer is not None:
-                return tracer.get_item(self, key)
+                return tracer.get_item(self, key)  # type: ignore[no-any-return]
         if self._requires_grad and is_grad_enabled():
             return tape().get_item(self, key)  # type: ignore[no-any-return]
         part = Tensor._of(get_item(self._array, _plain(key)))
@@ -510,7 +514,7 @@ def _traced_shape(tensor: Tensor) -> Size:
     tracer = current_tracer()
     if tracer is None or asked_by_operators():
         return Size(tensor._array.shape)
-    return Size(tracer.size_of(tensor, dim) for dim in range(tensor._array.ndim))  # type: ignore[misc]
+    return Size(tracer.size_of(tensor, dim) for dim in range(tensor._array.ndim))
 
 
 def _warn(what: str, *text: str) -> None:

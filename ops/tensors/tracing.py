@@ -9,13 +9,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from ...frontend.locks import after_fork
 from ..table.table import Operator
-
-if TYPE_CHECKING:
-    from .tensor import Tensor
 
 __all__ = [
     *("ACTIVE", "TracedFloat", "TracedInt", "Tracer", "asked_by_operators", "current_tracer"),
@@ -24,7 +21,7 @@ __all__ = [
 
 
 class Tracer(Protocol):
-    """What is told of the things that happen while it traces."""
+    """What is told of the things that happen while it traces; `tensor` is always a handle."""
 
     thread: int
     paused: int
@@ -40,22 +37,22 @@ class Tracer(Protocol):
         Gives what the call shall give.
         """
 
-    def size_of(self, tensor: Tensor, dim: int) -> Tensor:
+    def size_of(self, tensor: Any, dim: int) -> Any:
         """A size, as a tensor that the trace knows."""
 
-    def made_constant(self, tensor: Tensor) -> None:
+    def made_constant(self, tensor: Any) -> None:
         """`torch.tensor` made a tensor."""
 
     def operator(self, name: str, *args: object) -> Any:
         """Call an operator by name."""
 
-    def get_item(self, tensor: Tensor, key: object) -> Tensor:
+    def get_item(self, tensor: Any, key: object) -> Any:
         """`tensor[key]`."""
 
-    def set_item(self, tensor: Tensor, key: object, value: object) -> None:
+    def set_item(self, tensor: Any, key: object, value: object) -> None:
         """`tensor[key] = value`."""
 
-    def number_from(self, tensor: Tensor, number: object, kind: str) -> object:
+    def number_from(self, tensor: Any, number: object, kind: str) -> object:
         """A tensor was given where an operator takes a number; `kind` is what reads it."""
 
     def warn(self, what: str, text: str = "") -> None:
@@ -70,7 +67,7 @@ class Tracer(Protocol):
     def leave_module(self) -> None:
         """It ends."""
 
-    def knows(self, tensor: Tensor) -> bool:
+    def knows(self, tensor: Any) -> bool:
         """Whether a tensor is an input or a result of what was recorded."""
 
 

@@ -29,8 +29,9 @@ from ..ir.tensor_types import type_of_array
 from ..ir.verify import verify
 from ..ops.table.table import TABLE
 from ..ops.tensors.tensor import Tensor
+from ..typecheck.class_types import FunctionType
 from ..typecheck.schema_text import parse_schema
-from ..typecheck.types import TENSOR, FunctionType, TupleType
+from ..typecheck.types import TENSOR, TupleType
 from .alias_handle import AliasDb
 from .node_attributes import AttributesByKind
 from .schemas import operator_schema_text

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from ..ir.tensor_types import contiguous_strides, refined_type, type_of_array
 from ..ir.text import type_text
 from ..ops.memory.dtype import DTYPES, Device
+from ..typecheck import class_types
 from ..typecheck import types as language
 from ..typecheck.functions import Function
 from ..typecheck.relations import is_subtype, optional, union
@@ -59,7 +60,7 @@ class Type:
 
     def is_interface_type(self) -> bool:
         """Whether it is an interface."""
-        return isinstance(self._type, language.InterfaceType)
+        return isinstance(self._type, class_types.InterfaceType)
 
     # -- facts about tensors
 
@@ -398,7 +399,7 @@ class ClassType(Type):
     _kind = "ClassType"
 
     def __init__(self, name: Text) -> None:
-        self._type = language.ClassType(name)
+        self._type = class_types.ClassType(name)
 
     def name(self) -> Text:
         """The unqualified name."""
@@ -413,8 +414,8 @@ class ClassType(Type):
         return list(self._class.methods)
 
     @property
-    def _class(self) -> language.ClassType:
-        assert isinstance(self._type, language.ClassType)
+    def _class(self) -> class_types.ClassType:
+        assert isinstance(self._type, class_types.ClassType)
         return self._type
 
     def __str__(self) -> Text:
@@ -431,7 +432,7 @@ class InterfaceType(Type):
 
     @property
     def _methods(self) -> dict[Text, Function]:
-        assert isinstance(self._type, language.InterfaceType)
+        assert isinstance(self._type, class_types.InterfaceType)
         return self._type.methods
 
     def getMethodNames(self) -> list[Text]:
@@ -478,10 +479,10 @@ _BY_CLASS: dict[type[language.Type], type[Type]] = {
     language.TupleType: TupleType,
     language.OptionalType: OptionalType,
     language.UnionType: UnionType,
-    language.ClassType: ClassType,
-    language.InterfaceType: InterfaceType,
+    class_types.ClassType: ClassType,
+    class_types.InterfaceType: InterfaceType,
     language.EnumType: EnumType,
-    language.FunctionType: _FunctionType,
+    class_types.FunctionType: _FunctionType,
     language.VariableType: _VariableType,
 }
 

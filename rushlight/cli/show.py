@@ -12,6 +12,7 @@ from ..serialization.files.container import ArchiveReader
 from ..serialization.files.identify import MOBILE_FLATBUFFER, identify
 from ..serialization.mobile.load import load_mobile, opened_mobile
 from ..typecheck.dump import dump
+from ..typecheck.typed import TypedFunction
 from .archive import add_trust, find_method, open_archive
 from .failure import CommandError
 from .outline import bytecode_text, constants_of, extra_of, modules_of, tree_lines
@@ -42,7 +43,7 @@ def _instructions(method: ScriptMethod) -> str:
 def _tree(method: ScriptMethod) -> str:
     function = method._rushlight_function
     function.ensure_defined()  # a loaded method is compiled when it is first needed
-    if function.typed is None:
+    if not isinstance(function.typed, TypedFunction):
         raise CommandError(f"there is no typed tree of `{method.name}`")
     return dump(function.typed).rstrip("\n")
 

@@ -22,11 +22,19 @@ from ..ir.define import define_function
 from ..nn.modules.module import Module
 from ..ops.table.table import TABLE
 from ..typecheck.annotations import AnnotationReader
+from ..typecheck.class_types import ClassType, InterfaceType
 from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.names import TypeName
 from ..typecheck.schema import Argument, Signature
-from ..typecheck.types import ANY, FLOAT, INT, STRING, ClassType, EnumType, InterfaceType, Type
+from ..typecheck.types import (
+    ANY,
+    FLOAT,
+    INT,
+    STRING,
+    EnumType,
+    Type,
+)
 from . import decorators
 from .compile import compile_function
 from .grad_modes import STAND_INS

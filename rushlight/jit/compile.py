@@ -22,9 +22,9 @@ from ..ir.define import define_function
 from ..ir.graph import Graph
 from ..ir.inline import inline_in_place
 from ..ops.table.table import TABLE
+from ..typecheck.class_types import ClassType
 from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
-from ..typecheck.types import ClassType
 from .decorators import SCRIPTED_IF_TRACING
 from .overloads import tree_of_overload
 from .qualified_names import mangled, qualified_name

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ..typecheck.class_types import ClassType
 from ..typecheck.functions import Function
 from ..typecheck.relations import equal
-from ..typecheck.types import NONE, ClassType, TupleType, Type
+from ..typecheck.types import NONE, TupleType, Type
 
 __all__ = ["check_hooks"]
 

@@ -26,9 +26,10 @@ from ..serialization.mobile.flatbuffer_save import (
 )
 from ..serialization.mobile.save import save_mobile, save_mobile_to_buffer
 from ..serialization.saving.save import save_archive, save_to_buffer
+from ..typecheck.class_types import ClassType, InterfaceType
 from ..typecheck.names import FunctionName, PythonName
 from ..typecheck.relations import is_subtype
-from ..typecheck.types import TENSOR, ClassType, InterfaceType, Type
+from ..typecheck.types import TENSOR, Type
 from .container_access import ContainerAccess, dict_method
 from .function import ConstMap, ScriptFunction, ScriptHook, ScriptMethod
 from .unit import define_methods, names_of_frame

@@ -34,6 +34,7 @@ from ..ops.eager.packets import Namespace as OperatorNamespace
 from ..ops.eager.packets import Packet as OperatorPacket
 from ..ops.memory.dtype import Device, DType, Layout, MemoryFormat
 from ..ops.tensors.tensor import Tensor
+from ..typecheck.class_types import ClassType
 from ..typecheck.functions import Function, PythonFunction
 from ..typecheck.names import (
     Constant,
@@ -60,7 +61,6 @@ from ..typecheck.types import (
     NONE,
     STRING,
     TENSOR,
-    ClassType,
     Type,
 )
 from . import decorators

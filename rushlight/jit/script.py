@@ -19,10 +19,11 @@ from ..interpreter.values.shared import ScriptDict, ScriptList
 from ..interpreter.values.values import CastError, to_machine
 from ..nn.modules.module import Module
 from ..ops.tensors.tensor import Tensor
+from ..typecheck.class_types import ClassType, InterfaceType
 from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.names import OverloadedFunction
-from ..typecheck.types import ClassType, InterfaceType, Type
+from ..typecheck.types import Type
 from . import _state, decorators
 from .classes import class_type, script_class
 from .compile import compile_function

@@ -24,10 +24,11 @@ from ..ir.tracing import GraphTracer, TracerWarning
 from ..nn.modules.module import Module
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
+from ..typecheck.class_types import ClassType
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.tensor_facts import without_facts
-from ..typecheck.types import TENSOR, ClassType, DictType, ListType, TupleType, Type
+from ..typecheck.types import TENSOR, DictType, ListType, TupleType, Type
 from . import _state
 from .decorators import SCRIPTED_IF_TRACING, is_tracing
 from .function import ScriptFunction

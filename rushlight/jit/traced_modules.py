@@ -7,8 +7,9 @@ from typing import Any
 from ..interpreter.values.objects import ScriptObject, python_classes
 from ..nn.modules.module import Module
 from ..ops.tensors.tensor import Tensor
+from ..typecheck.class_types import ClassType
 from ..typecheck.defining import DEFINING
-from ..typecheck.types import NONE, ClassType
+from ..typecheck.types import NONE
 from .concrete import gather_facts
 from .module import RecursiveScriptModule, ScriptModule
 from .qualified_names import mangled, qualified_name

@@ -13,10 +13,10 @@ from ..frontend.source import Span
 from ..interpreter.running.evaluating import evaluate
 from ..ir.define import define_function
 from ..ops.table.table import TABLE
+from ..typecheck.class_types import ClassType
 from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.names import FunctionName, Meaning
-from ..typecheck.types import ClassType
 from .compile import compile_function
 from .function import ScriptFunction
 from .resolver import builtin_names, meaning_of

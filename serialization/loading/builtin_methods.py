@@ -10,8 +10,8 @@ from ...interpreter.running.evaluating import evaluate
 from ...ir.define import define_function
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
 from ...typecheck.builtin_classes import BUILTIN_NAMESPACE, builtin_class
+from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
-from ...typecheck.types import ClassType
 from .archive_table import ARCHIVE_TABLE
 from .import_code import CodeFile, CodeImporter
 

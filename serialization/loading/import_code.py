@@ -21,6 +21,7 @@ from ...frontend.source import Source, Span
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
 from ...typecheck.annotations import AnnotationReader
 from ...typecheck.builtin_classes import BUILTIN_NAMESPACE, builtin_class
+from ...typecheck.class_types import ClassAttribute, ClassType, InterfaceType
 from ...typecheck.functions import Bounding, Function
 from ...typecheck.names import Constant
 from ...typecheck.schema import Argument, Signature
@@ -30,10 +31,7 @@ from ...typecheck.types import (
     FLOAT,
     INT,
     STRING,
-    ClassAttribute,
-    ClassType,
     EnumType,
-    InterfaceType,
     TupleType,
     Type,
 )

@@ -15,10 +15,10 @@ from ...interpreter.running.invoking import invoke
 from ...interpreter.values.objects import ScriptObject
 from ...ir.define import define_function
 from ...ir.graph import Graph
+from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.names import Constant
 from ...typecheck.turns import Postponed
-from ...typecheck.types import ClassType
 from ..files.errors import ArchiveError, archive_error
 from ..files.identify import FileKind
 from ..files.limits import Limits

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...ir.graph import Block, Graph, Node, Value
+from ...typecheck.class_types import ClassType
 from ...typecheck.schema import Signature
-from ...typecheck.types import ClassType, TupleType, Type
+from ...typecheck.types import TupleType, Type
 from .arguments import argument_counts, pushed
 
 __all__ = ["CannotCompile", "MobileWriter", "NEWEST_WRITTEN", "OLDEST_WRITTEN"]

@@ -12,6 +12,7 @@ from typing import Final
 from ...ir.constants import constant_value
 from ...ir.graph import Graph, Node, Use, Value
 from ...ops.table.table import TABLE
+from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.relations import is_subtype
 from ...typecheck.schema import Signature
@@ -20,7 +21,6 @@ from ...typecheck.types import (
     BOOL,
     INT,
     UNKNOWN,
-    ClassType,
     DictType,
     ListType,
     TupleType,

@@ -25,6 +25,7 @@ from ...interpreter.values.objects import ScriptObject
 from ...ir.constants import constant_value, create_constant, type_of
 from ...ir.graph import Block, Graph, Node, Value
 from ...ops.table.table import TABLE
+from ...typecheck.class_types import FunctionType
 from ...typecheck.functions import Function
 from ...typecheck.schema import Signature
 from ...typecheck.types import (
@@ -33,7 +34,6 @@ from ...typecheck.types import (
     NONE,
     UNKNOWN,
     DictType,
-    FunctionType,
     ListType,
     TupleType,
     Type,

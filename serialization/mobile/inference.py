@@ -14,6 +14,7 @@ from typing import Final
 
 from ...ir.constants import constant_value
 from ...ir.graph import Block, Graph, Node, Value
+from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.relations import is_subtype, join, without_none
 from ...typecheck.schema import Signature
@@ -24,7 +25,6 @@ from ...typecheck.types import (
     FLOAT,
     INT,
     UNKNOWN,
-    ClassType,
     DictType,
     ListType,
     OptionalType,

@@ -11,17 +11,11 @@ from ...interpreter.bounds.guard import Guard
 from ...interpreter.failures.errors import Failure
 from ...interpreter.values.objects import ScriptObject
 from ...ops.table.table import TABLE
+from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.relations import join
 from ...typecheck.schema import NO_DEFAULT, Argument
-from ...typecheck.types import (
-    ANY,
-    TENSOR,
-    ClassType,
-    ListType,
-    OptionalType,
-    Type,
-)
+from ...typecheck.types import ANY, TENSOR, ListType, OptionalType, Type
 from ..files.container import ArchiveReader
 from ..files.errors import ArchiveError, archive_error, within_limits
 from ..files.file_bytes import OpenedFile, Readable

@@ -17,10 +17,11 @@ from ...interpreter.running.evaluating import CONTEXT
 from ...ir.graph import Graph, Node
 from ...ir.passes.canonical_loops import canonicalize_loops
 from ...ir.passes.dead_code import eliminate_dead_code
+from ...typecheck.class_types import ClassType
 from ...typecheck.defining import DEFINING
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument, Signature
-from ...typecheck.types import ANY, ClassType, Type
+from ...typecheck.types import ANY, Type
 from ..files.errors import ArchiveError, archive_error
 from .code import MobileCode, check_code
 from .complete import Incomplete, complete
@@ -179,7 +180,7 @@ class Methods:
     def _add_attributes(self, restore: Function) -> None:
         """Give a class that restores its objects itself the attributes that it sets, by number."""
         cls, graph = restore.owner, graph_in(restore)
-        assert cls is not None
+        assert isinstance(cls, ClassType)
         slots = [
             slot
             for node in graph.all_nodes

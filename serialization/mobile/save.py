@@ -9,9 +9,10 @@ from ...interpreter.running.evaluating import CONTEXT
 from ...interpreter.values.objects import ScriptObject
 from ...ir.define import graph_of
 from ...ir.inline import inline
+from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument
-from ...typecheck.types import ClassType, Type
+from ...typecheck.types import Type
 from ..files.atomic_file import atomic_file, is_path, write_all
 from ..files.container_writer import archive_name
 from ..files.errors import ArchiveError, archive_error, within_limits

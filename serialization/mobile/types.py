@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 
 from ...typecheck.annotations import TYPE_NAMES
+from ...typecheck.class_types import ClassType
 from ...typecheck.types import (
     ANY,
-    ClassType,
     DictType,
     FutureType,
     ListType,

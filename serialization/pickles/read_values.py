@@ -17,8 +17,9 @@ from ...ops.quantized_tensors.arrays import QuantizedArray, Quantizer
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES, PackedWeights
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...typecheck.builtin_classes import BUILTIN_NAMESPACE
+from ...typecheck.class_types import ClassAttribute, ClassType
 from ...typecheck.functions import Function
-from ...typecheck.types import ClassAttribute, ClassType, EnumType, Type
+from ...typecheck.types import EnumType, Type
 from ..files.errors import ArchiveError, archive_error
 from ..files.limits import DEFAULT_LIMITS, Limits
 from .nodes import (

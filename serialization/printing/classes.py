@@ -12,8 +12,9 @@ from keyword import kwlist
 
 from ...frontend.source import UNKNOWN
 from ...ir.graph import Graph
+from ...typecheck.class_types import ClassType, InterfaceType
 from ...typecheck.functions import Function
-from ...typecheck.types import ClassType, EnumType, InterfaceType, TupleType, Type
+from ...typecheck.types import EnumType, TupleType, Type
 from .constants import Constants, loose_text, type_of
 from .names import is_attribute, quoted
 from .printer import FunctionPrinter, PrintError, graph_of

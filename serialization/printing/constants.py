@@ -8,6 +8,7 @@ import numpy as np
 
 from ...ir.text import constant_text, escape, float_text
 from ...ops.random_numbers.random import Generator
+from ...typecheck.class_types import ClassType
 from ...typecheck.types import (
     BOOL,
     COMPLEX,
@@ -17,7 +18,6 @@ from ...typecheck.types import (
     NONE,
     STRING,
     TENSOR,
-    ClassType,
     DictType,
     EnumType,
     ListType,

@@ -6,15 +6,13 @@ from collections.abc import Callable, Sequence
 
 from ...frontend.source import Span
 from ...ir.graph import Node, Value
+from ...typecheck.class_types import ClassType, FunctionType, InterfaceType
 from ...typecheck.schema import Argument, Signature
 from ...typecheck.types import (
     BOOL,
     FLOAT,
     NONE,
-    ClassType,
     DictType,
-    FunctionType,
-    InterfaceType,
     ListType,
     OptionalType,
     Type,

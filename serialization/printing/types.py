@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...typecheck.class_types import ClassType, FunctionType, InterfaceType
 from ...typecheck.functions import Function
 from ...typecheck.types import (
     ANY,
     NUMBER,
-    ClassType,
     DictType,
     EnumType,
-    FunctionType,
     FutureType,
-    InterfaceType,
     ListType,
     OptionalType,
     TupleType,

@@ -11,9 +11,10 @@ from ...frontend.diagnostics import Diagnostic, Label
 from ...frontend.source import UNKNOWN
 from ...interpreter.values.objects import ScriptObject
 from ...ir.clone import clone_graph
+from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.schema import NO_DEFAULT, Argument, Signature
-from ...typecheck.types import BOOL, ClassType
+from ...typecheck.types import BOOL
 from ..files.atomic_file import FilePath, atomic_file, is_path, write_all
 from ..files.container_writer import ContainerWriter, Sink, archive_name
 from ..files.errors import ArchiveError, archive_error, within_limits

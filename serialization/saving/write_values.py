@@ -14,11 +14,11 @@ from ...ops.memory.dtype import Array, Device
 from ...ops.quantized_tensors.arrays import quantizer_of
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...ops.tensors.tensor import Tensor
+from ...typecheck.class_types import ClassType
 from ...typecheck.schema_text import parse_schema
 from ...typecheck.types import (
     ANY,
     TENSOR,
-    ClassType,
     DictType,
     EnumType,
     ListType,

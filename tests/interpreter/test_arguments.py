@@ -12,6 +12,7 @@ from rushlight.frontend import tree
 from rushlight.frontend.source import UNKNOWN
 from rushlight.interpreter.values.arguments import Binding
 from rushlight.ops.tensors.tensor import Tensor
+from rushlight.typecheck.class_types import ClassType
 from rushlight.typecheck.functions import Function
 from rushlight.typecheck.schema import NO_DEFAULT, Argument, Signature
 from rushlight.typecheck.types import (
@@ -21,7 +22,6 @@ from rushlight.typecheck.types import (
     INT,
     STRING,
     TENSOR,
-    ClassType,
     DictType,
     ListType,
     OptionalType,

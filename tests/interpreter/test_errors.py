@@ -19,9 +19,10 @@ from rushlight.ir.graph import Graph
 from rushlight.ir.parser import parse_ir
 from rushlight.ops.table.table import TABLE
 from rushlight.ops.tensors.tensor import Tensor
+from rushlight.typecheck.class_types import ClassType, InterfaceType
 from rushlight.typecheck.functions import Function
 from rushlight.typecheck.schema import Argument, Signature
-from rushlight.typecheck.types import TENSOR, ClassType, InterfaceType, Type
+from rushlight.typecheck.types import TENSOR, Type
 
 Places = dict[str, str]
 

@@ -7,7 +7,8 @@ from rushlight.interpreter.code.assemble import assemble
 from rushlight.interpreter.running.disassemble import disassemble
 from rushlight.ir.parser import parse_ir
 from rushlight.ops.table.table import TABLE
-from rushlight.typecheck.types import TENSOR, ClassType
+from rushlight.typecheck.class_types import ClassType
+from rushlight.typecheck.types import TENSOR
 
 
 def test_a_listing() -> None:

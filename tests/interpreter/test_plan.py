@@ -19,7 +19,8 @@ from rushlight.interpreter.values.objects import ScriptObject
 from rushlight.ir.parser import parse_ir
 from rushlight.ops.table.table import TABLE
 from rushlight.ops.tensors.tensor import Tensor
-from rushlight.typecheck.types import INT, STRING, TENSOR, ClassType, Type
+from rushlight.typecheck.class_types import ClassType
+from rushlight.typecheck.types import INT, STRING, TENSOR, Type
 
 
 def no_calls(target: Any, values: Any) -> Any:

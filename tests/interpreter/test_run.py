@@ -18,9 +18,10 @@ from rushlight.interpreter.values.objects import ScriptObject
 from rushlight.ir.parser import parse_ir
 from rushlight.ops.table.table import TABLE
 from rushlight.ops.tensors.tensor import Tensor
+from rushlight.typecheck.class_types import ClassType, InterfaceType
 from rushlight.typecheck.functions import Function
 from rushlight.typecheck.schema import NO_DEFAULT, Argument, Signature
-from rushlight.typecheck.types import INT, TENSOR, ClassType, InterfaceType, Type
+from rushlight.typecheck.types import INT, TENSOR, Type
 
 
 def function(

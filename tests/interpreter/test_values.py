@@ -15,6 +15,7 @@ from rushlight.interpreter.values.objects import EnumMember, ScriptObject, enum_
 from rushlight.interpreter.values.values import CastError, from_machine, to_machine
 from rushlight.ops.memory.dtype import Device, dtype_by_name
 from rushlight.ops.tensors.tensor import Tensor
+from rushlight.typecheck.class_types import ClassType
 from rushlight.typecheck.types import (
     ANY,
     BOOL,
@@ -24,7 +25,6 @@ from rushlight.typecheck.types import (
     NONE,
     STRING,
     TENSOR,
-    ClassType,
     DictType,
     EnumType,
     ListType,

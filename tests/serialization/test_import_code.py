@@ -10,6 +10,7 @@ from rushlight.frontend.diagnostics import Collector
 from rushlight.frontend.source import UNKNOWN
 from rushlight.serialization.loading.import_code import CodeFile, CodeImporter
 from rushlight.serialization.loading.unknown_operators import unknown_operators
+from rushlight.typecheck.class_types import ClassType, InterfaceType
 from rushlight.typecheck.functions import Function
 from rushlight.typecheck.names import (
     Constant,
@@ -24,10 +25,8 @@ from rushlight.typecheck.types import (
     INT,
     STRING,
     TENSOR,
-    ClassType,
     DictType,
     EnumType,
-    InterfaceType,
     ListType,
     OptionalType,
     TupleType,

@@ -12,6 +12,7 @@ from rushlight.ir.parser import parse_ir
 from rushlight.serialization.printing.classes import PrintedUnit, print_unit
 from rushlight.serialization.printing.printer import PrintError
 from rushlight.serialization.printing.types import TypeNames
+from rushlight.typecheck.class_types import ClassType, FunctionType, InterfaceType
 from rushlight.typecheck.functions import Function
 from rushlight.typecheck.schema import NO_DEFAULT, Argument, Signature
 from rushlight.typecheck.schema_text import parse_schema
@@ -21,10 +22,7 @@ from rushlight.typecheck.types import (
     INT,
     NONE,
     TENSOR,
-    ClassType,
     EnumType,
-    FunctionType,
-    InterfaceType,
     OptionalType,
     TupleType,
     Type,

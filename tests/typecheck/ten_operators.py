@@ -9,6 +9,7 @@ from rushlight.frontend.diagnostics import Collector, Diagnostic
 from rushlight.frontend.from_text import function_trees
 from rushlight.frontend.source import Span
 from rushlight.typecheck.checker import check_function
+from rushlight.typecheck.class_types import ClassType
 from rushlight.typecheck.dump import dump
 from rushlight.typecheck.forms import known_forms
 from rushlight.typecheck.functions import Function
@@ -22,7 +23,7 @@ from rushlight.typecheck.names import (
 )
 from rushlight.typecheck.schema import Signature
 from rushlight.typecheck.schema_text import parse_schema
-from rushlight.typecheck.types import INT, ClassType, Type
+from rushlight.typecheck.types import INT, Type
 
 SCHEMAS = """
 aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor

@@ -7,7 +7,8 @@ from ten_operators import Checked
 
 from rushlight.frontend import tree
 from rushlight.typecheck import dispatch
-from rushlight.typecheck.types import FLOAT, INT, TENSOR, ClassType, OptionalType, TupleType
+from rushlight.typecheck.class_types import ClassType
+from rushlight.typecheck.types import FLOAT, INT, TENSOR, OptionalType, TupleType
 
 
 def expression(parameters: str, written: str) -> str:
