@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..ops.eager.binding import TAKE_NUMBERS
+from ..ops.eager.binding import takes_numbers
 from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import CPU, dtype_of
 from ..ops.table.table import TABLE, Operator
@@ -28,7 +28,7 @@ def recorded(entry: Operator, values: Sequence[object]) -> Recorded:
     if change is not None:
         return change(entry, values)
     name = entry.name.removeprefix("aten::").removesuffix("_")
-    if name in TAKE_NUMBERS and entry.overload.startswith("Scalar"):
+    if entry.overload.startswith("Scalar") and takes_numbers(name):
         return _with_tensor(entry, list(values))
     names = [a.name for a in entry.signature.arguments]
     if "pin_memory" in names:

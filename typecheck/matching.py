@@ -108,15 +108,11 @@ class Mismatch:
     made: int = 0
 
 
-# A dtype is an int in script: `x.view(1)` must not mean these.
-_NEVER_CHOSEN = frozenset({"aten::view.dtype", "aten::max.unary_out", "aten::min.unary_out"})
-
-
 def choose(
     signatures: Sequence[Signature], given: Given, table: OperatorTable
 ) -> Match | list[Mismatch]:
     """The first signature that fits, or why none does."""
-    signatures = [s for s in signatures if s.full_name not in _NEVER_CHOSEN] or signatures
+    signatures = [s for s in signatures if s.full_name not in table.unchosen] or signatures
     failures: list[Mismatch] = []
     discarded = 0
     for convert in (False, True) if len(signatures) > 1 else (True,):

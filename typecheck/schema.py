@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import field
 from typing import Final, Protocol
 
@@ -82,6 +82,10 @@ class Signature:
 
 class OperatorTable(Protocol):
     """What the checker asks of the operators; `ops` fills it."""
+
+    @property
+    def unchosen(self) -> Collection[str]:
+        """The full names of overloads that a script does not mean by their name alone."""
 
     def overloads(self, name: str) -> Sequence[Signature]:
         """The overloads of `aten::add`, in registration order; empty for an unknown name."""

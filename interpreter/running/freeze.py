@@ -26,6 +26,7 @@ from ...ir.passes.mutation import remove_list_mutation
 from ...ir.passes.peephole import peephole
 from ...ir.passes.shape_peephole import simplify_by_shape
 from ...ir.tensor_types import type_of_array
+from ...ops.table.table import TABLE
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.class_types import ClassType, InterfaceType
 from ...typecheck.functions import Function
@@ -40,13 +41,7 @@ __all__ = ["freeze_object"]
 Slot = tuple[int, str]
 """An object, by identity, and the name of one of its attributes."""
 
-_VIEWS = frozenset(
-    "aten::" + name
-    for name in (
-        "__getitem__ view select slice t transpose permute reshape expand unsqueeze squeeze detach "
-        "narrow as_strided unbind split chunk values"
-    ).split()
-) | {"prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack"}
+_TAKES_OUT = frozenset({"prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack"})
 
 
 def freeze_object(
@@ -459,7 +454,9 @@ def _held(place: Place) -> frozenset[Place]:
 def _origin(value: Value) -> Node | None:
     """The attribute that a value was taken out of, or is a view of."""
     node = value.node
-    while node.kind in _VIEWS and node.inputs:
+    while node.inputs and (
+        node.kind in _TAKES_OUT or any(entry.is_view for entry in TABLE.operators(node.kind))
+    ):
         node = node.inputs[0].node
     return node if node.kind == "prim::GetAttr" else None
 

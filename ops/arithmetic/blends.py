@@ -39,6 +39,7 @@ def _narrow(*tensors: Array) -> tuple[np.dtype[np.generic] | None, list[Array]]:
 
 @with_twin(
     "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+    numbers_between=True,
     autocast_in_graphs="widest",
     formula=formula("add_products", 0, 1, 2, at={3: 1}),
 )
@@ -59,6 +60,7 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
 
 @with_twin(
     "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+    numbers_between=True,
     autocast_in_graphs="widest",
     formula=formula("add_quotients", 0, 1, 2, at={3: 1}),
 )

@@ -110,6 +110,8 @@ _COMPLEX: Final = {name: np.dtype(name) for name in ("complex64", "complex128")}
 
 @operator(
     "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    numbers_between=True,
+    takes_numbers=True,
     autocast_in_graphs="widest",
     inline=inline("{0} + {1}", _SAME_REAL, at=_ALPHA, over=np.add, names=_COMPLEX),
     out="out",
@@ -171,6 +173,8 @@ def _check_subtraction(*dtypes: Dtype) -> None:
 
 @operator(
     "aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    numbers_between=True,
+    takes_numbers=True,
     autocast_in_graphs="widest",
     inline=inline("{0} - {1}", BOTH_FLOAT32, at=_ALPHA, over=np.subtract),
     out="out",
@@ -238,6 +242,7 @@ def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
 
 @operator(
     "aten::mul.Tensor(Tensor self, Tensor other) -> Tensor",
+    takes_numbers=True,
     autocast_in_graphs="widest",
     inline=inline("{0} * {1}", _SAME_DTYPE, over=np.multiply),
     out="out",
@@ -348,6 +353,7 @@ def _divider(rounding_mode: str | None) -> Callable[..., Any] | None:
 
 @operator(
     "aten::div.Tensor(Tensor self, Tensor other) -> Tensor",
+    takes_numbers=True,
     autocast_in_graphs="widest",
     inline=inline("{0} / {1}", BOTH_FLOAT32, over=np.true_divide),
     out="out",
@@ -394,7 +400,7 @@ def div_number_rounded(self: Array, other: Scalar, rounding_mode: str | None) ->
     return _quotient_by_mode(self, other, rounding_mode)
 
 
-@operator("aten::floor_divide(Tensor self, Tensor other) -> Tensor")
+@operator("aten::floor_divide(Tensor self, Tensor other) -> Tensor", takes_numbers=True)
 def floor_divide(self: Array, other: Array) -> Array:
     return _quotient_by_mode(self, other, "floor")
 

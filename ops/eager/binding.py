@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -34,12 +35,12 @@ from ..memory.dtype import PYTHON_DTYPES, Device, DType, Layout, MemoryFormat
 from ..random_numbers.random import Generator
 from ..table.pointwise import number_as
 from ..table.promotion import number_dtype
-from ..table.table import Operator
+from ..table.table import TABLE, Operator
 from ..tensors.sizes import Size
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, traced_number
 
-__all__ = ["TAKE_NUMBERS", "Form", "Mismatch", "type_name", "wrong_keyword"]
+__all__ = ["Form", "Mismatch", "takes_numbers", "type_name", "wrong_keyword"]
 
 
 class Mismatch(Exception):
@@ -348,7 +349,7 @@ class Form:
         argument = self.arguments[place]
         if argument.name == "dtype" and isinstance(value, type):
             value = PYTHON_DTYPES.get(value, value)
-        if lenient and argument.type == TENSOR and self.name not in TAKE_NUMBERS:
+        if lenient and argument.type == TENSOR and not takes_numbers(self.name):
             return self.converters[place](value, False)
         return self.converters[place](value, lenient)
 
@@ -477,7 +478,8 @@ _OTHER_NAMES: Final = {
     **{"x2": "other", "input": "self"},
 }
 
-TAKE_NUMBERS: Final = frozenset(
-    "add sub subtract mul multiply div divide true_divide floor_divide copy_ result_type".split()
-)
-"""Functions that take a plain number where their schema has a tensor."""
+
+@cache
+def takes_numbers(name: str) -> bool:
+    """Whether a function takes a plain number where its schema has a tensor."""
+    return any(entry.takes_numbers for entry in TABLE.operators(f"aten::{name}"))

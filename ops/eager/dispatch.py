@@ -18,7 +18,7 @@ from ..table.promotion import common_dtype_with, number_dtype
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Parameter, Tensor
 from .autocast_calls import cast_arguments
-from .binding import TAKE_NUMBERS, Form, Mismatch, wrong_keyword
+from .binding import Form, Mismatch, takes_numbers, wrong_keyword
 from .calls import any_requires_grad, run
 from .old_signatures import without_numbers_between
 from .out_tensors import check_dtypes_of_out, check_factory_dtype, write_out
@@ -167,7 +167,7 @@ class EagerFunction:
                     raise wrong_keyword(self.__name__, "requires_grad", "bool", requires_grad)
         if isinstance(out, Tensor):
             self._compute_in(out.dtype, kwargs)
-        if len(args) == 2 and self.__name__ in TAKE_NUMBERS and self.__name__ != "result_type":
+        if len(args) == 2 and takes_numbers(self.__name__) and self.__name__ != "result_type":
             name = "" if kwargs.get("rounding_mode") else self.__name__
             operands = _as_operands(name, *args)
             if operands[0] is not args[0]:

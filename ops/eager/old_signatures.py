@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Final
+from functools import cache
+from typing import Any
 
+from ..table.table import TABLE
 from ..tensors.tensor import Tensor
 
 __all__ = ["without_numbers_between"]
 
-_NUMBERS: Final = {
-    **dict.fromkeys(("add", "sub"), ("alpha",)),
-    **dict.fromkeys(("addcmul", "addcdiv"), ("value",)),
-    **dict.fromkeys(("addmm", "addmv", "addr", "addbmm", "baddbmm"), ("beta", "alpha")),
-}
-"""What the numbers between the tensors are, in order."""
 
-_TENSORS: Final = {"add": 2, "sub": 2}
-"""How many tensors there are; three where nothing is said."""
+@cache
+def _numbers_between(name: str) -> tuple[tuple[str, ...], int]:
+    """The keywords that may stand between the tensors, in order, and how many tensors there are."""
+    for entry in TABLE.operators(f"aten::{name}"):
+        if entry.numbers_between:
+            arguments = entry.signature.arguments
+            keywords = tuple(a.name for a in arguments if a.keyword_only)
+            return keywords, len(arguments) - len(keywords)
+    return (), 0
 
 
 def without_numbers_between(
@@ -29,10 +32,10 @@ def without_numbers_between(
 ) -> tuple[list[Any], dict[str, Any]] | None:
     """The arguments with the numbers as keywords; None if it is no such call."""
     base = name.removesuffix("_")
-    keywords = _NUMBERS.get(base, ())
+    keywords, count = _numbers_between(base)
     tensors = [a for a in args if isinstance(a, Tensor)]
     numbers = [a for a in args if isinstance(a, (int, float, complex))]
-    whole = len(tensors) + len(numbers) == len(args) and len(tensors) == _TENSORS.get(base, 3)
+    whole = len(tensors) + len(numbers) == len(args) and len(tensors) == count
     if not 0 < len(numbers) <= len(keywords) or not whole or args[-1] is not tensors[-1]:
         return None
     named = dict(zip(keywords, numbers, strict=False))

@@ -68,6 +68,7 @@ def _summed(
 @operator(
     "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
     "-> Tensor",
+    numbers_between=True,
     autocast="lower",
     autocast_in_graphs="lower",
     cost="added-product",
@@ -109,6 +110,7 @@ operator(
 
 @operator(
     "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    numbers_between=True,
     autocast_in_graphs="lower",
     cost="added-product",
     out_dtype=SAME,
@@ -137,6 +139,7 @@ operator(
 @operator(
     "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
     "Scalar alpha=1) -> Tensor",
+    numbers_between=True,
     autocast="lower",
     autocast_in_graphs="lower",
     cost="added-product",
@@ -162,6 +165,7 @@ operator(
 @operator(
     "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
     "Scalar alpha=1) -> Tensor",
+    numbers_between=True,
     autocast="lower",
     autocast_in_graphs="lower",
     cost="added-product",
@@ -206,6 +210,7 @@ def addbmm_in_place(
 
 @operator(
     "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    numbers_between=True,
     autocast_in_graphs="lower",
     cost="reads",
 )

@@ -487,6 +487,7 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
     operator(
         f"aten::{name}(Tensor self) -> Tensor",
         out="unary_out",
+        unchosen="unary_out",
         out_dtype=CAN_CAST,
         out_overlap="apart",
     )(of_all)

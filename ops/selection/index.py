@@ -533,7 +533,10 @@ def copy_into(self: Array, src: Array) -> Array:
     return self
 
 
-@operator("aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)")
+@operator(
+    "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+    takes_numbers=True,
+)
 def copy_in_place(self: Array, src: Array, non_blocking: bool) -> Array:
     return copy_into(self, src)
 

@@ -209,7 +209,7 @@ def _number(dtype: Dtype) -> int:
     return of_numpy(dtype).number
 
 
-@operator("aten::result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType")
+@operator("aten::result_type.Tensor(Tensor tensor, Tensor other) -> ScalarType", takes_numbers=True)
 def result_type(tensor: Array, other: Array) -> int:
     return _number(result_dtype([tensor, other]))
 

@@ -234,7 +234,11 @@ def broadcast_shapes(a: list[int], b: list[int]) -> list[int]:
     return list(checked_broadcast(tuple(a), tuple(b), ("a", "b")))
 
 
-@operator("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", face="method")
+@operator(
+    "aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
+    face="method",
+    unchosen="dtype",
+)
 def view_dtype(self: Array, dtype: int) -> Array:
     wanted = numpy_dtype(dtype)
     try:

@@ -65,6 +65,7 @@ class Known(TypedDict, total=False):
     instruction: str
     layout: str
     native: tuple[Native, ...]
+    numbers_between: bool
     of_form: bool
     order: str
     out: str
@@ -73,6 +74,8 @@ class Known(TypedDict, total=False):
     out_overlap: OutOverlap
     random: bool
     refuses: Refusal
+    takes_numbers: bool
+    unchosen: str
     undefined: bool
     written: Written
 
@@ -92,6 +95,8 @@ def of_twin(known: Known) -> Known:
     twin.pop("out_dtype", None)
     twin.pop("out_layout", None)
     twin.pop("out_overlap", None)
+    twin.pop("takes_numbers", None)
+    twin.pop("unchosen", None)
     return twin
 
 
@@ -128,6 +133,9 @@ class Operator:
     native: tuple[Native, ...] = ()
     """How native code writes it out."""
 
+    numbers_between: bool = False
+    """Whether its keywords may stand between its tensors, as torch once had them."""
+
     refuses: Refusal | None = None
     """The dtypes of its first tensor that it does not take, with torch's sentence about them."""
 
@@ -157,6 +165,12 @@ class Operator:
 
     layout: str = ""
     """How its results lie in memory, a letter for each, where not as computed (see `layouts`)."""
+
+    takes_numbers: bool = False
+    """Whether Python may give its function a plain number where a tensor stands in the schema."""
+
+    unchosen: str = ""
+    """Overloads of its name that a script never means by that name (a dtype is an int there)."""
 
     undefined: bool = False
     """Whether what its result holds is left open."""

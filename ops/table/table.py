@@ -83,6 +83,8 @@ class Table:
         self._by_name: dict[str, list[Operator]] = {}
         self._by_full_name: dict[str, Operator] = {}
         self._in_order: set[str] = set()
+        self.unchosen: set[str] = set()
+        """The full names of overloads that scripts do not mean by the name alone."""
 
     def add(self, entry: Operator) -> None:
         """Add an overload.
@@ -93,6 +95,7 @@ class Table:
         if entry.full_name in self._by_full_name:
             raise ValueError(f"{entry.full_name} is declared twice")
         self._by_full_name[entry.full_name] = entry
+        self.unchosen.update(f"{entry.name}.{word}" for word in entry.unchosen.split())
         self._by_name.setdefault(entry.name, []).append(entry)
         self._in_order.discard(entry.name)
 

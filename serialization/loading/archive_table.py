@@ -24,6 +24,8 @@ def _statement(name: str) -> Signature:
 class ArchiveTable:
     """See `typecheck.schema.OperatorTable`."""
 
+    unchosen = TABLE.unchosen
+
     def overloads(self, name: str) -> Sequence[Signature]:
         """The overloads of an operator; empty for an unknown name."""
         return [_statement(name)] if name in _STATEMENTS else TABLE.overloads(name)

@@ -173,8 +173,14 @@ def test_tensors_in_containers_must_not_be_shared_with_other_attributes() -> Non
             self.items[0][0] += 10
             return self.a.sum()
 
-    with pytest.raises(RuntimeError, match="module contains attributes values that overlaps"):
-        frozen(Sharing())
+    def through_a_view(self, x):
+        self.items[0].contiguous().diagonal().add_(1)
+        return self.a.sum()
+
+    for forward in (Sharing.forward, through_a_view):
+        Sharing.forward = forward
+        with pytest.raises(RuntimeError, match="module contains attributes values that overlaps"):
+            frozen(Sharing())
 
 
 def test_a_frozen_module_is_saved_and_loaded() -> None:

@@ -102,6 +102,8 @@ prim::min.int(int a, int b) -> int
 class SmallTable:
     """An `OperatorTable` of the schemas above."""
 
+    unchosen = ()
+
     def __init__(self) -> None:
         self._by_name: dict[str, list[Signature]] = {}
         for line in SCHEMAS.strip().splitlines():
