@@ -25,8 +25,7 @@ from ...frontend.locks import after_fork
 from ...ops.kernels import LARGE, family
 from ...ops.memory.dtype import default_dtype
 from ...ops.memory.storage import laid_out
-from ...ops.table.formula import Formula
-from ...ops.table.promotion import result_dtype
+from ...ops.table.formula import Formula, letter_of, meeting
 from ...ops.table.record import Operator
 from ..code.outside import comes_from_outside
 
@@ -216,7 +215,7 @@ class Group:
         if task.formula is not None and letter and prod(shape) >= LARGE:
             taken = [task.operands[place] for place in task.formula.operands]
             values = [self.constants[-1 - n] if n < 0 else held[n] for n in taken]
-            joins = _meeting(arrays, task.formula, values, letter)
+            joins = meeting(arrays, task.formula, values, letter)
             if same is None and any(
                 type(each) is ndarray and np.may_share_memory(each, result) for each in values
             ):
@@ -243,30 +242,6 @@ def _last_uses(
         seen |= last
         found.append(tuple(last))
     return found[::-1]
-
-
-def _meeting(arrays: Any, formula: Formula, values: list[Any], result: str) -> str:
-    """The letter of the dtype that a formula computes in; empty if it cannot."""
-    letters = [_letter(arrays, each) for each in values]
-    if not all(letters):
-        return ""
-    if formula.meets == "operands":
-        found = arrays.LETTERS.get(result_dtype(values), "")
-    elif formula.meets == "own" and letters[0] != result:
-        found = ""
-    else:
-        found = "?" if formula.meets == "bools" else result
-    known = arrays.FORMULAS[formula.name]
-    if found not in known.of or (found in "bhilB" and "D" in letters):
-        return ""
-    return str(found)
-
-
-def _letter(arrays: Any, value: Any) -> str:
-    """The letter of an operand."""
-    if type(value) is ndarray:
-        return str(arrays.LETTERS.get(value.dtype, ""))
-    return {int: "L", bool: "L", float: "D"}.get(type(value), "")
 
 
 # ---------------------------------------------------------------------------- joining operators
@@ -411,7 +386,7 @@ class _Joining:
         )
 
     def _seen(self, value: Any) -> tuple[Any, ...] | str:
-        return _lies(value) if type(value) is ndarray else _letter(self._arrays, value)
+        return _lies(value) if type(value) is ndarray else letter_of(self._arrays, value)
 
     def _letter(self, number: int) -> str:
         lies = self._lies(number)

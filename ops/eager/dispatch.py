@@ -24,7 +24,7 @@ from .old_signatures import without_numbers_between
 from .out_tensors import check_dtypes_of_out, check_factory_dtype, write_out
 from .python_forms import refusal
 from .recipes import Key, Recipe, keep, key_of
-from .shortcuts import Shortcut, shortcut, shortcut_of_sizes
+from .shortcuts import Shortcut, keep_shortcut, shortcut_of_sizes
 
 __all__ = [
     *("AutocastFunction", "EagerFunction", "eager_function", "make_function"),
@@ -247,7 +247,7 @@ class EagerFunction:
         ]
         defaults = values[len(args) :]
         if not any(isinstance(default, list) for default in defaults):
-            self.shortcuts[types] = shortcut(form.entry, types, converters, defaults)
+            keep_shortcut(self.shortcuts, form.entry, types, converters, defaults)
 
     def __get__(self, instance: object, owner: object = None) -> Any:
         return self if instance is None else MethodType(self, instance)

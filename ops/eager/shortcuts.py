@@ -12,8 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import LARGE
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import written
+from ..table.direct import direct_form
 from ..table.grad_mode import is_grad_enabled
 from ..table.table import Operator
 from ..tensors.tape_port import tape
@@ -21,10 +23,15 @@ from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .calls import finish, run
 
-__all__ = ["Shortcut", "shortcut", "shortcut_of_sizes"]
+__all__ = ["Shortcut", "keep_shortcut", "shortcut_of_sizes"]
 
 Shortcut = Callable[..., Any]
 """An eager call of arguments whose types are known to fit."""
+
+Forward = Callable[..., Any]
+
+_TRIALS: Final = 50
+"""Calls after which it pays to look for a direct form."""
 
 _TEXT: Final = """
 def make(entry, forward, {defaults}):
@@ -88,36 +95,66 @@ def _maker(rest: str, defaults: int, is_view: bool, is_in_place: bool) -> Callab
     return made
 
 
-def _made(entry: Operator, rest: str, defaults: Sequence[object]) -> Shortcut:
+def _made(entry: Operator, forward: Forward, rest: str, defaults: Sequence[object]) -> Shortcut:
     make = _maker(rest, len(defaults), entry.is_view, entry.is_in_place)
-    return make(entry, entry.forward, *defaults)
+    return make(entry, forward, *defaults)
 
 
 def shortcut_of_sizes(entry: Operator, defaults: Sequence[object]) -> Shortcut:
     """The shortcut for a tensor and sizes given one by one."""
-    return _made(entry, "sizes", defaults)
+    return _made(entry, entry.forward, "sizes", defaults)
 
 
-def shortcut(
+def keep_shortcut(
+    shortcuts: dict[tuple[type, ...], Shortcut],
     entry: Operator,
     types: tuple[type, ...],
     converters: Sequence[Callable[..., object] | None],
     defaults: Sequence[object],
+) -> None:
+    """Remember the shortcut for arguments of some types; others are as the overload has them by
+    default.
+
+    That of a pointwise operator calls its direct form, once it is used often or for much.
+    """
+
+    def with_forward(forward: Forward) -> Shortcut:
+        return _shortcut(entry, forward, types, converters, defaults)
+
+    first = shortcuts[types] = with_forward(entry.forward)
+    left = _TRIALS
+
+    def counted(*args: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0 or args[0]._array.size >= LARGE:
+            shortcuts[types] = with_forward(direct_form(entry))
+        return first(*args)
+
+    if entry.formula and issubclass(types[0], Tensor):
+        shortcuts[types] = counted
+
+
+def _shortcut(
+    entry: Operator,
+    forward: Forward,
+    types: tuple[type, ...],
+    converters: Sequence[Callable[..., object] | None],
+    defaults: Sequence[object],
 ) -> Shortcut:
-    """The shortcut for arguments of some types; others are as the overload has them by default."""
     tensors = [issubclass(each, Tensor) for each in types]
     if tensors == [True]:
-        return _made(entry, "nothing", defaults)
+        return _made(entry, forward, "nothing", defaults)
     if tensors == [True, True]:
-        return _made(entry, "a tensor", defaults)
+        return _made(entry, forward, "a tensor", defaults)
     if tensors == [True, False] and converters[1] is None:
-        return _made(entry, "a number", defaults)
+        return _made(entry, forward, "a number", defaults)
 
     def call(*args: object) -> Any:
         values = [
             a if convert is None else convert(a, True)
             for convert, a in zip(converters, args, strict=True)
         ]
-        return run(entry, [*values, *defaults], args)
+        return run(entry, [*values, *defaults], args, forward)
 
     return call

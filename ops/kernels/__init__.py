@@ -19,7 +19,10 @@ import numpy as np
 
 from ..memory.allocation import uncounted
 
-__all__ = ["KERNELS_VARIABLE", "LARGE", "by_formula", "family", "is_large", "is_ready", "pointwise"]
+__all__ = [
+    *("KERNELS_VARIABLE", "LARGE", "Prepared", "by_formula", "family", "is_large", "is_ready"),
+    "pointwise",
+]
 
 _FLOAT32: Final = np.dtype(np.float32)
 
@@ -81,16 +84,35 @@ def by_formula(name: str, *operands: Any) -> Any:
     return None if arrays is None else arrays.apply(name, operands)
 
 
+class Prepared:
+    """A function whose calls native code learns to do (see `code/prepared.py`): use `call`."""
+
+    __slots__ = ("_function", "call")
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self.call: Callable[..., Any] = self._first
+
+    def _first(self, *values: Any) -> Any:
+        module = family("prepared")
+        if module is None:
+            return self._function(*values)
+        self.call = module.prepared(self._function)
+        return self.call(*values)
+
+
 def pointwise(name: str, kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A function of one number that is computed natively where that pays, else by `kernel`, which
     is its attribute `for_small`."""
 
+    def compute(x: Any) -> Any:
+        found = by_formula(name, x)
+        return kernel(x) if found is None else found
+
+    known = Prepared(compute)
+
     def call(x: Any) -> Any:
-        if x.size >= LARGE:
-            found = by_formula(name, x)
-            if found is not None:
-                return found
-        return kernel(x)
+        return known.call(x) if x.size >= LARGE else kernel(x)
 
     call.for_small = kernel  # type: ignore[attr-defined]
     return call

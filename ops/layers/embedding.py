@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import LARGE, blas, family, is_ready
+from ..kernels import LARGE, Prepared, blas, family, is_ready
 from ..linear_algebra.distance import vector_length
 from ..memory.counts import check_storage
 from ..memory.dims import size_at, wrap_dims
@@ -64,6 +64,12 @@ def embedding(
     weight: Array, indices: Array, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
 ) -> Array:
     """The rows of `weight` that `indices` name."""
+    if indices.size >= _SOME:
+        return _known_embedding.call(weight, indices)  # type: ignore[no-any-return]
+    return _embedding(weight, indices)
+
+
+def _embedding(weight: Array, indices: Array) -> Array:
     if weight.ndim != 2:
         raise OperatorError("'weight' must be 2-D", code="shape-mismatch")
     _check_indices(indices, 1, "indices", "embedding")
@@ -78,6 +84,11 @@ def embedding(
             "index out of range in self", headline=f"the table has {len(weight)} rows"
         )
     return as_array(weight.take(indices, 0) if weight.size else weight[indices])
+
+
+_known_embedding: Final = Prepared(_embedding)
+_SOME: Final = 64
+"""Indices from which native code may take rows."""
 
 
 @operator(

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.convert import is_channels_last
-from ..kernels import LARGE, blas, family, is_ready
+from ..kernels import LARGE, Prepared, blas, family, is_ready
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
 from ..shapes.windows import Ints, wide_dtype
@@ -155,6 +155,14 @@ def _check_normalized_shape(
 def native_layer_norm(
     input: Array, normalized_shape: Ints, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
+    if input.size >= LARGE:
+        return _known_layer_norm.call(input, normalized_shape, weight, bias, eps)  # type: ignore[no-any-return]
+    return _any_layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def _any_layer_norm(
+    input: Array, normalized_shape: Ints, weight: Array | None, bias: Array | None, eps: float
+) -> tuple[Array, Array, Array]:
     shape = tuple(normalized_shape)
     _check_normalized_shape(input, shape, weight, bias, ", ")
     _check_float(input, "LayerNormKernelImpl")
@@ -184,6 +192,9 @@ def native_layer_norm(
         zeros = np.zeros(outer, saved)
         return result, zeros, zeros.copy()
     return result, mean.reshape(outer).astype(saved), scale.reshape(outer).astype(saved)
+
+
+_known_layer_norm: Final = Prepared(_any_layer_norm)
 
 
 @operator(
@@ -238,7 +249,7 @@ def _root_mean_square(
 def rms_norm(
     input: Array, normalized_shape: Ints, weight: Array | None, eps: float | None
 ) -> Array:
-    return _root_mean_square(input, normalized_shape, weight, eps)[0]
+    return _fused_rms_norm(input, normalized_shape, weight, eps)[0]
 
 
 @operator(
@@ -248,7 +259,12 @@ def rms_norm(
 def _fused_rms_norm(
     input: Array, normalized_shape: Ints, weight: Array | None, eps: float | None
 ) -> tuple[Array, Array]:
+    if input.size >= LARGE:
+        return _known_rms_norm.call(input, normalized_shape, weight, eps)  # type: ignore[no-any-return]
     return _root_mean_square(input, normalized_shape, weight, eps)
+
+
+_known_rms_norm: Final = Prepared(_root_mean_square)
 
 
 # --------------------------------------------------------------------------- groups

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_ready
+from ..kernels import LARGE, Prepared, family, is_ready
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, numpy_dtype
 from ..memory.errors import OperatorError
@@ -48,12 +48,21 @@ def _softmax_input(self: Array, dtype: int | None, name: str) -> Array:
 )
 def softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`exp(x) / sum(exp(x))` along a dimension; 16-bit floats are computed in float32."""
+    if self.size >= LARGE:
+        return _known_softmax.call(self, dim, dtype)  # type: ignore[no-any-return]
+    return _any_softmax(self, dim, dtype)
+
+
+def _any_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     if dtype is not None or self.dtype is not _float32:
         self = _softmax_input(self, dtype, "softmax_kernel_impl")
     axis = wrap_dim(dim, self.ndim)
     if self.itemsize == 2 and axis < self.ndim - 1 and self.size:
         return _narrow_softmax(self, axis)
     return _wide_softmax(self, axis)
+
+
+_known_softmax: Final = Prepared(_any_softmax)
 
 
 def _by_rows(kernel: Callable[[Array], Array], self: Array) -> Array:
@@ -128,12 +137,21 @@ def _added_in_turn(values: Array, axis: int) -> Array:
 )
 def log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`log(softmax(x))` along a dimension; 16-bit floats are computed in float32."""
+    if self.size >= LARGE:
+        return _known_log_softmax.call(self, dim, dtype)  # type: ignore[no-any-return]
+    return _any_log_softmax(self, dim, dtype)
+
+
+def _any_log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     if dtype is not None or self.dtype is not _float32:
         self = _softmax_input(self, dtype, "log_softmax_lastdim_kernel_impl")
     axis = wrap_dim(dim, self.ndim)
     if self.itemsize == 2 and axis == self.ndim - 1 and self.size:
         return _narrow_log_softmax(self)
     return _wide_log_softmax(self, axis)
+
+
+_known_log_softmax: Final = Prepared(_any_log_softmax)
 
 
 def _narrow_log_softmax(self: Array) -> Array:

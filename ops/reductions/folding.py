@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Final
 
 import numpy as np
 
-from ..kernels import LARGE, family, is_ready
+from ..kernels import LARGE, Prepared, family, is_ready
 from ..memory.dtype import Array
 
 __all__ = ["folded", "moments"]
@@ -22,6 +23,13 @@ def folded(
     """
     if self.size < LARGE:
         return None
+    found: Array | None = _known.call(self, axes, keepdim, operation)
+    return found
+
+
+def _folded(
+    self: Array, axes: tuple[int, ...] | None, keepdim: bool, operation: str
+) -> Array | None:
     flags = self.flags
     folds = family("folds") if flags.c_contiguous and flags.aligned else None
     if folds is None:
@@ -44,6 +52,9 @@ def folded(
     if keepdim:
         return made.reshape([1 if d in ordered else n for d, n in enumerate(self.shape)])
     return made
+
+
+_known: Final = Prepared(_folded)
 
 
 def _groups(axes: tuple[int, ...]) -> list[tuple[int, int]]:

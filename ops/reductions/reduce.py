@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, family, is_ready
+from ..kernels import LARGE, Prepared, family, is_ready
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -35,6 +35,7 @@ Dims = Sequence[int] | None
 Kernel = Callable[..., Array]
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
+_BOOL: Final = np.dtype(np.bool_)
 _INT64: Final = np.dtype(np.int64)
 _FLOAT32: Final = np.dtype(np.float32)
 _FLOAT64: Final = np.dtype(np.float64)
@@ -97,6 +98,8 @@ def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
 def total(self: Array, dtype: int | None) -> Array:
     if dtype is None and self.dtype is _FLOAT32 and self.size < LARGE and self.flags.c_contiguous:
         return asarray(_add_over(self, None))
+    if dtype is None and self.dtype is _BOOL:
+        return asarray(np.count_nonzero(self), _INT64)
     return _add_up(sum_input(self, dtype), None, False)
 
 
@@ -368,6 +371,12 @@ def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
     out_overlap="read-first",
 )
 def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
+    if self.size >= LARGE:
+        return _known_logsumexp.call(self, dim, keepdim)  # type: ignore[no-any-return]
+    return _any_logsumexp(self, dim, keepdim)
+
+
+def _any_logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
     axes = wrap_dims(dim, self.ndim)
     if kind(self.dtype) < 2:
         self = self.astype(default_dtype.float)
@@ -386,6 +395,9 @@ def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
         return _narrow_logsumexp(self, top, axes, keepdim)
     inner = np.log(_add_over(np.exp(self - top), axes, None, None, keepdim))
     return asarray(inner + top.reshape(np.shape(inner))).astype(self.dtype, copy=False)
+
+
+_known_logsumexp: Final = Prepared(_any_logsumexp)
 
 
 def _narrow_logsumexp(self: Array, top: Array, axes: tuple[int, ...], keepdim: bool) -> Array:

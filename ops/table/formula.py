@@ -8,11 +8,15 @@ find it too.  Its result has the dtype and strides that the forward gives for su
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
-__all__ = ["Formula", "Meeting", "formula"]
+import numpy as np
+
+from .promotion import result_dtype
+
+__all__ = ["Formula", "Meeting", "formula", "letter_of", "meeting"]
 
 Meeting = Literal["result", "operands", "own", "bools"]
 
@@ -45,3 +49,30 @@ def formula(
 ) -> tuple[Formula, ...]:
     """One formula of an operator: see `Formula`.  Those of other constants are added."""
     return (Formula(name, operands or (0,), meets, at, checks),)
+
+
+def meeting(arrays: Any, formula: Formula, values: Sequence[Any], result: str) -> str:
+    """The letter of the dtype that a formula computes in; empty if it cannot.
+
+    `arrays` are the kernels that know the formulas, `result` is the letter of the result's dtype.
+    """
+    letters = [letter_of(arrays, each) for each in values]
+    if not all(letters):
+        return ""
+    if formula.meets == "operands":
+        found = arrays.LETTERS.get(result_dtype(values), "")
+    elif formula.meets == "own" and letters[0] != result:
+        found = ""
+    else:
+        found = "?" if formula.meets == "bools" else result
+    known = arrays.FORMULAS[formula.name]
+    if found not in known.of or (found in "bhilB" and "D" in letters):
+        return ""
+    return str(found)
+
+
+def letter_of(arrays: Any, value: Any) -> str:
+    """The letter of an operand; empty if formulas take none such."""
+    if type(value) is np.ndarray:
+        return str(arrays.LETTERS.get(value.dtype, ""))
+    return {int: "L", bool: "L", float: "D"}.get(type(value), "")

@@ -21,6 +21,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from .prepared_text import MOST_ENTRIES, MOST_RESULTS, PREPARED, PREPARED_WORDS
+
 __all__ = ["JOB_SIZE", "MOST_ARGUMENTS", "SPINS", "TABLE", "crew_text"]
 
 JOB_SIZE: Final = 256
@@ -31,12 +33,13 @@ _PIECES: Final = 4
 """Pieces a thread, so that none waits long for another."""
 
 TABLE: Final = (
-    *("array_type", "int_type", "float_type", "none", "type_error"),
-    *("as_int", "error", "set_error", "let_go", "take_back", "hold", "drop", "call"),
-    *("start", "state"),
+    *("array_type", "int_type", "float_type", "list_type", "tuple_type", "none", "type_error"),
+    *("as_int", "as_bounded", "error", "set_error", "let_go", "take_back", "hold", "drop"),
+    *("call", "call_with", "make_array", "make_tuple", "view_of", "start", "state"),
 )
 """What the words are that `run` is given as bytes: addresses of Python's and NumPy's types, objects
-and functions; `start` makes threads, `state` is where the job's address and their number lie."""
+and functions; `start` makes threads, `state` is where the job's address and their number lie, and
+who is told of calls of `run`."""
 
 _CREW: Final = """
 define internal void @piece(ptr %job, i64 %index) {
@@ -200,6 +203,55 @@ out:
 }
 """
 
+_PERFORM: Final = """
+define internal i1 @perform(ptr %table, ptr %kernel, ptr %arguments, i64 %count, i64 %least) {
+entry:
+  %parts = udiv i64 %count, %least
+  %is_small = icmp eq i64 %parts, 0
+  br i1 %is_small, label %quick, label %long
+quick:
+  call void %kernel(ptr %arguments, i64 0, i64 %count)
+  ret i1 true
+long:
+{loads}
+  %threads_place = getelementptr i8, ptr %state, i64 8
+  %threads = load i64, ptr %threads_place
+  %several = icmp ugt i64 %threads, 1
+  %divides = icmp ugt i64 %parts, 1
+  %pays = and i1 %several, %divides
+  br i1 %pays, label %crew, label %single
+crew:
+  %job = load ptr, ptr %state
+  %there = icmp ne ptr %job, null
+  br i1 %there, label %together, label %begin
+begin:
+  %begun = call ptr %call(ptr %start)
+  %failed_start = icmp eq ptr %begun, null
+  br i1 %failed_start, label %failed, label %begun_well
+failed:
+  ret i1 false
+begun_well:
+  call void %drop(ptr %begun)
+  %job_now = load ptr, ptr %state
+  %made = icmp ne ptr %job_now, null
+  br i1 %made, label %together, label %single
+together:
+  %this = phi ptr [%job, %crew], [%job_now, %begun_well]
+  %wanted = mul i64 %threads, {pieces}
+  %fewer = icmp ult i64 %parts, %wanted
+  %cut = select i1 %fewer, i64 %parts, i64 %wanted
+  %held = call ptr %let_go()
+  call void @share(ptr %this, ptr %kernel, ptr %arguments, i64 %count, i64 %cut)
+  call void %take_back(ptr %held)
+  ret i1 true
+single:
+  %kept_state = call ptr %let_go()
+  call void %kernel(ptr %arguments, i64 0, i64 %count)
+  call void %take_back(ptr %kept_state)
+  ret i1 true
+}
+"""
+
 _RUN: Final = """
 @message = private constant [53 x i8] c"kernels take ints, floats and arrays, 24 at the most\\00"
 
@@ -258,45 +310,19 @@ ready:
   %arguments = getelementptr i64, ptr %words, i64 3
   %count = load i64, ptr %count_place
   %least = load i64, ptr %least_place
-  %parts = udiv i64 %count, %least
-  %is_small = icmp eq i64 %parts, 0
-  br i1 %is_small, label %quick, label %long
-quick:
-  call void %kernel(ptr %arguments, i64 0, i64 %count)
-  br label %done
-long:
-  %threads_place = getelementptr i8, ptr %state, i64 8
-  %threads = load i64, ptr %threads_place
-  %several = icmp ugt i64 %threads, 1
-  %divides = icmp ugt i64 %parts, 1
-  %pays = and i1 %several, %divides
-  br i1 %pays, label %crew, label %single
-crew:
-  %job = load ptr, ptr %state
-  %there = icmp ne ptr %job, null
-  br i1 %there, label %together, label %begin
-begin:
-  %begun = call ptr %call(ptr %start)
-  %failed_start = icmp eq ptr %begun, null
-  br i1 %failed_start, label %failed, label %begun_well
-begun_well:
-  call void %drop(ptr %begun)
-  %job_now = load ptr, ptr %state
-  %made = icmp ne ptr %job_now, null
-  br i1 %made, label %together, label %single
-together:
-  %this = phi ptr [%job, %crew], [%job_now, %begun_well]
-  %wanted = mul i64 %threads, {pieces}
-  %fewer = icmp ult i64 %parts, %wanted
-  %cut = select i1 %fewer, i64 %parts, i64 %wanted
-  %held = call ptr %let_go()
-  call void @share(ptr %this, ptr %kernel, ptr %arguments, i64 %count, i64 %cut)
-  call void %take_back(ptr %held)
-  br label %done
-single:
-  %kept_state = call ptr %let_go()
-  call void %kernel(ptr %arguments, i64 0, i64 %count)
-  call void %take_back(ptr %kept_state)
+  %is_done = call i1 @perform(ptr %table, ptr %kernel, ptr %arguments, i64 %count, i64 %least)
+  br i1 %is_done, label %told, label %failed
+told:
+  %note_place = getelementptr i8, ptr %state, i64 16
+  %note = load ptr, ptr %note_place
+  %is_noted = icmp ne ptr %note, null
+  br i1 %is_noted, label %tell, label %done
+tell:
+  %answer = call ptr %call_with(ptr %note, ptr %given, i64 %n, ptr null)
+  %is_raised_there = icmp eq ptr %answer, null
+  br i1 %is_raised_there, label %failed, label %heard
+heard:
+  call void %drop(ptr %answer)
   br label %done
 done:
   call void %hold(ptr %none)
@@ -306,28 +332,40 @@ done:
 
 
 def crew_text(head: int, bytes_begin: int) -> str:
-    """The module: `work`, which threads run until `end`, and `run`.
+    """The module: `work`, which threads run until `end`, `run` and `prepared`.
 
     `head` is the size of what every Python object begins with, whose last word is its type;
     `bytes_begin` is where the bytes of a bytes object lie in it.
     """
-    loads = [
+    values = {
+        "room": MOST_ARGUMENTS + 3,
+        "results": MOST_RESULTS,
+        "wait_at": MOST_ENTRIES + 1,
+        "bytes_begin": bytes_begin,
+        "type_at": head - 8,
+        "head": head,
+        "items_at": head + 8,
+        "rank_at": head + 8,
+        "sizes_at": head + 16,
+        "strides_at": head + 24,
+        "dtype_at": head + 40,
+        "flags_at": head + 48,
+        "pieces": _PIECES,
+        "loads": "\n".join(_loads()),
+    }
+    text = _PERFORM + _RUN + PREPARED
+    for name, value in values.items():
+        text = text.replace(f"{{{name}}}", str(value))
+    return _CREW + text
+
+
+def _loads() -> list[str]:
+    """The lines that load the words of the table; LLVM leaves out what is not used."""
+    return [
         line
-        for index, name in enumerate(TABLE)
+        for index, name in enumerate((*TABLE, *PREPARED_WORDS))
         for line in (
             f"  %{name}_word = getelementptr ptr, ptr %table, i64 {index}",
             f"  %{name} = load ptr, ptr %{name}_word",
         )
     ]
-    values = {
-        "room": MOST_ARGUMENTS + 3,
-        "bytes_begin": bytes_begin,
-        "type_at": head - 8,
-        "head": head,
-        "pieces": _PIECES,
-        "loads": "\n".join(loads),
-    }
-    run = _RUN
-    for name, value in values.items():
-        run = run.replace(f"{{{name}}}", str(value))
-    return _CREW + run

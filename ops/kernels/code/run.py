@@ -10,7 +10,9 @@ from __future__ import annotations
 import ctypes
 import mmap
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +24,7 @@ from . import elf
 from .crew_text import JOB_SIZE, SPINS, TABLE, crew_text
 from .objects import native_addresses
 
-__all__ = ["run"]
+__all__ = ["CREW", "run"]
 
 _HEAD: Final = object.__basicsize__
 _BYTES_BEGIN: Final = bytes.__basicsize__ - 1
@@ -41,36 +43,63 @@ class _Method(ctypes.Structure):
 
 
 class _State(ctypes.Structure):
-    """What native code looks up: the job of this process's threads, and how many share it."""
+    """What native code looks up: the job of this process's threads, how many share it, and who is
+    told of calls of `run`."""
 
-    _fields_ = (("job", ctypes.c_void_p), ("threads", ctypes.c_int64))
+    _fields_ = (("job", ctypes.c_void_p), ("threads", ctypes.c_int64), ("note", ctypes.c_void_p))
 
 
 class _Crew:
     """The native side: threads that wait in native code for work, made when there is some."""
 
     def __init__(self) -> None:
-        names = ("work", "end", "run")
+        names = ("work", "end", "run", "prepared")
         parameters = (_HEAD, _BYTES_BEGIN)
         made = native_addresses("crew", parameters, names, lambda target: crew_text(*parameters))
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(made["work"])
         self._end = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(made["end"])
-        self._state = _State(None, threads.get_threads())
+        self._state = _State(None, threads.get_threads(), None)
         self._jobs: list[mmap.mmap] = []
         self._start = self.start
-        self._table = struct.pack(f"{len(TABLE)}Q", *self._words())
-        self._method = _Method(b"run", made["run"], 0x80, None)  # METH_FASTCALL
+        self._table = self._words()
+        self._methods = {
+            name: _Method(name.encode(), made[name], 0x80, None)  # METH_FASTCALL
+            for name in ("run", "prepared")
+        }
+        self.run: Callable[..., None] = self._function("run", (0, 0, 0))
+        after_fork(self._forget)
+        threads.followers.append(self._resized)
+
+    def _function(self, name: str, words: tuple[int, int, int]) -> Callable[..., Any]:
+        """A function of native code as Python calls it; `words` are those behind the table."""
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype = ctypes.py_object
         make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-        self.run: Callable[..., None] = make(ctypes.addressof(self._method), self._table, None)
-        after_fork(self._forget)
-        threads.followers.append(self._resized)
+        table = struct.pack(f"{len(TABLE) + len(words)}Q", *self._table, *words)
+        made: Callable[..., Any] = make(ctypes.addressof(self._methods[name]), table, None)
+        return made
+
+    def prepared(
+        self, known: int, function: Callable[..., Any], learn: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        """What does calls that the state at the address `known` knows (see `prepared_text`), has
+        others done by `learn`, or by `function` while it waits.  The caller keeps all three."""
+        return self._function("prepared", (known, id(function), id(learn)))
+
+    @contextmanager
+    def told(self, note: Callable[..., None]) -> Iterator[None]:
+        """Have a function told of all calls of `run`, by whichever thread."""
+        self._state.note = id(note)
+        try:
+            yield
+        finally:
+            self._state.note = None
 
     def _words(self) -> list[int]:
         python: Any = ctypes.pythonapi
         functions = {
             "as_int": python.PyLong_AsLongLong,
+            "as_bounded": python.PyLong_AsLongLongAndOverflow,
             "error": python.PyErr_Occurred,
             "set_error": python.PyErr_SetString,
             "let_go": python.PyEval_SaveThread,
@@ -78,17 +107,22 @@ class _Crew:
             "hold": python.Py_IncRef,
             "drop": python.Py_DecRef,
             "call": python.PyObject_CallNoArgs,
+            "call_with": python.PyObject_Vectorcall,
+            "make_tuple": python.PyTuple_New,
         }
         objects: dict[str, object] = {
             "array_type": np.ndarray,
             "int_type": int,
             "float_type": float,
+            "list_type": list,
+            "tuple_type": tuple,
             "none": None,
             "type_error": TypeError,
             "start": self._start,
         }
         found = {name: id(each) for name, each in objects.items()}
         found["state"] = ctypes.addressof(self._state)
+        found.update(_functions_of_numpy())
         for name, function in functions.items():
             found[name] = ctypes.cast(function, ctypes.c_void_p).value or 0
         return [found[name] for name in TABLE]
@@ -119,6 +153,17 @@ class _Crew:
                 self._end(job)
 
 
+def _functions_of_numpy() -> dict[str, int]:
+    """Addresses of functions of NumPy's: `PyArray_NewFromDescr` and `PyArray_View`, which its table
+    of functions has had at these places since its first version."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype = ctypes.c_void_p
+    pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    module: Any = import_module("numpy._core._multiarray_umath")
+    table = (ctypes.c_void_p * 138).from_address(pointer(module._ARRAY_API, None))
+    return {"make_array": table[94] or 0, "view_of": table[137] or 0}
+
+
 def _by_ctypes(kernel: int, count: int, least: int, *arguments: Any) -> None:
     """`run` where objects do not lie in memory as native code takes them to."""
     words = (ctypes.c_int64 * len(arguments))(*map(_word, arguments))
@@ -139,14 +184,22 @@ def _word(argument: Any) -> int:
 def _lie_as_expected() -> bool:
     """Whether types, floats, bytes and arrays have their parts where `crew_text` looks for them."""
     number, text, array = 1.5, b"rushlight", np.ones(3)
+    pair = number, text
     return (
-        ctypes.c_void_p.from_address(id(array) + _HEAD - 8).value == id(np.ndarray)
+        np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+        and ctypes.c_void_p.from_address(id(array) + _HEAD - 8).value == id(np.ndarray)
         and ctypes.c_void_p.from_address(id(number) + _HEAD - 8).value == id(float)
         and ctypes.c_double.from_address(id(number) + _HEAD).value == number
         and ctypes.string_at(id(text) + _BYTES_BEGIN, len(text)) == text
         and ctypes.c_void_p.from_address(id(array) + _HEAD).value == array.ctypes.data
+        and ctypes.c_void_p.from_address(id(array) + _HEAD + 40).value == id(array.dtype)
+        and ctypes.c_int32.from_address(id(array) + _HEAD + 48).value == array.flags.num
+        and ctypes.c_int64.from_address(id([number]) + _HEAD).value == 1
+        and ctypes.c_void_p.from_address(id(pair) + _HEAD + 8).value == id(number)
     )
 
 
 _CREW: Final = _Crew() if elf.is_known() and _lie_as_expected() else None
 run: Final[Callable[..., None]] = _by_ctypes if _CREW is None else _CREW.run
+CREW: Final = _CREW
+"""What makes functions that know beforehand what to run; None where there is no such code."""

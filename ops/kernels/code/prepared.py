@@ -1,0 +1,289 @@
+"""Functions whose calls are known beforehand: what a call with such arguments runs, and on what.
+
+A function of arrays, numbers and lists of ints that makes one array may spend more time on finding
+out what to do than on doing it.  If nothing of that depends on more than dtypes, sizes, strides and
+the values of numbers, the next such call need not find it out again.  What is done is not derived
+but seen: the first call notes which kernels are run, and on what.  Before that is trusted it is
+done once more, with memory full of other bytes, and must give the same bits.
+
+What kernels are given must be an operand, the result, memory that they fill themselves, arrays
+that cannot be written to, or an int64 array of one element: a flag, which begins as 0; a call after
+which it is not is done by the function itself.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from threading import get_ident
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ....frontend.locks import fork_safe_lock
+from .crew_text import MOST_ARGUMENTS
+from .prepared_text import MOST_ENTRIES, MOST_RESULTS
+from .run import CREW, run
+
+__all__ = ["Explain", "Given", "prepared"]
+
+ndarray: Final = np.ndarray
+_MOST_LEARNED: Final = 200
+"""Entries that a function learns: none is given back, since another thread may be reading it."""
+_LONGEST_WAIT: Final = 1 << 12
+_NOTING: Final = fork_safe_lock()
+_INT64: Final = np.dtype(np.int64)
+_IDENTICAL, _ARRAY, _INT, _FLOAT, _LIST, _AGAIN, _ANY_INT, _ANY_FLOAT, _TUPLE = range(9)
+_NUMBER, _ARGUMENT, _RESULT, _FLAG, _OWN_FLOAT, _OWN_INT = range(6)
+
+
+Notes = list[tuple[Any, ...]]
+"""The arguments of calls of `run`."""
+Explain = Callable[[Sequence[Any], Any], Notes | None]
+"""How a call could have made its result; None if it cannot be said."""
+
+
+class Unknown(Exception):
+    """A call that cannot be known beforehand."""
+
+
+class Given(NamedTuple):
+    """An argument of a call, where notes mean that number, whatever it is."""
+
+    place: int
+
+
+def prepared(function: Callable[..., Any], explain: Explain | None = None) -> Callable[..., Any]:
+    """The function, with calls done natively that are like earlier ones.
+
+    All that a call does besides making one new array must follow from what this module says.
+    What it runs is seen, or what `explain` says.
+    """
+    return function if CREW is None else _Prepared(function, explain).call
+
+
+class _Prepared:
+    """What is known of a function's calls."""
+
+    def __init__(self, function: Callable[..., Any], explain: Explain | None) -> None:
+        assert CREW is not None
+        self._function, self._explain = function, explain
+        self._learn = self.learn
+        self._known = np.zeros(MOST_ENTRIES + 2, np.int64)
+        self._entries: list[_Entry] = []
+        self._next_wait = 1
+        self.call = CREW.prepared(_address(self._known), function, self._learn)
+        _ALL.append(self)
+
+    def learn(self, *values: Any) -> Any:
+        """Do a call and remember how."""
+        if self._explain is None:
+            result, notes = self._seen(values)
+        else:
+            result = self._function(*values)
+            notes = self._explain(values, result)
+        try:
+            if not notes:
+                raise Unknown
+            self._add(_Entry(values, result, notes))
+            self._next_wait = 1
+        except Unknown:
+            self._known[MOST_ENTRIES + 1] = self._next_wait
+            self._next_wait = min(2 * self._next_wait, _LONGEST_WAIT)
+        return result
+
+    def _seen(self, values: Sequence[Any]) -> tuple[Any, Notes | None]:
+        """The result of a call, and what it ran; that is not known if others are looked at."""
+        assert CREW is not None
+        if not _NOTING.acquire(blocking=False):
+            return self._function(*values), None
+        try:
+            thread, notes = get_ident(), Notes()
+
+            def note(*arguments: Any) -> None:
+                if get_ident() == thread:
+                    notes.append(arguments)
+
+            with CREW.told(note):
+                return self._function(*values), notes
+        finally:
+            _NOTING.release()
+
+    def _add(self, entry: _Entry) -> None:
+        known, place = self._known, len(self._entries)
+        self._entries.append(entry)
+        known[1 + place % MOST_ENTRIES] = entry.address
+        known[0] = min(place + 1, MOST_ENTRIES)
+        if place >= MOST_ENTRIES:  # sizes that change all the time are not worth it
+            known[MOST_ENTRIES + 1] = 4 * place if place < _MOST_LEARNED else 1 << 62
+
+
+_ALL: Final[list[_Prepared]] = []
+"""What native code looks at, as long as the process lives."""
+
+
+class _Entry:
+    """A call as native code is told of it."""
+
+    def __init__(
+        self, values: Sequence[Any], result: Any, notes: Sequence[tuple[Any, ...]]
+    ) -> None:
+        self._held: list[Any] = [[each for each in values if type(each) is not ndarray]]
+        self._places: dict[int, int] = {}
+        free = {each.place for note in notes for each in note if type(each) is Given}
+        self._arguments = [
+            self._any_number(each) if i in free else self._argument(i, each, values)
+            for i, each in enumerate(values)
+        ]
+        self._made: list[Any] = []
+        self._at: dict[int, int] = {}
+        several = result if type(result) is tuple else ()
+        items = [self._result(each) for each in several or (result,)]
+        self._back = [len(several), *items]
+        self._runs = [self._run(note) for note in notes]
+        self._verify(values)
+        self.address = self._written()
+        self._made.clear()
+
+    def _result(self, made: Any) -> int:
+        """The number of a result, which must be a new array in one piece."""
+        if type(made) is not ndarray or not made.size or _span(made) != made.nbytes:
+            raise Unknown
+        place = _address(made)
+        if place in self._places or (place in self._at and self._made[self._at[place]] is not made):
+            raise Unknown
+        return self._at[place] if place in self._at else self._memory(made)
+
+    def _memory(self, made: Any) -> int:
+        """The number of memory that is filled anew."""
+        if len(self._made) == MOST_RESULTS:
+            raise Unknown
+        self._at[_address(made)] = len(self._made)
+        self._made.append(made)
+        return len(self._made) - 1
+
+    # ------------------------------------------------------------------------------ arguments
+
+    def _argument(self, index: int, value: Any, values: Sequence[Any]) -> tuple[int, int, int, int]:
+        """The four words of an argument."""
+        kind = type(value)
+        if kind is ndarray:
+            return self._array(index, value, values)
+        if kind is bool or value is None or kind is str:
+            return _IDENTICAL, id(value), 0, 0
+        if kind is int and -(1 << 63) <= value < 1 << 63:
+            return _INT, value, 0, 0
+        if kind is float:
+            return _FLOAT, _bits(value), 0, 0
+        if kind in (list, tuple) and all(type(each) is int for each in value):
+            return _LIST if kind is list else _TUPLE, len(value), self._kept(value), 0
+        raise Unknown
+
+    @staticmethod
+    def _any_number(value: Any) -> tuple[int, int, int, int]:
+        if type(value) is int and -(1 << 63) <= value < 1 << 63:
+            return _ANY_INT, 0, 0, 0
+        if type(value) is float:
+            return _ANY_FLOAT, 0, 0, 0
+        raise Unknown
+
+    def _array(self, index: int, value: Any, values: Sequence[Any]) -> tuple[int, int, int, int]:
+        place = self._places.setdefault(_address(value), index)
+        if place != index:
+            if values[place] is value:
+                return _AGAIN, place, 0, 0
+            raise Unknown  # two that begin at one address cannot be told apart
+        if not value.size or not value.flags.aligned:
+            raise Unknown
+        self._held.append(value.dtype)
+        words = self._kept([*value.shape, *value.strides])
+        return _ARRAY, id(value.dtype), value.ndim, words
+
+    # ----------------------------------------------------------------------------------- runs
+
+    def _run(self, note: tuple[Any, ...]) -> tuple[int, int, int, list[tuple[int, Any]]]:
+        kernel, count, least, *words = note
+        if len(words) > MOST_ARGUMENTS:
+            raise Unknown
+        return kernel, count, least, list(map(self._word, words))
+
+    def _word(self, value: Any) -> tuple[int, Any]:
+        """What kind of word it is, and the number."""
+        if type(value) is Given:
+            is_int = self._arguments[value.place][0] == _ANY_INT
+            return (_OWN_INT if is_int else _OWN_FLOAT), value.place
+        if type(value) is not ndarray:
+            return _NUMBER, _bits(value) if type(value) is float else int(value)
+        place = _address(value)
+        if place in self._places:
+            return _ARGUMENT, self._places[place]
+        if place in self._at:
+            return _RESULT, self._at[place]
+        if not value.flags.writeable:
+            self._held.append(value)
+            return _NUMBER, place
+        if value.dtype is _INT64 and value.size == 1:
+            return _FLAG, 0
+        if not value.size or not value.flags.owndata:
+            raise Unknown
+        return _RESULT, self._memory(value)
+
+    def _verify(self, values: Sequence[Any]) -> None:
+        """Do the call again with memory that holds other bytes; refuse it if bits differ."""
+        made = [np.full(each.nbytes, 0xA5, np.uint8) for each in self._made]
+        flag = np.zeros(1, np.int64)
+        for kernel, count, least, words in self._runs:
+            given = []
+            for kind, number in words:
+                found = {_NUMBER: None, _RESULT: made}.get(kind, values)
+                given.append(flag if kind == _FLAG else found[number] if found else number)
+            run(kernel, count, least, *given)
+        if flag[0] or any(
+            made[number].tobytes() != self._made[number].ravel("K").tobytes()
+            for number in self._back[1:]
+        ):
+            raise Unknown
+
+    # ---------------------------------------------------------------------------------- words
+
+    def _kept(self, words: Sequence[int]) -> int:
+        """The address of some words."""
+        array = np.array(words, np.int64)
+        self._held.append(array)
+        return _address(array)
+
+    def _written(self) -> int:
+        """The address of the whole entry."""
+        results = []
+        for each in self._made:
+            self._held.append(each.dtype)
+            strides = self._kept(each.strides)
+            results += [id(each.dtype), each.ndim, self._kept(each.shape), strides]
+        runs = []
+        for kernel, count, least, words in self._runs:
+            pairs = self._kept([word for pair in words for word in pair])
+            runs += [kernel, count, least, len(words), pairs]
+        lets_go = any(count >= least for _, count, least, _ in self._runs)
+        arguments = self._kept([word for each in self._arguments for word in each])
+        return self._kept(
+            [
+                *(len(self._arguments), arguments, len(self._made), self._kept(results)),
+                *(len(self._runs), self._kept(runs), self._kept(self._back), int(lets_go)),
+            ]
+        )
+
+
+def _address(array: Any) -> int:
+    place: int = array.ctypes.data
+    return place
+
+
+def _bits(number: float) -> int:
+    """The word of a float."""
+    return int.from_bytes(struct.pack("<d", number), "little", signed=True)
+
+
+def _span(array: Any) -> int:
+    """The bytes from the first to the last element of an array without negative strides."""
+    steps = zip(array.shape, array.strides, strict=True)
+    return int(sum((size - 1) * step for size, step in steps)) + int(array.itemsize)

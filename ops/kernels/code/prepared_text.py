@@ -1,0 +1,533 @@
+"""The native side of `prepared`: finds what is known of a call's arguments, and does it.
+
+All is written down in 64-bit words (`prepared.py` writes them):
+
+    state    how many entries there are, their addresses (`MOST_ENTRIES` words), how many calls
+             that match none go to the function itself before the next is learned from
+    entry    arguments: count, address of four words each, `kind a b c`
+             results: count, address of four words each: dtype, dimensions, sizes, strides
+             runs: count, address of five words each: kernel, count, least, words, their address
+             where it is said what is given back; whether runs may let go of Python's lock
+    given    how many results are a tuple, none where one is given back; then their numbers
+    word     kind and value: 0 a number; or the address of 1 an argument's elements, 2 a result's,
+             3 the flag; 4 the float or 5 the int that an argument is
+
+An argument matches by `kind`: 0 it is the object a; 1 an array of dtype a, with b dimensions whose
+sizes and strides lie at c; 2 an int, 3 a float, equal to a; 4 a list of a ints, which lie at b;
+5 it is argument a once more; 6 any int of 64 bits, 7 any float; 8 a tuple, as 4.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["MOST_ENTRIES", "MOST_RESULTS", "PREPARED", "PREPARED_WORDS"]
+
+MOST_ENTRIES: Final = 16
+MOST_RESULTS: Final = 8
+
+PREPARED_WORDS: Final = ("known", "function", "learn")
+"""What `prepared` is given behind `TABLE`: where the state lies, and what is called otherwise."""
+
+PREPARED: Final = """
+define internal i1 @whole(ptr %table, ptr %object, i64 %value) {
+entry:
+  %over = alloca i32
+{loads}
+  %type_place = getelementptr i8, ptr %object, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_int = icmp eq ptr %type, %int_type
+  br i1 %is_int, label %look, label %no
+look:
+  %number = call i64 %as_bounded(ptr %object, ptr %over)
+  %beyond = load i32, ptr %over
+  %fits = icmp eq i32 %beyond, 0
+  %equal = icmp eq i64 %number, %value
+  %both = and i1 %fits, %equal
+  ret i1 %both
+no:
+  ret i1 false
+}
+
+define internal i1 @equal_words(ptr %one, ptr %other, i64 %count) {
+entry:
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %same]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %yes
+look:
+  %one_place = getelementptr i64, ptr %one, i64 %i
+  %other_place = getelementptr i64, ptr %other, i64 %i
+  %a = load i64, ptr %one_place
+  %b = load i64, ptr %other_place
+  %equal = icmp eq i64 %a, %b
+  br i1 %equal, label %same, label %no
+same:
+  %i1 = add i64 %i, 1
+  br label %next
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+define internal i1 @lies(ptr %array, i64 %dtype, i64 %rank, ptr %wanted) {
+entry:
+  %dtype_place = getelementptr i8, ptr %array, i64 {dtype_at}
+  %own = load i64, ptr %dtype_place
+  %is_of = icmp eq i64 %own, %dtype
+  %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
+  %own_rank = load i32, ptr %rank_place
+  %wide = zext i32 %own_rank to i64
+  %is_as_deep = icmp eq i64 %wide, %rank
+  %flags_place = getelementptr i8, ptr %array, i64 {flags_at}
+  %flags = load i32, ptr %flags_place
+  %aligned = and i32 %flags, 256
+  %is_aligned = icmp ne i32 %aligned, 0
+  %two = and i1 %is_of, %is_as_deep
+  %three = and i1 %two, %is_aligned
+  br i1 %three, label %sizes, label %no
+sizes:
+  %sizes_place = getelementptr i8, ptr %array, i64 {sizes_at}
+  %own_sizes = load ptr, ptr %sizes_place
+  %alike = call i1 @equal_words(ptr %own_sizes, ptr %wanted, i64 %rank)
+  br i1 %alike, label %strides, label %no
+strides:
+  %strides_place = getelementptr i8, ptr %array, i64 {strides_at}
+  %own_strides = load ptr, ptr %strides_place
+  %wanted_strides = getelementptr i64, ptr %wanted, i64 %rank
+  %all = call i1 @equal_words(ptr %own_strides, ptr %wanted_strides, i64 %rank)
+  ret i1 %all
+no:
+  ret i1 false
+}
+
+define internal i1 @alike(ptr %table, ptr %object, ptr %wanted, ptr %given) {
+entry:
+  %over = alloca i32
+{loads}
+  %a_place = getelementptr i64, ptr %wanted, i64 1
+  %b_place = getelementptr i64, ptr %wanted, i64 2
+  %c_place = getelementptr i64, ptr %wanted, i64 3
+  %kind = load i64, ptr %wanted
+  %a = load i64, ptr %a_place
+  %b = load i64, ptr %b_place
+  %b_address = load ptr, ptr %b_place
+  %c = load ptr, ptr %c_place
+  %type_place = getelementptr i8, ptr %object, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %value_place = getelementptr i8, ptr %object, i64 {head}
+  switch i64 %kind, label %no [
+    i64 0, label %object_itself
+    i64 1, label %array
+    i64 2, label %int
+    i64 3, label %float
+    i64 4, label %list
+    i64 5, label %again
+    i64 6, label %any_int
+    i64 7, label %any_float
+    i64 8, label %tuple ]
+object_itself:
+  %address = ptrtoint ptr %object to i64
+  %is_it = icmp eq i64 %address, %a
+  ret i1 %is_it
+array:
+  %is_array = icmp eq ptr %type, %array_type
+  br i1 %is_array, label %in_array, label %no
+in_array:
+  %lies = call i1 @lies(ptr %object, i64 %a, i64 %b, ptr %c)
+  ret i1 %lies
+int:
+  %is_whole = call i1 @whole(ptr %table, ptr %object, i64 %a)
+  ret i1 %is_whole
+float:
+  %is_float = icmp eq ptr %type, %float_type
+  br i1 %is_float, label %word, label %no
+word:
+  %value = load i64, ptr %value_place
+  %is_equal = icmp eq i64 %value, %a
+  ret i1 %is_equal
+list:
+  %is_list = icmp eq ptr %type, %list_type
+  br i1 %is_list, label %length, label %no
+length:
+  %count = load i64, ptr %value_place
+  %is_as_long = icmp eq i64 %count, %a
+  br i1 %is_as_long, label %items, label %no
+items:
+  %items_place = getelementptr i8, ptr %value_place, i64 8
+  %listed = load ptr, ptr %items_place
+  br label %compare
+tuple:
+  %is_tuple = icmp eq ptr %type, %tuple_type
+  br i1 %is_tuple, label %size, label %no
+size:
+  %tuple_count = load i64, ptr %value_place
+  %is_as_large = icmp eq i64 %tuple_count, %a
+  %inside = getelementptr i8, ptr %value_place, i64 8
+  br i1 %is_as_large, label %compare, label %no
+compare:
+  %first = phi ptr [%listed, %items], [%inside, %size]
+  br label %next
+next:
+  %i = phi i64 [0, %compare], [%i1, %same]
+  %more = icmp ult i64 %i, %a
+  br i1 %more, label %look, label %yes
+look:
+  %item_place = getelementptr ptr, ptr %first, i64 %i
+  %item = load ptr, ptr %item_place
+  %number_place = getelementptr i64, ptr %b_address, i64 %i
+  %number = load i64, ptr %number_place
+  %equal = call i1 @whole(ptr %table, ptr %item, i64 %number)
+  br i1 %equal, label %same, label %no
+same:
+  %i1 = add i64 %i, 1
+  br label %next
+again:
+  %other_place = getelementptr ptr, ptr %given, i64 %a
+  %other = load ptr, ptr %other_place
+  %is_other = icmp eq ptr %object, %other
+  ret i1 %is_other
+any_int:
+  %is_any_int = icmp eq ptr %type, %int_type
+  br i1 %is_any_int, label %bounded, label %no
+bounded:
+  %seen = call i64 %as_bounded(ptr %object, ptr %over)
+  %beyond = load i32, ptr %over
+  %in_64 = icmp eq i32 %beyond, 0
+  ret i1 %in_64
+any_float:
+  %is_any_float = icmp eq ptr %type, %float_type
+  ret i1 %is_any_float
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+define internal ptr @found(ptr %table, ptr %known, ptr %given, i64 %n) {
+entry:
+  %entries = load i64, ptr %known
+  br label %next
+next:
+  %e = phi i64 [0, %entry], [%e1, %other]
+  %more = icmp ult i64 %e, %entries
+  br i1 %more, label %look, label %none
+look:
+  %e1 = add i64 %e, 1
+  %place = getelementptr ptr, ptr %known, i64 %e1
+  %this = load ptr, ptr %place
+  %count = load i64, ptr %this
+  %as_many = icmp eq i64 %count, %n
+  %wanted_place = getelementptr i64, ptr %this, i64 1
+  %wanted = load ptr, ptr %wanted_place
+  br i1 %as_many, label %check, label %other
+check:
+  %i = phi i64 [0, %look], [%i1, %fits]
+  %all = icmp eq i64 %i, %n
+  br i1 %all, label %match, label %argument
+argument:
+  %object_place = getelementptr ptr, ptr %given, i64 %i
+  %object = load ptr, ptr %object_place
+  %words = mul i64 %i, 4
+  %its = getelementptr i64, ptr %wanted, i64 %words
+  %is = call i1 @alike(ptr %table, ptr %object, ptr %its, ptr %given)
+  br i1 %is, label %fits, label %other
+fits:
+  %i1 = add i64 %i, 1
+  br label %check
+other:
+  br label %next
+match:
+  ret ptr %this
+none:
+  ret ptr null
+}
+
+define internal void @drop_all(ptr %table, ptr %objects, i64 %count) {
+entry:
+{loads}
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %look]
+  %i1 = add i64 %i, 1
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %out
+look:
+  %place = getelementptr ptr, ptr %objects, i64 %i
+  %object = load ptr, ptr %place
+  call void %drop(ptr %object)
+  br label %next
+out:
+  ret void
+}
+
+define internal i64 @make_results(ptr %table, ptr %wanted, i64 %count, ptr %results) {
+entry:
+{loads}
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %made]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %make, label %out
+make:
+  %words = mul i64 %i, 4
+  %its = getelementptr i64, ptr %wanted, i64 %words
+  %rank_place = getelementptr i64, ptr %its, i64 1
+  %sizes_place = getelementptr i64, ptr %its, i64 2
+  %strides_place = getelementptr i64, ptr %its, i64 3
+  %dtype = load ptr, ptr %its
+  %rank = load i64, ptr %rank_place
+  %depth = trunc i64 %rank to i32
+  %sizes = load ptr, ptr %sizes_place
+  %strides = load ptr, ptr %strides_place
+  call void %hold(ptr %dtype)
+  %array = call ptr %make_array(ptr %array_type, ptr %dtype, i32 %depth, ptr %sizes, \
+ptr %strides, ptr null, i32 0, ptr null)
+  %failed = icmp eq ptr %array, null
+  br i1 %failed, label %out, label %made
+made:
+  %place = getelementptr ptr, ptr %results, i64 %i
+  store ptr %array, ptr %place
+  %i1 = add i64 %i, 1
+  br label %next
+out:
+  ret i64 %i
+}
+
+define internal i64 @view_all(ptr %table, ptr %given, i64 %n, ptr %views) {
+entry:
+{loads}
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %kept]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %look, label %out
+look:
+  %object_place = getelementptr ptr, ptr %given, i64 %i
+  %object = load ptr, ptr %object_place
+  %type_place = getelementptr i8, ptr %object, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_array = icmp eq ptr %type, %array_type
+  br i1 %is_array, label %view, label %hold_it
+hold_it:
+  call void %hold(ptr %object)
+  br label %kept
+view:
+  %made = call ptr %view_of(ptr %object, ptr null, ptr null)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %out, label %kept
+kept:
+  %mine = phi ptr [%object, %hold_it], [%made, %view]
+  %place = getelementptr ptr, ptr %views, i64 %i
+  store ptr %mine, ptr %place
+  %i1 = add i64 %i, 1
+  br label %next
+out:
+  ret i64 %i
+}
+
+define internal i1 @run_one(ptr %table, ptr %run, ptr %sources, ptr %results, ptr %flag) {
+entry:
+  %over = alloca i32
+  %words = alloca [{room} x i64], align 64
+{loads}
+  %count_place = getelementptr i64, ptr %run, i64 1
+  %least_place = getelementptr i64, ptr %run, i64 2
+  %size_place = getelementptr i64, ptr %run, i64 3
+  %pairs_place = getelementptr i64, ptr %run, i64 4
+  %kernel = load ptr, ptr %run
+  %count = load i64, ptr %count_place
+  %least = load i64, ptr %least_place
+  %size = load i64, ptr %size_place
+  %pairs = load ptr, ptr %pairs_place
+  %flag_word = ptrtoint ptr %flag to i64
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %kept]
+  %more = icmp ult i64 %i, %size
+  br i1 %more, label %look, label %ready
+look:
+  %twice = mul i64 %i, 2
+  %pair = getelementptr i64, ptr %pairs, i64 %twice
+  %number_place = getelementptr i64, ptr %pair, i64 1
+  %kind = load i64, ptr %pair
+  %number = load i64, ptr %number_place
+  switch i64 %kind, label %kept [
+    i64 1, label %argument
+    i64 2, label %result
+    i64 3, label %flagged
+    i64 4, label %float
+    i64 5, label %int ]
+argument:
+  %source_place = getelementptr ptr, ptr %sources, i64 %number
+  br label %address
+result:
+  %result_place = getelementptr ptr, ptr %results, i64 %number
+  br label %address
+address:
+  %from = phi ptr [%source_place, %argument], [%result_place, %result]
+  %array = load ptr, ptr %from
+  %data_place = getelementptr i8, ptr %array, i64 {head}
+  %data = load i64, ptr %data_place
+  br label %kept
+flagged:
+  br label %kept
+float:
+  %float_place = getelementptr ptr, ptr %sources, i64 %number
+  %float_object = load ptr, ptr %float_place
+  %value_place = getelementptr i8, ptr %float_object, i64 {head}
+  %float_word = load i64, ptr %value_place
+  br label %kept
+int:
+  %int_place = getelementptr ptr, ptr %sources, i64 %number
+  %int_object = load ptr, ptr %int_place
+  %int_word = call i64 %as_bounded(ptr %int_object, ptr %over)
+  br label %kept
+kept:
+  %word = phi i64 [%number, %look], [%data, %address], [%flag_word, %flagged], \
+[%float_word, %float], [%int_word, %int]
+  %word_place = getelementptr i64, ptr %words, i64 %i
+  store i64 %word, ptr %word_place
+  %i1 = add i64 %i, 1
+  br label %next
+ready:
+  %done = call i1 @perform(ptr %table, ptr %kernel, ptr %words, i64 %count, i64 %least)
+  ret i1 %done
+}
+
+define internal i64 @run_all(ptr %table, ptr %entry_words, ptr %sources, ptr %results) {
+entry:
+  %flag = alloca i64
+  store i64 0, ptr %flag
+  %count_place = getelementptr i64, ptr %entry_words, i64 4
+  %runs_place = getelementptr i64, ptr %entry_words, i64 5
+  %count = load i64, ptr %count_place
+  %runs = load ptr, ptr %runs_place
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %step]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %step, label %out
+step:
+  %words = mul i64 %i, 5
+  %run = getelementptr i64, ptr %runs, i64 %words
+  %is_done = call i1 @run_one(ptr %table, ptr %run, ptr %sources, ptr %results, ptr %flag)
+  %i1 = add i64 %i, 1
+  br i1 %is_done, label %next, label %failed
+out:
+  %raised = load i64, ptr %flag
+  %is_raised = icmp ne i64 %raised, 0
+  %answer = zext i1 %is_raised to i64
+  ret i64 %answer
+failed:
+  ret i64 2
+}
+
+define internal ptr @give_back(ptr %table, ptr %back, ptr %results) {
+entry:
+{loads}
+  %size = load i64, ptr %back
+  %is_one = icmp eq i64 %size, 0
+  br i1 %is_one, label %single, label %several
+single:
+  %only_place = getelementptr i64, ptr %back, i64 1
+  %only = load i64, ptr %only_place
+  %one_place = getelementptr ptr, ptr %results, i64 %only
+  %one = load ptr, ptr %one_place
+  call void %hold(ptr %one)
+  ret ptr %one
+several:
+  %tuple = call ptr %make_tuple(i64 %size)
+  %failed = icmp eq ptr %tuple, null
+  %items = getelementptr i8, ptr %tuple, i64 {items_at}
+  br i1 %failed, label %out, label %next
+next:
+  %i = phi i64 [0, %several], [%i1, %next]
+  %i1 = add i64 %i, 1
+  %number_place = getelementptr i64, ptr %back, i64 %i1
+  %number = load i64, ptr %number_place
+  %result_place = getelementptr ptr, ptr %results, i64 %number
+  %result = load ptr, ptr %result_place
+  call void %hold(ptr %result)
+  %item_place = getelementptr ptr, ptr %items, i64 %i
+  store ptr %result, ptr %item_place
+  %all = icmp eq i64 %i1, %size
+  br i1 %all, label %out, label %next
+out:
+  ret ptr %tuple
+}
+
+define ptr @prepared(ptr %self, ptr %given, i64 %n) {
+entry:
+  %table = getelementptr i8, ptr %self, i64 {bytes_begin}
+  %views = alloca [{room} x ptr], align 64
+  %results = alloca [{results} x ptr], align 64
+{loads}
+  %many = icmp ugt i64 %n, {room}
+  br i1 %many, label %miss, label %search
+search:
+  %this = call ptr @found(ptr %table, ptr %known, ptr %given, i64 %n)
+  %is_known = icmp ne ptr %this, null
+  br i1 %is_known, label %match, label %miss
+match:
+  %count_place = getelementptr i64, ptr %this, i64 2
+  %wanted_place = getelementptr i64, ptr %this, i64 3
+  %back_place = getelementptr i64, ptr %this, i64 6
+  %long_place = getelementptr i64, ptr %this, i64 7
+  %count = load i64, ptr %count_place
+  %wanted = load ptr, ptr %wanted_place
+  %back = load ptr, ptr %back_place
+  %lets_go = load i64, ptr %long_place
+  %is_long = icmp ne i64 %lets_go, 0
+  br i1 %is_long, label %hold_on, label %allocate
+hold_on:
+  %seen = call i64 @view_all(ptr %table, ptr %given, i64 %n, ptr %views)
+  %all_seen = icmp eq i64 %seen, %n
+  br i1 %all_seen, label %allocate, label %unseen
+unseen:
+  call void @drop_all(ptr %table, ptr %views, i64 %seen)
+  ret ptr null
+allocate:
+  %sources = phi ptr [%given, %match], [%views, %hold_on]
+  %held = phi i64 [0, %match], [%n, %hold_on]
+  %made = call i64 @make_results(ptr %table, ptr %wanted, i64 %count, ptr %results)
+  %all_made = icmp eq i64 %made, %count
+  br i1 %all_made, label %work, label %unmade
+unmade:
+  call void @drop_all(ptr %table, ptr %results, i64 %made)
+  call void @drop_all(ptr %table, ptr %views, i64 %held)
+  ret ptr null
+work:
+  %outcome = call i64 @run_all(ptr %table, ptr %this, ptr %sources, ptr %results)
+  call void @drop_all(ptr %table, ptr %views, i64 %held)
+  %is_well = icmp eq i64 %outcome, 0
+  br i1 %is_well, label %good, label %bad
+good:
+  %given_back = call ptr @give_back(ptr %table, ptr %back, ptr %results)
+  call void @drop_all(ptr %table, ptr %results, i64 %count)
+  ret ptr %given_back
+bad:
+  call void @drop_all(ptr %table, ptr %results, i64 %count)
+  %is_error = icmp eq i64 %outcome, 2
+  br i1 %is_error, label %raise, label %plainly
+raise:
+  ret ptr null
+miss:
+  %wait_place = getelementptr i64, ptr %known, i64 {wait_at}
+  %wait = load i64, ptr %wait_place
+  %waits = icmp ugt i64 %wait, 0
+  br i1 %waits, label %later, label %learning
+learning:
+  %learned = call ptr %call_with(ptr %learn, ptr %given, i64 %n, ptr null)
+  ret ptr %learned
+later:
+  %less = sub i64 %wait, 1
+  store i64 %less, ptr %wait_place
+  br label %plainly
+plainly:
+  %answer = call ptr %call_with(ptr %function, ptr %given, i64 %n, ptr null)
+  ret ptr %answer
+}
+"""

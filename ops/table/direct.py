@@ -1,0 +1,106 @@
+"""Pointwise operators by the kernels of their formulas, called without a detour.
+
+What a call of an operator makes is found out by its forward, once for operands of some dtypes,
+sizes and strides; if a kernel gives the same bits, it does the next such calls.  Where the compiler
+is needed, that happens in a thread, and the forward does the work meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from ...frontend.locks import after_fork
+from ...frontend.started import started
+from ..kernels import LARGE, family
+from .formula import Formula, letter_of, meeting
+from .record import Operator
+
+__all__ = ["direct_form"]
+
+_MOST: Final = 300
+"""Kernels that a process compiles for this; nothing frees them."""
+
+_KNOWN: Final[dict[Operator, Callable[..., Any]]] = {}
+_MADE: Final[set[object]] = set()
+_UNDER_WAY: Final[set[object]] = set()
+"""What threads are compiling; a forked child begins anew."""
+
+after_fork(_UNDER_WAY.clear)
+
+
+def direct_form(entry: Operator) -> Callable[..., Any]:
+    """The forward of an operator that has formulas, or what does its calls natively."""
+    known = _KNOWN.get(entry)
+    if known is None:
+        module = family("prepared")
+        if module is None:
+            return entry.forward
+        known = _KNOWN[entry] = module.prepared(entry.forward, partial(_explained, entry))
+    return known
+
+
+def _explained(entry: Operator, values: Sequence[Any], result: Any) -> Any:
+    """The run of a kernel that gives the result; None if there is none."""
+    arrays, prepared = family("arrays"), family("prepared")
+    if arrays is None or type(result) is not np.ndarray or not result.size:
+        return None
+    letter, formula = arrays.LETTERS.get(result.dtype), _formula_for(entry, values)
+    if letter is None or formula is None:
+        return None
+    taken = [values[place] for place in formula.operands]
+    known = arrays.FORMULAS[formula.name]
+    joins = meeting(arrays, formula, taken, letter)
+    if not joins or not (known.is_exact or result.size >= LARGE):
+        return None
+    seen = tuple(_lies(arrays, each, result.shape) for each in taken)
+    way = arrays.way_of(result.shape, result.strides, seen)
+    letters = "".join(letter_of(arrays, each) for each in taken)
+    step = arrays.Step(formula.name, joins, tuple(range(len(taken))))
+    expression = arrays.Expression(letters, (step,), ((0, letter),))
+    if not way.is_quick or not _is_there(arrays, (expression, way.places, way.rank)):
+        return None
+    kernel = arrays.expression_kernel(expression, way.places, way.rank)
+    operands = [
+        prepared.Given(place) if type(each) in (int, float) and not formula.checks else each
+        for place, each in zip(formula.operands, taken, strict=True)
+    ]
+    return [(kernel, way.size, way.least, way.geometry, *operands, result)]
+
+
+def _formula_for(entry: Operator, values: Sequence[Any]) -> Formula | None:
+    for each in entry.formula:
+        wanted = each.at.items()
+        if all(type(values[at]) is type(one) and values[at] == one for at, one in wanted):
+            return each
+    return None
+
+
+def _lies(arrays: Any, value: Any, shape: tuple[int, ...]) -> Any:
+    """How an operand lies, as `way_of` is told."""
+    if type(value) is not np.ndarray:
+        return None
+    return value.itemsize, arrays.spread_strides(value.shape, value.strides, shape)
+
+
+def _is_there(arrays: Any, wanted: tuple[Any, str, int]) -> bool:
+    """Whether a kernel need not be compiled; if it need, that begins."""
+    if wanted in _MADE or arrays.is_at_hand(*wanted):
+        return True
+    if wanted not in _UNDER_WAY and len(_MADE) + len(_UNDER_WAY) < _MOST:
+        _UNDER_WAY.add(wanted)
+        if started("rushlight-compiling", _make, arrays, wanted) is None:
+            _UNDER_WAY.discard(wanted)
+    return False
+
+
+def _make(arrays: Any, wanted: tuple[Any, str, int]) -> None:
+    try:
+        arrays.expression_kernel(*wanted)
+        _MADE.add(wanted)
+    except (OSError, RuntimeError):  # no memory of ours may be executed, or no compiler
+        return  # it stays under way, and is not tried again
+    _UNDER_WAY.discard(wanted)

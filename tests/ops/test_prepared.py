@@ -1,0 +1,174 @@
+"""Calls that native code knows beforehand: they are those of the function itself, bit for bit."""
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops.kernels import family
+from rushlight.ops.table.direct import direct_form
+from rushlight.ops.table.table import TABLE
+
+module = family("prepared")
+pytestmark = pytest.mark.skipif(
+    module is None or module.CREW is None, reason="there is no native code here"
+)
+F = torch.nn.functional
+
+
+def known_calls(function):
+    """The function as native code knows it, and how often the function itself was called."""
+    calls = []
+
+    def counted(*values):
+        calls.append(values)
+        return function(*values)
+
+    return module.prepared(counted), calls
+
+
+def random(*shape, dtype=np.float32, seed=1):
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def test_a_call_like_an_earlier_one_is_done_natively():
+    known, calls = known_calls(family("rows").softmax)
+    for seed, expected in ((1, 1), (2, 1), (3, 1)):
+        x = random(20, 500, seed=seed)
+        assert known(x).tobytes() == family("rows").softmax(x).tobytes()
+        assert len(calls) == expected
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        random(20, 501),
+        random(21, 500),
+        random(1, 20, 500),
+        random(500, 20).T,
+        random(20, 1000)[:, ::2],
+        random(20, 500, dtype=np.float64),
+        random(20, 500).view(np.recarray),
+        [1.0],
+    ],
+    ids=["columns", "rows", "rank", "turned", "stepped", "dtype", "class", "list"],
+)
+def test_other_arguments_are_the_functions_own(other):
+    def softmax(x):
+        return family("rows").softmax(np.ascontiguousarray(x, np.float32).reshape(1, -1))
+
+    known, calls = known_calls(softmax)
+    for x in (random(20, 500), random(20, 500), other):
+        known(x)
+    assert len(calls) == 2
+
+
+def test_numbers_belong_to_what_is_known():
+    rows, x, w = family("rows"), random(20, 500), random(500)
+    known, calls = known_calls(rows.layer_norm)
+    for eps in (1e-5, 0.5, 1e-5):
+        for _ in range(2):
+            made, wanted = known(x, w, w.copy(), eps), rows.layer_norm(x, w, w.copy(), eps)
+            assert [each.tobytes() for each in made] == [each.tobytes() for each in wanted]
+    assert len(calls) == 2
+
+
+def test_one_array_given_twice_is_not_two_arrays():
+    rows, x, w = family("rows"), random(20, 500), random(500)
+    known, _ = known_calls(rows.layer_norm)
+    for weight, bias in ((w, w), (w, random(500, seed=7)), (w, w), (w, w[:])):
+        made, wanted = known(x, weight, bias, 1e-5), rows.layer_norm(x, weight, bias, 1e-5)
+        assert made[0].tobytes() == wanted[0].tobytes()
+
+
+def test_what_is_computed_besides_is_noticed():
+    rows = family("rows")
+    known, calls = known_calls(lambda x: rows.softmax(x * 2))
+    for seed in range(1, 4):
+        x = random(20, 500, seed=seed)
+        assert known(x).tobytes() == rows.softmax(x * 2).tobytes()
+    assert len(calls) == 3
+    known, _ = known_calls(lambda x: rows.softmax(x)[:, 1:])
+    assert [known(x).shape for _ in range(3)] == [(20, 499)] * 3
+
+
+def test_an_index_outside_is_refused_after_good_ones():
+    table, ids = torch.randn(100, 64), torch.randint(0, 100, (400,))
+    for _ in range(4):
+        assert torch.equal(F.embedding(ids, table), table[ids])
+    ids[7] = 100
+    with pytest.raises(IndexError, match="index out of range in self"):
+        F.embedding(ids, table)
+
+
+def test_sizes_that_change_all_the_time_are_right():
+    known, _ = known_calls(family("rows").softmax)
+    for rows in range(1, 300):
+        x = random(rows, 40, seed=rows)
+        assert known(x).tobytes() == family("rows").softmax(x).tobytes()
+
+
+def test_results_and_dtypes_are_counted_once():
+    known, _ = known_calls(family("rows").layer_norm)
+    x, w = random(20, 500), np.ones(500, np.float32)
+    bias = w.copy()
+    known(x, w, bias, 1e-5)
+    counts = [sys.getrefcount(each) for each in (x, w, x.dtype, None, 1e-5)]
+    for _ in range(1000):
+        made = known(x, w, bias, 1e-5)
+    fresh = tuple(np.ones(size) for size in range(1, 4))
+    assert [sys.getrefcount(each) for each in made] == [sys.getrefcount(each) for each in fresh]
+    now = [sys.getrefcount(each) for each in (x, w, x.dtype, None, 1e-5)]
+    assert all(abs(a - b) < 100 for a, b in zip(counts, now, strict=True))
+
+
+@pytest.mark.parametrize("size", [30, 3000])
+def test_many_threads_may_call_at_once(size):
+    known, _ = known_calls(family("rows").softmax)
+    inputs = [random(size, 20 + i, seed=i) for i in range(12)]
+    wanted = [family("rows").softmax(x).tobytes() for x in inputs]
+
+    def work(_):
+        return all(known(x).tobytes() == y for x, y in zip(inputs, wanted, strict=True))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(12)))
+
+
+OPERANDS = {
+    "float": (random(6, 50), random(6, 50, seed=2)),
+    "row": (random(6, 50), random(50, seed=2)),
+    "turned": (random(50, 6).T, random(6, 50, seed=2)),
+    "number": (random(6, 50), 1.5),
+    "whole number": (random(6, 50), 3),
+    "whole": (random(6, 50).astype(np.int64), random(6, 50, seed=2).astype(np.int64)),
+    "mixed": (random(6, 50).astype(np.int64), random(6, 50, seed=2)),
+    "not a number": (np.full((6, 50), np.nan, np.float32), np.full((6, 50), -0.0, np.float32)),
+}
+
+
+@pytest.mark.parametrize("operands", OPERANDS.values(), ids=OPERANDS)
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "gt"])
+def test_direct_forms_are_the_forwards(monkeypatch, name, operands):
+    monkeypatch.setattr("rushlight.ops.table.direct._is_there", lambda *_: True)
+    a, b = operands
+    overload = "Tensor" if isinstance(b, np.ndarray) else "Scalar"
+    entry = next(e for e in TABLE.operators(f"aten::{name}") if e.overload == overload)
+    given = (a, b, 1) if name in ("add", "sub") else (a, b)
+    wanted = entry.forward(*given)
+    for _ in range(2):
+        made = direct_form(entry)(*given)
+        assert (made.dtype, made.shape, made.strides) == (
+            wanted.dtype,
+            wanted.shape,
+            wanted.strides,
+        )
+        assert made.tobytes() == wanted.tobytes()
+
+
+def test_numbers_may_change_from_call_to_call():
+    x = torch.randn(8, 30)
+    for number in [*range(100), *(i / 8 for i in range(100))]:
+        assert torch.equal(x * number, x * torch.full_like(x, number))
