@@ -112,8 +112,8 @@ class Emitter:
         """An operator's node; several results are packed in a tuple of type `type`."""
         results = signature.returns
         several = len(results) > 1 and not signature.varret
-        if several and isinstance(type, TupleType):
-            outputs: tuple[Type, ...] = type.elements
+        if several and type.tuple_of is not None:
+            outputs: tuple[Type, ...] = type.tuple_of
         else:
             outputs = (type,) if results or signature.varret else ()
         node = self.graph.create(signature.name, inputs, outputs, span, signature)
@@ -234,9 +234,9 @@ class Emitter:
         """The elements of a tuple."""
         if value.node.kind == "prim::TupleConstruct":
             return list(value.node.inputs)
-        if not isinstance(value.type, TupleType):
+        if value.type.tuple_of is None:
             raise TypeError(f"{value.type} is not a tuple type")
-        return self.emit("prim::TupleUnpack", (value,), value.type.elements).outputs
+        return self.emit("prim::TupleUnpack", (value,), value.type.tuple_of).outputs
 
     def index(self, value: Value, index: int, type: Type) -> Value:
         """An element of a tuple, its number known to lowering alone."""

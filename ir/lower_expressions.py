@@ -91,10 +91,11 @@ def _tuple_index(emitter: Emitter, expr: typed.TupleIndex) -> Value:
 @lowers(typed.TupleSlice)
 def _tuple_slice(emitter: Emitter, expr: typed.TupleSlice) -> Value:
     value = lowered(emitter, expr.value)
-    if not isinstance(value.type, TupleType):
+    types = value.type.tuple_of
+    if types is None:
         raise TypeError(f"{value.type} is not a tuple type")
     chosen = range(expr.start, expr.stop, expr.step)
-    elements = [emitter.index(value, i, value.type.elements[i]) for i in chosen]
+    elements = [emitter.index(value, i, types[i]) for i in chosen]
     return emitter.make_tuple(elements, expr.type)
 
 

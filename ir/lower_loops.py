@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..frontend.source import Span
 from ..typecheck import typed
-from ..typecheck.types import BOOL, INT, DictType, ListType
+from ..typecheck.types import BOOL, INT, ListType
 from .emitter import Emitter
 from .graph import Node, Value
 from .lowering import lower_block, lowered, lowers, lowers_statement
@@ -188,9 +188,9 @@ def _add(
         emitter.builtin("aten::append", "t", (result, element), ListType(element.type), expr.span)
         return
     key, value = lowered(emitter, expr.key), lowered(emitter, expr.value)
-    if not isinstance(expr.type, DictType):
+    if expr.type.dict_of is None:
         raise TypeError(f"{expr.type} is not a dict type")
-    overload = str(expr.type.key).split("(")[0]
+    overload = str(expr.type.dict_of[0]).split("(")[0]
     inputs = (result, key, value)
     emitter.builtin("aten::_set_item", overload, inputs, expr.type, expr.span)
 

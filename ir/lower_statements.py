@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ..typecheck import typed
 from ..typecheck.relations import join
-from ..typecheck.types import NONE, STRING, TENSOR, ListType, TupleType, Type
+from ..typecheck.types import NONE, STRING, TENSOR, Type
 from .emitter import Emitter, Frame
 from .graph import Block, Value
 from .lowering import lower_block, lowered, lowers_statement
@@ -34,9 +34,9 @@ def _evaluate(emitter: Emitter, statement: typed.Evaluate) -> None:
 def _unpack(emitter: Emitter, statement: typed.Unpack) -> None:
     value = lowered(emitter, statement.value)
     parts: Sequence[Value]
-    if isinstance(value.type, TupleType):
+    if value.type.tuple_of is not None:
         parts = emitter.unpack(value)
-    elif isinstance(value.type, ListType):
+    elif value.type.list_of is not None:
         parts = emitter.emit("prim::ListUnpack", (value,), statement.types).outputs
     else:
         raise TypeError(f"cannot unpack {value.type} at {statement.span}")

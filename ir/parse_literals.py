@@ -73,12 +73,13 @@ class LiteralReader:
     def container(self, tree: Tree[Token], type: Type | None) -> object:
         parts = cast("list[Any]", tree.children)
         if tree.data == "list":
-            element = type.element if isinstance(type, ListType) else None
+            element = None if type is None else type.list_of
             return [self.read(part, element) for part in parts]
         if tree.data == "tuple":
-            types = type.elements if isinstance(type, TupleType) else (None,) * len(parts)
+            known = None if type is None else type.tuple_of
+            types = (None,) * len(parts) if known is None else known
             return tuple(self.read(part, t) for part, t in zip(parts, types, strict=True))
-        key, value = type.contained if isinstance(type, DictType) else (None, None)
+        key, value = (None if type is None else type.dict_of) or (None, None)
         pairs = (part.children for part in parts)
         return {self.read(k, key): self.read(v, value) for k, v in pairs}
 

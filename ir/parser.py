@@ -29,9 +29,7 @@ from ..typecheck.types import (
     TENSOR,
     DictType,
     ListType,
-    OptionalType,
     Type,
-    VariableType,
 )
 from .graph import Block, Graph, Node, Value
 from .kinds import KINDS
@@ -302,7 +300,7 @@ def _matches(node: Node, signature: Signature) -> bool:
 
 
 def _takes(wanted: Type, type: Type) -> bool:
-    if isinstance(wanted, VariableType):
+    if wanted.is_variable:
         return True
     if wanted == NUMBER and type in (INT, FLOAT, COMPLEX, BOOL):
         return True
@@ -310,7 +308,6 @@ def _takes(wanted: Type, type: Type) -> bool:
         if isinstance(wanted, constructor) and isinstance(type, constructor):
             parts = zip(wanted.contained, type.contained, strict=True)
             return all(_takes(w, t) for w, t in parts)
-    if isinstance(wanted, OptionalType):
-        inner = type.element if isinstance(type, OptionalType) else type
-        return is_subtype(type, wanted) or _takes(wanted.element, inner)
+    if wanted.optional_of is not None:
+        return is_subtype(type, wanted) or _takes(wanted.optional_of, type.inner)
     return is_subtype(type, wanted)

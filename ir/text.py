@@ -11,8 +11,6 @@ from ..ops.random_numbers.random import Generator
 from ..typecheck.tensor_facts import RefinedTensor
 from ..typecheck.typed import EnumMember
 from ..typecheck.types import (
-    DictType,
-    EnumType,
     FutureType,
     ListType,
     OptionalType,
@@ -153,8 +151,8 @@ def _text(value: object, type: Type) -> str:
             return f"{float_text(value.real)}{sign}{float_text(abs(value.imag))}j"
         case str():
             return escape(value)
-        case EnumMember(name=name) if isinstance(type, EnumType):
-            return f"{type.qualified_name}.{name}"
+        case EnumMember(name=name) if type.is_enum:
+            return f"{type.annotation_str}.{name}"
     return _container_text(value, type)
 
 
@@ -162,19 +160,19 @@ def _container_text(value: object, type: Type) -> str:
     array = getattr(value, "_array", value)
     if isinstance(array, (np.ndarray, np.generic)):
         return tensor_text(np.asarray(array))
-    if isinstance(value, tuple) and isinstance(type, TupleType):
-        parts = [_text(v, t) for v, t in zip(value, type.elements, strict=True)]
+    if isinstance(value, tuple) and type.tuple_of is not None:
+        parts = [_text(v, t) for v, t in zip(value, type.tuple_of, strict=True)]
         return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
-    if isinstance(value, list) and isinstance(type, ListType):
+    if isinstance(value, list) and (element := type.list_of) is not None:
         if not value:
             return f"annotate({type.annotation_str}, [])"
-        if str(type.element) == "Tensor":
+        if str(element) == "Tensor":
             return "[<Tensors>]"
-        return f"[{', '.join(_text(v, type.element) for v in value)}]"
-    if isinstance(value, dict) and isinstance(type, DictType):
+        return f"[{', '.join(_text(v, element) for v in value)}]"
+    if isinstance(value, dict) and (entry := type.dict_of) is not None:
         if not value:
             return f"annotate({type.annotation_str}, {{}})"
-        items = (f"{_text(k, type.key)}: {_text(v, type.value)}" for k, v in value.items())
+        items = (f"{_text(k, entry[0])}: {_text(v, entry[1])}" for k, v in value.items())
         return f"{{{', '.join(items)}}}"
     if str(type) == "Device":
         return escape(str(value))

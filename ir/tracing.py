@@ -38,7 +38,6 @@ from ..typecheck.types import (
     TENSOR,
     DictType,
     ListType,
-    OptionalType,
     TupleType,
     Type,
 )
@@ -287,13 +286,12 @@ class GraphTracer:
             return self.value_of(Tensor._of(value) if tensor is None else tensor, span)
         if value is None:
             return self.constant(None, NONE, span)
-        if isinstance(type, OptionalType):
-            type = type.element
+        type = type.inner
         if isinstance(value, (TracedInt, TracedFloat)):
             read: Value = value.value
             return read
         if isinstance(value, (list, tuple)):
-            element = type.element if isinstance(type, ListType) else _type_of_number(value)
+            element = type.list_of or _type_of_number(value)
             parts = [self._argument(v, element, tensors, span) for v in value]
             return self.insert("prim::ListConstruct", parts, [ListType(element)]).output
         return self.constant(*_plain(value, type), span)
@@ -391,18 +389,17 @@ class GraphTracer:
             parts = [self._any(v, TENSOR) for v in value]
             made = TupleType(tuple(part.type for part in parts))
             return self.insert("prim::TupleConstruct", parts, [made]).output
-        if isinstance(type, OptionalType):
-            type = type.element
-        if isinstance(value, list) and isinstance(type, ListType):
+        type = type.inner
+        if isinstance(value, list) and (element := type.list_of) is not None:
             if value and all(isinstance(v, (bool, int, float, str)) for v in value):
                 return self.constant(value, type)
-            parts = [self._any(v, type.element) for v in value]
+            parts = [self._any(v, element) for v in value]
             return self.insert("prim::ListConstruct", parts, [type]).output
-        if isinstance(value, dict) and isinstance(type, DictType):
+        if isinstance(value, dict) and (entry := type.dict_of) is not None:
             pairs = [
                 self._any(part, wanted)
                 for item in value.items()
-                for part, wanted in zip(item, (type.key, type.value), strict=True)
+                for part, wanted in zip(item, entry, strict=True)
             ]
             return self.insert("prim::DictConstruct", pairs, [type]).output
         if value is None:
@@ -428,19 +425,19 @@ class GraphTracer:
             into.type = type_of_array(value._array, value.requires_grad)
             self.learn(value, into)
             return value
-        if isinstance(type, TupleType):
-            node = self.insert("prim::TupleUnpack", [into], list(type.elements))
-            parts = zip(value, type.elements, node.outputs, strict=True)
+        if type.tuple_of is not None:
+            node = self.insert("prim::TupleUnpack", [into], list(type.tuple_of))
+            parts = zip(value, type.tuple_of, node.outputs, strict=True)
             taken = [self.take(v, t, out) for v, t, out in parts]
             return type_like(value, taken)
-        if isinstance(type, DictType):
+        if (entry := type.dict_of) is not None:
             return {
-                key: self.take(v, type.value, self._item(into, key, type))
+                key: self.take(v, entry[1], self._item(into, key, entry))
                 for key, v in value.items()
             }
-        if isinstance(type, ListType):
-            node = self.insert("prim::ListUnpack", [into], [type.element] * len(value))
-            return [self.take(v, type.element, o) for v, o in zip(value, node.outputs, strict=True)]
+        if (element := type.list_of) is not None:
+            node = self.insert("prim::ListUnpack", [into], [element] * len(value))
+            return [self.take(v, element, o) for v, o in zip(value, node.outputs, strict=True)]
         raise RuntimeError(
             "Only tensors or (possibly nested) dict or tuples of tensors can be inputs to traced "
             f"functions. Got {type.annotation_str}"
@@ -458,10 +455,10 @@ class GraphTracer:
         node.signature = signature_named("aten::view")
         return made
 
-    def _item(self, of: Value, key: object, type: DictType) -> Value:
+    def _item(self, of: Value, key: object, entry: tuple[Type, Type]) -> Value:
         at = self.constant(key, STRING if isinstance(key, str) else INT)
-        node = self.insert("aten::__getitem__", [of, at], [type.value], placed=True)
-        node.signature = signature_named(f"aten::__getitem__.Dict_{type.key}")
+        node = self.insert("aten::__getitem__", [of, at], [entry[1]], placed=True)
+        node.signature = signature_named(f"aten::__getitem__.Dict_{entry[0]}")
         return node.output
 
     def spread(self, result: object, value: Value) -> None:
@@ -469,17 +466,17 @@ class GraphTracer:
         if isinstance(result, Tensor):
             self.learn(result, value)
             value.type = type_of_array(result._array, result.requires_grad)
-        elif isinstance(result, tuple) and isinstance(value.type, TupleType):
-            node = self.insert("prim::TupleUnpack", [value], list(value.type.elements))
+        elif isinstance(result, tuple) and (types := value.type.tuple_of) is not None:
+            node = self.insert("prim::TupleUnpack", [value], list(types))
             for each, one in zip(result, node.outputs, strict=True):
                 self.spread(each, one)
-        elif isinstance(result, list) and isinstance(value.type, ListType):
-            node = self.insert("prim::ListUnpack", [value], [value.type.element] * len(result))
+        elif isinstance(result, list) and (element := value.type.list_of) is not None:
+            node = self.insert("prim::ListUnpack", [value], [element] * len(result))
             for each, one in zip(result, node.outputs, strict=True):
                 self.spread(each, one)
-        elif isinstance(result, dict) and isinstance(value.type, DictType):
+        elif isinstance(result, dict) and (entry := value.type.dict_of) is not None:
             for key, each in result.items():
-                self.spread(each, self._item(value, key, value.type))
+                self.spread(each, self._item(value, key, entry))
         else:
             raise RuntimeError(
                 f"Tracer cannot set value trace for type {type(result).__name__}. Supported types "
@@ -534,8 +531,8 @@ class GraphTracer:
             inputs += (at, self.give(value, number))
         first = inputs[1].type if inputs else TENSOR
         element: Type = TENSOR
-        if isinstance(first, TupleType):
-            element = TupleType((TENSOR,) * len(first.elements))
+        if first.tuple_of is not None:
+            element = TupleType((TENSOR,) * len(first.tuple_of))
         made = DictType(TENSOR if kinds == {True} else STRING, element)
         return self.insert("prim::DictConstruct", inputs, [made]).output
 
@@ -552,8 +549,8 @@ def _complete(value: Any, type: Type) -> Type:
     """The type of an example, with what is known of tensors in tuples."""
     if isinstance(value, Tensor):
         return type_of_array(value._array, value.requires_grad)
-    if isinstance(type, TupleType):
-        parts = zip(value, type.elements, strict=True)
+    if type.tuple_of is not None:
+        parts = zip(value, type.tuple_of, strict=True)
         return type.with_contained(tuple(_complete(v, t) for v, t in parts))
     return type
 

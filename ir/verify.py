@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ..typecheck.relations import is_subtype
-from ..typecheck.types import BOOL, INT, ListType, TupleType, Type, VariableType
+from ..typecheck.types import BOOL, INT, Type
+from ..typecheck.variables import has_variables
 from .graph import Block, Graph, Node, Use, Value
 from .kinds import ANY, KINDS
 
@@ -187,27 +188,23 @@ def operators_fit(graph: Graph) -> Iterator[str]:
         if len(node.inputs) != len(signature.arguments):
             yield f"{node!r} has {len(node.inputs)} inputs, not {len(signature.arguments)}"
         for argument, value in zip(signature.arguments, node.inputs, strict=False):
-            if not _has_variables(argument.type) and not _fits(value.type, argument.type):
+            if not has_variables(argument.type) and not _fits(value.type, argument.type):
                 yield f"{node!r}: {argument.name} is a {value.type}, not a {argument.type}"
-
-
-def _has_variables(type: Type) -> bool:
-    return isinstance(type, VariableType) or any(map(_has_variables, type.contained))
 
 
 def construction_fits(graph: Graph) -> Iterator[str]:
     """Tuples and lists are made of, and give, elements of their types."""
     for node in graph.all_nodes:
-        if node.kind == "prim::TupleConstruct" and isinstance(node.output.type, TupleType):
-            elements = node.output.type.elements
+        if node.kind == "prim::TupleConstruct" and node.output.type.tuple_of is not None:
+            elements = node.output.type.tuple_of
             if len(elements) != len(node.inputs):
                 yield f"{node!r} makes {node.output.type}"
             for value, wanted in zip(node.inputs, elements, strict=False):
                 if not _fits(value.type, wanted):
                     yield f"{node!r} holds %{value.debug_name} : {value.type}"
-        if node.kind == "prim::ListConstruct" and isinstance(node.output.type, ListType):
+        if node.kind == "prim::ListConstruct" and node.output.type.list_of is not None:
             for value in node.inputs:
-                if not _fits(value.type, node.output.type.element):
+                if not _fits(value.type, node.output.type.list_of):
                     yield f"{node!r} holds %{value.debug_name} : {value.type}"
 
 

@@ -8,7 +8,7 @@ from .dispatch import expression
 from .iteration import tuple_elements
 from .matching import Given
 from .scope import Scope
-from .types import UNKNOWN, ListType, TupleType
+from .types import UNKNOWN
 
 __all__ = ["check_arguments", "unpacked_argument"]
 
@@ -38,7 +38,7 @@ def unpacked_argument(
 ) -> list[typed.Expr] | None:
     """The elements of `*argument`; None after an error."""
     value = expression(scope, node.value)
-    if isinstance(value.type, TupleType):
+    if value.type.tuple_of is not None:
         return tuple_elements(scope, value, into)
     if value.type is not UNKNOWN:
         scope.report(
@@ -47,7 +47,7 @@ def unpacked_argument(
             node.value.span,
             "its length is not known now",
             torch="cannot statically infer the expected size of a list in this context"
-            if isinstance(value.type, ListType)
+            if value.type.list_of is not None
             else f"'{value.type.annotation_str}' cannot be used as a tuple",
         )
     return None

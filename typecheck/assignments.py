@@ -16,7 +16,7 @@ from .relations import is_subtype
 from .scope import Scope
 from .signature_text import expected_text
 from .sugar import Sugar, describe
-from .types import FLOAT, INT, UNKNOWN, ListType, Type
+from .types import FLOAT, INT, UNKNOWN, Type
 from .values import value_of
 
 __all__ = ["assign_attribute", "assign_name"]
@@ -135,7 +135,7 @@ def _report_changed(
         f"Variable '{target.id}' previously had type {_torch_outer(outer)} but is now "
         f"being assigned to a value of type {scope.torch_type(value)}"
     )
-    if isinstance(old, ListType) and isinstance(new, ListType):
+    if old.list_of is not None and new.list_of is not None:
         torch += (
             "\nEmpty lists default to List[Tensor]. Add a variable annotation to the "
             "assignment to create an empty list of another type (torch.jit.annotate(List[T, "

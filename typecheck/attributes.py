@@ -48,7 +48,6 @@ from .types import (
     TENSOR,
     UNKNOWN,
     EnumType,
-    OptionalType,
     TupleType,
     Type,
 )
@@ -126,9 +125,7 @@ def has_attribute(value: typed.Expr, name: str) -> bool:
         if any(name in table for table in tables) or type.method(name) is not None:
             return True
         return type.other(name) is not None
-    if isinstance(type, TupleType):
-        return name in type.fields
-    return isinstance(type, InterfaceType) and name in type.methods
+    return name in type.fields or (isinstance(type, InterfaceType) and name in type.methods)
 
 
 def can_be_asked(scope: Scope, value: typed.Expr, span: Span, torch_span: Span) -> bool:
@@ -137,7 +134,7 @@ def can_be_asked(scope: Scope, value: typed.Expr, span: Span, torch_span: Span) 
     if isinstance(type, ClassType | InterfaceType) or type is UNKNOWN:
         return True
     torch = f"an object or NamedTuple, got {scope.torch_type(value)} instead"
-    if isinstance(type, TupleType):
+    if type.tuple_of is not None:
         if type.fields:
             return True
         torch = f"a object or NamedTuple, but got a normal Tuple {type.annotation_str} instead"
@@ -170,15 +167,16 @@ def _of_value(scope: Scope, value: typed.Expr, access: Access) -> Sugar:
         return _of_object(scope, value, type, access)
     if isinstance(type, InterfaceType) and name in type.methods:
         return BoundMethod(value, name, type.methods[name])
-    if isinstance(type, TupleType) and name in type.fields:
+    if name in type.fields:
         index = type.fields.index(name)
-        return typed.TupleIndex(span, type.elements[index], value, index)
+        return typed.TupleIndex(span, type.contained[index], value, index)
     if isinstance(type, EnumType) and name in ("name", "value"):
         return _of_enum(value, type, access)
     operator = _PROPERTIES.get(type, {}).get(name)
     if operator is not None and has_operator(scope, operator):
         return call_operator(scope, operator, Given([value]), NOWHERE)
-    if not isinstance(type, OptionalType | TupleType) and _takes(scope, f"aten::{name}", type):
+    is_opaque = type.optional_of is not None or type.tuple_of is not None
+    if not is_opaque and _takes(scope, f"aten::{name}", type):
         return BoundOperator(value, name, span)
     if type == TENSOR and name in CASTS:
         return BoundOperator(value, name, span)
@@ -266,9 +264,9 @@ def _of_type(scope: Scope, owner: TypeName, access: Access) -> Sugar:
 
 
 def _no_attribute(type: Type, name: str) -> str:
-    if isinstance(type, TupleType):
+    if type.tuple_of is not None:
         return f"attribute lookup is not defined on {type.annotation_str}"
-    if isinstance(type, EnumType):
+    if type.is_enum:
         return f"{type}' has no attribute '{name}'"
     return f"{type.annotation_str} has no attribute '{name}'"
 
@@ -289,7 +287,7 @@ def _missing_member(scope: Scope, owner: Sugar, access: Access) -> Sugar:
 
 
 def _missing_on_value(scope: Scope, value: typed.Expr, access: Access) -> Sugar:
-    if isinstance(value.type, OptionalType):
+    if value.type.optional_of is not None:
         torch = f"'{scope.torch_type(value)}' object has no attribute or method '{access.name}'."
         report_optional(scope, f".{access.name}", value, access.span, torch)
         return scope.unknown(access.span)
@@ -299,7 +297,7 @@ def _missing_on_value(scope: Scope, value: typed.Expr, access: Access) -> Sugar:
         if name.startswith("aten::") and "__" not in name and _is_method(scope, name, value)
     ]
     candidates.extend(_PROPERTIES.get(value.type, {}))
-    if isinstance(value.type, TupleType):
+    if value.type.tuple_of is not None:
         candidates = list(value.type.fields)
     scope.report(
         "missing-attribute",

@@ -52,7 +52,6 @@ from .types import (
     STRING,
     TENSOR,
     UNKNOWN,
-    EnumType,
     ListType,
     OptionalType,
     TupleType,
@@ -252,7 +251,7 @@ def _call_module(
     for hook in cls.forward_pre_hooks:
         result = call_function(scope, hook, Given([receiver, packed]), node)
         result = scope.let(result, statements)
-        if isinstance(result.type, TupleType):
+        if result.type.tuple_of is not None:
             packed = result
         elif result.type not in (NONE, UNKNOWN):
             single = typed.TupleLiteral(node.span, TupleType((result.type,)), (result,))
@@ -302,7 +301,7 @@ def _call_type(scope: Scope, type: Type, given: Given, node: tree.Call) -> Sugar
         )
     if type == GENERATOR:
         return call_operator(scope, "aten::Generator", given, node.span, written="Generator")
-    if isinstance(type, EnumType):
+    if type.is_enum:
         scope.report(
             "not-scriptable",
             f"members of `{type.python}` cannot be made or looked up by value",
@@ -415,8 +414,8 @@ def _to_list(
     if value.type != TENSOR or node.arguments or node.keywords:
         return None
     depth, element = 0, hint
-    while isinstance(element, ListType):
-        depth, element = depth + 1, element.element
+    while element is not None and element.list_of is not None:
+        depth, element = depth + 1, element.list_of
     kinds = {"int": 0, "float": 1, "bool": 2, "complex": 3}
     if hint is None or str(element) not in kinds:
         scope.report(

@@ -24,7 +24,7 @@ from .relations import is_subtype
 from .scope import Scope
 from .sugar import Item, Sugar
 from .targets import assign_target
-from .types import STRING, TENSOR, UNKNOWN, DictType, ListType, TupleType, Type
+from .types import STRING, TENSOR, UNKNOWN, DictType, ListType, Type
 
 __all__ = ["comprehend", "dict_of", "set_item"]
 
@@ -65,7 +65,7 @@ def _comprehension(
         condition = _filter(scope, generator)
     type = wanted or ListType(value.type)
     hinted = hinted_container(hint, ListType)
-    if hinted == type and isinstance(hinted, ListType):
+    if hinted is not None and hinted == type:
         type = hinted
     if not is_subtype(value.type, type.element):
         _report_element(scope, value, type, span)
@@ -206,7 +206,7 @@ def _pair(
         return expression(scope, node.key), expression(scope, node.value)
     parts = item if isinstance(item, tuple) else (item,)
     if len(parts) == 1 and isinstance(item, typed.Expr):
-        if not isinstance(item.type, TupleType):
+        if item.type.tuple_of is None:
             if item.type is not UNKNOWN:
                 _report_no_pair(scope, item, span)
             return scope.unknown(span), scope.unknown(span)
@@ -219,9 +219,9 @@ def _pair(
 
 def _check_pair(scope: Scope, key: typed.Expr, value: typed.Expr, type: Type, span: Span) -> None:
     """Report a key or value that the dict cannot hold."""
-    assert isinstance(type, DictType)
-    check_key(scope, type.key, key.span)
-    for what, part, wanted in (("key", key, type.key), ("value", value, type.value)):
+    assert type.dict_of is not None
+    check_key(scope, type.dict_of[0], key.span)
+    for what, part, wanted in zip(("key", "value"), (key, value), type.dict_of, strict=True):
         if not is_subtype(part.type, wanted):
             found = part.type.annotation_str
             scope.report(

@@ -12,23 +12,23 @@ from .matching import Given, implicit_conversion
 from .operators import call_operator
 from .relations import is_subtype
 from .scope import Scope
-from .types import NONE, UNKNOWN, ListType, OptionalType, TupleType, Type
+from .types import NONE, UNKNOWN, TupleType, Type
 
 __all__ = ["convert"]
 
 
 def convert(scope: Scope, value: typed.Expr, wanted: Type, span: Span) -> typed.Expr:
     """The value, converted towards `wanted` where torch does so; check the type after."""
-    may_be_none = value.type is NONE or isinstance(value.type, OptionalType)
-    if isinstance(wanted, OptionalType) and not may_be_none:
-        return convert(scope, value, wanted.element, span)
+    may_be_none = value.type is NONE or value.type.optional_of is not None
+    if wanted.optional_of is not None and not may_be_none:
+        return convert(scope, value, wanted.optional_of, span)
     if value.type is UNKNOWN or wanted is UNKNOWN:
         return value
     is_empty = isinstance(value, typed.ListLiteral) and not value.elements
-    if is_empty and isinstance(wanted, ListType):
+    if is_empty and wanted.list_of is not None:
         return replace(value, type=wanted)
-    if isinstance(value.type, TupleType):
-        return _convert_tuple(scope, value, value.type, wanted, span)
+    if value.type.tuple_of is not None:
+        return _convert_tuple(scope, value, value.type.tuple_of, wanted, span)
     name = implicit_conversion(value.type, wanted)
     if name is None or is_subtype(value.type, wanted):
         return value
@@ -36,16 +36,15 @@ def convert(scope: Scope, value: typed.Expr, wanted: Type, span: Span) -> typed.
 
 
 def _convert_tuple(
-    scope: Scope, value: typed.Expr, type: TupleType, wanted: Type, span: Span
+    scope: Scope, value: typed.Expr, given: tuple[Type, ...], wanted: Type, span: Span
 ) -> typed.Expr:
     """A tuple where a list is wanted, or a tuple of other elements."""
-    as_list = isinstance(wanted, ListType) and all(
-        is_subtype(t, wanted.element) for t in type.elements
-    )
+    element = wanted.list_of
+    as_list = element is not None and all(is_subtype(t, element) for t in given)
     as_tuple = (
-        isinstance(wanted, TupleType)
-        and not is_subtype(type, wanted)
-        and len(wanted.elements) == len(type.elements)
+        wanted.tuple_of is not None
+        and not is_subtype(value.type, wanted)
+        and len(wanted.tuple_of) == len(given)
     )
     if not as_list and not as_tuple:
         return value

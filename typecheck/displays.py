@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from ..frontend import tree
 from ..frontend.diagnostics import Diagnostic, Label
 from ..frontend.source import UNKNOWN as NOWHERE
@@ -12,7 +14,7 @@ from .arguments import unpacked_argument
 from .dispatch import checks, expression
 from .matching import Given
 from .operators import call_operator
-from .relations import is_subtype, join_all, members
+from .relations import is_subtype, join_all
 from .scope import Scope
 from .types import STRING, TENSOR, UNKNOWN, DictType, ListType, TupleType, Type, UnionType
 
@@ -59,7 +61,7 @@ def check_list(scope: Scope, node: tree.ListDisplay, hint: Type | None) -> typed
     nodes = node.elements
     elements = _elements(scope, nodes, [None] * len(nodes), statements)
     wanted = hinted_container(hint, ListType)
-    type = _list_type(scope, node, elements, wanted if isinstance(wanted, ListType) else None)
+    type = _list_type(scope, node, elements, wanted)
     hinted = bool(elements) or wanted is not None
     type = type.with_contained(type.contained)  # a type object of its own, as in torch
     result: typed.Expr = typed.ListLiteral(node.span, type, tuple(elements), hinted)
@@ -126,7 +128,6 @@ def check_dict(scope: Scope, node: tree.DictDisplay, hint: Type | None) -> typed
     wanted = hinted_container(hint, DictType)
     keys = tuple(expression(scope, k) for k in node.keys)
     values = tuple(expression(scope, v) for v in node.values)
-    wanted = wanted if isinstance(wanted, DictType) else None
     type = _dict_type(scope, node, keys, values, wanted)
     type = type.with_contained(type.contained)  # a type object of its own, as in torch
     result: typed.Expr = typed.DictLiteral(node.span, type, keys, values)
@@ -231,9 +232,12 @@ def percent_format(scope: Scope, node: tree.Binary, left: typed.Expr) -> typed.E
     return call_operator(scope, "aten::percentFormat", given, node.span, written="%")
 
 
-def hinted_container(hint: Type | None, cls: type[Type]) -> Type | None:
+C = TypeVar("C", bound=Type)
+
+
+def hinted_container(hint: Type | None, cls: type[C]) -> C | None:
     """The list or dict type a hint asks for, looking into optionals and unions."""
     if hint is None:
         return None
-    found = [t for t in members(hint) if isinstance(t, cls)]
+    found = [t for t in hint.alternatives if isinstance(t, cls)]
     return found[0] if len(found) == 1 else None

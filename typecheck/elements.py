@@ -25,9 +25,6 @@ from .types import (
     NUMBER,
     TENSOR,
     UNKNOWN,
-    DictType,
-    ListType,
-    TupleType,
     Type,
 )
 from .values import value_of
@@ -85,7 +82,7 @@ def _single_index(scope: Scope, target: tree.Subscript, owner: typed.Expr) -> ty
             "Sliced expression not yet supported for subscripted assignment. "
             "File a bug if you want this"
         )
-    elif isinstance(owner.type, TupleType):
+    elif owner.type.tuple_of is not None:
         message = "a tuple cannot be changed"
         torch = f"{owner.type.annotation_str} does not support subscripted assignment"
     else:
@@ -200,7 +197,7 @@ def _augmented(
 
 
 def _augmented_operator(operator: str, type: Type) -> str:
-    if type == TENSOR or isinstance(type, ListType):
+    if type == TENSOR or type.list_of is not None:
         return _OF_TENSORS[operator]
     return "aten::fmod" if operator == "%" else BINARY[operator][0]
 
@@ -215,7 +212,7 @@ def _augment_element(
     if owner.type == TENSOR:
         _augment_tensor(scope, node, target, owner, into)
         return
-    if not isinstance(owner.type, ListType | DictType):
+    if not owner.type.is_collection:
         scope.report(
             "unsupported-syntax",
             f"an element of `{owner.type.python}` cannot be changed in place",

@@ -178,7 +178,7 @@ def _remainder(scope: Scope, node: tree.Binary, left: typed.Expr, *, is_plain: b
 
 def _operation(scope: Scope, node: tree.Binary, left: typed.Expr) -> typed.Expr:
     right = expression(scope, node.right)
-    tuples = isinstance(left.type, TupleType) and isinstance(right.type, TupleType)
+    tuples = left.type.tuple_of is not None and right.type.tuple_of is not None
     if node.operator == "+" and tuples:
         return _add_tuples(scope, left, right, node.span)
     name, method = BINARY[node.operator]

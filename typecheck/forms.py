@@ -44,8 +44,6 @@ from .types import (
     DictType,
     FutureType,
     ListType,
-    OptionalType,
-    TupleType,
     Type,
 )
 from .values import called, sequenced, value_of
@@ -128,7 +126,7 @@ def _list(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
         type = constructed_type(hint, ListType) or ListType(TENSOR)
         return typed.ListLiteral(node.span, type, ())
     sugar = sugared(scope, node.arguments[0])
-    if isinstance(sugar, typed.Expr) and (isinstance(sugar.type, ListType) or sugar.type == STRING):
+    if isinstance(sugar, typed.Expr) and (sugar.type.list_of is not None or sugar.type == STRING):
         return call_operator(scope, "aten::list", Given([sugar]), node.span, written="list")
     return comprehend(scope, sugar, node.span, hint)
 
@@ -138,7 +136,7 @@ def _tuple(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
     if not takes(scope, node, 1, 1):
         return scope.unknown(node.span)
     value = expression(scope, node.arguments[0])
-    if isinstance(value.type, TupleType) or value.type is UNKNOWN:
+    if value.type.tuple_of is not None or value.type is UNKNOWN:
         return value
     scope.report(
         "argument-type",
@@ -167,7 +165,7 @@ def _dict(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
         items = tree.ListDisplay(first.span, (*first.elements, *pairs))
         return dict_of(scope, check_list(scope, items, None), whole_range(node), wanted)
     sugar = sugared(scope, first)
-    if not isinstance(sugar, typed.Expr) or not isinstance(sugar.type, DictType):
+    if not isinstance(sugar, typed.Expr) or sugar.type.dict_of is None:
         if pairs:
             scope.report(
                 "unknown-keyword",
@@ -296,7 +294,7 @@ def _annotate(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
             torch_span=_arguments_span(node),
         )
         return typed.Uninitialized(node.span, type)
-    if value.type is NONE and isinstance(type, OptionalType):
+    if value.type is NONE and type.optional_of is not None:
         # The annotation is all that tells what else a variable of this value may hold.
         return typed.Literal(NOWHERE, type, None)
     return value

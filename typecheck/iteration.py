@@ -18,7 +18,6 @@ from .types import (
     STRING,
     TENSOR,
     UNKNOWN,
-    DictType,
     EnumType,
     ListType,
     TupleType,
@@ -46,7 +45,8 @@ def as_iterated(scope: Scope, sugar: Sugar, span: Span) -> Iterated:
         return _members_of_enum(sugar.type, span)
     value = value_of(scope, sugar, span)
     type = value.type
-    if isinstance(type, ListType | DictType | TupleType) or type in (TENSOR, STRING, UNKNOWN):
+    holds = type.is_collection or type.tuple_of is not None
+    if holds or type in (TENSOR, STRING, UNKNOWN):
         return value
     if type.container:
         return members_of(value, span)
@@ -105,7 +105,7 @@ def _counter(
 
 
 def _sequence(scope: Scope, value: typed.Expr, span: Span) -> tuple[typed.Iterable, Item]:
-    if isinstance(value.type, DictType):
+    if value.type.dict_of is not None:
         value = call_operator(scope, "aten::keys", Given([value]), span)
     index = scope.temporary()
     length = _chosen(scope, "aten::len", [value])
@@ -121,7 +121,7 @@ def _sequence(scope: Scope, value: typed.Expr, span: Span) -> tuple[typed.Iterab
     else:
         found = _chosen(scope, "aten::__getitem__", [value, typed.Temporary(span, INT, -1)])
         bindings = (typed.Given(0), typed.Given(1))
-        item_type = value.type.element if isinstance(value.type, ListType) else STRING
+        item_type = value.type.list_of or STRING
     if length is None or found is None:
         return typed.Range(span, None, None, None, index), scope.unknown(span)
     sequence = typed.Sequence(
@@ -202,8 +202,8 @@ def tuple_elements(
     scope: Scope, value: typed.Expr, into: list[typed.Statement]
 ) -> list[typed.Expr]:
     """Unpack a tuple into temporaries."""
-    assert isinstance(value.type, TupleType)
-    types = value.type.elements
+    types = value.type.tuple_of
+    assert types is not None
     indices = tuple(scope.temporary() for _ in types)
     into.append(typed.Unpack(value.span, value, indices, types))
     return [typed.Temporary(value.span, t, i) for t, i in zip(types, indices, strict=True)]
@@ -216,7 +216,7 @@ def _is_unrolled(iterated: Iterated) -> bool:
         return any(map(_is_unrolled, iterated.parts))
     if isinstance(iterated, MemberSequence):
         return True
-    return isinstance(iterated, typed.Expr) and isinstance(iterated.type, TupleType)
+    return isinstance(iterated, typed.Expr) and iterated.type.tuple_of is not None
 
 
 def _members_of_enum(type: EnumType, span: Span) -> typed.Expr:

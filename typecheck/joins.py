@@ -10,7 +10,7 @@ from . import typed
 from .environment import Frame, Problem, Variable
 from .relations import is_subtype, join
 from .scope import Scope
-from .types import BOOL, FLOAT, INT, NONE, STRING, TENSOR, UNKNOWN, OptionalType, Type, UnionType
+from .types import BOOL, FLOAT, INT, NONE, STRING, TENSOR, UNKNOWN, Type
 
 __all__ = ["carried_variables", "insert_line", "join_branches", "report_problem"]
 
@@ -87,9 +87,7 @@ def _may_widen(scope: Scope, name: str) -> bool:
     outer = scope.frame.find(name)
     if outer is None or outer.type is None:
         return False
-    return isinstance(outer.type, OptionalType | UnionType) or (
-        outer.type is not UNKNOWN and is_subtype(outer.type, NONE)
-    )
+    return outer.type.is_choice or (outer.type is not UNKNOWN and is_subtype(outer.type, NONE))
 
 
 def _differ(scope: Scope, name: str, span: Span, test: Span, found: list[Variable]) -> None:

@@ -8,7 +8,6 @@ from ..frontend.source import Span
 from . import typed
 from .class_types import ClassType
 from .scope import Scope
-from .types import DictType, ListType
 
 __all__ = ["warn_copied", "warn_unreachable", "warn_unused"]
 
@@ -52,14 +51,14 @@ def warn_copied(scope: Scope, target: typed.Expr, span: Span) -> None:
     owner = target.object.type
     if not isinstance(owner, ClassType) or not owner.is_live or not owner.is_module:
         return
-    if not isinstance(target.type, ListType | DictType):
+    if not target.type.is_collection:
         return
     if ("changed", target.name) in scope.told:
         return
     scope.told.add(("changed", target.name))
     place = owner.place(target.name)
     labels = (Label(place.target, "set here"),) if place is not None else ()
-    kind = "list" if isinstance(target.type, ListType) else "dict"
+    kind = "dict" if target.type.list_of is None else "list"
     _warn(
         scope,
         "captured-mutation",

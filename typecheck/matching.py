@@ -28,11 +28,8 @@ from .types import (
     STRING,
     TENSOR,
     UNKNOWN,
-    ListType,
-    OptionalType,
     TupleType,
     Type,
-    VariableType,
 )
 from .variables import has_variables, instantiate, match
 
@@ -220,14 +217,15 @@ class _Matcher:
         """The default; a number for `int[2]` is repeated: by the program, if it is a script
         function's, since torch makes that list anew for every call."""
         value, size = argument.default, argument.size
-        formal = _unwrap(argument.type)
-        if size is None or value is None or not isinstance(formal, ListType):
+        formal = argument.type.inner
+        element = formal.list_of
+        if size is None or value is None or element is None:
             return typed.Default(value, _default_type(argument))
         if not isinstance(value, list):
             return typed.Default([value] * size, formal)
         if "::" in self.signature.name or not value:
             return typed.Default(value, formal)
-        return typed.Repeated(typed.Default(value[0], formal.element), size, formal.element)
+        return typed.Repeated(typed.Default(value[0], element), size, element)
 
     def keyword_for(self, argument: Argument) -> str | None:
         """The keyword that names the argument; `input` also means an operator's `self`."""
@@ -243,24 +241,23 @@ class _Matcher:
         following = self.signature.arguments[place + 1 : place + 2]
         if following and not following[0].keyword_only:
             return False
-        formal = _unwrap(argument.type)
-        if not isinstance(formal, ListType) or argument.size is not None:
-            return False
-        if isinstance(formal.element, VariableType):
+        formal = argument.type.inner
+        element = formal.list_of
+        if element is None or element.is_variable or argument.size is not None:
             return False
         actual = self.inputs[self.first + self.used].type
         if is_subtype(actual, argument.type):
             return False
-        return not isinstance(actual, ListType) and not _is_list_like(actual, formal)
+        return actual.list_of is None and not _is_list_like(actual, formal)
 
     def gather(self, argument: Argument) -> typed.Binding:
-        formal = _unwrap(argument.type)
-        assert isinstance(formal, ListType)
+        element = argument.type.inner.list_of
+        assert element is not None
         elements: list[typed.Given] = []
         for i in range(self.used, len(self.given.positional)):
             index = self.first + i
-            type, conversions = self.converted(self.inputs[index].type, formal.element)
-            if not is_subtype(type, formal.element):
+            type, conversions = self.converted(self.inputs[index].type, element)
+            if not is_subtype(type, element):
                 raise self.fail(
                     "argument-type",
                     f"Expected a value of type '{argument.type.annotation_str}' for argument "
@@ -271,7 +268,7 @@ class _Matcher:
                 )
             elements.append(typed.Given(index, conversions))
         self.used = len(self.given.positional)
-        return typed.Gathered(tuple(elements), formal.element)
+        return typed.Gathered(tuple(elements), element)
 
     def finish(self) -> None:
         if self.receiver_left:
@@ -311,11 +308,11 @@ class _Matcher:
         wanted = self.concrete(argument, index, keyword)
         self.retype_empty(index, wanted)
         actual = self.inputs[index].type
-        listed = _unwrap(wanted)
-        if isinstance(actual, TupleType) and isinstance(listed, ListType):
-            if not _is_list_like(actual, listed):
+        element = wanted.inner.list_of
+        if actual.tuple_of is not None and element is not None:
+            if not _is_list_like(actual, wanted.inner):
                 raise self.mismatch(argument, index, keyword)
-            return typed.FromTuple(index, actual.elements, listed.element)
+            return typed.FromTuple(index, actual.tuple_of, element)
         conversions: tuple[Signature, ...] = ()
         type = actual
         if self.convert:
@@ -326,13 +323,13 @@ class _Matcher:
 
     def repeated(self, argument: Argument, index: int) -> typed.Binding | None:
         """A single number for `int[2]`."""
-        formal = _unwrap(argument.type)
+        element = argument.type.inner.list_of
         actual = self.inputs[index].type
-        if argument.size is None or not isinstance(formal, ListType):
+        if argument.size is None or element is None:
             return None
-        if actual not in (INT, FLOAT) or actual != formal.element:
+        if actual not in (INT, FLOAT) or actual != element:
             return None
-        return typed.Repeated(typed.Given(index), argument.size, formal.element)
+        return typed.Repeated(typed.Given(index), argument.size, element)
 
     def concrete(self, argument: Argument, index: int, keyword: str | None) -> Type:
         """The argument's type with the variables bound by this input."""
@@ -364,9 +361,9 @@ class _Matcher:
     def retype_empty(self, index: int, wanted: Type) -> None:
         """A bare `[]` is a list of whatever is wanted."""
         given = self.inputs[index]
-        formal = _unwrap(wanted)
+        formal = wanted.inner
         is_empty = isinstance(given, typed.ListLiteral) and not given.elements
-        if is_empty and isinstance(formal, ListType):
+        if is_empty and formal.list_of is not None:
             if given.type != formal:
                 self.retyped += 1
             self.inputs[index] = replace(given, type=formal)
@@ -395,7 +392,7 @@ class _Matcher:
 
 def implicit_conversion(actual: Type, wanted: Type) -> str | None:
     """The operator that converts a Tensor, number, bool or str where another type is wanted."""
-    wanted = _unwrap(wanted)
+    wanted = wanted.inner
     if actual is TENSOR:
         names = {FLOAT: "FloatImplicit", COMPLEX: "ComplexImplicit", INT: "IntImplicit"}
         names[NUMBER] = "ScalarImplicit"
@@ -417,18 +414,15 @@ def _default_type(argument: Argument) -> Type:
     """The type of a default as a constant: a `Scalar` that is 1 is an int, a None is a None."""
     if argument.default is None:
         return NONE
-    type = _unwrap(argument.type)
+    type = argument.type.inner
     return type_of_value(argument.default) if type in (NUMBER, ANY) else type
-
-
-def _unwrap(type: Type) -> Type:
-    return type.element if isinstance(type, OptionalType) else type
 
 
 def _is_list_like(actual: Type, formal: Type) -> bool:
     """Whether a value may be passed for a list: a list, or a tuple of fitting elements."""
-    if not isinstance(formal, ListType):
+    element = formal.list_of
+    if element is None:
         return False
-    if isinstance(actual, TupleType):
-        return all(is_subtype(t, formal.element) for t in actual.elements)
+    if actual.tuple_of is not None:
+        return all(is_subtype(t, element) for t in actual.tuple_of)
     return is_subtype(actual, formal)

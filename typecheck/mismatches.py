@@ -27,11 +27,7 @@ from .types import (
     INT,
     NONE,
     TENSOR,
-    DictType,
-    ListType,
-    OptionalType,
     Type,
-    UnionType,
 )
 from .variables import has_variables, instantiate, match
 
@@ -224,7 +220,7 @@ def _type_labels(
     if span == given.span.whole or span == given.span:
         labels.extend(origin(scope, given))
     receiver = fault.given.receiver
-    if receiver is not None and isinstance(receiver.type, ListType | DictType):
+    if receiver is not None and receiver.type.is_collection:
         labels.extend(origin(scope, receiver))
     return tuple(labels[:3])
 
@@ -337,7 +333,7 @@ def _report_operands(scope: Scope, symbol: str, given: Given, span: Span, torch:
         _report_item(scope, given, span, torch)
         return
     for operand in given.all:
-        if isinstance(operand.type, OptionalType):
+        if operand.type.optional_of is not None:
             report_optional(scope, symbol, operand, span, torch)
             return
     types = [f"`{e.type.python}`" for e in given.all]
@@ -386,8 +382,7 @@ def _report_item(scope: Scope, given: Given, span: Span, torch: str) -> None:
 
 def report_optional(scope: Scope, symbol: str, operand: typed.Expr, span: Span, torch: str) -> None:
     """Report a value that may be None where an operator or attribute needs it not to be."""
-    assert isinstance(operand.type, OptionalType)
-    inner = operand.type.element
+    inner = operand.type.inner
     need = "a `Tensor` or a number" if inner == TENSOR else article(inner)
     notes: tuple[str, ...] = ()
     helps: tuple[Help, ...] = ()
@@ -487,7 +482,7 @@ def _is_optional_fault(given: Type, wanted: Type) -> bool:
     """Whether the only thing wrong with a value is that it may be None."""
     if wanted is ANY or can_be_none(wanted):
         return False
-    return isinstance(given, OptionalType | UnionType) and can_be_none(given)
+    return given.is_choice and can_be_none(given)
 
 
 def _bound_argument(fault: _Fault, argument: Argument) -> Argument:
@@ -507,8 +502,8 @@ _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 def _unlisted(given: Given, value: typed.Expr, argument: Argument) -> list[typed.Expr]:
     """The positional arguments, from the one at fault on, that would make the list wanted."""
-    wanted = argument.type.element if isinstance(argument.type, OptionalType) else argument.type
-    if not isinstance(wanted, ListType) or not is_subtype(value.type, wanted.element):
+    element = argument.type.inner.list_of
+    if element is None or not is_subtype(value.type, element):
         return []
     places = [i for i, e in enumerate(given.positional) if e is value]
     if not places:

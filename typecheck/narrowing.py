@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..frontend import tree
@@ -18,20 +18,15 @@ from .matching import Given
 from .mismatches import origin
 from .names import SpecialForm, TypeName
 from .operators import call_operator
-from .relations import can_be_none, in_order, is_subtype, join_all, members, union, without_none
+from .relations import can_be_none, in_order, is_subtype, join_all, union, without_none
 from .scope import Scope
 from .types import (
     ANY,
-    ANY_LIST,
-    ANY_TUPLE,
     BOOL,
     INT,
     NONE,
     STRING,
     UNKNOWN,
-    DictType,
-    ListType,
-    TupleType,
     Type,
 )
 from .values import value_of
@@ -153,7 +148,7 @@ def to_bool(scope: Scope, value: typed.Expr, span: Span) -> typed.Expr:
 
 def has_length(value: typed.Expr) -> bool:
     """Whether the truth of a value is that its length is not zero."""
-    return isinstance(value.type, ListType | DictType) or value.type == STRING
+    return value.type.is_collection or value.type == STRING
 
 
 def _has_truth(scope: Scope, value: typed.Expr) -> bool:
@@ -317,10 +312,10 @@ def is_instance(scope: Scope, node: tree.Call) -> Condition:
     known = _is_module_of(scope, value, node.arguments[1])
     if known is not None:
         return _decided(node.span, known, [value])
-    wanted = [t for t in _class_info(scope, node.arguments[1]) for t in members(t)]
+    wanted = [t for t in _class_info(scope, node.arguments[1]) for t in t.alternatives]
     if value.type is UNKNOWN or UNKNOWN in wanted:
         return Condition(typed.Uninitialized(node.span, BOOL))
-    yes, no, all_fit = _split(members(value.type), wanted)
+    yes, no, all_fit = _split(value.type.alternatives, wanted)
     if_true: dict[str, Type] = {}
     if_false: dict[str, Type] = {}
     subject = node.arguments[0]
@@ -352,7 +347,7 @@ def _class_info(scope: Scope, node: tree.Expr) -> list[Type]:
     return [scope.annotations.read(node)]
 
 
-def _split(given: list[Type], wanted: list[Type]) -> tuple[list[Type], list[Type], bool]:
+def _split(given: Sequence[Type], wanted: list[Type]) -> tuple[list[Type], list[Type], bool]:
     """The types a value has where the test holds, those where it does not, and whether the
     test always holds."""
     yes: list[Type] = []
@@ -374,10 +369,6 @@ def _split(given: list[Type], wanted: list[Type]) -> tuple[list[Type], list[Type
 
 def _smaller(given: Type, wanted: Type) -> Type | None:
     """The type of a value that is of both types, if one contains the other."""
-    if wanted is ANY_LIST and isinstance(given, ListType):
-        return given
-    if wanted is ANY_TUPLE and isinstance(given, TupleType):
-        return given
     if is_subtype(given, wanted):
         return given
     return wanted if is_subtype(wanted, given) else None

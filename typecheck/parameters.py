@@ -19,7 +19,6 @@ from .types import (
     INT,
     TENSOR,
     UNKNOWN,
-    ListType,
     Type,
 )
 
@@ -56,8 +55,8 @@ def argument_of(scope: Scope, node: tree.Parameter, type: Type) -> Argument:
     size = broadcast_size(node.annotation)
     if node.default is not None:
         one = isinstance(node.default, tree.Literal) and node.default.value is not None
-        is_repeated = size is not None and isinstance(type, ListType) and one
-        wanted = type.element if is_repeated and isinstance(type, ListType) else type
+        is_repeated = size is not None and type.list_of is not None and one
+        wanted = (type.list_of if is_repeated else None) or type
         default = _default(scope, node, node.default, wanted)
         if is_repeated and size is not None and default is not NO_DEFAULT:
             default = [default] * size

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from .class_types import ClassType, InterfaceType
+from .type_table import TypeTable
 from .types import (
     ANY,
     ANY_CLASS,
@@ -47,7 +48,6 @@ __all__ = [
     "is_unknown",
     "join",
     "join_all",
-    "members",
     "optional",
     "union",
     "unmet_method",
@@ -75,42 +75,59 @@ def is_subtype(a: Type, b: Type) -> bool:
     """Whether a value of type `a` may stand where a `b` is wanted, without any conversion."""
     if b is ANY or equal(a, b):
         return True
-    if isinstance(a, OptionalType):
-        return can_be_none(b) and is_subtype(a.element, b)
-    if isinstance(a, UnionType):
-        return all(is_subtype(t, b) for t in a.members)
-    if isinstance(b, OptionalType):
-        return a is NONE or is_subtype(a, b.element)
-    if isinstance(b, UnionType):
-        return any(is_subtype(a, t) for t in b.members)
+    if a.is_choice:
+        return all(is_subtype(t, b) for t in a.alternatives)
+    if b.is_choice:
+        return any(is_subtype(a, t) for t in b.alternatives)
     if b is NUMBER:
         return a in (INT, FLOAT, COMPLEX)
-    return _is_structural_subtype(a, b)
+    return _STANDS_FOR(a, b)
 
 
-def _is_structural_subtype(a: Type, b: Type) -> bool:
-    if isinstance(a, ListType):
-        return b is ANY_LIST
-    if isinstance(a, TupleType):
-        return b is ANY_TUPLE or (isinstance(b, TupleType) and _is_tuple_subtype(a, b))
-    if isinstance(a, FutureType):
-        return isinstance(b, FutureType) and a.kind == b.kind and is_subtype(a.element, b.element)
-    if isinstance(a, ClassType):
-        return b is ANY_CLASS or (isinstance(b, InterfaceType) and _fills(a, b))
-    if isinstance(a, InterfaceType):
-        return isinstance(b, InterfaceType) and _fills(a, b)
-    if isinstance(a, EnumType):
-        return b is ANY_ENUM
+_STANDS_FOR: TypeTable[[Type], bool] = TypeTable()
+"""Whether a type of some kind is a subtype of another that differs from it."""
+
+
+@_STANDS_FOR.row(Type)
+def _never(a: Type, b: Type) -> bool:
     return False
 
 
-def _is_tuple_subtype(a: TupleType, b: TupleType) -> bool:
+@_STANDS_FOR.row(ListType)
+def _list_for(a: ListType, b: Type) -> bool:
+    return b is ANY_LIST
+
+
+@_STANDS_FOR.row(TupleType)
+def _tuple_for(a: TupleType, b: Type) -> bool:
     """Tuples are covariant; a NamedTuple is a subtype of a plain tuple, not the reverse."""
+    if not isinstance(b, TupleType):
+        return b is ANY_TUPLE
     if len(a.elements) != len(b.elements):
         return False
     if b.name is not None and (a.fields != b.fields or a.name != b.name):
         return False
     return all(is_subtype(x, y) for x, y in zip(a.elements, b.elements, strict=True))
+
+
+@_STANDS_FOR.row(FutureType)
+def _future_for(a: FutureType, b: Type) -> bool:
+    return isinstance(b, FutureType) and a.kind == b.kind and is_subtype(a.element, b.element)
+
+
+@_STANDS_FOR.row(ClassType)
+def _object_for(a: ClassType, b: Type) -> bool:
+    return b is ANY_CLASS or (isinstance(b, InterfaceType) and _fills(a, b))
+
+
+@_STANDS_FOR.row(InterfaceType)
+def _filling_for(a: InterfaceType, b: Type) -> bool:
+    return isinstance(b, InterfaceType) and _fills(a, b)
+
+
+@_STANDS_FOR.row(EnumType)
+def _enum_for(a: EnumType, b: Type) -> bool:
+    return b is ANY_ENUM
 
 
 def _fills(found: ClassType | InterfaceType, wanted: InterfaceType) -> bool:
@@ -145,36 +162,21 @@ def _answers(mine: Signature, theirs: Signature) -> bool:
 
 def can_be_none(type: Type) -> bool:
     """Whether None is a value of the type."""
-    if isinstance(type, UnionType):
-        return any(can_be_none(t) for t in type.members)
-    return type is NONE or type is ANY or type is UNKNOWN or isinstance(type, OptionalType)
+    return any(t is NONE or t is ANY or t is UNKNOWN for t in type.alternatives)
 
 
 def optional(type: Type) -> Type:
     """`type` or None."""
     if can_be_none(type) and type is not UNKNOWN:
         return type
-    if isinstance(type, UnionType):
-        return union([*type.members, NONE])
-    return OptionalType(type)
+    return union([*type.alternatives, NONE]) if type.is_choice else OptionalType(type)
 
 
 def without_none(type: Type) -> Type:
     """The type of a value known not to be None."""
-    if isinstance(type, OptionalType):
-        return type.element
-    if isinstance(type, UnionType):
-        return union([t for t in type.members if t is not NONE])
-    return type
-
-
-def members(type: Type) -> list[Type]:
-    """The alternatives of a type: `int?` is `int` and `NoneType`."""
-    if isinstance(type, OptionalType):
-        return [*members(type.element), NONE]
-    if isinstance(type, UnionType):
-        return [m for t in type.members for m in members(t)]
-    return [type]
+    if type.is_choice and type.optional_of is None:
+        return union([t for t in type.alternatives if t is not NONE])
+    return type.inner
 
 
 # Members of a union stand in torch's order of kinds, those of one kind by their text.
@@ -201,7 +203,7 @@ def union(types: Iterable[Type]) -> Type:
 
     One member is itself; one member and None are an optional.
     """
-    flat = [m for t in types for m in members(t)]
+    flat = [m for t in types for m in t.alternatives]
     if any(t is UNKNOWN for t in flat):
         return UNKNOWN
     kept: list[Type] = []
@@ -243,22 +245,22 @@ def _join(a: Type, b: Type) -> Type | None:
         return a
     if a is NONE or b is NONE:
         return optional(b if a is NONE else a)
-    if isinstance(a, OptionalType) or isinstance(b, OptionalType):
+    if a.optional_of is not None or b.optional_of is not None:
         inner = _join(without_none(a), without_none(b))
         return None if inner is None else optional(inner)
-    if isinstance(a, TupleType) and isinstance(b, TupleType):
-        return _join_tuples(a, b)
+    if a.tuple_of is not None and b.tuple_of is not None:
+        return _join_tuples(a.tuple_of, b.tuple_of)
     if isinstance(a, FutureType) and isinstance(b, FutureType) and a.kind == b.kind:
         element = _join(a.element, b.element)
         return None if element is None else FutureType(element, a.kind)
     return None
 
 
-def _join_tuples(a: TupleType, b: TupleType) -> Type | None:
-    if len(a.elements) != len(b.elements):
+def _join_tuples(a: tuple[Type, ...], b: tuple[Type, ...]) -> Type | None:
+    if len(a) != len(b):
         return None
     elements: list[Type] = []
-    for x, y in zip(a.elements, b.elements, strict=True):
+    for x, y in zip(a, b, strict=True):
         joined = _join(x, y)
         if joined is None:
             return None

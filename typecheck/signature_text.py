@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .schema import Argument, Signature
-from .types import DictType, EnumType, ListType, OptionalType, TupleType, Type
+from .types import DictType, ListType, OptionalType, TupleType, Type
 
 __all__ = ["expected_text", "python_default", "python_signature", "torch_signature", "type_text"]
 
@@ -37,19 +37,17 @@ def _torch_argument(argument: Argument) -> str:
 
 def _torch_type(argument: Argument) -> str:
     """The type, with the alias annotation where schema text puts it."""
-    type = argument.type
-    suffix = ""
-    if isinstance(type, OptionalType):
-        type, suffix = type.element, "?"
-    if isinstance(type, ListType) and argument.size is not None:
-        return f"{type_text(type.element)}[{argument.size}]{suffix}"
+    type = argument.type.inner
+    suffix = "" if argument.type.optional_of is None else "?"
+    if type.list_of is not None and argument.size is not None:
+        return f"{type_text(type.list_of)}[{argument.size}]{suffix}"
     alias = ""
     if argument.alias is not None:
         sets, after = "|".join(argument.alias.sets), "|".join(argument.alias.after)
         change = f" -> {after}" if after and after != sets else ""
         alias = f"({sets}{'!' if argument.alias.is_write else ''}{change})"
-        if argument.alias.of_elements and isinstance(type, ListType):
-            return f"{type_text(type.element)}{alias}[]{suffix}"
+        if argument.alias.of_elements and type.list_of is not None:
+            return f"{type_text(type.list_of)}{alias}[]{suffix}"
     return f"{type_text(type)}{alias}{suffix}"
 
 
@@ -65,7 +63,7 @@ def _torch_default(value: object) -> str:
 
 def expected_text(type: Type) -> str:
     """The type where an error says what was expected or found."""
-    return str(type) if isinstance(type, EnumType) else type.annotation_str
+    return str(type) if type.is_enum else type.annotation_str
 
 
 def type_text(type: Type) -> str:
@@ -109,13 +107,9 @@ def python_signature(signature: Signature, *, bound: bool = False) -> str:
 
 def _python_type(argument: Argument) -> str:
     if argument.size is not None:
-        element = _without_optional(argument.type).contained[0].python
+        element = argument.type.inner.contained[0].python
         return f"{element} | {argument.type.python}"
     return argument.type.python
-
-
-def _without_optional(type: Type) -> Type:
-    return type.element if isinstance(type, OptionalType) else type
 
 
 def python_default(value: object) -> str:

@@ -27,7 +27,6 @@ from .types import (
     STRING,
     TENSOR,
     UNKNOWN,
-    DictType,
     ListType,
     OptionalType,
     TupleType,
@@ -87,9 +86,9 @@ def _item(scope: Scope, value: typed.Expr, index: typed.Expr, node: tree.Subscri
     span = node.span
     if UNKNOWN in (value.type, index.type):
         return scope.unknown(span)
-    if isinstance(value.type, TupleType):
-        return _tuple_item(scope, value, index, node)
-    if isinstance(value.type, ListType | DictType) or value.type == STRING:
+    if value.type.tuple_of is not None:
+        return _tuple_item(scope, value, value.type.tuple_of, index, node)
+    if value.type.is_collection or value.type == STRING:
         given = Given([value, index])
         return call_operator(scope, "aten::__getitem__", given, span, written="[]")
     if isinstance(value.type, ClassType):
@@ -110,13 +109,16 @@ def _item(scope: Scope, value: typed.Expr, index: typed.Expr, node: tree.Subscri
 
 
 def _tuple_item(
-    scope: Scope, value: typed.Expr, index: typed.Expr, node: tree.Subscript
+    scope: Scope,
+    value: typed.Expr,
+    elements: tuple[Type, ...],
+    index: typed.Expr,
+    node: tree.Subscript,
 ) -> typed.Expr:
-    assert isinstance(value.type, TupleType)
-    elements, span = value.type.elements, node.span
+    span = node.span
     number = integer_of(index)
     if number is None:
-        return _tuple_item_at_run_time(scope, value, index, node)
+        return _tuple_item_at_run_time(scope, value, elements, index, node)
     place = number + len(elements) if number < 0 else number
     if not 0 <= place < len(elements):
         scope.report(
@@ -134,10 +136,12 @@ def _tuple_item(
 
 
 def _tuple_item_at_run_time(
-    scope: Scope, value: typed.Expr, index: typed.Expr, node: tree.Subscript
+    scope: Scope,
+    value: typed.Expr,
+    elements: tuple[Type, ...],
+    index: typed.Expr,
+    node: tree.Subscript,
 ) -> typed.Expr:
-    assert isinstance(value.type, TupleType)
-    elements = value.type.elements
     joined = join_all(elements) if elements else None
     if index.type != INT or joined is None:
         torch_text = (
@@ -160,8 +164,9 @@ def _tuple_item_at_run_time(
     return typed.OperatorCall(node.span, joined, _TUPLE_INDEX, (value, index), bindings)
 
 
-def _tuple_slice(scope: Scope, value: typed.Expr, cut: SliceValue, span: Span) -> typed.Expr:
-    assert isinstance(value.type, TupleType)
+def _tuple_slice(
+    scope: Scope, value: typed.Expr, elements: tuple[Type, ...], cut: SliceValue, span: Span
+) -> typed.Expr:
     parts: list[int | None] = []
     for part in (cut.lower, cut.upper, cut.step):
         if part is None or (isinstance(part, typed.Literal) and part.value is None):
@@ -178,7 +183,6 @@ def _tuple_slice(scope: Scope, value: typed.Expr, cut: SliceValue, span: Span) -
                 torch_span=span,
             )
             return scope.unknown(span)
-    elements = value.type.elements
     start, stop, step = slice(*parts).indices(len(elements))
     taken = tuple(elements[i] for i in range(start, stop, step))
     return typed.TupleSlice(span, TupleType(taken), value, start, stop, step)
@@ -198,8 +202,8 @@ def check_slice(scope: Scope, node: tree.Slice, hint: Type | None) -> SliceValue
 
 
 def _slice(scope: Scope, value: typed.Expr, cut: SliceValue, span: Span) -> typed.Expr:
-    if isinstance(value.type, TupleType):
-        return _tuple_slice(scope, value, cut, span)
+    if value.type.tuple_of is not None:
+        return _tuple_slice(scope, value, value.type.tuple_of, cut, span)
     return _slice_call(scope, [value], cut, span)
 
 
@@ -315,7 +319,7 @@ def _index_value(scope: Scope, node: tree.Expr) -> typed.Expr | SliceValue:
     if isinstance(sugar, SliceValue):
         return sugar
     index = value_of(scope, sugar, node.span)
-    if isinstance(index.type, ListType):
+    if index.type.list_of is not None:
         dtype = typed.Literal(NOWHERE, INT, LONG)
         given = Given([index], {"dtype": dtype})
         return call_operator(scope, "aten::tensor", given, NOWHERE)

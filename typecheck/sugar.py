@@ -14,7 +14,6 @@ from ..frontend.value_class import value_class
 from . import typed
 from .functions import Function
 from .names import Meaning, PythonName, TypeName, Unusable
-from .types import EnumType
 
 __all__ = [
     "BoundMethod",
@@ -214,6 +213,6 @@ def as_called(sugar: Sugar) -> Sugar:
 
 def describe(sugar: Sugar) -> str:
     """torch's word for what is not a first-class value."""
-    if isinstance(sugar, TypeName) and isinstance(sugar.type, EnumType):
+    if isinstance(sugar, TypeName) and sugar.type.is_enum:
         return "EnumClass"
     return _WORDS.get(type(sugar).__name__, "module")

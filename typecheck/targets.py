@@ -180,7 +180,7 @@ def _values(
         value = value_of(scope, item, span)
         if value.type is UNKNOWN:
             return None
-        if isinstance(value.type, TupleType):
+        if value.type.tuple_of is not None:
             values = list(tuple_elements(scope, value, into))
         elif isinstance(value.type, ListType) and not stars:
             return list(_list_elements(scope, value, value.type, fixed, into))
@@ -203,7 +203,7 @@ def _list_elements(
 
 
 def _report_not_unpackable(scope: Scope, value: typed.Expr) -> None:
-    if isinstance(value.type, ListType):
+    if value.type.list_of is not None:
         message = "`*` cannot take from a list, whose length is not known now"
         torch = "cannot statically infer the expected size of a list in this context"
     else:

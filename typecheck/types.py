@@ -28,6 +28,11 @@ class Type:
     `size` counts the parts that its text spells, `depth` how deep they lie in each other.
     `is_module` says that its values are modules, `is_live` that they are one live module, and
     `container` which kind of container that is ("" for none): see `ClassType`.
+    `list_of`, `tuple_of`, `dict_of` (key and value) and `optional_of` are what a type of that kind
+    holds, None of all others; lists and dicts are collections; `fields` are the names that a
+    NamedTuple gives to its elements.
+    `alternatives` are the types of which a value has one: of `int?`, which `is_choice`, they are
+    `int` and `NoneType`; `inner` is what an optional type is where it is not None.
     """
 
     size = 1
@@ -35,9 +40,41 @@ class Type:
     is_module: bool = False
     is_live: bool = False
     container: str = ""
+    is_choice: bool = False
+    is_collection: bool = False
+    is_enum: bool = False
+    is_variable: bool = False
 
     @property
     def contained(self) -> tuple[Type, ...]:
+        return ()
+
+    @property
+    def list_of(self) -> Type | None:
+        return None
+
+    @property
+    def tuple_of(self) -> tuple[Type, ...] | None:
+        return None
+
+    @property
+    def dict_of(self) -> tuple[Type, Type] | None:
+        return None
+
+    @property
+    def optional_of(self) -> Type | None:
+        return None
+
+    @property
+    def inner(self) -> Type:
+        return self
+
+    @property
+    def alternatives(self) -> tuple[Type, ...]:
+        return (self,)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
         return ()
 
     def with_contained(self, parts: tuple[Type, ...]) -> Type:
@@ -138,6 +175,7 @@ class VariableType(Type):
     """A type variable of an operator schema, such as the `t` of `aten::append.t`."""
 
     name: str
+    is_variable = True
 
     def __str__(self) -> str:
         return self.name
@@ -147,10 +185,15 @@ class VariableType(Type):
 @dataclass(frozen=True)
 class ListType(CompoundType):
     element: Type
+    is_collection = True
 
     @property
     def contained(self) -> tuple[Type, ...]:
         return (self.element,)
+
+    @property
+    def list_of(self) -> Type:
+        return self.element
 
     def with_contained(self, parts: tuple[Type, ...]) -> Type:
         return ListType(*parts)
@@ -172,9 +215,14 @@ class ListType(CompoundType):
 class DictType(CompoundType):
     key: Type
     value: Type
+    is_collection = True
 
     @property
     def contained(self) -> tuple[Type, ...]:
+        return (self.key, self.value)
+
+    @property
+    def dict_of(self) -> tuple[Type, Type]:
         return (self.key, self.value)
 
     def with_contained(self, parts: tuple[Type, ...]) -> Type:
@@ -206,6 +254,10 @@ class TupleType(CompoundType):
     def contained(self) -> tuple[Type, ...]:
         return self.elements
 
+    @property
+    def tuple_of(self) -> tuple[Type, ...]:
+        return self.elements
+
     def with_contained(self, parts: tuple[Type, ...]) -> Type:
         return TupleType(parts, self.name, self.fields, self.defaults)
 
@@ -234,10 +286,23 @@ class OptionalType(CompoundType):
     """`element` or None.  Make it with `relations.optional`, which keeps the form canonical."""
 
     element: Type
+    is_choice = True
 
     @property
     def contained(self) -> tuple[Type, ...]:
         return (self.element,)
+
+    @property
+    def optional_of(self) -> Type:
+        return self.element
+
+    @property
+    def inner(self) -> Type:
+        return self.element
+
+    @property
+    def alternatives(self) -> tuple[Type, ...]:
+        return (*self.element.alternatives, NONE)
 
     def with_contained(self, parts: tuple[Type, ...]) -> Type:
         return OptionalType(*parts)
@@ -260,10 +325,15 @@ class UnionType(CompoundType):
     """One of several types, never just one type and None.  Make it with `relations.union`."""
 
     members: tuple[Type, ...]
+    is_choice = True
 
     @property
     def contained(self) -> tuple[Type, ...]:
         return self.members
+
+    @property
+    def alternatives(self) -> tuple[Type, ...]:
+        return tuple(each for member in self.members for each in member.alternatives)
 
     def with_contained(self, parts: tuple[Type, ...]) -> Type:
         return UnionType(parts)
@@ -333,6 +403,7 @@ class EnumType(NamedType):
     qualified_name: str
     value: Type
     members: tuple[tuple[str, object], ...]
+    is_enum = True
 
     def __str__(self) -> str:
         return f"Enum<{self.qualified_name}>"

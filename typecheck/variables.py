@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from .relations import is_subtype, join, join_all
+from .type_table import TypeTable
 from .types import (
     NONE,
     UNKNOWN,
+    CompoundType,
     DictType,
     FutureType,
     ListType,
@@ -19,7 +21,7 @@ __all__ = ["has_variables", "instantiate", "match"]
 
 
 def has_variables(type: Type) -> bool:
-    return isinstance(type, VariableType) or any(map(has_variables, type.contained))
+    return type.is_variable or any(map(has_variables, type.contained))
 
 
 def instantiate(type: Type, bound: dict[str, Type]) -> Type | None:
@@ -40,32 +42,22 @@ def match(formal: Type, actual: Type, bound: dict[str, Type]) -> str:
     """
     if not has_variables(formal):
         return ""
-    if isinstance(formal, VariableType):
-        return _match_variable(formal, actual, bound)
-    if actual is UNKNOWN:
+    if actual is UNKNOWN and not formal.is_variable:
         for part in formal.contained:
             match(part, UNKNOWN, bound)
         return ""
-    if isinstance(formal, ListType):
-        return _match_list(formal, actual, bound)
-    if isinstance(formal, OptionalType):
-        if isinstance(actual, OptionalType):
-            return match(formal.element, actual.element, bound)
-        if not is_subtype(actual, NONE):
-            return match(formal.element, actual, bound)
-        return (
-            "Cannot match an Optional[T] to None, because there is no way to determine T from None"
-        )
-    if isinstance(formal, TupleType):
-        return _match_tuple(formal, actual, bound)
-    if isinstance(formal, DictType | FutureType):
-        if type(actual) is not type(formal):
-            kind = "dict" if isinstance(formal, DictType) else "future"
-            return f"Cannot match a {kind} to {actual.annotation_str}"
-        return _match_parts(formal, actual, bound)
+    return _MATCH(formal, actual, bound)
+
+
+_MATCH: TypeTable[[Type, dict[str, Type]], str] = TypeTable()
+
+
+@_MATCH.row(Type)
+def _match_nothing(formal: Type, actual: Type, bound: dict[str, Type]) -> str:
     return f"Cannot match {formal.annotation_str} to {actual.annotation_str}"
 
 
+@_MATCH.row(VariableType)
 def _match_variable(formal: VariableType, actual: Type, bound: dict[str, Type]) -> str:
     known = bound.get(formal.name)
     if known is None:
@@ -79,21 +71,37 @@ def _match_variable(formal: VariableType, actual: Type, bound: dict[str, Type]) 
     return ""  # the first one stays: whoever asks sees whether the other fits it
 
 
+@_MATCH.row(ListType)
 def _match_list(formal: ListType, actual: Type, bound: dict[str, Type]) -> str:
-    if isinstance(actual, ListType):
-        return match(formal.element, actual.element, bound)
-    if isinstance(actual, TupleType) and actual.elements:
-        element = join_all(actual.elements)
-        if element is not None:
-            return match(formal.element, element, bound)
-    return f"Cannot match {formal.annotation_str} to {actual.annotation_str}"
+    element = join_all(actual.tuple_of) if actual.tuple_of else actual.list_of
+    if element is None:
+        return _match_nothing(formal, actual, bound)
+    return match(formal.element, element, bound)
 
 
+@_MATCH.row(OptionalType)
+def _match_optional(formal: OptionalType, actual: Type, bound: dict[str, Type]) -> str:
+    if actual.optional_of is None and is_subtype(actual, NONE):
+        return (
+            "Cannot match an Optional[T] to None, because there is no way to determine T from None"
+        )
+    return match(formal.element, actual.inner, bound)
+
+
+@_MATCH.row(TupleType)
 def _match_tuple(formal: TupleType, actual: Type, bound: dict[str, Type]) -> str:
-    if not isinstance(actual, TupleType):
+    if actual.tuple_of is None:
         return f"Cannot match a tuple to {actual.annotation_str}"
-    if len(actual.elements) != len(formal.elements):
+    if len(actual.tuple_of) != len(formal.elements):
         return "Cannot match tuples of mismatched size"
+    return _match_parts(formal, actual, bound)
+
+
+@_MATCH.row(DictType, FutureType)
+def _match_same(formal: CompoundType, actual: Type, bound: dict[str, Type]) -> str:
+    if type(actual) is not type(formal):
+        kind = "future" if formal.dict_of is None else "dict"
+        return f"Cannot match a {kind} to {actual.annotation_str}"
     return _match_parts(formal, actual, bound)
 
 

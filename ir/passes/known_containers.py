@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeGuard
 
-from ...typecheck.types import INT, DictType, ListType
+from ...typecheck.types import INT
 from ..aliases import Aliases
 from ..constants import constant_value, create_constant
 from ..graph import Graph, Node, Value
@@ -50,7 +50,7 @@ class _Reading:
         return value.node.inputs
 
     def of_list(self, node: Node) -> bool:
-        if not node.inputs or not isinstance(node.inputs[0].type, ListType):
+        if not node.inputs or node.inputs[0].type.list_of is None:
             return False
         elements = self.known(node.inputs[0], "prim::ListConstruct")
         if elements is None:
@@ -87,7 +87,7 @@ class _Reading:
         return True
 
     def of_dict(self, node: Node) -> bool:
-        if not node.inputs or not isinstance(node.inputs[0].type, DictType):
+        if not node.inputs or node.inputs[0].type.dict_of is None:
             return False
         inputs = self.known(node.inputs[0], "prim::DictConstruct")
         if inputs is None or node.kind not in ("aten::len", "aten::__getitem__"):

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...typecheck.types import TupleType, Type
+from ...typecheck.types import Type
 from ..graph import Block, Graph, Node, Value
 from .context import PassContext
 from .dead_code import eliminate_dead_code
@@ -53,8 +53,8 @@ def _block(block: Block) -> bool:
 
 
 def _leaves(type: Type) -> Iterator[Type]:
-    if isinstance(type, TupleType):
-        for element in type.elements:
+    if type.tuple_of is not None:
+        for element in type.tuple_of:
             yield from _leaves(element)
     else:
         yield type
@@ -63,7 +63,7 @@ def _leaves(type: Type) -> Iterator[Type]:
 def _flatten_inputs(block: Block) -> bool:
     changed = False
     for value in list(block.inputs):
-        if not isinstance(value.type, TupleType):
+        if value.type.tuple_of is None:
             continue
         place = block.inputs.index(value)
         leaves = [
@@ -80,7 +80,7 @@ def _flatten_outputs(node: Node) -> bool:
     """Flatten the outputs of a branch or loop; its blocks' outputs are flattened apart."""
     changed = False
     for value in list(node.outputs):
-        if not isinstance(value.type, TupleType):
+        if value.type.tuple_of is None:
             continue
         place = node.outputs.index(value)
         leaves = [node.insert_output(place + i, type) for i, type in enumerate(_leaves(value.type))]
@@ -92,9 +92,9 @@ def _flatten_outputs(node: Node) -> bool:
 
 def _rebuilt(type: Type, leaves: Iterator[Value], before: Node, like: Value) -> Value:
     """The tuple made again of its leaves."""
-    if not isinstance(type, TupleType):
+    if type.tuple_of is None:
         return next(leaves)
-    parts = [_rebuilt(element, leaves, before, like) for element in type.elements]
+    parts = [_rebuilt(element, leaves, before, like) for element in type.tuple_of]
     made = before.graph.create("prim::TupleConstruct", parts, (type,), like.node.span)
     return made.insert_before(before).output
 
@@ -102,7 +102,7 @@ def _rebuilt(type: Type, leaves: Iterator[Value], before: Node, like: Value) -> 
 def _flatten_uses(node: Node, before: Node) -> bool:
     """Let a node use the leaves of its tuples."""
     values = list(node.inputs)
-    if not any(isinstance(value.type, TupleType) for value in values):
+    if all(value.type.tuple_of is None for value in values):
         return False
     flat = [leaf for value in values for leaf in _taken_apart(value, before)]
     node.clear_inputs()
@@ -112,12 +112,12 @@ def _flatten_uses(node: Node, before: Node) -> bool:
 
 
 def _taken_apart(value: Value, before: Node) -> Sequence[Value]:
-    if not isinstance(value.type, TupleType):
+    if value.type.tuple_of is None:
         return [value]
     if value.node.kind == "prim::TupleConstruct":
         elements: Sequence[Value] = value.node.inputs
     else:
-        types = value.type.elements
+        types = value.type.tuple_of
         unpack = before.graph.create("prim::TupleUnpack", (value,), types, before.span)
         elements = unpack.insert_before(before).outputs
     return [leaf for element in elements for leaf in _taken_apart(element, before)]

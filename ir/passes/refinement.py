@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ...typecheck.types import BOOL, INT, ListType
+from ...typecheck.types import BOOL, INT
 from ..alias_db import AliasDb
 from ..constants import constant_value, create_constant
 from ..graph import Block, Graph, Node, Value
@@ -41,7 +41,7 @@ def refine_lengths(graph: Graph, context: PassContext) -> bool:
 
     def key(value: Value) -> Value | None:
         node = value.node
-        if node.kind != "aten::len" or not isinstance(node.inputs[0].type, ListType):
+        if node.kind != "aten::len" or node.inputs[0].type.list_of is None:
             return None
         return None if aliases.has_writers(node.inputs[0]) else node.inputs[0]
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from ...typecheck.schema import Argument
 from ...typecheck.types import (
-    ANY,
     BOOL,
     COMPLEX,
     DEVICE,
@@ -25,11 +24,8 @@ from ...typecheck.types import (
     NUMBER,
     STRING,
     TENSOR,
-    DictType,
     ListType,
-    OptionalType,
     Type,
-    VariableType,
 )
 from ..memory.dtype import PYTHON_DTYPES, Device, DType, Layout, MemoryFormat
 from ..random_numbers.random import Generator
@@ -200,15 +196,13 @@ def _tensors(value: object, lenient: bool) -> object:
 
 
 def _converter(type: Type, size: int | None) -> Converter:
-    if isinstance(type, OptionalType):
-        return _optional(_converter(type.element, size))
+    if type.optional_of is not None:
+        return _optional(_converter(type.optional_of, size))
     if type == ListType(TENSOR):
         return _tensors
-    if isinstance(type, ListType):
-        is_int = type.element == INT
-        return _list_of(_int if is_int else _converter(type.element, None), is_int, size)
-    if isinstance(type, (VariableType, DictType)) or type == ANY:
-        return _anything
+    if type.list_of is not None:
+        is_int = type.list_of == INT
+        return _list_of(_int if is_int else _converter(type.list_of, None), is_int, size)
     return _SIMPLE.get(type, _anything)
 
 
@@ -241,9 +235,7 @@ _NUMBERED: Final = re.compile(r"(?:\w+_)?(dtype)|layout|memory_format")
 
 
 def _spelling(argument: Argument) -> str:
-    type = argument.type
-    if isinstance(type, OptionalType):
-        type = type.element
+    type = argument.type.inner
     numbered = _NUMBERED.fullmatch(argument.name)
     if numbered:
         return f"torch.{numbered[1] or argument.name}"
@@ -357,14 +349,14 @@ class Form:
         argument = self.arguments[place]
         if argument.has_default:
             return argument.default
-        if isinstance(argument.type, OptionalType) and argument.keyword_only:
+        if argument.type.optional_of is not None and argument.keyword_only:
             return None
         raise Mismatch
 
     def _may_miss(self, place: int) -> bool:
         argument = self.arguments[place]
         return argument.has_default or (
-            isinstance(argument.type, OptionalType) and argument.keyword_only
+            argument.type.optional_of is not None and argument.keyword_only
         )
 
     # ------------------------------------------------------------------ what is wrong
@@ -424,7 +416,7 @@ class Form:
         if self._converted(place, parts, True) is not _NO:
             return ""
         found = ""
-        if isinstance(argument.type, ListType) and argument.type.element == TENSOR:
+        if argument.type.list_of == TENSOR:
             found = _wrong_tensor(value, place - int(self.as_method))
         start = f"{self.name}(): argument '{self.names[place]}'"
         if str(argument.type).rstrip("?") == "int[]":

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import MethodType
 from typing import Any, Final
 
-from ...typecheck.types import INT, TENSOR, ListType, OptionalType, VariableType
+from ...typecheck.types import INT, TENSOR, ListType
 from ..memory.dtype import DType, default_dtype
 from ..memory.overlap import check_out
 from ..memory.unforeseen import told
@@ -39,16 +39,8 @@ _NO_TENSORS: Final[tuple[object, ...]] = ()
 
 def _is_about_tensors(entry: Operator) -> bool:
     """Whether an overload takes or gives tensors: others belong to script alone."""
-    types = [a.type for a in (*entry.signature.arguments, *entry.signature.returns)]
-    for type in types:
-        if isinstance(type, OptionalType):
-            type = type.element
-        element = type.element if isinstance(type, ListType) else type
-        if isinstance(element, OptionalType):
-            element = element.element
-        if element == TENSOR:
-            return True
-    return False
+    types = [a.type.inner for a in (*entry.signature.arguments, *entry.signature.returns)]
+    return any((type.list_of or type).inner == TENSOR for type in types)
 
 
 _SCRIPT_ONLY: Final = ("hacked_twin", "list_Tensor", "Tensor_list", "prim_")
@@ -63,9 +55,9 @@ def _is_for_python(entry: Operator) -> bool:
     if any(word in entry.overload for word in _SCRIPT_ONLY) or _is_out_form(entry):
         return False
     first = entry.signature.arguments[:1]
-    if first and isinstance(first[0].type, ListType) and first[0].type.element == TENSOR:
+    if first and first[0].type.list_of == TENSOR:
         return entry.overload not in ("Tensor", "el")
-    if first and isinstance(first[0].type, (VariableType, ListType)):
+    if first and (first[0].type.is_variable or first[0].type.list_of is not None):
         return not first or first[0].type == ListType(INT)
     return _is_about_tensors(entry)
 
@@ -73,7 +65,7 @@ def _is_for_python(entry: Operator) -> bool:
 def _gives_list(entry: Operator) -> bool:
     """Whether the one result is a list: with `out=` such functions give nothing back."""
     returned = entry.signature.returns
-    return len(returned) == 1 and isinstance(returned[0].type, ListType)
+    return len(returned) == 1 and returned[0].type.list_of is not None
 
 
 _DIVISIONS: Final = frozenset({"div", "divide", "true_divide"})

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...typecheck.types import ListType
 from ..memory.dtype import DType
 from ..table.grad_mode import RUNNING, enable_grad, is_grad_enabled
 from ..table.table import TABLE, Operator
@@ -98,7 +97,7 @@ class Bound:
         self.is_view = bool(alias is not None and not alias.is_write) and not (
             row is not None and row.is_constant
         )
-        self.is_multiple_view = self.is_view and isinstance(returned[0].type, ListType)
+        self.is_multiple_view = self.is_view and returned[0].type.list_of is not None
         self.formulas: dict[int, tuple[Callable[..., Any], dict[str, Reader]]] = {}
         self.keeps: dict[int, set[int]] = {}
         self.keeps_result: dict[int, bool] = {}

@@ -52,6 +52,19 @@ TYPES: st.SearchStrategy[Type] = st.recursive(
 
 
 @given(TYPES)
+def test_a_type_says_what_it_holds_once(t: Type) -> None:
+    held = [t.list_of, t.tuple_of, t.dict_of, t.optional_of]
+    assert sum(each is not None for each in held) == isinstance(
+        t, ListType | TupleType | DictType | OptionalType
+    )
+    assert t.tuple_of in (None, t.contained)
+    assert t.dict_of in (None, t.contained)
+    assert t.inner in (t, t.optional_of)
+    assert t.is_choice == (len(t.alternatives) > 1)
+    assert union(t.alternatives) == t
+
+
+@given(TYPES)
 def test_subtype_is_reflexive_and_any_is_the_top(t: Type) -> None:
     assert is_subtype(t, t)
     assert is_subtype(t, ANY)
