@@ -26,7 +26,6 @@ from . import (
 from .memory import metadata
 from .quantized_tensors import dispatch  # joins forms to what is declared above
 from .table import autocast, grad_mode
-from .table.table import TABLE
 from .tensors import script_gradients, tape_port
 
 tape_port.install(lambda: import_module(".gradients.tape", __name__))
@@ -56,9 +55,12 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """`ops.aten` is `torch.ops.aten`, the operators of that namespace by name."""
+    packets = import_module(".eager.packets", __name__)
     if name == "load_library":
-        return import_module(".eager.packets", __name__).load_library
-    if not any(known.startswith(f"{name}::") for known in TABLE.names()):
+        return packets.load_library
+    if name == "loaded_libraries":
+        return packets.LOADED
+    if name.startswith("__"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    found = globals()[name] = import_module(".eager.packets", __name__).Namespace(name)
+    found = globals()[name] = packets.Namespace(name)
     return found

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from . import fft as fft
     from . import func as func
     from . import jit as jit
+    from . import library as library
     from . import linalg as linalg
     from . import masked as masked
     from . import nn as nn
@@ -66,6 +67,7 @@ _PACKAGES = (
     "futures",
     "hub",
     "jit",
+    "library",
     "linalg",
     "masked",
     "mps",
@@ -111,6 +113,7 @@ _ELSEWHERE = {
     "load": ".weights",
     "save": ".weights",
     "parse_ir": ".jit.graph_text",
+    **dict.fromkeys(("DispatchKey", "Tag"), "._C.dispatch"),
     **dict.fromkeys(_TENSOR_CLASSES, ".legacy_tensors"),
     **dict.fromkeys(_SETTINGS, ".settings"),
     "autocast": ".amp.autocast_mode",

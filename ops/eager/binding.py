@@ -206,8 +206,8 @@ def _converter(type: Type, size: int | None) -> Converter:
     return _SIMPLE.get(type, _anything)
 
 
-def _converter_of(argument: Argument) -> Converter:
-    if _NUMBERED.fullmatch(argument.name):
+def _converter_of(argument: Argument, schema: str) -> Converter:
+    if _NUMBERED.fullmatch(argument.name) or re.search(rf"ScalarType\?? {argument.name}\b", schema):
         return _optional(_int_or_dtype) if "?" in str(argument.type) else _int_or_dtype
     return _converter(argument.type, argument.size)
 
@@ -283,7 +283,7 @@ class Form:
         self.as_method = as_method
         self.arguments = entry.signature.arguments
         self.names = ["input" if a.name == "self" else a.name for a in self.arguments]
-        self.converters = [_converter_of(a) for a in self.arguments]
+        self.converters = [_converter_of(a, entry.schema) for a in self.arguments]
         self.positional = sum(not a.keyword_only for a in self.arguments)
         own = self.arguments[int(as_method) : self.positional]
         self.spread: int | None = None
@@ -344,6 +344,10 @@ class Form:
         if lenient and argument.type == TENSOR and not takes_numbers(self.name):
             return self.converters[place](value, False)
         return self.converters[place](value, lenient)
+
+    def takes(self, place: int, value: object) -> bool:
+        """Whether an argument may be a value, if only after conversion."""
+        return self._converted(place, value, True) is not _NO
 
     def _default(self, place: int) -> Any:
         argument = self.arguments[place]

@@ -27,7 +27,7 @@ from .recipes import Key, Recipe, keep, key_of
 from .shortcuts import Shortcut, keep_shortcut, shortcut_of_sizes
 
 __all__ = [
-    *("AutocastFunction", "EagerFunction", "eager_function", "make_function"),
+    *("AutocastFunction", "EagerFunction", "eager_function", "forget", "make_function"),
 ]
 
 _LEAVES: Final = frozenset({Tensor, Parameter, int, float, bool, complex, type(None)})
@@ -285,3 +285,8 @@ def eager_function(name: str) -> EagerFunction:
             raise KeyError(name)
         found = _FUNCTIONS[name] = make_function(name)
     return found
+
+
+def forget(name: str) -> None:
+    """Have the eager function of an operator made anew: its overloads have changed."""
+    _FUNCTIONS.pop(name, None)

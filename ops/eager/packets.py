@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
 
 from ..table.table import TABLE, Operator
-from .binding import Form, Mismatch
+from .binding import Form, Mismatch, type_name
 from .calls import run
 from .dispatch import EagerFunction, eager_function
+from .open_operators import OpenOperator
 
-__all__ = ["Namespace", "Overload", "Packet", "load_library"]
+__all__ = ["LOADED", "Namespace", "Overload", "Packet", "load_library"]
 
 
 class Overload:
@@ -18,30 +22,98 @@ class Overload:
     def __init__(self, entry: Operator) -> None:
         self._entry = entry
         self._form: Form | None = None
-        self.__name__ = f"{entry.name.partition('::')[2]}.{entry.overload or 'default'}"
+        namespace, _, name = entry.name.partition("::")
+        self.namespace = namespace
+        self._overloadname = entry.overload or "default"
+        self._opname = name
+        self.__name__ = f"{name}.{self._overloadname}"
+        self.__qualname__ = entry.full_name
+        self.__module__ = f"torch._ops.{namespace}"
 
     def name(self) -> str:
         """The operator's name with the overload's: `aten::add.Tensor`."""
         return self._entry.full_name
 
+    @property
+    def overloadpacket(self) -> Packet:
+        """All overloads of the operator."""
+        found: Packet = getattr(Namespace(self.namespace), self._opname)
+        return found
+
+    @property
+    def is_view(self) -> bool:
+        """Whether results are views of an argument."""
+        return self._entry.is_view
+
+    @property
+    def tags(self) -> list[object]:
+        """What whoever defined the operator said of it."""
+        return list(self._entry.tags) if isinstance(self._entry, OpenOperator) else []
+
+    @property
+    def _schema(self) -> Any:
+        schemas = import_module("..._C.schemas", __package__)
+        return schemas.FunctionSchema(self._entry.signature, self._entry.schema)
+
     def __call__(self, *args: object, **kwargs: object) -> Any:
+        if isinstance(self._entry, OpenOperator):
+            instead = self._entry.for_autocast()
+            if instead is not None:
+                return instead(*args, **kwargs)
         if self._form is None:
-            self._form = Form(self._entry, self.name(), False)
+            self._form = Form(self._entry, self._entry.name, False)
         for lenient in (False, True):
             try:
                 values = self._form.bind(args, kwargs, lenient)
             except Mismatch:
                 if lenient:
-                    raise RuntimeError(
-                        f"{self._form.fault(args, kwargs)}\nDeclaration: {self._entry.schema}"
-                    ) from None
+                    raise self._refusal(args, kwargs) from None
             else:
                 return run(self._entry, values, [*args, *kwargs.values()])
         raise AssertionError("a second try either binds or raises")
 
+    def _refusal(self, args: Sequence[object], kwargs: dict[str, object]) -> RuntimeError:
+        """What is wrong about arguments, in torch's words."""
+        name, schema = self._entry.name, self._entry.schema
+        arguments = self._entry.signature.arguments
+        positional = sum(not a.keyword_only for a in arguments)
+        if len(args) > positional:
+            return RuntimeError(
+                f"{name}() expected at most {positional} argument(s) but received {len(args)} "
+                f"argument(s). Declaration: {schema}"
+            )
+        names = [a.name for a in arguments]
+        for key in kwargs:
+            if key not in names:
+                return RuntimeError(
+                    f"Unknown keyword argument '{key}' for operator '{name}'. Schema: {schema}"
+                )
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        assert self._form is not None
+        for place, argument in enumerate(arguments):
+            if argument.name not in given:
+                if not argument.has_default:
+                    return RuntimeError(
+                        f"{name}() is missing value for argument '{argument.name}'. "
+                        f"Declaration: {schema}"
+                    )
+            elif not self._form.takes(place, given[argument.name]):
+                return RuntimeError(
+                    f"{name}() Expected a value of type '{argument.type}' for argument "
+                    f"'{argument.name}' but instead found type "
+                    f"'{type_name(given[argument.name])}'.\nPosition: {place}\n"
+                    f"Value: {given[argument.name]!r}\nDeclaration: {schema}\n"
+                    f"Cast error details: Unable to cast {given[argument.name]!r} to "
+                    f"{argument.type}"
+                )
+        return RuntimeError(f"{self._form.fault(args, kwargs)}\nDeclaration: {schema}")
+
+    def __str__(self) -> str:
+        return f"{self._entry.name.replace('::', '.')}.{self._overloadname}"
+
     def __repr__(self) -> str:
         name = self._entry.name.replace("::", ".")
-        return f"<OpOverload(op='{name}', overload='{self._entry.overload or 'default'}')>"
+        return f"<OpOverload(op='{name}', overload='{self._overloadname}')>"
 
 
 class Packet:
@@ -49,8 +121,10 @@ class Packet:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._qualified_op_name = name
         self._function: EagerFunction = eager_function(name)
         self.__name__ = name.partition("::")[2]
+        self.__module__ = f"torch._ops.{name.partition('::')[0]}"
 
     def overloads(self) -> list[str]:
         """The names of the overloads; the one without a name is called `default`."""
@@ -62,15 +136,23 @@ class Packet:
         full = self._name if overload == "default" else f"{self._name}.{overload}"
         entry = TABLE.operator(full)
         if entry is None or overload.startswith("__"):
+            shown = self._name.replace("::", ".")
             raise AttributeError(
-                f"The underlying op of '{self._name}' has no overload name '{overload}'"
+                f"The underlying op of '{shown}' has no overload name '{overload}'"
             )
         found = Overload(entry)
-        setattr(self, overload, found)
+        if not isinstance(entry, OpenOperator):  # which may be taken away again
+            setattr(self, overload, found)
         return found
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
+        entries = TABLE.operators(self._name)
+        if len(entries) == 1 and isinstance(entries[0], OpenOperator):
+            return self.__getattr__(entries[0].overload or "default")(*args, **kwargs)
         return self._function(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return self._name.replace("::", ".")
 
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='{self._name.replace('::', '.')}')>"
@@ -83,21 +165,39 @@ class Namespace:
         self.name = name
 
     def __getattr__(self, name: str) -> Packet:
+        if (name.startswith("__") and name.endswith("__")) or "name" not in vars(self):
+            raise AttributeError(name)
         qualified = f"{self.name}::{name}"
-        if name.startswith("__") or not TABLE.operators(qualified):
+        entries = TABLE.operators(qualified)
+        if not entries:
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
         found = Packet(qualified)
-        setattr(self, name, found)
+        if not isinstance(entries[0], OpenOperator):
+            setattr(self, name, found)
         return found
 
     def __repr__(self) -> str:
-        return f"<module 'torch.ops.{self.name}'>"
+        return f"<module 'torch.ops.{self.name}' from 'torch.ops'>"
 
 
-def load_library(path: object) -> NoReturn:
+LOADED: Final[set[str]] = set()
+"""The libraries of operators that were asked for, and stand here."""
+
+
+def load_library(path: object) -> None:
     """Load operators from a compiled library, which is built against PyTorch's own.
 
+    Of the libraries that are known the operators are rushlight's.
+
     Raises:
-        OSError: always.
+        OSError: it is any other library.
     """
-    raise OSError(f"Could not load this library: {path}")
+    place = Path(str(path)).resolve()
+    namespace = _KNOWN.get((place.parent.name, place.stem.partition(".")[0]))
+    if namespace is None or not place.is_file():
+        raise OSError(f"Could not load this library: {place}")
+    LOADED.add(str(place))
+
+
+_KNOWN: Final = dict.fromkeys([("torchvision", "_C"), ("torchvision", "_C_stable")], "torchvision")
+"""The namespaces of operators that are here though libraries define them, by folder and name."""

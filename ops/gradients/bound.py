@@ -21,7 +21,16 @@ from .autograd import FREED, Edge, Node, Saved, edge_of, fit, node_class, run_ba
 from .layouts import layout_of
 from .rows import ROWS, Row
 
-__all__ = ["Bound", "Meta", "RowNode", "bound_row", "bound_row_in_script", "tensors_in"]
+__all__ = [
+    "Bound",
+    "Meta",
+    "RowNode",
+    "bound_row",
+    "bound_row_in_script",
+    "lifted",
+    "note_handles",
+    "tensors_in",
+]
 
 _FAMILIES: Final = (
     "pointwise", "reduction", "shape", "linear", "activation", "loss", "layers", "selection",
@@ -213,6 +222,25 @@ def tensors_in(value: Any) -> list[Tensor]:
     if isinstance(value, (list, tuple)):
         return [tensor for each in value for tensor in tensors_in(each)]
     return []
+
+
+def note_handles(handles: Sequence[Any], known: dict[int, Tensor]) -> None:
+    """Note which handles arrays have, also those in lists."""
+    for handle in handles:
+        if isinstance(handle, Tensor):
+            known[id(handle._array)] = handle
+        elif isinstance(handle, (list, tuple)):
+            note_handles(handle, known)
+
+
+def lifted(value: Any, known: dict[int, Tensor]) -> Any:
+    """A machine value with the known handles in place of its arrays."""
+    if isinstance(value, np.ndarray):
+        handle = known.get(id(value))
+        return Tensor._of(value) if handle is None else handle
+    if isinstance(value, (list, tuple)) and value and not isinstance(value[0], (int, float, str)):
+        return [lifted(each, known) for each in value]
+    return value
 
 
 class _Unknown(Node):

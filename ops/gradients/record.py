@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..eager.open_operators import OpenOperator
 from ..memory.dtype import Array
 from ..memory.versions import last_write, owner_of, version_of, write_count, written
 from ..table.grad_mode import RUNNING, is_grad_enabled
@@ -230,6 +231,8 @@ _RECORDERS: Final[dict[str, Callable[..., object]]] = {}
 
 def recorder(entry: Operator) -> Callable[..., object]:
     """The forward of an operator, which also tells the record that runs."""
+    if isinstance(entry, OpenOperator):
+        return _open_recorder(entry)
     found = _RECORDERS.get(entry.full_name)
     if found is None:
         found = _RECORDERS[entry.full_name] = _make_recorder(entry)
@@ -249,6 +252,35 @@ def _make_recorder(entry: Operator) -> Callable[..., object]:
     if bound.row is not None and bound.row.rewritten is not None:
         return _rewriting_recorder(run, bound.row.rewritten)
     return run
+
+
+def _open_recorder(entry: OpenOperator) -> Callable[..., object]:
+    """What users registered is looked up at each call, and run on tensors with their history."""
+    noting = _make_recorder(entry)
+
+    def run(*args: Any) -> Any:
+        record = RUNNING.record
+        on_tensors = None if record is None or not is_grad_enabled() else entry.on_tensors
+        if on_tensors is None:
+            return noting(*args)
+        record.resolve()
+        handles = [_outward(record, a) for a in entry.handles(args)]
+        RUNNING.record = None
+        try:
+            made = on_tensors(handles)
+        finally:
+            RUNNING.record = record
+        record.know((made,))
+        return entry.lowered(made)
+
+    return run
+
+
+def _outward(record: Record, value: Any) -> Any:
+    """A tensor just made of an array as the one that the record knows."""
+    if isinstance(value, Tensor):
+        return record.tensor(value._array)
+    return [_outward(record, each) for each in value] if isinstance(value, list) else value
 
 
 def _noting_recorder(bound: Bound) -> Callable[..., object]:
@@ -302,6 +334,8 @@ def _noted(entry: Operator) -> Bound | None:
 
 
 def _noted_alone(entry: Operator) -> Bound | None:
+    if isinstance(entry, OpenOperator):
+        return None
     bound = _noted(entry)
     if bound is None or bound.in_place or bound.is_multiple_view or _has_lists(entry):
         return None

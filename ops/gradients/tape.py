@@ -31,13 +31,12 @@ from .autograd import (
     is_wanted,
     run_backward,
 )
-from .bound import Bound, RowNode, bound_row, tensors_in
+from .bound import Bound, RowNode, bound_row, lifted, note_handles, tensors_in
 from .rows import Rewriting
 
 __all__ = [
     "attach",
     "backward",
-    "lifted",
     "refresh",
     "register_after",
     "register_hook",
@@ -49,7 +48,12 @@ __all__ = [
 def taped(entry: Operator, values: list[object], handles: Sequence[Any]) -> Any:
     """Run an operator on machine values and record it; see `dispatch.run`."""
     known: dict[int, Tensor] = {}
-    _collect(handles, known)
+    note_handles(handles, known)
+    on_tensors = entry.on_tensors
+    if on_tensors is not None:
+        with paused() as tracer:
+            made = on_tensors([lifted(value, known) for value in values])
+        return made if tracer is None else tracer.record(entry, values, made, handles)
     bound = bound_row(entry)
     args = [lifted(value, known) for value in values]
     if bound.row is not None and bound.row.rewritten is not None:
@@ -87,24 +91,6 @@ def _rewritten(rewriting: Rewriting, values: list[object], known: dict[int, Tens
 
     made = lifted(rewriting(run, *values), known)
     return tuple(made) if isinstance(made, list) else made
-
-
-def _collect(handles: Sequence[Any], known: dict[int, Tensor]) -> None:
-    for handle in handles:
-        if isinstance(handle, Tensor):
-            known[id(handle._array)] = handle
-        elif isinstance(handle, (list, tuple)):
-            _collect(handle, known)
-
-
-def lifted(value: Any, known: dict[int, Tensor]) -> Any:
-    """A machine value with the known handles in place of its arrays."""
-    if isinstance(value, np.ndarray):
-        handle = known.get(id(value))
-        return Tensor._of(value) if handle is None else handle
-    if isinstance(value, (list, tuple)) and value and not isinstance(value[0], (int, float, str)):
-        return [lifted(each, known) for each in value]
-    return value
 
 
 def is_active(bound: Bound, args: Sequence[Any]) -> bool:

@@ -7,8 +7,8 @@ its default, and whoever reads it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, TypedDict, Unpack
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypedDict, Unpack
 
 from ...frontend.made_once import made_once
 from ...typecheck.schema import Signature
@@ -177,6 +177,9 @@ class Operator:
 
     written: Written = "checked"
     """What is looked at before it writes its first argument, if it does."""
+
+    on_tensors: Callable[[Sequence[Any]], Any] | None = None
+    """How it runs on tensors where gradients are wanted, if its own kernels record themselves."""
 
     quantized: Callable[..., object] | None = None
     """Its form for quantized tensors, joined to it (see `join_quantized`)."""

@@ -85,6 +85,7 @@ class Table:
         self._in_order: set[str] = set()
         self.unchosen: set[str] = set()
         """The full names of overloads that scripts do not mean by the name alone."""
+        self._later: dict[str, Callable[[], object]] = {}
 
     def add(self, entry: Operator) -> None:
         """Add an overload.
@@ -99,9 +100,42 @@ class Table:
         self._by_name.setdefault(entry.name, []).append(entry)
         self._in_order.discard(entry.name)
 
+    def remove(self, entry: Operator) -> None:
+        """Take an overload away that somebody added."""
+        del self._by_full_name[entry.full_name]
+        left = [other for other in self._by_name[entry.name] if other is not entry]
+        if left:
+            self._by_name[entry.name] = left
+        else:
+            del self._by_name[entry.name]
+
+    def later(self, namespace: str, declare: Callable[[], object]) -> None:
+        """Have operators of a namespace declared when one of them is first asked for."""
+        self._later[namespace] = declare
+
+    def has_namespace(self, namespace: str) -> bool:
+        """Whether there are operators of a namespace."""
+        return namespace in self._later or any(
+            known.startswith(f"{namespace}::") for known in self._by_name
+        )
+
+    def _declared_late(self, name: str) -> list[Operator] | None:
+        """The overloads of a name whose namespace was declared later, if it is one."""
+        namespace = name.partition("::")[0]
+        if namespace not in self._later:
+            return None
+        with _ORDERING:
+            declare = self._later.get(namespace)
+            if declare is not None:
+                declare()
+                self._later.pop(namespace, None)
+        return self._by_name.get(name)
+
     def operators(self, name: str) -> Sequence[Operator]:
         """The overloads of `aten::add`; empty for an unknown name."""
         found = self._by_name.get(name)
+        if found is None:
+            found = self._declared_late(name)
         if found is None:
             return []
         if name not in self._in_order:

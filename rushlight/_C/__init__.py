@@ -27,6 +27,9 @@ _MODULES = {
         "_disabled_torch_function_impl _get_privateuse1_backend_name _log_api_usage_once "
         "_log_api_usage_metadata _warn_deprecation"
     ),
+    ".dispatch": (
+        "DispatchKey DispatchKeySet Tag _AutoDispatchBelowAutograd _ExcludeDispatchKeyGuard"
+    ),
     ".tracing": "_get_tracing_state _is_tracing",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}

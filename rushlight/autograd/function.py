@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ops.gradients.autograd import Edge, Node, Saved, edge_of, fit, node_class
@@ -10,7 +10,14 @@ from ..ops.memory.versions import written
 from ..ops.table.grad_mode import is_grad_enabled, no_grad
 from ..ops.tensors.tensor import Tensor
 
-__all__ = ["Function", "FunctionCtx", "FunctionNode", "NestedIOFunction", "once_differentiable"]
+__all__ = [
+    "Function",
+    "FunctionCtx",
+    "FunctionNode",
+    "NestedIOFunction",
+    "once_differentiable",
+    "run_function",
+]
 
 
 class FunctionNode(Node):
@@ -139,26 +146,36 @@ class Function(metaclass=_FunctionMeta):
     @classmethod
     def apply(cls, *args: object, **kwargs: object) -> Any:
         """Call it."""
-        tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
-        edges: list[Edge | None] = [
-            edge_of(a) if a.dtype.is_floating_point or a.dtype.is_complex else None
-            for _, a in tensors
-        ]
-        node = cls._node_class(edges)
-        node.function = cls
-        active = is_grad_enabled() and any(edge is not None for edge in edges)
-        needs = [False] * len(args)
-        for (place, _), edge in zip(tensors, edges, strict=True):
-            needs[place] = edge is not None
-        node._needs = tuple(needs)
-        node._arguments = [(place, (a._array.shape, a.dtype)) for place, a in tensors]
-        with no_grad():
-            if cls.setup_context is not Function.setup_context:
-                result = cls.forward(*args, **kwargs)
-                cls.setup_context(node, args, result)
-            else:
-                result = cls.forward(node, *args, **kwargs)
-        return _finished(node, result, [a for _, a in tensors], active)
+
+        def compute(node: Any) -> Any:
+            if cls.setup_context is Function.setup_context:
+                return cls.forward(node, *args, **kwargs)
+            result = cls.forward(*args, **kwargs)
+            cls.setup_context(node, args, result)
+            return result
+
+        return run_function(cls, args, compute)
+
+
+def run_function(
+    cls: type[Function], args: Sequence[object], compute: Callable[[Any], object]
+) -> Any:
+    """Run what a function computes, given its node, and give the results that node."""
+    tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
+    edges: list[Edge | None] = [
+        edge_of(a) if a.dtype.is_floating_point or a.dtype.is_complex else None for _, a in tensors
+    ]
+    node = cls._node_class(edges)
+    node.function = cls
+    active = is_grad_enabled() and any(edge is not None for edge in edges)
+    needs = [False] * len(args)
+    for (place, _), edge in zip(tensors, edges, strict=True):
+        needs[place] = edge is not None
+    node._needs = tuple(needs)
+    node._arguments = [(place, (a._array.shape, a.dtype)) for place, a in tensors]
+    with no_grad():
+        result = compute(node)
+    return _finished(node, result, [a for _, a in tensors], active)
 
 
 def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool) -> Any:

@@ -1,0 +1,240 @@
+"""Operators whose implementations users register: their records stay open.
+
+    entry = OpenOperator("mine::scale(Tensor x, float by=2.) -> Tensor")
+    TABLE.add(entry)
+    entry.kernels["CPU"] = lambda x, by=2.0: x * by
+
+Kernels are functions of tensors, or of arrays where numba has compiled them.  Which one is called
+is looked up at each call, so that nothing that holds the record becomes out of date.  Scripts and
+traces call an open operator as any other.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, Unpack
+
+import numpy as np
+
+from ..memory.dtype import dtype_by_number
+from ..table.autocast import autocast_state
+from ..table.grad_mode import RUNNING, no_grad
+from ..table.record import Known, Operator
+from ..tensors.tensor import Tensor
+from ..tensors.tracing import paused
+
+__all__ = ["Kernel", "OpenOperator", "below_autograd", "fallthrough"]
+
+Kernel = Callable[..., Any]
+
+_AUTOGRAD: Final = ("AutogradCPU", "Autograd")
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+_PLAIN: Final = ("CPU", "CompositeExplicitAutograd", _IMPLICIT)
+"""The keys whose kernels run on a CPU, the first that there is before others."""
+
+
+class _Level(threading.local):
+    below = False
+
+
+_LEVEL: Final = _Level()
+
+
+@contextmanager
+def below_autograd() -> Iterator[None]:
+    """A block in which operators run their own kernels, not those registered for gradients."""
+    before, _LEVEL.below = _LEVEL.below, True
+    try:
+        with no_grad():
+            yield
+    finally:
+        _LEVEL.below = before
+
+
+def fallthrough(*args: object, **kwargs: object) -> Any:
+    """Registered for a key: there is nothing to do for it."""
+    raise NotImplementedError("fallthrough_kernel() should never be called.")
+
+
+class OpenOperator(Operator):
+    """An operator that is implemented by kernels, by the key each was registered for.
+
+    `own` is a forward over machine values for who registers none, `gradient` runs the operator on
+    tensors with a formula for its gradient.  `mutated` arguments are counted as written.
+    """
+
+    def __init__(
+        self, schema: str, own: Callable[..., object] | None = None, **known: Unpack[Known]
+    ) -> None:
+        known.setdefault("out", "")
+        super().__init__(schema, self._forward, **known)
+        self.own = own
+        self.kernels: dict[str, Kernel] = {}
+        self.fake: Kernel | None = None
+        self.batched: Kernel | None = None
+        self.gradient: Callable[[Sequence[Any]], Any] | None = None
+        self.tags: tuple[object, ...] = ()
+        self.is_gone = False
+        self._dtypes = set(re.findall(r"ScalarType\??(?:\[\])?\?? (\w+)", schema))
+
+    # ------------------------------------------------------------------ which kernel
+
+    def kernel(self, keys: Sequence[str] = _PLAIN) -> Kernel | None:
+        """The kernel of the first of some keys that has one."""
+        found = (self.kernels[key] for key in keys if key in self.kernels)
+        return next((kernel for kernel in found if kernel is not fallthrough), None)
+
+    def for_autocast(self) -> Kernel | None:
+        """The kernel that is called while autocast is on, if it is and there is one."""
+        return self.kernels.get("AutocastCPU") if autocast_state().cpu else None
+
+    @property
+    def on_tensors(  # type: ignore[override]
+        self,
+    ) -> Callable[[Sequence[Any]], Any] | None:
+        if _LEVEL.below:
+            return None
+        found = self.kernel(_AUTOGRAD)
+        if found is not None:
+            return lambda handles: self.call(found, handles)
+        if self.gradient is not None:
+            return self.gradient
+        plain = self.kernel()
+        if plain is None or _takes_arrays(plain):
+            return None
+        return lambda handles: self._through(plain, handles)
+
+    def _through(self, kernel: Kernel, handles: Sequence[Any]) -> Any:
+        """Run a kernel whose own operators are recorded; as torch, warn where nobody has said that
+        this is meant."""
+        made = self.call(kernel, handles)
+        silent = kernel is self.kernels.get(_IMPLICIT) or any(k in self.kernels for k in _AUTOGRAD)
+        if not silent:
+            for tensor in made if isinstance(made, (tuple, list)) else (made,):
+                if isinstance(tensor, Tensor) and tensor.requires_grad:
+                    tensor.register_hook(lambda grad: warnings.warn(self._warning(), stacklevel=2))
+        return made
+
+    def _warning(self) -> str:
+        return (
+            f"{self.full_name}: an autograd kernel was not registered to the Autograd key(s) but we"
+            " are trying to backprop through it. This may lead to silently incorrect behavior. "
+            "This behavior is deprecated and will be removed in a future version of PyTorch. If "
+            "your operator is differentiable, please ensure you have registered an autograd kernel "
+            "to the correct Autograd key (e.g. DispatchKey::Autograd, "
+            "DispatchKey::CompositeImplicitAutograd). If your operator is not differentiable, or "
+            "to squash this warning and use the previous behavior, please register "
+            "torch::CppFunction::makeFallthrough() to DispatchKey::Autograd."
+        )
+
+    # ------------------------------------------------------------------ running it
+
+    def _forward(self, *values: Any) -> Any:
+        if self.is_gone:
+            raise RuntimeError(f"{self.full_name} was taken away with the library that defined it")
+        kernel = None if _LEVEL.below else self.kernel(_AUTOGRAD)
+        if kernel is None:
+            kernel = self.kernel()
+        if kernel is None:
+            if self.own is None:
+                raise self._missing()
+            return self.own(*values)
+        if _takes_arrays(kernel):
+            return self._lowered(kernel(*values))
+        record, RUNNING.record = RUNNING.record, None
+        try:
+            with paused():
+                return self._lowered(self.call(kernel, self.handles(values)))
+        finally:
+            RUNNING.record = record
+
+    def _missing(self) -> NotImplementedError:
+        known = ", ".join(self.kernels) or "none"
+        return NotImplementedError(
+            f"Could not run '{self.full_name}' with arguments from the 'CPU' backend. This could "
+            "be because the operator doesn't exist for this backend, or was omitted during the "
+            "selective/custom build process (if using custom build). "
+            f"'{self.full_name}' is only available for these backends: [{known}]."
+        )
+
+    def call(self, kernel: Kernel, handles: Sequence[Any]) -> Any:
+        """Call a kernel as torch does: trailing arguments that have their defaults are left out,
+        and those behind the star are given by name."""
+        arguments = self.signature.arguments
+        pairs = list(zip(arguments, handles, strict=True))
+        by_place = [(a, h) for a, h in pairs if not a.keyword_only]
+        while by_place and _is_default(*by_place[-1]):
+            by_place.pop()
+        by_name = {a.name: h for a, h in pairs if a.keyword_only and not _is_default(a, h)}
+        return kernel(*(handle for _, handle in by_place), **by_name)
+
+    def handles(self, values: Sequence[Any]) -> list[Any]:
+        """Machine values as Python sees them."""
+        return [
+            _numbered(value) if argument.name in self._dtypes else _handle(value)
+            for argument, value in zip(self.signature.arguments, values, strict=True)
+        ]
+
+    def _lowered(self, result: Any) -> Any:
+        """What a kernel gave as a machine value.
+
+        Raises:
+            RuntimeError: it gave another number of results than the schema says.
+        """
+        expected = len(self.signature.returns)
+        if expected != 1:
+            found = len(result) if isinstance(result, (tuple, list)) else int(result is not None)
+            if found != expected:
+                raise RuntimeError(
+                    f"{self.full_name} gave {found} results where its schema says {expected}: "
+                    f"{self.schema}"
+                )
+            return tuple(map(_lowered, result)) if expected else None
+        return _lowered(result)
+
+    def lowered(self, result: Any) -> Any:
+        """See `_lowered`: for who runs `on_tensors`."""
+        return self._lowered(result)
+
+
+def _is_default(argument: Any, value: object) -> bool:
+    default = argument.default
+    return (
+        argument.has_default
+        and not isinstance(value, Tensor)
+        and type(default) is type(value)
+        and bool(default == value)
+    )
+
+
+def _takes_arrays(kernel: Any) -> bool:
+    """Whether a kernel is one that numba has compiled."""
+    return hasattr(kernel, "py_func") and type(kernel).__module__.startswith("numba.")
+
+
+def _handle(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return Tensor._of(value)
+    if isinstance(value, list):
+        return [_handle(each) for each in value]
+    return value
+
+
+def _numbered(value: Any) -> Any:
+    if isinstance(value, list):
+        return [dtype_by_number(each) for each in value]
+    return value if value is None else dtype_by_number(value)
+
+
+def _lowered(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value._array
+    if isinstance(value, np.generic):
+        return np.asarray(value)
+    if isinstance(value, (list, tuple)):
+        return [_lowered(each) for each in value]
+    return value

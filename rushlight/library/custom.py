@@ -1,0 +1,218 @@
+"""Operators made of one Python function: `custom_op`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from ..ops.eager.open_operators import Kernel, OpenOperator
+from ..ops.eager.packets import Overload
+from ..ops.memory.versions import owner_of, written
+from ..ops.table.table import TABLE
+from ..ops.tensors.tensor import Tensor
+from .formulas import give_formula, run_without_gradients
+from .inferring import infer_schema
+from .libraries import kept, key_of_device, parts_of
+from .registering import register_autocast, register_fake, register_vmap
+
+__all__ = ["CustomOpDef", "custom_op", "triton_op", "wrap_triton"]
+
+
+def custom_op(
+    name: str,
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: str | Sequence[str] | None = None,
+    schema: str | None = None,
+    tags: Any = None,
+) -> Any:
+    """Make an operator of a function over tensors, or decorate it.
+
+    Args:
+        name: `namespace::name`, under which scripts and archives know it.
+        fn: annotated, if no schema is given.
+        mutates_args: the parameters that it changes in place, or `"unknown"`.
+        device_types: where it runs; everywhere if None.
+        schema: `(Tensor x, int n) -> Tensor`.
+        tags: kept with the operator.
+
+    Raises:
+        ValueError: the name has another form, or the annotations cannot be a schema.
+        RuntimeError: there is such an operator.
+    """
+
+    def make(function: Callable[..., Any]) -> CustomOpDef:
+        text = infer_schema(function, mutates_args=mutates_args) if schema is None else schema
+        namespace, rest = parts_of(name)
+        made = CustomOpDef(namespace, rest, text, function, tags)
+        made.register_kernel(device_types)(function)
+        return made
+
+    return make if fn is None else make(fn)
+
+
+class CustomOpDef:
+    """An operator made of a function: called as that is, with what else is known of it."""
+
+    def __init__(
+        self, namespace: str, name: str, schema: str, fn: Callable[..., Any], tags: Any = None
+    ) -> None:
+        self._namespace, self._name, self._schema, self._init_fn = namespace, name, schema, fn
+        self._kernels: dict[str, Kernel] = {}
+        self._disabled: set[str] = set()
+        kept(namespace).define(name + schema, tags=tags or ())
+        entry = TABLE.operator(f"{namespace}::{name}")
+        assert isinstance(entry, OpenOperator)
+        self._entry = entry
+        self._opoverload = Overload(entry)
+        arguments = enumerate(entry.signature.arguments)
+        self._written = [i for i, a in arguments if a.alias is not None and a.alias.is_write]
+        if self._written:
+            run_without_gradients(entry)
+        else:
+            give_formula(entry, None, None)
+
+    @property
+    def _qualname(self) -> str:
+        return f"{self._namespace}::{self._name}"
+
+    @property
+    def operator_name(self) -> str:
+        """What scripts that call it by its Python name call."""
+        return self._entry.name
+
+    def __repr__(self) -> str:
+        return f"<CustomOpDef({self._qualname})>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._opoverload(*args, **kwargs)
+
+    def register_kernel(
+        self, device_types: str | Sequence[str] | None, fn: Kernel | None = None, /
+    ) -> Any:
+        """Register what runs on kinds of devices (all if None), or decorate it."""
+        named = [device_types] if isinstance(device_types, str) else device_types
+        devices = ["default"] if named is None else list(named)
+
+        def register(function: Kernel) -> Kernel:
+            for device in devices:
+                key = key_of_device(device)
+                self._kernels[device] = function
+                kept(self._namespace).impl(self._qualname, self._checked(function, device), key)
+            return function
+
+        return register if fn is None else register(fn)
+
+    def _checked(self, function: Kernel, device: str) -> Kernel:
+        """A kernel whose results share no memory with its arguments, and which counts writes."""
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            chosen = self._init_fn if device in self._disabled else function
+            result = chosen(*args, **kwargs)
+            _check_apart(self._entry.name.partition("::")[2], chosen, args, kwargs, result)
+            for place in self._written:
+                if place < len(args) and isinstance(args[place], Tensor):
+                    written(args[place]._array)
+            return result
+
+        if hasattr(function, "py_func"):
+            return function
+        return run
+
+    @contextmanager
+    def set_kernel_enabled(self, device_type: str, enabled: bool = True) -> Iterator[None]:
+        """A block in which the kernel of a kind of device is used, or the first function is."""
+        before = device_type in self._disabled
+        self._switch(device_type, enabled)
+        try:
+            yield
+        finally:
+            self._switch(device_type, not before)
+
+    def _switch(self, device_type: str, enabled: bool) -> None:
+        (self._disabled.discard if enabled else self._disabled.add)(device_type)
+
+    def register_fake(self, fn: Kernel, /) -> Kernel:
+        """Say what the results look like, by a function that makes empty ones."""
+        register_fake(self._opoverload, fn)
+        return fn
+
+    def register_autograd(
+        self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
+    ) -> None:
+        """Give the operator a formula for its gradient: see `register_autograd`."""
+        give_formula(self._entry, backward, setup_context)
+
+    def register_autocast(self, device_type: str, cast_inputs: Any) -> None:
+        """Have it take its floats in one dtype while autocast is on."""
+        register_autocast(self._opoverload, device_type, cast_inputs)
+
+    def register_vmap(self, func: Kernel | None = None) -> Any:
+        """Say how it runs on batches."""
+        return register_vmap(self._opoverload, func)
+
+    def register_effect(self, effect: Any) -> None:
+        """Say that it does more than compute: so that calls keep their order, as all do here."""
+
+    def register_torch_dispatch(self, torch_dispatch_class: Any, fn: Any = None, /) -> NoReturn:
+        """Refused: see `register_torch_dispatch`."""
+        raise NotImplementedError(
+            "register_torch_dispatch: rushlight calls no __torch_dispatch__; use __torch_function__"
+        )
+
+
+def _check_apart(
+    name: str, function: Any, args: Sequence[Any], kwargs: dict[str, Any], result: Any
+) -> None:
+    """Refuse results that are arguments, or share memory with them or each other."""
+    given = [each for value in (*args, *kwargs.values()) for each in _tensors(value)]
+    seen = {id(owner_of(tensor._array)) for tensor in given}
+    for tensor in _tensors(result):
+        owner = id(owner_of(tensor._array))
+        if owner in seen:
+            raise RuntimeError(
+                f"{name} (with implementation in {function.__module__}): The output of this custom "
+                "operator (1) must not also be an input to this custom operator and (2) may not "
+                "alias any inputs to this custom operator or other returns. The most common way to "
+                "trigger this error is if we have y = custom_op(x) and y and x are the same "
+                "Tensor. Please instead return a clone of the offending output tensor(s) (e.g. "
+                "return x.clone()) or refactor the custom operator to not return y."
+            )
+        seen.add(owner)
+
+
+def _tensors(value: Any) -> list[Tensor]:
+    if isinstance(value, Tensor):
+        return [value]
+    return [t for each in value for t in _tensors(each)] if isinstance(value, (list, tuple)) else []
+
+
+def triton_op(
+    name: str,
+    fn: Any = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    schema: str | None = None,
+) -> NoReturn:
+    """Refused: there is no Triton here.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(
+        f"triton_op({name!r}): Triton compiles for graphics cards, which rushlight does not use; "
+        "custom_op takes functions of tensors and functions that numba compiled"
+    )
+
+
+def wrap_triton(triton_kernel: Callable[..., Any], /) -> NoReturn:
+    """Refused: there is no Triton here.
+
+    Raises:
+        ModuleNotFoundError: always.
+    """
+    raise ModuleNotFoundError("No module named 'triton'", name="triton")

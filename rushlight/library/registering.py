@@ -1,0 +1,194 @@
+"""What can be registered for an operator that is there: gradients, fakes, kernels, autocast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..ops.eager.open_operators import Kernel
+from ..ops.eager.packets import Overload
+from ..ops.memory.dtype import Device, DType, dtype_by_number
+from ..ops.table.autocast import autocast_state, set_autocast_state
+from ..ops.tensors.tensor import Tensor
+from .formulas import give_formula
+from .libraries import Library, impl, kept, open_entry
+
+__all__ = [
+    *("get_ctx", "get_kernel", "impl_abstract", "register_autocast", "register_autograd"),
+    *("register_fake", "register_kernel", "register_torch_dispatch", "register_vmap"),
+]
+
+
+def register_autograd(
+    op: Any,
+    backward: Callable[..., Any],
+    /,
+    *,
+    setup_context: Callable[..., Any] | None = None,
+    lib: Library | None = None,
+) -> None:
+    """Give an operator a formula for its gradient.
+
+    Args:
+        op: its name, overload or definition.
+        backward: `backward(ctx, *grads)` gives the gradient of each argument, or None.
+        setup_context: `setup_context(ctx, inputs, output)` keeps what that needs.
+        lib: of no meaning here.
+
+    Raises:
+        ValueError: `op` is none of these.
+        RuntimeError: there is no such operator, or it changes its arguments.
+    """
+    give_formula(open_entry(op, "register_autograd"), backward, setup_context)
+
+
+def register_fake(
+    op: Any,
+    func: Kernel | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+    _stacklevel: int = 1,
+    allow_override: bool = True,
+) -> Any:
+    """Say what an operator's results look like, by a function that makes empty ones; `opcheck`
+    compares them with what it really gives.
+
+    Raises:
+        ValueError: `op` is none of a name, an overload and a definition.
+        RuntimeError: there is no such operator, or a fake that must not be replaced.
+    """
+
+    def register(fake: Kernel) -> Kernel:
+        entry = open_entry(op, "register_fake")
+        if entry.fake is not None and not allow_override:
+            raise RuntimeError(
+                f"register_fake(...): the operator {entry.full_name} already has an fake impl "
+                "registered"
+            )
+        entry.fake = fake
+        return fake
+
+    if func is None:
+        if not isinstance(op, str):
+            open_entry(op, "register_fake")
+        return register
+    return register(func)
+
+
+def impl_abstract(
+    qualname: str, func: Kernel | None = None, *, lib: Library | None = None, _stacklevel: int = 1
+) -> Any:
+    """The old name of `register_fake`."""
+    return register_fake(qualname, func, lib=lib)
+
+
+def register_kernel(
+    op: Any,
+    device_types: str | Sequence[str] | None,
+    func: Kernel | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+) -> Any:
+    """Register a kernel for kinds of devices; None for all.
+
+    Raises:
+        ValueError: `op` is none of a name, an overload and a definition.
+        RuntimeError: there is no such operator, or no such kind of device.
+    """
+    if hasattr(op, "register_kernel"):
+        return op.register_kernel(device_types, func)
+    if not isinstance(op, (str, Overload)):
+        raise ValueError(f"register_kernel({op}): got unexpected type for op: {type(op)}")
+    name = op.name() if isinstance(op, Overload) else op
+    return impl(name, "default" if device_types is None else device_types, func, lib=lib)
+
+
+def register_autocast(
+    op: Any, device_type: str, cast_inputs: DType, /, *, lib: Library | None = None
+) -> None:
+    """Have an operator take its floats in one dtype while autocast is on.
+
+    Raises:
+        ValueError: `op` is none of a name, an overload and a definition, or the device another
+            than `cpu` and `cuda`.
+        RuntimeError: there is no such operator.
+    """
+    entry = open_entry(op, "register_autocast")
+    if Device(device_type).type not in ("cpu", "cuda"):
+        raise ValueError(f"Unknown device type: {device_type}")
+    overload = Overload(entry)
+
+    def cast(*args: Any, **kwargs: Any) -> Any:
+        before = autocast_state()
+        set_autocast_state(before.switched("cpu", False))
+        try:
+            made = [_cast(each, cast_inputs) for each in args]
+            return overload(*made, **{key: _cast(v, cast_inputs) for key, v in kwargs.items()})
+        finally:
+            set_autocast_state(before)
+
+    library = lib or kept(entry.name.partition("::")[0])
+    library.impl(entry.full_name, cast, f"Autocast{device_type.upper()}")
+
+
+def _cast(value: Any, dtype: DType) -> Any:
+    if isinstance(value, Tensor):
+        floats = value.is_floating_point() and value.dtype is not dtype_by_number(7)
+        return value.to(dtype) if floats else value
+    return [_cast(each, dtype) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def register_vmap(op: Any, func: Kernel | None = None, /, *, lib: Library | None = None) -> Any:
+    """Say how an operator runs on batches: `func(info, in_dims, *args)`.
+
+    Raises:
+        ValueError: `op` is none of a name, an overload and a definition.
+        RuntimeError: there is no such operator.
+    """
+    entry = open_entry(op, "register_vmap")
+
+    def register(batched: Kernel) -> Kernel:
+        entry.batched = batched
+        return batched
+
+    if func is None:
+        return register
+    register(func)
+    return None
+
+
+def register_torch_dispatch(
+    op: Any, torch_dispatch_class: Any, func: Kernel | None = None, /, *, lib: Any = None
+) -> Any:
+    """Refused: tensors of rushlight have no `__torch_dispatch__`.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(
+        "register_torch_dispatch: rushlight calls no __torch_dispatch__; use __torch_function__"
+    )
+
+
+def get_kernel(op: Any, dispatch_key: Any) -> Any:
+    """What `op` runs for a key.
+
+    Raises:
+        RuntimeError: there is no such operator, or no kernel of that key.
+    """
+    entry = open_entry(op, "get_kernel")
+    key = getattr(dispatch_key, "name", dispatch_key)
+    keys = (
+        (key, "CompositeExplicitAutograd", "CompositeImplicitAutograd") if key == "CPU" else (key,)
+    )
+    found = entry.kernel(keys)
+    if found is None:
+        raise RuntimeError(f"no kernel for {key} for {entry.full_name}")
+    return found
+
+
+def get_ctx() -> Any:
+    """What fakes of operators ask for sizes that depend on data: there are none here."""
+    return None
