@@ -15,7 +15,7 @@ from ..frontend.made_once import made_once
 from ..typecheck.relations import is_subtype
 from ..typecheck.schema import Signature
 from ..typecheck.tensor_facts import without_facts
-from ..typecheck.types import NONE, Type
+from ..typecheck.types import NONE, ListType, TupleType, Type
 from .alias_analysis import TAKEN_OUT, AliasAnalysis, is_mutable
 from .clone import clone_graph
 from .graph import Graph, Node, Value
@@ -48,7 +48,9 @@ class AliasDb(AliasAnalysis[Place]):
 
     With `descend` the bodies of the functions and methods that are called are looked into;
     otherwise a call may change all that it is given.  `known` gives the place of what a
-    `prim::GetAttr` reads, where that is known beforehand.
+    `prim::GetAttr` reads, where that is known beforehand.  With `heap` the outside knows what is
+    put into containers, as torch has it where it freezes, but for what is returned in one and
+    what one operator is given in a list.
     """
 
     same = frozenset({"prim::unchecked_cast"})
@@ -58,9 +60,11 @@ class AliasDb(AliasAnalysis[Place]):
         graph: Graph,
         *,
         descend: bool = False,
+        heap: bool = False,
         known: Callable[[Node], Place | None] = lambda node: None,
     ) -> None:
         self.descend = descend
+        self.heap = heap
         self.known = known
         self._unknown: dict[Type, Place] = {}
         self._released: set[Place] = set()
@@ -255,8 +259,22 @@ class AliasDb(AliasAnalysis[Place]):
         else:
             for output in node.outputs:
                 self._new(output)
-                held = (place for value in node.inputs for place in self.places(value))
+                held = {place for value in node.inputs for place in self.places(value)}
                 self._hold(self.places(output), held)
+                if self.heap and is_mutable(output.type) and not self._passes_on(output):
+                    self._release(held)
+
+    def _passes_on(self, container: Value) -> bool:
+        """Whether a container does nothing but hand on what is in it."""
+        if len(container.uses) != 1:
+            return False
+        user = next(iter(container.uses)).user
+        if user is self.graph.block.ret:
+            return isinstance(container.type, ListType | TupleType)
+        signature = user.signature if isinstance(container.type, ListType) else None
+        return signature is not None and all(
+            value.alias is None for value in (*signature.arguments, *signature.returns)
+        )
 
     def _take_out(self, containers: Iterable[Place], output: Value) -> None:
         """A value that comes out of containers is something inside that has its type."""
@@ -322,6 +340,8 @@ class AliasDb(AliasAnalysis[Place]):
             parts = {place for place in reached if _is_part(place.type, value.type)}
             for place in self.places(value):
                 self._hold([place], parts - {place})
+            if self.heap:
+                self._release(parts)
             inside = {p for place in self.places(value) for p in place.inside}
             if node.kind.startswith("aten::_foreach"):
                 self._write(node, inside)

@@ -73,6 +73,7 @@ def run(library: Any, name: str, text: str, number: int) -> dict[str, Any]:
         return {"scripted": [{"refused": shown_error(error)}]}
     found: dict[str, Any] = {}
     for way, make in ways(library, name, module):
+        signal.setitimer(signal.ITIMER_PROF, 4 * SECONDS)
         try:
             target = make()
         except Exception as error:

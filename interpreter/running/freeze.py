@@ -140,16 +140,23 @@ class _Freezing:
         self.kept_methods.add(function)
 
     def keep_whole(self, target: ScriptObject) -> None:
-        """Keep an object with all that it has."""
-        if id(target) in self.whole:
-            return
-        self.whole[id(target)] = target
-        self.kept_methods.update(target.cls.methods.values())
-        for name in target.cls.attributes:
-            self.kept.add((id(target), name))
-            value = _slot(target, name)
-            if isinstance(value, ScriptObject):
-                self.keep_whole(value)
+        """Keep an object with all that it has; graphs read what is there."""
+        for each in self.show(target):
+            self.kept.update((id(each), name) for name in each.cls.attributes)
+
+    def show(self, target: ScriptObject) -> list[ScriptObject]:
+        """Let an object and those in it be seen with all that they have; all of them."""
+        found = {id(target): target}
+        pending = [target]
+        while pending:
+            each = pending.pop()
+            self.kept_methods.update(each.cls.methods.values())
+            values = [_slot(each, name) for name in each.cls.attributes]
+            new = [v for v in values if isinstance(v, ScriptObject) and id(v) not in found]
+            found.update((id(value), value) for value in new)
+            pending.extend(new)
+        self.whole.update(found)
+        return list(found.values())
 
     # -- looking at graphs
 
@@ -237,12 +244,16 @@ class _Freezing:
             if not isinstance(value.type, ClassType | InterfaceType):
                 continue
             plain = all(
-                use.user.kind == "prim::fork"
+                use.user.kind in ("prim::fork", "prim::PythonOp")
                 or (use.user.kind in ("prim::GetAttr", "prim::SetAttr") and use.number == 0)
                 for use in value.uses
             )
             target = self.resolve(value, method.owner, graph)
-            if plain or target is None:
+            if target is None:
+                continue
+            if any(use.user.kind == "prim::PythonOp" for use in value.uses):
+                self.show(target)
+            if plain:
                 continue
             if target is self.root and any(use.user is graph.block.ret for use in value.uses):
                 raise RuntimeError("attempted to freeze a module that return itself")
@@ -261,7 +272,7 @@ class _Freezing:
 
     def _note_changes(self, method: _Method) -> None:
         for graph in (method.graph, *_tasks(method.graph.block)):
-            aliases = AliasDb(graph, known=lambda node: self._place(node, method))
+            aliases = AliasDb(graph, heap=True, known=lambda node: self._place(node, method))
             written = set().union(*map(aliases.writes, graph.nodes))
             if written:
                 self._refuse_overlaps(graph, method, aliases)

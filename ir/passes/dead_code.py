@@ -8,8 +8,8 @@
 
 Needed are nodes with effects, nodes that change what is needed or known outside, what these read,
 and the nodes they are in.  A loop that computes its condition in its body needs that, so it stays:
-it might never end.  Outputs of branches that are not used go, and carried values of loops that
-neither the body nor anybody after it reads.
+it might never end.  A task that nobody waits for is never begun, as in torch.  Outputs of branches
+that are not used go, and carried values of loops that neither the body nor anybody after it reads.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ class _Elimination:
     def has_effects(self, node: Node) -> bool:
         known = self.effects.get(node)
         if known is None:
-            known = has_effects(node) or (self.keeps_writes and _may_write(node))
+            known = has_effects(node) and node.kind != "prim::fork"
+            known = known or (self.keeps_writes and _may_write(node))
             known = known or any(
                 self.has_effects(inner) for block in node.blocks for inner in block.nodes
             )

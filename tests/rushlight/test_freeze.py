@@ -133,6 +133,33 @@ def double(x):
     return x * 2
 
 
+def put_into_a_list(self, x):
+    both = [self.a], x
+    x.zero_()
+    return str(both)
+
+
+def put_into_lists(self, x):
+    made = torch.ones(1)
+    both = [self.a], [made]
+    made.zero_()
+    return str(both)
+
+
+def returned_in_a_list(self, x):
+    x.zero_()
+    return [self.a]
+
+
+def stacked(self, x):
+    x.zero_()
+    return torch.stack([self.a, self.a])
+
+
+def given_to_python(self, x):
+    return self.a + self.outside(2)
+
+
 @pytest.mark.parametrize(
     ("forward", "kept"),
     [
@@ -141,6 +168,11 @@ def double(x):
         (given_back, set()),
         (changed_through_a_tuple, {"items"}),
         (changed_by_a_task, {"a", "b"}),
+        (put_into_a_list, {"a", "b"}),
+        (put_into_lists, {"a", "b"}),
+        (returned_in_a_list, set()),
+        (stacked, set()),
+        (given_to_python, {"a", "b", "items"}),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -154,12 +186,18 @@ def test_changes_are_found_through_views_and_containers(
             self.b = self.a.view(2, 2)
             self.items = [5, 6]
 
+        @torch.jit.ignore
+        def outside(self, n: int) -> int:
+            return n + len(self.items)
+
     Changing.forward = forward
     expected = torch.jit.script(Changing().eval())
     module = frozen(Changing())
     for _ in range(2):
         assert str(module(torch.ones(1))) == str(expected(torch.ones(1)))
     assert {name for name in ("a", "b", "items") if module._c.hasattr(name)} == kept
+    if forward is given_to_python:
+        assert "GetAttr" not in str(module.graph)
 
 
 def test_tensors_in_containers_must_not_be_shared_with_other_attributes() -> None:

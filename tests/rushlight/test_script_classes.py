@@ -148,6 +148,26 @@ def test_tasks() -> None:
         kept.wait()
 
 
+def fork_and_forget(x: int):
+    torch.jit.fork(failing, x)
+    futures = [torch.jit.fork(failing, x)]
+    futures.append(torch.jit.fork(failing, x))
+    return x
+
+
+def fork_and_wait(x: int):
+    torch.jit.fork(failing, x).wait()
+    return x
+
+
+def test_a_task_that_nobody_waits_for_is_never_begun() -> None:
+    scripted = torch.jit.script(fork_and_forget)
+    assert scripted(-1) == -1
+    assert "fork" not in str(scripted.graph)
+    with pytest.raises(Exception, match="must be positive"):
+        torch.jit.script(fork_and_wait)(-1)
+
+
 def test_compilation_units() -> None:
     unit = torch.jit.CompilationUnit("def one(x: int) -> int:\n    return x + 1\n")
     unit.define("def two(x: int) -> int:\n    return one(one(x))\n")
