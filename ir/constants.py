@@ -82,15 +82,15 @@ def same_constant(one: Node, other: Node) -> bool:
 
 
 def _same(a: object, b: object) -> bool:
-    """Equality that tells 1 from True; as in torch nan equals nothing, and 0.0 equals -0.0.
+    """Equality that tells 1 from True; as in torch nan equals nothing, 0.0 equals -0.0, and tensors
+    are compared by their elements, however they lie.
 
     A member of an enumeration is a new object wherever it is written, which `is` can tell.
     """
     if type(a) is not type(b) or isinstance(a, EnumMember):
         return False
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        alike = a.dtype == b.dtype and a.shape == b.shape and a.strides == b.strides
-        return alike and bool(np.array_equal(a, b))
+        return a.dtype == b.dtype and a.shape == b.shape and bool(np.array_equal(a, b))
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(map(_same, a, b))
     if isinstance(a, dict) and isinstance(b, dict):

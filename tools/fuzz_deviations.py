@@ -68,6 +68,11 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "torch reads what it has just written where elements share their memory",
     ),
     (
+        r"\bm in [^\n]*\n(?:[^\n]*\n)*? *m = self\.",
+        r"^scripted\n  torch +(refuses|\{\"refused)",
+        "torch still reads the module where a name that stood for one has been assigned to",
+    ),
+    (
         r"self\.\w+ = [^\n]*(self\.w\b|'w'|self\.thrice\.p|\bv\d+)",
         r"^(frozen|prepared).*rushlight.*(leaf Variable|requires_grad)",
         "torch freezes a parameter that an attribute is set to, and then writes into the constant",

@@ -105,10 +105,15 @@ def why(source: str, told: str, torch: Found, own: Found) -> str:
     reason = explained(source, told)
     if reason:
         return reason
+    reasons = []
     for program, where, change, reason in LOOSER:
-        fits = re.search(program, source) and re.search(where, told)
-        if fits and not difference(loosened(torch, change), loosened(own, change)):
-            return reason
+        if re.search(program, source) and re.search(where, told):
+            if not difference(loosened(torch, change), loosened(own, change)):
+                return reason
+            torch, own = loosened(torch, change), loosened(own, change)
+            reasons.append(reason)
+            if not difference(torch, own):
+                return "; ".join(reasons)
     if not _agree(torch["scripted"], torch.get("again", torch["scripted"])):
         return "torch gives another result where the same calls are made again"
     return ""

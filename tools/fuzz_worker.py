@@ -96,6 +96,13 @@ def ways(
         target = module.target() if isinstance(module.target, type) else module.target
         return library.jit.script(target)
 
+    def anew() -> Any:
+        """`fresh`, without what was made of a function to run it."""
+        scripted = fresh()
+        if hasattr(scripted, "_debug_flush_compilation_cache"):
+            scripted._debug_flush_compilation_cache()
+        return scripted
+
     def again(scripted: Any) -> Any:
         buffer = io.BytesIO()
         library.jit.save(scripted, buffer)
@@ -109,16 +116,18 @@ def ways(
     yield "again", fresh
     if name == "torch":  # its optimizer leaves out what fails and is not used
         library._C._set_graph_executor_optimize(False)
-        yield "not optimized", fresh
+        yield "not optimized", anew
         library._C._set_graph_executor_optimize(True)
     if name == "rushlight":
         for variable, value in (("RUSHLIGHT_PLAN", "off"), ("RUSHLIGHT_NATIVE", "now")):
             os.environ[variable] = value
-            if hasattr(fresh(), "_debug_flush_compilation_cache"):
-                fresh()._debug_flush_compilation_cache()
-            yield f"{variable}={value}", fresh
+            yield f"{variable}={value}", anew
             del os.environ[variable]
     yield "loaded", loaded
+    if name == "torch":
+        library._C._set_graph_executor_optimize(False)
+        yield "loaded, not optimized", loaded
+        library._C._set_graph_executor_optimize(True)
     if isinstance(module.target, type | library.nn.Module):  # a class is made anew for each way
         yield "loaded twice", lambda: again(loaded())
         yield "copied", lambda: copy.deepcopy(fresh())

@@ -363,8 +363,8 @@ def _new_named_tuple(scope: Scope, type: TupleType, given: Given, node: tree.Cal
     """Fields by position or name; the order of evaluation is that of the call."""
     defaults = dict(type.defaults)
     arguments = tuple(
-        Argument(n, t, defaults.get(n, NO_DEFAULT))
-        for n, t in zip(type.fields, type.elements, strict=True)
+        _field(n, t, defaults.get(n, NO_DEFAULT), place)
+        for place, (n, t) in enumerate(zip(type.fields, type.elements, strict=True))
     )
     name = type.python
     signature = Signature(name, "", arguments, ())  # torch tells no result of it
@@ -374,12 +374,15 @@ def _new_named_tuple(scope: Scope, type: TupleType, given: Given, node: tree.Cal
         return typed.Uninitialized(node.span, type)
     statements: list[typed.Statement] = []
     inputs = list(found.inputs)
-    if given.keywords:
+    if given.keywords or any(isinstance(b, typed.Repeated) for b in found.bindings):
         inputs = [scope.let(e, statements) for e in inputs]
     fields: list[typed.Expr] = []
     for binding, wanted in zip(found.bindings, type.elements, strict=True):
         if isinstance(binding, typed.Default):
             fields.append(typed.Literal(NOWHERE, binding.type, binding.value))
+            continue
+        if isinstance(binding, typed.Repeated):
+            fields.append(_repeated(binding, inputs))
             continue
         assert isinstance(binding, typed.Given | typed.FromTuple)
         fields.append(convert(scope, inputs[binding.index], wanted, node.span))
@@ -387,6 +390,18 @@ def _new_named_tuple(scope: Scope, type: TupleType, given: Given, node: tree.Cal
     if not statements:
         return result
     return typed.Sequenced(node.span, type, tuple(statements), result)
+
+
+def _field(name: str, type: Type, default: object, place: int) -> Argument:
+    """A field as torch declares it: a list has its place as the size a number is repeated to."""
+    is_list = type.inner.list_of is not None and not isinstance(default, list)
+    return Argument(name, type, default, size=place if is_list else None)
+
+
+def _repeated(binding: typed.Repeated, inputs: list[typed.Expr]) -> typed.Expr:
+    assert isinstance(binding.element, typed.Given)
+    number = inputs[binding.element.index]
+    return typed.ListLiteral(number.span, ListType(number.type), (number,) * binding.count)
 
 
 # ----------------------------------------------------------------------------- the rest

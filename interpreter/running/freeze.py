@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from ...ir.alias_db import AliasDb, Place
 from ...ir.constants import create_constant
@@ -30,7 +31,7 @@ from ...ops.table.table import TABLE
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.class_types import ClassType, InterfaceType
 from ...typecheck.functions import Function
-from ...typecheck.types import NONE, ListType, TupleType, Type
+from ...typecheck.types import NONE, TENSOR, ListType, TupleType, Type
 from ..values.attribute_places import AttributePlaces
 from ..values.clone_objects import ObjectCloning
 from ..values.objects import ScriptObject
@@ -272,11 +273,25 @@ class _Freezing:
 
     def _note_changes(self, method: _Method) -> None:
         for graph in (method.graph, *_tasks(method.graph.block)):
-            aliases = AliasDb(graph, heap=True, known=lambda node: self._place(node, method))
+            reads: dict[Node, tuple[Place, Place]] = {}
+            aliases = AliasDb(graph, heap=True, known=partial(self._read, method, reads))
             written = set().union(*map(aliases.writes, graph.nodes))
             if written:
                 self._refuse_overlaps(graph, method, aliases)
-                self._keep_changed(aliases, written)
+                changed = (place for read, place in reads.values() if aliases.is_written(read))
+                self._keep_changed(aliases, written.union(changed))
+
+    def _read(
+        self, method: _Method, reads: dict[Node, tuple[Place, Place]], node: Node
+    ) -> Place | None:
+        """The place of what an attribute holds; each read of a tensor has one of its own, as in
+        torch, so that what one hands to the outside does not tell of the others."""
+        place = self._place(node, method)
+        if place is None or node.output.type != TENSOR:
+            return place
+        if node not in reads:
+            reads[node] = Place(place.type), place
+        return reads[node][0]
 
     def _keep_changed(self, aliases: AliasDb, written: set[Place]) -> None:
         for slot, value, type in self._slots():
@@ -284,7 +299,7 @@ class _Freezing:
             if place is None or isinstance(value, ScriptObject):
                 continue
             holds_tensors = isinstance(type, ListType | TupleType) or type.contained
-            changed = place in written if holds_tensors else aliases.is_written(place)
+            changed = place in written or (not holds_tensors and aliases.is_written(place))
             outside = place in aliases._released and any(
                 p.unknown and p.type == place.type for p in written
             )

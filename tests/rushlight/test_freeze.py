@@ -151,6 +151,12 @@ def returned_in_a_list(self, x):
     return [self.a]
 
 
+def read_twice(self, x):
+    both = [self.a], [self.c]
+    self.a[0] = 1
+    return str(both)
+
+
 def stacked(self, x):
     x.zero_()
     return torch.stack([self.a, self.a])
@@ -172,7 +178,8 @@ def given_to_python(self, x):
         (put_into_lists, {"a", "b"}),
         (returned_in_a_list, set()),
         (stacked, set()),
-        (given_to_python, {"a", "b", "items"}),
+        (read_twice, {"a", "b"}),
+        (given_to_python, {"a", "b", "c", "items"}),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -184,6 +191,7 @@ def test_changes_are_found_through_views_and_containers(
             super().__init__()
             self.a = torch.tensor([1, 2, 3, 4])
             self.b = self.a.view(2, 2)
+            self.c = torch.ones(2)
             self.items = [5, 6]
 
         @torch.jit.ignore
@@ -195,7 +203,7 @@ def test_changes_are_found_through_views_and_containers(
     module = frozen(Changing())
     for _ in range(2):
         assert str(module(torch.ones(1))) == str(expected(torch.ones(1)))
-    assert {name for name in ("a", "b", "items") if module._c.hasattr(name)} == kept
+    assert {name for name in ("a", "b", "c", "items") if module._c.hasattr(name)} == kept
     if forward is given_to_python:
         assert "GetAttr" not in str(module.graph)
 

@@ -342,6 +342,38 @@ def test_defaults_of_named_tuples() -> None:
         torch.jit.script(of_tensor)
 
 
+class WithLists(NamedTuple):
+    a: List[int]
+    b: List[int]
+    c: List[float]
+    d: Optional[List[int]] = None
+
+
+def told(n: int, seen: List[int]) -> int:
+    seen.append(n)
+    return n
+
+
+def of_numbers(n: int):
+    seen: List[int] = []
+    made = WithLists(told(1, seen), b=told(2, seen), d=told(n, seen), c=0.5)
+    return made.a, made.b, made.c, made.d, seen
+
+
+def of_a_text():
+    return WithLists([], "a", [])
+
+
+def test_a_number_for_a_list_in_a_named_tuple_is_repeated_to_the_place_of_the_field() -> None:
+    """As torch has it, which takes the field's place for the size of the list."""
+    scripted = torch.jit.script(of_numbers)
+    for function in (scripted, loaded(scripted)):
+        assert function(3) == ([], [2], [0.5, 0.5], [3, 3, 3], [1, 2, 3])
+    with pytest.raises(RuntimeError) as caught:
+        torch.jit.script(of_a_text)
+    assert "WithLists(int[0] a, int[1] b, float[2] c, int[3]? d=None) -> ()" in str(caught.value)
+
+
 def relu_of(x: torch.Tensor):
     return torch.relu(x).tanh()
 
