@@ -23,11 +23,13 @@ from . import (
     shapes,
     signals,
 )
+from .eager import meta_port
 from .memory import metadata
 from .quantized_tensors import dispatch  # joins forms to what is declared above
 from .table import autocast, grad_mode
 from .tensors import script_gradients, tape_port
 
+meta_port.install(lambda: import_module(".meta.calls", __name__))
 tape_port.install(lambda: import_module(".gradients.tape", __name__))
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "selection",
     "shapes",
     "signals",
+    "meta_port",
     "tape_port",
 ]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ops.memory.dtype import DTYPES, Device
+from .ops.memory.dtype import DTYPES, Device, place_of
+from .ops.memory.entered import ENTERED
 
 __all__ = [
     *("are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device"),
@@ -78,17 +79,16 @@ def set_num_interop_threads(count: int) -> None:
 
 def get_default_device() -> Device:
     """The device on which tensors are made."""
-    return Device("cpu")
+    return place_of(None)
 
 
-def set_default_device(device: object) -> None:
-    """Choose the device on which tensors are made.
+def set_default_device(device: Device | str | int | None) -> None:
+    """Choose the device on which this thread makes tensors: the CPU, for None, or `meta`.
 
     Raises:
-        RuntimeError: not the CPU; there is no other one.
+        NotImplementedError: tensors cannot live there.
     """
-    if device is not None and Device(str(device)).type != "cpu":
-        raise RuntimeError(f"set_default_device({device!r}): the only device is cpu")
+    ENTERED.devices[:] = [] if device is None else [place_of(device)]
 
 
 def set_default_tensor_type(t: object) -> None:

@@ -24,6 +24,7 @@ from ..table.pointwise import (
 from ..table.promotion import common_dtype, common_dtype_with, result_dtype
 from ..table.refusals import Refusal, check_number, cpp_name
 from ..table.table import operator
+from ..table.without_data import always
 
 __all__ = ["check_mask", "where"]
 
@@ -101,7 +102,9 @@ def where_numbers(condition: Array, self: Scalar, other: Scalar) -> Array:
     return where(condition, scalar_of(self, dtype), scalar_of(other, dtype))
 
 
-@operator("aten::where(Tensor condition) -> Tensor[]", out_dtype=_OUT_OF_WHERE)
+@operator(
+    "aten::where(Tensor condition) -> Tensor[]", out_dtype=_OUT_OF_WHERE, data_dependent=always
+)
 def where_true(condition: Array) -> list[Array]:
     if condition.ndim == 0:
         return [np.zeros(int(bool(condition)), np.int64)]

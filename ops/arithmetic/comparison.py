@@ -27,6 +27,7 @@ from ..table.pointwise import (
 from ..table.promotion import can_cast, common_dtype, common_dtype_with, kind, result_dtype
 from ..table.refusals import Refusal, check_number, cpp_name
 from ..table.table import operator
+from ..table.without_data import always
 
 __all__ = ["clamp"]
 
@@ -96,7 +97,11 @@ for _name, _sign, _alias, _kernel in (
         )
 
 
-@operator("aten::equal(Tensor self, Tensor other) -> bool", autocast_in_graphs="widest")
+@operator(
+    "aten::equal(Tensor self, Tensor other) -> bool",
+    autocast_in_graphs="widest",
+    data_dependent=always,
+)
 def equal(self: Array, other: Array) -> bool:
     return self.shape == other.shape and bool(np.array_equal(self, other))
 
@@ -135,7 +140,8 @@ def isclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool
 
 @operator(
     "aten::allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, "
-    "float atol=1e-08, bool equal_nan=False) -> bool"
+    "float atol=1e-08, bool equal_nan=False) -> bool",
+    data_dependent=always,
 )
 def allclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> bool:
     return bool(isclose(self, other, rtol, atol, equal_nan).all())

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory.dtype import Array, Device, Dtype, Scalar, check_device, dtype_of, numpy_dtype
+from ..memory.dtype import Array, Device, Dtype, Scalar, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..table.formula import formula
 from ..table.inline import inline
@@ -14,6 +14,7 @@ from ..table.layouts import lies_like, like
 from ..table.pointwise import cast, number_as
 from ..table.promotion import number_dtype
 from ..table.table import operator
+from ..table.without_data import always, rows_of
 from .scalar_maths import int_of
 
 __all__ = ["item", "number_tensor", "real_part", "to_dtype", "truth"]
@@ -33,6 +34,7 @@ def _one(dtype: str) -> str:
     "aten::item(Tensor self) -> Scalar",
     inline=inline("{0}.item()", "({0}.dtype is float32 or {0}.dtype is int64) and {0}.size == 1"),
     face="method",
+    data_dependent=always,
 )
 def item(self: Array) -> Any:
     """The one element of a tensor, as a Python number.
@@ -62,6 +64,7 @@ def _number(element: Any) -> Any:
     "aten::Bool.Tensor(Tensor a) -> bool",
     inline=inline("{0}.item()", _one("bool_")),
     face="operator",
+    data_dependent=always,
 )
 def truth(a: Array) -> bool:
     """The truth value of a tensor of one element.
@@ -89,6 +92,7 @@ def truth(a: Array) -> bool:
     inline=inline("{0}.item()", _one("int64")),
     face="operator",
     order="bool float",
+    data_dependent=always,
 )
 def int_of_tensor(a: Array) -> int:
     number = real_part(item(a), "int64_t")
@@ -119,6 +123,7 @@ def real_part(number: object, kind: str) -> Any:
     inline=inline("{0}.item()", _one("float32")),
     face="operator",
     order="Scalar int bool",
+    data_dependent=always,
 )
 def float_of_tensor(a: Array) -> float:
     return float(real_part(item(a), "double"))
@@ -134,7 +139,7 @@ def _implicit(a: Array) -> Any:
     return a.item()
 
 
-@operator("aten::IntImplicit(Tensor a) -> int", face="operator")
+@operator("aten::IntImplicit(Tensor a) -> int", face="operator", data_dependent=always)
 def int_implicit(a: Array) -> int:
     number = _implicit(a)
     if a.dtype.kind not in "iu":
@@ -147,17 +152,17 @@ def int_implicit(a: Array) -> int:
     return int(number)
 
 
-@operator("aten::FloatImplicit(Tensor a) -> float", face="operator")
+@operator("aten::FloatImplicit(Tensor a) -> float", face="operator", data_dependent=always)
 def float_implicit(a: Array) -> float:
     return float(real_part(_implicit(a), "double"))
 
 
-@operator("aten::ScalarImplicit(Tensor a) -> Scalar", face="operator")
+@operator("aten::ScalarImplicit(Tensor a) -> Scalar", face="operator", data_dependent=always)
 def scalar_implicit(a: Array) -> object:
     return _implicit(a)
 
 
-@operator("aten::ComplexImplicit(Tensor a) -> complex", face="operator")
+@operator("aten::ComplexImplicit(Tensor a) -> complex", face="operator", data_dependent=always)
 def complex_implicit(a: Array) -> complex:
     return complex(_implicit(a))
 
@@ -231,6 +236,7 @@ def is_channels_last(array: Array) -> bool:
     face="method",
     order="device dtype",
     formula=formula("same"),
+    rows=rows_of("self"),
 )
 def to_given_dtype(
     self: Array, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None
@@ -243,6 +249,7 @@ def to_given_dtype(
     "bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
     face="method",
     formula=formula("same"),
+    rows=rows_of("self"),
 )
 def to_device(
     self: Array,
@@ -252,7 +259,6 @@ def to_device(
     copy: bool,
     memory_format: int | None,
 ) -> Array:
-    check_device(device)
     return to_dtype(self, numpy_dtype(dtype), copy, memory_format)
 
 
@@ -261,6 +267,7 @@ def to_device(
     "MemoryFormat? memory_format=None) -> Tensor(a)",
     face="method",
     formula=formula("same"),
+    rows=rows_of("self"),
 )
 def to_other(
     self: Array, other: Array, non_blocking: bool, copy: bool, memory_format: int | None
@@ -274,6 +281,7 @@ def to_other(
     "MemoryFormat? memory_format=None) -> Tensor(a)",
     face="method",
     formula=formula("same"),
+    rows=rows_of("self"),
 )
 def to_options(
     self: Array,
@@ -285,7 +293,6 @@ def to_options(
     copy: bool,
     memory_format: int | None,
 ) -> Array:
-    check_device(device)
     wanted = self.dtype if dtype is None else numpy_dtype(dtype)
     return to_dtype(self, wanted, copy, memory_format)
 
@@ -295,11 +302,11 @@ def to_options(
     "bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
     face="method",
     formula=formula("same"),
+    rows=rows_of("self"),
 )
 def to_prim_device(
     self: Array, device: Device | None, dtype: int | None, non_blocking: bool, copy: bool
 ) -> Array:
-    check_device(device)
     return to_prim_dtype(self, dtype, non_blocking, copy)
 
 
@@ -308,6 +315,7 @@ def to_prim_device(
     "bool copy=False) -> Tensor(b|a)",
     face="method",
     formula=formula("same"),
+    rows=rows_of("self"),
 )
 def to_prim_dtype(self: Array, dtype: int | None, non_blocking: bool, copy: bool) -> Array:
     return to_dtype(self, self.dtype if dtype is None else numpy_dtype(dtype), copy, None)
@@ -316,6 +324,7 @@ def to_prim_dtype(self: Array, dtype: int | None, non_blocking: bool, copy: bool
 @operator(
     "aten::to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
     face="method",
+    rows=rows_of("self"),
 )
 def to_prim_other(self: Array, non_blocking: bool, copy: bool) -> Array:
     return to_dtype(self, self.dtype, copy, None)
@@ -326,6 +335,7 @@ def to_prim_other(self: Array, non_blocking: bool, copy: bool) -> Array:
     out="",
     face="method",
     formula=formula("same"),
+    rows=rows_of("self"),
 )
 def type_as(self: Array, other: Array) -> Array:
     return cast(self, other.dtype)
@@ -334,6 +344,7 @@ def type_as(self: Array, other: Array) -> Array:
 @operator(
     "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     formula=formula("same"),
+    rows=rows_of("self"),
 )
 def clone(self: Array, memory_format: int | None) -> Array:
     if memory_format is None and self.flags.c_contiguous and self.size and 1 not in self.shape:

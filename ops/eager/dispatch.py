@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from ...typecheck.types import INT, TENSOR, ListType
 from ..memory.dtype import DType, default_dtype
+from ..memory.entered import ENTERED
+from ..memory.errors import OnMeta
 from ..memory.overlap import check_out
 from ..memory.unforeseen import told
 from ..table.autocast import autocast_state, eager_policy
@@ -20,6 +22,7 @@ from ..tensors.tensor import Parameter, Tensor
 from .autocast_calls import cast_arguments
 from .binding import Form, Mismatch, takes_numbers, wrong_keyword
 from .calls import any_requires_grad, run
+from .meta_port import Run, meta
 from .old_signatures import without_numbers_between
 from .out_tensors import check_dtypes_of_out, check_factory_dtype, write_out
 from .python_forms import refusal
@@ -140,10 +143,20 @@ class EagerFunction:
                         handles = [*args, *kwargs.values()] if kwargs else args
                         return run(recipe.form.entry, values, handles)
             return self._choose(args, kwargs, key)
+        except OnMeta:
+            return meta().without_data(
+                self.operator_name, lambda run: self._choose(args, kwargs, None, run)
+            )
         except Exception as error:
             raise told(error, self.operator_name)  # noqa: B904
 
-    def _choose(self, args: tuple[object, ...], kwargs: dict[str, Any], key: Key | None) -> Any:
+    def _choose(
+        self,
+        args: tuple[object, ...],
+        kwargs: dict[str, Any],
+        key: Key | None,
+        run: Run = run,
+    ) -> Any:
         out: Any = _NO_TENSORS
         requires_grad = False
         given = args, kwargs
@@ -263,10 +276,28 @@ class AutocastFunction(EagerFunction):
         return super().__call__(*args, **kwargs)
 
 
+class FactoryFunction(EagerFunction):
+    """An eager function that makes tensors of no others, on the device that was entered last."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        if ENTERED.devices and kwargs.get("device") is None:
+            kwargs["device"] = ENTERED.devices[-1]
+        return super().__call__(*args, **kwargs)
+
+
+def _makes_tensors(entry: Operator) -> bool:
+    arguments, _, _ = entry.schema.rpartition("->")
+    return "Device? device" in arguments and "Tensor" not in arguments
+
+
 def make_function(operator_name: str, *, as_method: bool = False) -> EagerFunction:
     """A new eager function of an operator, `aten::tanh`."""
     name = operator_name.partition("::")[2]
     cls = AutocastFunction if eager_policy(operator_name) else EagerFunction
+    if TABLE.said(operator_name, _makes_tensors):
+        cls = FactoryFunction
     return cls(operator_name, name, as_method)
 
 

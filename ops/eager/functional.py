@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..tensors.construct import stands_for
+from ..memory.dtype import DTYPES
+from ..tensors.construct import stands_for, tensor
 from ..tensors.tensor import Tensor
 from .dispatch import eager_function
 
@@ -113,7 +114,9 @@ def unravel_index(indices: Tensor, shape: object) -> tuple[Tensor, ...]:
     if any(size < 0 for size in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
     steps = [int(np.prod(sizes[dim + 1 :], dtype=np.int64)) for dim in range(len(sizes))]
-    of_steps, of_sizes = (Tensor._of(np.asarray(each, np.int64)) for each in (steps, sizes))
+    of_steps, of_sizes = (
+        tensor(each, dtype=DTYPES["int64"], device=indices.device) for each in (steps, sizes)
+    )
     wholes = eager_function("aten::floor_divide")(indices.unsqueeze(-1), of_steps)
     return tuple(eager_function("aten::remainder")(wholes, of_sizes).unbind(-1))
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory.dtype import DTYPES, PYTHON_DTYPES, DType
+from ..memory.dtype import DTYPES, PYTHON_DTYPES, Device, DType
 from ..table.table import TABLE
 from ..tensors.construct import tensor
 from ..tensors.tensor import Tensor
@@ -178,10 +178,16 @@ def _is_dtype(value: object) -> bool:
 
 
 def new_tensor(
-    self: Tensor, data: object, *, dtype: Any = None, requires_grad: bool = False
+    self: Tensor,
+    data: object,
+    *,
+    dtype: Any = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
 ) -> Tensor:
-    """A tensor of the given numbers, in this tensor's dtype unless told otherwise."""
-    return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
+    """A tensor of the given numbers, in this tensor's dtype and place unless told otherwise."""
+    place = self.device if device is None else device
+    return tensor(data, dtype=dtype or self.dtype, device=place, requires_grad=requires_grad)
 
 
 def nonzero(self: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:

@@ -7,10 +7,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
+from ..memory.errors import OnMeta
 from ..table.table import TABLE, Operator
 from .binding import Form, Mismatch, type_name
 from .calls import run
 from .dispatch import EagerFunction, eager_function
+from .meta_port import Run, meta
 from .open_operators import OpenOperator
 
 __all__ = ["LOADED", "Namespace", "Overload", "Packet", "load_library"]
@@ -60,6 +62,12 @@ class Overload:
             instead = self._entry.for_autocast()
             if instead is not None:
                 return instead(*args, **kwargs)
+        try:
+            return self._call(args, kwargs, run)
+        except OnMeta:
+            return meta().without_data(self._entry.name, lambda run: self._call(args, kwargs, run))
+
+    def _call(self, args: Sequence[object], kwargs: dict[str, object], run: Run) -> Any:
         if self._form is None:
             self._form = Form(self._entry, self._entry.name, False)
         for lenient in (False, True):

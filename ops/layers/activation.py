@@ -34,6 +34,7 @@ from ..table.promotion import kind
 from ..table.record import Known
 from ..table.refusals import Refusal
 from ..table.table import operator
+from ..table.without_data import rows_of
 
 __all__ = ["check_float", "gelu", "in_float32", "leaky_relu", "log_sigmoid", "relu"]
 
@@ -281,7 +282,10 @@ _declare("mish", pointwise("mish", _mish), face="layer", formula=formula("mish")
 
 
 log_sigmoid = operator(
-    "aten::log_sigmoid(Tensor self) -> Tensor", face="layer", out_dtype=AS_EXPECTED
+    "aten::log_sigmoid(Tensor self) -> Tensor",
+    face="layer",
+    out_dtype=AS_EXPECTED,
+    rows=rows_of("self"),
 )(_floats_only("log_sigmoid_cpu", _log_sigmoid))
 
 
@@ -307,17 +311,23 @@ def _hardshrink(x: Array, lambd: float) -> object:
 
 
 operator(
-    "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", face="layer", out_dtype=FOUND
+    "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    face="layer",
+    out_dtype=FOUND,
+    rows=rows_of("self"),
 )(_floats_only("softshrink_check", _softshrink))
-operator("aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", out_dtype=FOUND)(
-    _floats_only("hardshrink_cpu", _hardshrink)
-)
+operator(
+    "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    out_dtype=FOUND,
+    rows=rows_of("self"),
+)(_floats_only("hardshrink_cpu", _hardshrink))
 
 operator(
     "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
     autocast_in_graphs="full",
     face="layer",
     out_dtype=FOUND,
+    rows=rows_of("self"),
 )(_floats_only("softplus_cpu", _softplus))
 
 
@@ -384,7 +394,7 @@ def threshold_in_place(self: Array, level: Scalar, value: Scalar) -> Array:
     return write(self, threshold(self, level, value))
 
 
-@operator("aten::glu(Tensor self, int dim=-1) -> Tensor", face="layer")
+@operator("aten::glu(Tensor self, int dim=-1) -> Tensor", face="layer", rows=rows_of("self"))
 def glu(self: Array, dim: int) -> Array:
     axis = wrap_dim(dim, self.ndim)
     if self.shape[axis] % 2:
@@ -433,6 +443,7 @@ def _check_prelu(self: Array, weight: Array) -> None:
     refuses=Refusal("biuqc", "prelu_cpu"),
     layout="L",
     out="",
+    rows=rows_of("self"),
 )
 def prelu(self: Array, weight: Array) -> Array:
     """Negative numbers times a weight, the same for all or one a channel."""

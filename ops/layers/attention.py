@@ -18,6 +18,7 @@ from ..shapes.nested import NestedArray, nested
 from ..table.pointwise import as_array, cast, checked_broadcast
 from ..table.refusals import Refusal
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .activation import gelu, relu
 from .dropout import dropped as dropout
 
@@ -228,6 +229,7 @@ def dropped(result: Array) -> Array:
     out="",
     face="layer",
     cost="attention",
+    rows=rows_of("query key value attn_mask"),
 )
 def scaled_dot_product_attention(
     query: Array,
@@ -286,6 +288,7 @@ def attention_and_sums(
     "aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     refuses=Refusal("qc", "softmax_kernel_impl"),
     out="",
+    rows=rows_of("self"),
 )
 def safe_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """Softmax that is zero where all values are minus infinity."""

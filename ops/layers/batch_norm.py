@@ -16,6 +16,7 @@ from ..reductions.loss_reduction import widened
 from ..shapes.windows import follow_format, wide_dtype
 from ..table.pointwise import as_array
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .normalize import statistics_dtype
 
 __all__: list[str] = []
@@ -215,6 +216,7 @@ _THREE: Final = "(Tensor, Tensor, Tensor)"
     "bool cudnn_enabled) -> Tensor",
     layout="e",
     out="",
+    rows=rows_of("input"),
 )
 def batch_norm(
     input: Array,
@@ -242,7 +244,7 @@ operator(
 
 @operator(
     f"aten::_native_batch_norm_legit.no_stats({_PARAMETERS}bool training, float momentum, "
-    f"float eps) -> {_THREE}"
+    f"float eps) -> {_THREE}",
 )
 def without_statistics(
     input: Array,
@@ -381,6 +383,7 @@ def _repeated(parameter: Array | None, batch: int) -> Array | None:
     f"aten::instance_norm({_PARAMETERS}{_MAYBE}bool use_input_stats, float momentum, float eps, "
     "bool cudnn_enabled) -> Tensor",
     out="",
+    rows=rows_of("input"),
 )
 def instance_norm(
     input: Array,

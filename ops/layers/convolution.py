@@ -31,6 +31,7 @@ from ..table.pointwise import as_array
 from ..table.record import Known
 from ..table.refusals import Refusal
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .convolution_checks import (
     check_convolution,
     check_ranks,
@@ -307,6 +308,7 @@ def _convolve(
     "SymInt groups) -> Tensor",
     autocast_in_graphs="lower",
     cost="convolved",
+    rows=rows_of("input"),
 )
 def convolution(
     input: Array,
@@ -346,6 +348,7 @@ def convolution(
     out="",
     order="deprecated -",
     cost="convolved",
+    rows=rows_of("input"),
 )
 @operator(
     "aten::_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
@@ -355,6 +358,7 @@ def convolution(
     autocast="lower",
     autocast_in_graphs="lower",
     cost="convolved",
+    rows=rows_of("input"),
 )
 def _convolution(
     input: Array,
@@ -477,7 +481,7 @@ def _declare(dims: int) -> None:
     start = "(Tensor input, Tensor weight, Tensor? bias=None, "
     space = f"SymInt[{dims}]"
     end = f"{space} dilation={ones}, SymInt groups=1) -> Tensor"
-    known: Known = {"cost": "convolved", "out": ""}
+    known: Known = {"cost": "convolved", "out": "", "rows": rows_of("input")}
     known |= {"autocast": "lower", "autocast_in_graphs": "lower"}
     numbers = f"{space} stride={ones}, {space} padding={zeros}, "
     operator(f"aten::{name}{start}{numbers}{end}", **known)(plain)

@@ -19,6 +19,7 @@ from ..table.pointwise import as_array, cast
 from ..table.promotion import common_dtype
 from ..table.refusals import letter
 from ..table.table import operator
+from ..table.without_data import rows_of
 
 __all__: list[str] = []
 
@@ -58,7 +59,8 @@ def _no_norm(self: Array) -> OperatorError:
 
 @operator(
     "aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, "
-    "bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"
+    "bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
+    rows=rows_of("indices"),
 )
 def embedding(
     weight: Array, indices: Array, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
@@ -398,7 +400,12 @@ def plain_embedding_bag(
 # --------------------------------------------------------------------------- one-hot, bilinear
 
 
-@operator("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", out="", face="layer")
+@operator(
+    "aten::one_hot(Tensor self, int num_classes=-1) -> Tensor",
+    out="",
+    face="layer",
+    data_dependent=lambda self, num_classes: num_classes == -1,
+)
 def one_hot(self: Array, num_classes: int) -> Array:
     """A new last dimension with a 1 at the place the number names."""
     if self.dtype != np.int64:

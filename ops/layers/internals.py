@@ -15,7 +15,7 @@ from ..arithmetic.elementwise import mul_number as multiply
 from ..arithmetic.elementwise import sub
 from ..arithmetic.scalar_maths import as_c_int
 from ..linear_algebra.product_sums import addmm, baddbmm
-from ..memory.dtype import Array, Device, Scalar, check_device, numpy_dtype
+from ..memory.dtype import Array, Device, Scalar, numpy_dtype
 from ..memory.errors import OperatorError
 from ..random_numbers.random_ops import normal_, uniform_
 from ..reductions.cumulative import logcumsumexp
@@ -25,6 +25,7 @@ from ..shapes.join import stack
 from ..table.out_dtypes import SAME
 from ..table.pointwise import as_array, cast, checked_broadcast
 from ..table.table import operator
+from ..table.without_data import always, rows_of
 
 __all__: list[str] = []
 
@@ -50,7 +51,9 @@ for _x, _y in (
     operator(f"aten::Complex.{_x}_{_y}({_names}) -> complex", face="operator")(_complex)
 
 
-@operator("aten::_local_scalar_dense(Tensor self) -> Scalar", face="operator")
+@operator(
+    "aten::_local_scalar_dense(Tensor self) -> Scalar", face="operator", data_dependent=always
+)
 def local_scalar(self: Array) -> Scalar:
     number: Scalar = item(self)
     return number
@@ -78,7 +81,7 @@ def list_to_tensor(self: Sequence[int]) -> Array:
     return np.array(self, np.int32)
 
 
-@operator("aten::_tensor_to_list(Tensor self) -> int[]", face="operator")
+@operator("aten::_tensor_to_list(Tensor self) -> int[]", face="operator", data_dependent=always)
 def tensor_to_list(self: Array) -> list[int]:
     return [int(number) for number in self.reshape(-1)]
 
@@ -107,7 +110,6 @@ def to_copy(
     non_blocking: bool,
     memory_format: int | None,
 ) -> Array:
-    check_device(device)
     wanted = self.dtype if dtype is None else numpy_dtype(dtype)
     return to_dtype(self, wanted, True, memory_format)
 
@@ -212,6 +214,7 @@ def is_any_true(self: Array) -> Array:
     order="out dtype_out dtype",
     cost="added-product",
     out_dtype=SAME,
+    rows=rows_of("mat1 self", dim=-2),
 )
 def addmm_as(
     self: Array, mat1: Array, mat2: Array, out_dtype: int, beta: Scalar, alpha: Scalar
@@ -228,6 +231,7 @@ def addmm_as(
     order="out dtype_out dtype",
     cost="added-product",
     out_dtype=SAME,
+    rows=rows_of("batch1 self", dim=-2),
 )
 def baddbmm_as(
     self: Array, batch1: Array, batch2: Array, out_dtype: int, beta: Scalar, alpha: Scalar

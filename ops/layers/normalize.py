@@ -20,6 +20,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
 from ..shapes.windows import Ints, wide_dtype
 from ..table.pointwise import operand
 from ..table.table import operator
+from ..table.without_data import rows_of
 
 __all__ = ["normalized", "statistics_dtype"]
 
@@ -151,6 +152,7 @@ def _check_normalized_shape(
     "aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, "
     "Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
     autocast_in_graphs="full",
+    rows=rows_of("input"),
 )
 def native_layer_norm(
     input: Array, normalized_shape: Ints, weight: Array | None, bias: Array | None, eps: float
@@ -202,6 +204,7 @@ _known_layer_norm: Final = Prepared(_any_layer_norm)
     "Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
     autocast_in_graphs="full",
     out="",
+    rows=rows_of("input"),
 )
 def layer_norm(
     input: Array,
@@ -245,6 +248,7 @@ def _root_mean_square(
     "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
     "float? eps=None) -> Tensor",
     out="",
+    rows=rows_of("input"),
 )
 def rms_norm(
     input: Array, normalized_shape: Ints, weight: Array | None, eps: float | None
@@ -254,7 +258,8 @@ def rms_norm(
 
 @operator(
     "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) "
-    "-> (Tensor, Tensor)"
+    "-> (Tensor, Tensor)",
+    rows=rows_of("input"),
 )
 def _fused_rms_norm(
     input: Array, normalized_shape: Ints, weight: Array | None, eps: float | None
@@ -302,7 +307,8 @@ def _check_groups(input: Array, channels: int, groups: int) -> None:
 
 @operator(
     "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, "
-    "SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)"
+    "SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
+    rows=rows_of("input"),
 )
 def native_group_norm(
     input: Array,
@@ -346,6 +352,7 @@ def native_group_norm(
     "float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
     autocast_in_graphs="full",
     out="",
+    rows=rows_of("input"),
 )
 def group_norm(
     input: Array,

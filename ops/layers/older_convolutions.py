@@ -8,6 +8,7 @@ from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..shapes.windows import Ints
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .convolution import batched, convolution
 
 __all__: list[str] = []
@@ -147,6 +148,7 @@ def mkldnn_convolution(
     autocast_in_graphs="lower",
     face="function",
     cost="convolved",
+    rows=rows_of("input"),
 )
 def conv_tbc(self: Array, weight: Array, bias: Array, pad: int) -> Array:
     """Over time: input (time, batch, channels), weight (width, channels, channels made)."""

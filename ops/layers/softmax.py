@@ -17,6 +17,7 @@ from ..table.out_dtypes import SAME
 from ..table.pointwise import as_array, cast
 from ..table.refusals import Refusal
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .activation import check_float, in_float32
 
 __all__ = ["log_softmax", "softmax"]
@@ -45,6 +46,7 @@ def _softmax_input(self: Array, dtype: int | None, name: str) -> Array:
     autocast_in_graphs="full-on-gpu",
     out_dtype=SAME,
     out_overlap="read-first",
+    rows=rows_of("self"),
 )
 def softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`exp(x) / sum(exp(x))` along a dimension; 16-bit floats are computed in float32."""
@@ -134,6 +136,7 @@ def _added_in_turn(values: Array, axis: int) -> Array:
     autocast_in_graphs="full-unless-dtype",
     out_dtype=SAME,
     out_overlap="read-first",
+    rows=rows_of("self"),
 )
 def log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`log(softmax(x))` along a dimension; 16-bit floats are computed in float32."""
@@ -185,7 +188,9 @@ def _log_softmax(self: Array, axis: int) -> Array:
 _wide_log_softmax: Final = in_float32(_log_softmax)
 
 
-@operator("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
+@operator(
+    "aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", rows=rows_of("self")
+)
 def plain_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
     _refuse_half_to_float(half_to_float)
     return softmax(self, dim, None)
@@ -196,7 +201,9 @@ def _refuse_half_to_float(wanted: bool) -> None:
         raise OperatorError("softmax with half to float conversion is not supported on CPU")
 
 
-@operator("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor")
+@operator(
+    "aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", rows=rows_of("self")
+)
 def plain_log_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
     _refuse_half_to_float(half_to_float)
     return log_softmax(self, dim, None)

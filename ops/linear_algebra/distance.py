@@ -16,6 +16,7 @@ from ..table.pointwise import as_array, binary, cast, checked_broadcast, with_nu
 from ..table.promotion import common_dtype, kind
 from ..table.refusals import NO_BOOLS, Refusal
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .linalg import matmul
 
 __all__ = ["vector_length"]
@@ -176,6 +177,7 @@ def pdist(self: Array, p: float) -> Array:
     refuses=NO_BOOLS,
     out="",
     cost="reads",
+    rows=rows_of("x1 x2"),
 )
 def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool) -> Array:
     """The norm of `x1 - x2 + eps` along the last dimension."""

@@ -22,6 +22,7 @@ from ..table.pointwise import as_array, cast, check_result_shape, checked_broadc
 from ..table.promotion import kind
 from ..table.refusals import cpp_name
 from ..table.table import operator
+from ..table.without_data import rows_of
 
 __all__ = [
     "bmm",
@@ -141,6 +142,7 @@ _MATMUL: Final = inline(_DOT, f"{_FLOAT32_MATRICES}2 and 0 < {{0}}.ndim < 3", na
     cost="product",
     out_dtype=SAME,
     out_overlap="read-first",
+    rows=rows_of("self", dim=-2),
 )
 def mm(self: Array, mat2: Array) -> Array:
     if self.ndim != 2:
@@ -256,6 +258,7 @@ def dot(self: Array, tensor: Array) -> Array:
     cost="product",
     out_dtype=SAME,
     out_overlap="read-first",
+    rows=rows_of("self", dim=-2),
 )
 def bmm(self: Array, mat2: Array) -> Array:
     return checked_batches(self, mat2, "bmm")
@@ -316,6 +319,7 @@ def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
     inline=_MATMUL,
     cost="product",
     out_overlap="read-first",
+    rows=rows_of("self", dim=-2),
 )
 def matmul(self: Array, other: Array) -> Array:
     """The product of vectors, matrices and batches of them, as `@` means it."""
@@ -368,6 +372,7 @@ def _broadcast_matmul(a: Array, b: Array) -> Array:
     cost="product",
     out_dtype=SAME,
     out_overlap="read-first",
+    rows=rows_of("self", dim=-2),
 )
 def mm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
     wanted = numpy_dtype(out_dtype)
@@ -381,6 +386,7 @@ def mm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
     cost="product",
     out_dtype=SAME,
     out_overlap="read-first",
+    rows=rows_of("self", dim=-2),
 )
 def bmm_as(self: Array, mat2: Array, out_dtype: int) -> Array:
     wanted = numpy_dtype(out_dtype)
@@ -423,6 +429,7 @@ def once(forward: Callable[..., Array], *values: object) -> Array | None:
     face="layer",
     cost="product-transposed",
     out_dtype=SAME,
+    rows=rows_of("input"),
 )
 def linear(input: Array, weight: Array, bias: Array | None) -> Array:
     """`input @ weight.t() + bias` over the last dimension."""

@@ -18,6 +18,7 @@ from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import as_array, cast, in_place, number_in, write
 from ..table.promotion import kind, promote
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .linalg import (
     by,
     checked_batches,
@@ -73,6 +74,7 @@ def _summed(
     autocast_in_graphs="lower",
     cost="added-product",
     out_dtype=SAME,
+    rows=rows_of("mat1 self", dim=-2),
 )
 def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) -> Array:
     if mat1.ndim != 2 or mat2.ndim != 2:
@@ -114,6 +116,7 @@ operator(
     autocast_in_graphs="lower",
     cost="added-product",
     out_dtype=SAME,
+    rows=rows_of("mat"),
 )
 def addmv(self: Array, mat: Array, vec: Array, beta: Scalar, alpha: Scalar) -> Array:
     if self.ndim > 1 or mat.ndim != 2 or vec.ndim != 1:
@@ -144,6 +147,7 @@ operator(
     autocast_in_graphs="lower",
     cost="added-product",
     out_dtype=SAME,
+    rows=rows_of("batch1 self", dim=-2),
 )
 def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
     for batch, dim in ((batch1, 0), (batch1, 1), (batch2, 2)):

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from .errors import OperatorError
+from .entered import ENTERED
+from .errors import OnMeta, OperatorError
 
 __all__ = [
     "admitted",
@@ -28,6 +29,7 @@ __all__ = [
     "dtype_of",
     "get_default_dtype",
     "numpy_dtype",
+    "place_of",
     "set_default_dtype",
 ]
 
@@ -375,13 +377,18 @@ class Device:
         self.index = index
 
     def __enter__(self) -> Device:
-        """Make tensors on this device, which has to be the CPU."""
-        if self.type != "cpu":
-            raise RuntimeError(f"with {self!r}: the only device is cpu")
+        """Make tensors on this device, where nothing else is said, until it is left.
+
+        Raises:
+            NotImplementedError: tensors cannot live there.
+        """
+        if self.type != "meta":
+            check_device(self)
+        ENTERED.devices.append(self)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Nothing was changed."""
+        ENTERED.devices.pop()
 
     def __repr__(self) -> str:
         number = "" if self.index is None else f", index={self.index}"
@@ -409,9 +416,26 @@ def check_device(device: Device | None) -> None:
     """Refuse every device but the CPU.
 
     Raises:
+        OnMeta: it is the device of tensors without data.
         NotImplementedError: tensors cannot live there.
     """
     if device is not None and device.type != "cpu":
+        if device.type == "meta":
+            raise OnMeta("only operators that Python calls make meta tensors")
         raise NotImplementedError(
             f"no tensor can live on {device}: this build of rushlight has the CPU alone"
         )
+
+
+def place_of(device: Device | str | int | None) -> Device:
+    """The device that a caller gave, or else the one entered last, or the CPU.
+
+    Raises:
+        NotImplementedError: tensors cannot live there.
+    """
+    if device is None:
+        return ENTERED.devices[-1] if ENTERED.devices else CPU
+    found = device if isinstance(device, Device) else Device(str(device))
+    if found.type != "meta":
+        check_device(found)
+    return found

@@ -13,7 +13,8 @@ from typing import TypeVar
 from ...frontend.diagnostics import Diagnostic
 
 __all__ = [
-    *("BadNumber", "IndexOutOfRange", "LimitExceeded", "OperatorError", "UnsupportedDtype"),
+    *("BadNumber", "IndexOutOfRange", "LimitExceeded", "OnMeta", "OperatorError"),
+    "UnsupportedDtype",
     *("OutOfMemory", "UnsupportedOperator", "WrongType", "out_of_memory", "unsupported"),
 ]
 
@@ -35,6 +36,11 @@ def _shown_as(builtin: type[BaseException]) -> Callable[[Error], Error]:
         return cls
 
     return rename
+
+
+@_shown_as(NotImplementedError)
+class OnMeta(NotImplementedError):
+    """A tensor without data was met where data are wanted.  Eager calls then go on without."""
 
 
 @_shown_as(RuntimeError)

@@ -27,10 +27,10 @@ __all__ = [
 
 ndarray: Final = np.ndarray
 
-Written = Literal["checked", "itself", "unchecked"]
+Written = Literal["checked", "itself", "unchecked", "replaced"]
 """What is looked at before an operator writes its first argument: whether its elements share memory
-with each other and with inputs; the first alone; or nothing, as it changes what the tensor is,
-writes one value everywhere, or looks itself after its other checks."""
+with each other and with inputs; the first alone; or nothing, as it writes one value everywhere or
+looks itself after its other checks, or as it changes what the tensor is and no element."""
 
 OutOverlap = Literal["", "read-first", "apart"]
 """Where the `out` of an operator may lie: not on a part of an input; anywhere, as inputs are read
@@ -194,7 +194,7 @@ def _flat(operands: Iterable[object]) -> Iterable[Any]:
 
 def guarded(written: Written, forward: Callable[..., object]) -> Callable[..., object]:
     """The forward of an in-place operator, with `check_written` before it where torch has it."""
-    if written == "unchecked" or getattr(forward, "checks_overlap", False):
+    if written in ("unchecked", "replaced") or getattr(forward, "checks_overlap", False):
         return forward
     if written == "itself":
 

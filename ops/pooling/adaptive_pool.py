@@ -13,6 +13,7 @@ from ..memory.errors import OperatorError, UnsupportedDtype
 from ..reductions.reduce import mean_over
 from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .few_windows import max_in, sums_in
 from .max_pool import max_over
 
@@ -130,9 +131,13 @@ def _declare_average(dims: int) -> None:
 
     size = f"(Tensor self, SymInt[{dims}] output_size) -> Tensor"
     operator(
-        f"aten::{name}{size}", autocast="full" if dims == 3 else "", face="layer", cost="reads"
+        f"aten::{name}{size}",
+        autocast="full" if dims == 3 else "",
+        face="layer",
+        cost="reads",
+        rows=rows_of("self"),
     )(pool)
-    operator(f"aten::_{name}{size}", cost="reads")(pool)
+    operator(f"aten::_{name}{size}", cost="reads", rows=rows_of("self"))(pool)
 
 
 _declare_average(2)
@@ -158,6 +163,7 @@ def _check_line(self: Array, output_size: Ints, name: str) -> None:
     "aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
     face="function",
     cost="reads",
+    rows=rows_of("self"),
 )
 def adaptive_avg_pool1d(self: Array, output_size: Ints) -> Array:
     _check_line(self, output_size, "adaptive_avg_pool1d")
@@ -230,6 +236,7 @@ def _declare_max(dims: int) -> None:
         autocast="full" if dims == 3 else "",
         face="layer",
         cost="reads",
+        rows=rows_of("self"),
     )(pool)
 
 
@@ -241,6 +248,7 @@ _declare_max(3)
     "aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
     face="function",
     cost="reads",
+    rows=rows_of("self"),
 )
 def adaptive_max_pool1d(self: Array, output_size: Ints) -> tuple[Array, Array]:
     _check_line(self, output_size, "adaptive_max_pool1d")

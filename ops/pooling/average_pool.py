@@ -16,6 +16,7 @@ from ..table.pointwise import operand
 from ..table.record import Known
 from ..table.refusals import Refusal
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .few_windows import sums_in, windows_of
 from .pool_checks import Geometry, check_ints, pool_geometry
 
@@ -99,6 +100,7 @@ def _averages(
     f"aten::avg_pool1d(Tensor self, {_SETTINGS.format(1, [0])}) -> Tensor",
     face="function",
     cost="windows",
+    rows=rows_of("self"),
 )
 def avg_pool1d(
     self: Array,
@@ -137,6 +139,7 @@ def _declare(dims: int) -> None:
     name = f"avg_pool{dims}d"
     kernel_name = name if dims == 2 else "avg_pool3d_out_frame"
     known: Known = {"face": "layer", "cost": "windows", "out_dtype": SAME}
+    known["rows"] = rows_of("self")
     if dims == 3:
         known |= {"autocast": "full", "refuses": Refusal("h", kernel_name)}
 

@@ -21,6 +21,7 @@ from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.record import Policy
 from ..table.refusals import Refusal
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .few_windows import cut_at, max_in, windows_of
 from .pool_checks import Geometry, check_ints, pool_geometry, pooled_size
 
@@ -311,11 +312,13 @@ def _declare(dims: int) -> None:
         out="",
         face="function",
         cost="windows",
+        rows=rows_of("self"),
     )(pool)
     operator(
         f"aten::{name}_with_indices(Tensor self, {settings}) -> (Tensor, Tensor)",
         face="layer",
         cost="windows",
+        rows=rows_of("self"),
     )(pool_with_indices)
 
 
@@ -340,6 +343,7 @@ def _check_line(self: Array, name: str) -> None:
     out="",
     face="function",
     cost="windows",
+    rows=rows_of("self"),
 )
 def max_pool1d(
     self: Array,
@@ -399,6 +403,7 @@ def _line_geometry(
     "-> (Tensor, Tensor)",
     face="function",
     cost="windows",
+    rows=rows_of("self"),
 )
 def max_pool1d_with_indices(
     self: Array,

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory.dtype import Array, Device, Scalar, check_device, default_dtype, numpy_dtype, of_numpy
+from ..memory.dtype import Array, Device, Scalar, default_dtype, numpy_dtype, of_numpy
 from ..memory.errors import OperatorError
 from ..table.grad_mode import RUNNING
 from ..table.pointwise import cast, number_in
@@ -113,7 +113,6 @@ def tensor(
     requires_grad: bool,
     element: str | None = None,
 ) -> Array:
-    check_device(device)
     made = _array_of(data, element)
     if dtype is not None:
         made = cast(made, numpy_dtype(dtype))

@@ -13,6 +13,7 @@ from ..memory.errors import OperatorError
 from ..selection.strides import resize_in_place
 from ..table.pointwise import as_array
 from ..table.table import operator
+from ..table.without_data import always
 from .arrays import choose_quantizer, quantizer_for
 from .fake_quantize import of_channels, of_channels_with_mask, of_tensor_with_mask
 
@@ -157,7 +158,10 @@ def learnable_channels(
     return of_channels(self, scale, zeros, wrap_dim(axis, self.ndim), quant_min, quant_max)
 
 
-@operator("aten::_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)")
+@operator(
+    "aten::_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)",
+    data_dependent=always,
+)
 def choose_for_tensor(self: Array, reduce_range: bool) -> tuple[float, int]:
     """The scale and zero point by which a dynamic layer quantizes its input to 8 bits."""
     chosen = choose_quantizer(self, 0, 127 if reduce_range else 255)

@@ -24,6 +24,7 @@ from ..table.promotion import kind
 from ..table.record import Known
 from ..table.refusals import Refusal, cpp_name
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .random import (
     Generator,
     default_generator,
@@ -363,12 +364,22 @@ def _made_like(self: Array, dtype: int | None) -> Array:
     return np.empty_like(self, self.dtype if dtype is None else numpy_dtype(dtype))
 
 
-@operator(f"aten::rand_like.generator(Tensor self, {_LIKE}{_LIKE_END}", out="", face="function")
+@operator(
+    f"aten::rand_like.generator(Tensor self, {_LIKE}{_LIKE_END}",
+    out="",
+    face="function",
+    rows=rows_of("self"),
+)
 def rand_like(self: Array, generator: Generator | None, dtype: int | None, *options: Any) -> Array:
     return fill_uniform(_made_like(self, dtype), 0.0, 1.0, generator)
 
 
-@operator(f"aten::randn_like.generator(Tensor self, {_LIKE}{_LIKE_END}", out="", face="function")
+@operator(
+    f"aten::randn_like.generator(Tensor self, {_LIKE}{_LIKE_END}",
+    out="",
+    face="function",
+    rows=rows_of("self"),
+)
 def randn_like(self: Array, generator: Generator | None, dtype: int | None, *options: Any) -> Array:
     return fill_normal(_made_like(self, dtype), 0.0, 1.0, generator)
 
@@ -385,6 +396,7 @@ def _whole_like(
     out="",
     face="function",
     order="Tensor low_dtype generator Tensor_generator low_generator_dtype",
+    rows=rows_of("self"),
 )
 def randint_like_from(
     self: Array, high: int, generator: Generator | None, dtype: int | None, *_: object
@@ -397,6 +409,7 @@ def randint_like_from(
     f"{_LIKE}{_LIKE_END}",
     out="",
     face="function",
+    rows=rows_of("self"),
 )
 def randint_like_between_from(
     self: Array, low: int, high: int, generator: Generator | None, dtype: int | None, *_: object
@@ -408,6 +421,7 @@ def randint_like_between_from(
     f"aten::randint_like.Tensor(Tensor self, Tensor high, {OPTIONS}{_LIKE_END}",
     out="",
     face="function",
+    rows=rows_of("self"),
 )
 def randint_like_below(self: Array, high: Array, dtype: int | None, *options: Any) -> Array:
     return _whole_like(self, 0, int(high.item()), None, dtype)
@@ -417,6 +431,7 @@ def randint_like_below(self: Array, high: Array, dtype: int | None, *options: An
     f"aten::randint_like.Tensor_generator(Tensor self, Tensor high, {_LIKE}{_LIKE_END}",
     out="",
     face="function",
+    rows=rows_of("self"),
 )
 def randint_like_below_from(
     self: Array, high: Array, generator: Generator | None, dtype: int | None, *_: object

@@ -18,6 +18,7 @@ from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
 from ..table.refusals import cpp_name, letter
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .random import (
     Generator,
     chances,
@@ -227,7 +228,10 @@ def _whole_like(self: Array, low: int, high: int, dtype: int | None) -> Array:
 
 
 @operator(
-    f"aten::randint_like(Tensor self, SymInt high, {_LIKE}) -> Tensor", out="", face="function"
+    f"aten::randint_like(Tensor self, SymInt high, {_LIKE}) -> Tensor",
+    out="",
+    face="function",
+    rows=rows_of("self"),
 )
 def randint_like(self: Array, high: int, dtype: int | None, *options: Any) -> Array:
     return _whole_like(self, 0, high, dtype)
@@ -237,6 +241,7 @@ def randint_like(self: Array, high: int, dtype: int | None, *options: Any) -> Ar
     f"aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, {_LIKE}) -> Tensor",
     out="",
     face="function",
+    rows=rows_of("self"),
 )
 def randint_like_between(self: Array, low: int, high: int, dtype: int | None, *_: object) -> Array:
     return _whole_like(self, low, high, dtype)

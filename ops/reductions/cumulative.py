@@ -18,6 +18,7 @@ from ..table.pointwise import as_array, binary, cast, number_as, with_number, wr
 from ..table.promotion import kind, result_dtype
 from ..table.refusals import cpp_name
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .reduce import sum_input, sum_over
 
 __all__: list[str] = []
@@ -83,6 +84,7 @@ for _name, _accumulate in (
         f"aten::{_name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
         autocast_in_graphs="full-unless-dtype",
         out_dtype=COMPUTED,
+        rows=rows_of("self"),
     )(_forward)
     operator(f"aten::{_name}_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)")(
         _running_in_place(_name, _accumulate)
@@ -92,7 +94,11 @@ for _name, _accumulate in (
 # --------------------------------------------------------------------------- log-sum-exp so far
 
 
-@operator("aten::logcumsumexp(Tensor self, int dim) -> Tensor", out_dtype=SPELLED_APART)
+@operator(
+    "aten::logcumsumexp(Tensor self, int dim) -> Tensor",
+    out_dtype=SPELLED_APART,
+    rows=rows_of("self"),
+)
 def logcumsumexp(self: Array, dim: int) -> Array:
     if kind(self.dtype) < 2:
         raise UnsupportedDtype(

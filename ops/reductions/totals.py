@@ -17,6 +17,7 @@ from ..table.pointwise import as_array, cast, in_place
 from ..table.promotion import kind
 from ..table.refusals import Refusal
 from ..table.table import operator
+from ..table.without_data import always
 from .reduce import refuse_complex_nansum, sum_over
 
 __all__: list[str] = []
@@ -153,6 +154,7 @@ def segment_lengths(
     "aten::segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, "
     "Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
     refuses=Refusal("biuqc", "_segment_reduce_cpu"),
+    data_dependent=always,
 )
 def segment_reduce(
     data: Array,

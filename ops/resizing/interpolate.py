@@ -14,6 +14,7 @@ from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.record import Known
 from ..table.refusals import Refusal
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .resample import (
     Filter,
     Taps,
@@ -187,13 +188,14 @@ def _declare(
     corners = "bool align_corners, " if aligned else ""
     letters = {1: ("",), 2: ("_h", "_w"), 3: ("_d", "_h", "_w")}[dims]
     scales = ", ".join(f"float? scales{letter}=None" for letter in letters)
-    known: Known = {"face": "layer", "order": order}
+    known: Known = {"face": "layer", "order": order, "rows": rows_of("self")}
     if refuses is not None:
         known["refuses"] = refuses
     operator(
         f"aten::{name}(Tensor self, SymInt[{dims}] output_size, {corners}{scales}) -> Tensor",
         **known,
     )(plain)
+    known["rows"] = rows_of("input")
     known["out"] = "vec_out" if name in ("upsample_nearest2d", "upsample_bilinear2d") else ""
     operator(
         f"aten::{name}.vec(Tensor input, SymInt[]? output_size, {corners}"

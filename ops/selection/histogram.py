@@ -15,6 +15,7 @@ from ..memory.storage import settled
 from ..table.out_dtypes import OutDtype
 from ..table.promotion import kind
 from ..table.table import operator
+from ..table.without_data import always
 
 __all__: list[str] = []
 
@@ -36,7 +37,10 @@ def _check_floats(name: str, self: Array) -> None:
         )
 
 
-@operator("aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor")
+@operator(
+    "aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
+    data_dependent=always,
+)
 def bincount(self: Array, weights: Array | None, minlength: int) -> Array:
     """How often each whole number from 0 on occurs, or the sum of its weights."""
     if minlength < 0:
@@ -199,6 +203,7 @@ _OPTIONS: Final = "float[]? range=None, Tensor? weight=None, bool density=False)
 @operator(
     f"aten::histogramdd(Tensor self, int[] bins, {_OPTIONS}-> (Tensor hist, Tensor[] bin_edges)",
     face="function",
+    data_dependent=always,
 )
 def histogramdd(
     self: Array,
@@ -221,6 +226,7 @@ def histogramdd(
     f"aten::histogramdd.int_bins(Tensor self, int bins, {_OPTIONS}"
     "-> (Tensor hist, Tensor[] bin_edges)",
     face="function",
+    data_dependent=always,
 )
 def histogramdd_even(
     self: Array, bins: int, range: Sequence[float] | None, weight: Array | None, density: bool
@@ -232,6 +238,7 @@ def histogramdd_even(
     f"aten::histogramdd.TensorList_bins(Tensor self, Tensor[] bins, {_OPTIONS}"
     "-> (Tensor hist, Tensor[] bin_edges)",
     face="function",
+    data_dependent=always,
 )
 def histogramdd_at(
     self: Array,

@@ -26,6 +26,7 @@ from ..table.pointwise import (
 from ..table.promotion import kind
 from ..table.refusals import check_number
 from ..table.table import operator
+from ..table.without_data import always, rows_of
 from .index_errors import (
     PLACES,
     check_mask_shape,
@@ -97,7 +98,13 @@ def _too_many(self: Array, indices: Indices) -> IndexOutOfRange:
     out="",
     face="operator",
 )
-@operator("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", face="operator")
+@operator(
+    "aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+    face="operator",
+    data_dependent=lambda self, indices: any(
+        each is not None and each.dtype == np.bool_ for each in indices
+    ),
+)
 def index(self: Array, indices: Indices) -> Array:
     """The elements at some positions, always a copy."""
     if len(indices) == 1 and self.size:
@@ -258,6 +265,7 @@ def check_index(self: Array, dim: int, index: Array, name: str) -> int:
     "aten::index_select(Tensor self, int dim, Tensor index) -> Tensor",
     out_dtype=SELF_AND_RESULT,
     out_overlap="apart",
+    rows=rows_of("self"),
 )
 def index_select(self: Array, dim: int, index: Array) -> Array:
     wrap_dim(dim, self.ndim)
@@ -363,6 +371,7 @@ def positions(index: Array, axis: int) -> tuple[Array, ...]:
     "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
     out_dtype=SAME,
     out_overlap="apart",
+    rows=rows_of("index self"),
 )
 def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     axis = wrap_dim(dim, self.ndim)
@@ -495,7 +504,7 @@ operator(
 # --------------------------------------------------------------------------- where nonzero
 
 
-@operator("aten::argwhere(Tensor self) -> Tensor", out="")
+@operator("aten::argwhere(Tensor self) -> Tensor", out="", data_dependent=always)
 @operator(
     "aten::nonzero(Tensor self) -> Tensor",
     out_dtype=OutDtype(
@@ -503,6 +512,7 @@ operator(
         "nonzero: Expected out tensor to have scalar type {result} but got scalar type{out}",
     ),
     out_layout="L",
+    data_dependent=always,
 )
 def nonzero(self: Array) -> Array:
     found = np.argwhere(settled(self))
@@ -511,7 +521,7 @@ def nonzero(self: Array) -> Array:
     return view_of(np.empty(0, _INT64), found.shape, (8, 8 * len(found)))  # stored by columns
 
 
-@operator("aten::nonzero_numpy(Tensor self) -> Tensor[]", face="operator")
+@operator("aten::nonzero_numpy(Tensor self) -> Tensor[]", face="operator", data_dependent=always)
 def nonzero_parts(self: Array) -> list[Array]:
     return list(np.argwhere(np.atleast_1d(settled(self))).T)
 

@@ -15,6 +15,7 @@ from ..reductions.reduce import check_dim_not_empty
 from ..table.ordered import check_kernel, check_ordered
 from ..table.out_dtypes import SAME
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .index import row_starts
 from .packed import packed, places_of
 
@@ -78,6 +79,7 @@ operator(
     "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     layout="LL",
     out_dtype=SAME,
+    rows=rows_of("self"),
 )(_sort)
 
 
@@ -86,6 +88,7 @@ operator(
     "-> (Tensor values, Tensor indices)",
     layout="LL",
     out_dtype=SAME,
+    rows=rows_of("self"),
 )
 def sort_stable(
     self: Array, stable: bool | None, dim: int, descending: bool
@@ -94,7 +97,10 @@ def sort_stable(
 
 
 @operator(
-    "aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", layout="L", out=""
+    "aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+    layout="L",
+    out="",
+    rows=rows_of("self"),
 )
 def argsort(self: Array, dim: int, descending: bool) -> Array:
     return _sort(self, dim, descending)[1]
@@ -104,6 +110,7 @@ def argsort(self: Array, dim: int, descending: bool) -> Array:
     "aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) "
     "-> Tensor",
     layout="L",
+    rows=rows_of("self"),
 )
 def argsort_stable(self: Array, stable: bool, dim: int, descending: bool) -> Array:
     return _sort(self, dim, descending)[1]
@@ -151,6 +158,7 @@ def _first_in_order(self: Array, k: int, axis: int, descending: bool) -> Array:
     "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) "
     "-> (Tensor values, Tensor indices)",
     out_dtype=SAME,
+    rows=rows_of("self"),
 )
 def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Array, Array]:
     check_ordered(" topk" if self.dtype.kind == "c" else "topk", self, "bc")

@@ -18,6 +18,7 @@ from ..table.pointwise import cast, number_in
 from ..table.promotion import kind
 from ..table.refusals import Refusal
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .index_errors import PLACES, first_outside, outside_dimension
 from .places import combined_natively
 from .scatter import combine_along, with_rank
@@ -232,6 +233,7 @@ def index_copy_in_place(self: Array, dim: int, index: Array, source: Array) -> A
     "aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     autocast="widest",
     out_dtype=SAME,
+    rows=rows_of("self"),
 )
 def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
     return index_copy_in_place(self.copy(), dim, index, source)

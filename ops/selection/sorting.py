@@ -18,6 +18,7 @@ from ..table.out_dtypes import SAME, SPELLED_APART, OutDtype
 from ..table.pointwise import as_array, number_as
 from ..table.promotion import kind
 from ..table.table import operator
+from ..table.without_data import always, rows_of
 from .ranking import place_in_order, sorted_positions
 
 __all__ = ["is_nan", "sortable"]
@@ -281,7 +282,8 @@ def _unique(self: Array, return_inverse: bool, return_counts: bool) -> tuple[Arr
 
 
 @operator(
-    "aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)"
+    "aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
+    data_dependent=always,
 )
 def unique_with_inverse(self: Array, sorted: bool, return_inverse: bool) -> tuple[Array, Array]:
     return _unique(self, return_inverse, False)[:2]
@@ -289,7 +291,8 @@ def unique_with_inverse(self: Array, sorted: bool, return_inverse: bool) -> tupl
 
 @operator(
     "aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, "
-    "bool return_counts=False) -> (Tensor, Tensor, Tensor)"
+    "bool return_counts=False) -> (Tensor, Tensor, Tensor)",
+    data_dependent=always,
 )
 def unique(
     self: Array, sorted: bool, return_inverse: bool, return_counts: bool
@@ -331,6 +334,7 @@ def _slices(rows: Array, like: Array, axis: int) -> Array:
     "aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, "
     "bool return_counts=False) -> (Tensor, Tensor, Tensor)",
     face="operator",
+    data_dependent=always,
 )
 def unique_dim(
     self: Array, dim: int, sorted: bool, return_inverse: bool, return_counts: bool
@@ -359,7 +363,8 @@ def _runs(rows: Array) -> tuple[Array, Array, Array]:
 
 @operator(
     "aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, "
-    "int? dim=None) -> (Tensor, Tensor, Tensor)"
+    "int? dim=None) -> (Tensor, Tensor, Tensor)",
+    data_dependent=always,
 )
 def unique_consecutive(
     self: Array, return_inverse: bool, return_counts: bool, dim: int | None
@@ -380,6 +385,7 @@ def unique_consecutive(
     "aten::unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, "
     "bool return_counts=False) -> (Tensor, Tensor, Tensor)",
     face="operator",
+    data_dependent=always,
 )
 def unique_dim_consecutive(
     self: Array, dim: int, return_inverse: bool, return_counts: bool
@@ -418,6 +424,7 @@ def _running_extreme(name: str, extreme: Any, as_good: Any) -> None:
         f"aten::{name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
         out_dtype=SPELLED_APART,
         out_overlap="read-first",
+        rows=rows_of("self"),
     )(running)
 
 

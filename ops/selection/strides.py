@@ -23,7 +23,7 @@ from ..memory.storage import (
     view_of,
 )
 from ..shapes import shape as views
-from ..shapes.creation import OPTIONS, check_options, check_sizes, float_dtype
+from ..shapes.creation import OPTIONS, check_sizes, float_dtype
 from ..table.layouts import contiguous
 from ..table.out_dtypes import SAME
 from ..table.refusals import cpp_name
@@ -181,7 +181,6 @@ def empty_strided(
     device: Device | None,
     pin_memory: bool | None,
 ) -> Array:
-    check_options(layout, device)
     return _empty(size, stride, float_dtype(dtype))
 
 
@@ -215,7 +214,6 @@ def new_empty_strided(
     device: Device | None,
     pin_memory: bool | None,
 ) -> Array:
-    check_options(layout, device)
     return _empty(size, stride, self.dtype if dtype is None else numpy_dtype(dtype))
 
 
@@ -229,7 +227,6 @@ def empty_permuted(
     pin_memory: bool | None,
 ) -> Array:
     """An unfilled tensor whose dimensions lie in memory in the given order."""
-    check_options(layout, device)
     count = len(size)
     if len(physical_layout) != count:
         raise OperatorError(
@@ -267,7 +264,7 @@ for _schema, _squeeze in (
     ("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", views.squeeze_dims),
     ("t_(Tensor(a!) self) -> Tensor(a!)", views.t),
 ):
-    operator(f"aten::{_schema}", written="unchecked", face="method")(_in_place(_squeeze))
+    operator(f"aten::{_schema}", written="replaced", face="method")(_in_place(_squeeze))
 
 for _schema, _view in (
     ("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", views.unsqueeze),
@@ -275,12 +272,12 @@ for _schema, _view in (
     ("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", views.transpose),
     ("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", views.transpose),
 ):
-    operator(f"aten::{_schema}", written="unchecked")(_in_place(_view))
+    operator(f"aten::{_schema}", written="replaced")(_in_place(_view))
 
 operator(
     "aten::as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, "
     "SymInt? storage_offset=None) -> Tensor(a!)",
-    written="unchecked",
+    written="replaced",
     face="both",
 )(_in_place(as_strided))
 
@@ -291,7 +288,7 @@ operator(
 @operator(
     "aten::resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) "
     "-> Tensor(a!)",
-    written="unchecked",
+    written="replaced",
 )
 def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Array:
     """Other sizes on the same memory, which is exchanged for larger one if it is too small."""
@@ -317,7 +314,7 @@ def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Arra
 @operator(
     "aten::resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) "
     "-> Tensor(a!)",
-    written="unchecked",
+    written="replaced",
     face="both",
 )
 def resize_as(self: Array, the_template: Array, memory_format: int | None) -> Array:
@@ -330,7 +327,7 @@ def resize_as(self: Array, the_template: Array, memory_format: int | None) -> Ar
 
 @operator(
     "aten::set_(Tensor(a!) self) -> Tensor(a!)",
-    written="unchecked",
+    written="replaced",
     face="method",
     order="source_Tensor -",
 )
@@ -340,7 +337,7 @@ def set_nothing(self: Array) -> Array:
 
 @operator(
     "aten::set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)",
-    written="unchecked",
+    written="replaced",
     face="method",
 )
 def set_source(self: Array, source: Array) -> Array:
@@ -360,7 +357,7 @@ def _check_source(self: Array, source: Array) -> None:
 @operator(
     "aten::set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, "
     "SymInt storage_offset, SymInt[] size, SymInt[] stride=[]) -> Tensor(a!)",
-    written="unchecked",
+    written="replaced",
     face="method",
 )
 def set_part(self: Array, source: Array, storage_offset: int, size: Sizes, stride: Sizes) -> Array:

@@ -14,6 +14,7 @@ from ..memory.storage import settled
 from ..table.out_dtypes import SAME, SELF_AND_RESULT, OutDtype
 from ..table.pointwise import checked_broadcast
 from ..table.table import operator
+from ..table.without_data import always
 from .index import check_index
 from .index_errors import first_outside, no_such_element
 
@@ -94,6 +95,7 @@ def _check_long(indices: Array) -> None:
     "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
     out_dtype=SELF_AND_RESULT,
     out_overlap="apart",
+    data_dependent=always,
 )
 def masked_select(self: Array, mask: Array) -> Array:
     check_mask(mask, "masked_select: expected BoolTensor for mask")

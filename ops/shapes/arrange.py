@@ -19,6 +19,7 @@ from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import as_array, cast, in_place, number_as
 from ..table.promotion import result_dtype
 from ..table.table import operator
+from ..table.without_data import always
 from . import join, shape
 from .join import JOINED, flip
 
@@ -150,7 +151,8 @@ operator("aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int d
 
 @operator(
     "aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, "
-    "Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]"
+    "Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+    data_dependent=always,
 )
 def tensor_split_from(self: Array, tensor_indices_or_sections: Array, dim: int) -> list[Array]:
     given = tensor_indices_or_sections
@@ -394,6 +396,7 @@ def combinations_of(self: Array, r: int, with_replacement: bool) -> Array:
 @operator(
     "aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
     order="Tensor self_Tensor self_int",
+    data_dependent=lambda repeats, output_size: output_size is None,
 )
 def repeated_places(repeats: Array, output_size: int | None) -> Array:
     """0 as often as the first number says, 1 as often as the second, and so on."""

@@ -11,7 +11,7 @@ import numpy as np
 from ..arithmetic.convert import in_format
 from ..arithmetic.fused import fused_double, fused_float
 from ..memory.counts import MOST_DIMENSIONS, check_count, check_storage
-from ..memory.dtype import Array, Device, Dtype, Scalar, check_device, default_dtype, numpy_dtype
+from ..memory.dtype import Array, Device, Dtype, Scalar, default_dtype, numpy_dtype
 from ..memory.errors import BadNumber, OperatorError
 from ..table.layouts import like
 from ..table.ordered import check_dtype
@@ -19,8 +19,9 @@ from ..table.out_dtypes import MADE
 from ..table.pointwise import checked_operand, number_as, number_in, scalar_of
 from ..table.promotion import number_dtype
 from ..table.table import operator
+from ..table.without_data import rows_of
 
-__all__ = ["OPTIONS", "arange", "check_options", "check_sizes", "float_dtype"]
+__all__ = ["OPTIONS", "arange", "check_sizes", "float_dtype"]
 
 OPTIONS: Final = (
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -65,13 +66,6 @@ def float_dtype(dtype: int | None) -> Dtype:
     return default_dtype.float if dtype is None else numpy_dtype(dtype)
 
 
-def check_options(layout: int | None, device: Device | None) -> None:
-    if layout:
-        raise NotImplementedError("only the layout torch.strided is supported")
-    if device is not None:
-        check_device(device)
-
-
 # --------------------------------------------------------------------------- filled
 
 
@@ -83,7 +77,6 @@ def zeros(
     device: Device | None,
     pin_memory: bool | None,
 ) -> Array:
-    check_options(layout, device)
     return np.zeros(check_sizes(size, "zeros"), float_dtype(dtype))
 
 
@@ -95,7 +88,6 @@ def ones(
     device: Device | None,
     pin_memory: bool | None,
 ) -> Array:
-    check_options(layout, device)
     return np.ones(check_sizes(size, "ones"), float_dtype(dtype))
 
 
@@ -108,7 +100,6 @@ def full(
     device: Device | None,
     pin_memory: bool | None,
 ) -> Array:
-    check_options(layout, device)
     wanted = number_dtype(fill_value) if dtype is None else numpy_dtype(dtype)
     made = np.empty(check_sizes(size, "full"), wanted)
     made.fill(checked_operand(fill_value, wanted))
@@ -129,7 +120,6 @@ def empty(
     pin_memory: bool | None,
     memory_format: int | None,
 ) -> Array:
-    check_options(layout, device)
     made = np.empty(check_sizes(size, "empty"), float_dtype(dtype))
     return made if not memory_format else in_format(made, memory_format)
 
@@ -151,7 +141,6 @@ def _declare_like(name: str, value: Scalar | None) -> None:
         pin_memory: bool | None,
         memory_format: int | None,
     ) -> Array:
-        check_options(layout, device)
         made = _like(self, dtype, memory_format)
         if value is not None:
             made[...] = value
@@ -165,7 +154,6 @@ def _declare_like(name: str, value: Scalar | None) -> None:
         device: Device | None,
         pin_memory: bool | None,
     ) -> Array:
-        check_options(layout, device)
         wanted = self.dtype if dtype is None else numpy_dtype(dtype)
         made = np.empty(check_sizes(size, "empty"), wanted)
         if value is not None:
@@ -177,6 +165,7 @@ def _declare_like(name: str, value: Scalar | None) -> None:
         f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor",
         out="",
         face="function",
+        rows=rows_of("self"),
         undefined=open_,
     )(like)
     operator(
@@ -193,7 +182,10 @@ _declare_like("empty", None)
 
 
 @operator(
-    f"aten::full_like(Tensor self, Scalar fill_value, {_LIKE}) -> Tensor", out="", face="function"
+    f"aten::full_like(Tensor self, Scalar fill_value, {_LIKE}) -> Tensor",
+    out="",
+    face="function",
+    rows=rows_of("self"),
 )
 def full_like(
     self: Array,
@@ -204,7 +196,6 @@ def full_like(
     pin_memory: bool | None,
     memory_format: int | None,
 ) -> Array:
-    check_options(layout, device)
     made = _like(self, dtype, memory_format)
     made[...] = checked_operand(fill_value, made.dtype)
     return made
@@ -224,7 +215,6 @@ def new_full(
     device: Device | None,
     pin_memory: bool | None,
 ) -> Array:
-    check_options(layout, device)
     wanted = self.dtype if dtype is None else numpy_dtype(dtype)
     return np.full(check_sizes(size, "full"), checked_operand(fill_value, wanted))
 
@@ -266,7 +256,6 @@ def arange(
         plain = type(start) is type(end) is type(step) is int and step > 0 and end >= start
         if plain and max(end, -start, step) < _EXACT:
             return np.arange(start, end, step)
-    check_options(layout, device)
     for number in (start, end, step):
         if isinstance(number, complex):
             raise OperatorError("value cannot be converted to type double without overflow")
@@ -474,7 +463,6 @@ for _name, _below in (("tril", True), ("triu", False)):
     "aten::as_tensor(Tensor(a) data, *, ScalarType? dtype=None, Device? device=None) -> Tensor(b|a)"
 )
 def as_tensor_of_tensor(data: Array, dtype: int | None, device: Device | None) -> Array:
-    check_device(device)
     if dtype is None or data.dtype == numpy_dtype(dtype):
         return data
     return data.astype(numpy_dtype(dtype))

@@ -11,6 +11,7 @@ from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..table.refusals import Refusal
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .windows import Ints, padded, positions, shifted, windows
 
 __all__: list[str] = []
@@ -167,7 +168,11 @@ def _check_image(self: Array, name: str) -> None:
         )
 
 
-@operator("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", face="function")
+@operator(
+    "aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
+    face="function",
+    rows=rows_of("self"),
+)
 def pixel_shuffle(self: Array, upscale_factor: int) -> Array:
     """Groups of channels laid out as squares of pixels."""
     _check_image(self, "pixel_shuffle")
@@ -192,6 +197,7 @@ def pixel_shuffle(self: Array, upscale_factor: int) -> Array:
     "aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
     layout="e",
     face="function",
+    rows=rows_of("self"),
 )
 def pixel_unshuffle(self: Array, downscale_factor: int) -> Array:
     """Squares of pixels as groups of channels."""

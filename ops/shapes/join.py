@@ -20,6 +20,7 @@ from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import cast, operand
 from ..table.promotion import result_dtype
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .shape import expand
 
 __all__ = ["JOINED", "cat", "stack"]
@@ -59,6 +60,7 @@ _ORDINARY_FIRST: Final = inline("{p}({all})", "type({0}[0]) is ndarray")
     "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor",
     out_dtype=JOINED,
     out_overlap="apart",
+    rows=rows_of("tensors"),
 )
 @operator(
     "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
@@ -67,6 +69,7 @@ _ORDINARY_FIRST: Final = inline("{p}({all})", "type({0}[0]) is ndarray")
     inline=_ORDINARY_FIRST,
     out_dtype=JOINED,
     out_overlap="apart",
+    rows=rows_of("tensors"),
 )
 def cat(tensors: Sequence[Array], dim: int) -> Array:
     """The tensors one after the other along `dim`; empty 1-d ones are passed over."""
@@ -134,6 +137,7 @@ def _cat_error(tensors: Sequence[Array], first: Array, axis: int) -> OperatorErr
     inline=_ORDINARY_FIRST,
     out_dtype=JOINED,
     out_overlap="apart",
+    rows=rows_of("tensors"),
 )
 def stack(tensors: Sequence[Array], dim: int) -> Array:
     """The tensors, all of one shape, side by side along a new dimension."""
@@ -331,6 +335,7 @@ def repeat_interleave(self: Array, repeats: int, dim: int | None, output_size: i
     "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, "
     "SymInt? output_size=None) -> Tensor",
     out="",
+    data_dependent=lambda self, repeats, dim, output_size: output_size is None,
 )
 def repeat_interleave_each(
     self: Array, repeats: Array, dim: int | None, output_size: int | None
@@ -354,13 +359,15 @@ def repeat_interleave_each(
     return repeated(self, repeats, axis, output_size)
 
 
-@operator("aten::flip(Tensor self, int[] dims) -> Tensor", layout="L")
+@operator("aten::flip(Tensor self, int[] dims) -> Tensor", layout="L", rows=rows_of("self"))
 def flip(self: Array, dims: Sequence[int]) -> Array:
     axes = wrap_dims(dims, self.ndim) if dims else ()
     return np.flip(self, axes).copy() if self.ndim else self.copy()
 
 
-@operator("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor")
+@operator(
+    "aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", rows=rows_of("self")
+)
 def roll(self: Array, shifts: Sequence[int], dims: Sequence[int]) -> Array:
     if not shifts:
         raise OperatorError("`shifts` required")
@@ -405,6 +412,7 @@ _kept: Final = remembered(8 << 20)(_made)
     layout="C",
     out_dtype=SAME,
     out_overlap="read-first",
+    rows=rows_of("self"),
 )
 def tril(self: Array, diagonal: int) -> Array:
     return _triangle(self, diagonal, True)
@@ -415,6 +423,7 @@ def tril(self: Array, diagonal: int) -> Array:
     layout="C",
     out_dtype=SAME,
     out_overlap="read-first",
+    rows=rows_of("self"),
 )
 def triu(self: Array, diagonal: int) -> Array:
     return _triangle(self, diagonal - 1, False)

@@ -11,6 +11,7 @@ import numpy as np
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..table.table import operator
+from ..table.without_data import always
 
 __all__ = ["NestedArray", "nested"]
 
@@ -49,7 +50,10 @@ def _check(t: Array, mask: Array) -> None:
         raise OperatorError("Mask size should match input size", code="shape-mismatch")
 
 
-@operator("aten::_nested_tensor_from_mask_left_aligned(Tensor t, Tensor mask) -> bool")
+@operator(
+    "aten::_nested_tensor_from_mask_left_aligned(Tensor t, Tensor mask) -> bool",
+    data_dependent=always,
+)
 def fits_nested(t: Array, mask: Array) -> bool:
     """Whether every row is kept up to some place, and nothing after it."""
     _check(t, mask)

@@ -13,6 +13,7 @@ from ..table.pointwise import checked_operand
 from ..table.record import Policy
 from ..table.refusals import Refusal
 from ..table.table import operator
+from ..table.without_data import rows_of
 from .windows import Ints, follow_format
 
 __all__ = ["constant_pad_nd", "pad"]
@@ -29,7 +30,9 @@ def _pairs(pad: Ints) -> list[tuple[int, int]]:
 
 
 @operator(
-    "aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", face="function"
+    "aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
+    face="function",
+    rows=rows_of("self"),
 )
 def constant_pad_nd(self: Array, pad: Ints, value: Scalar) -> Array:
     if len(pad) % 2:
@@ -194,12 +197,14 @@ def _declare(dims: int) -> None:
         autocast=autocast,
         refuses=of_reflection,
         face="layer",
+        rows=rows_of("self"),
     )(reflection)
     operator(
         f"aten::replication_pad{dims}d{arguments}",
         autocast="full",
         refuses=of_replication,
         face="layer",
+        rows=rows_of("self"),
     )(replication)
 
 
@@ -283,6 +288,7 @@ def _pad_enum(self: Array, pad: Ints, mode: int, value: float | None) -> Array:
     'aten::pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor',
     out="",
     face="layer",
+    rows=rows_of("self"),
 )
 def pad(self: Array, pad: Ints, mode: str, value: float | None) -> Array:
     if mode not in _NAMES:

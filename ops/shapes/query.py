@@ -14,6 +14,7 @@ from ..memory.storage import storage_of, strides_of
 from ..table.inline import inline
 from ..table.promotion import can_cast, common_dtype_with, promote, result_dtype
 from ..table.table import operator
+from ..table.without_data import always
 from .nested import NestedArray
 
 __all__: list[str] = []
@@ -121,7 +122,7 @@ def is_contiguous_as(self: Array, memory_format: int) -> bool:
     return self.transpose(0, *range(2, self.ndim), 1).flags.c_contiguous
 
 
-operator("aten::is_nonzero(Tensor self) -> bool")(truth)
+operator("aten::is_nonzero(Tensor self) -> bool", data_dependent=always)(truth)
 
 
 @operator("aten::get_device(Tensor self) -> int")
@@ -285,7 +286,7 @@ _LISTED: Final = (
 """What `tolist` may list as int, float, bool and complex: torch's word, and the dtypes."""
 
 
-@operator("prim::tolist(Tensor self, int dim, int element) -> Any")
+@operator("prim::tolist(Tensor self, int dim, int element) -> Any", data_dependent=always)
 def to_list(self: Array, dim: int, element: int) -> object:
     """The elements as nested lists `dim` deep; for `dim` 0 the one element."""
     word, names = _LISTED[element]

@@ -20,6 +20,7 @@ from .inline import Inline, Native
 from .layouts import OutLayout
 from .out_dtypes import CASTABLE, OutDtype
 from .refusals import Refusal
+from .without_data import Rows
 
 __all__ = ["Cost", "Known", "Operator", "Policy", "of_twin"]
 
@@ -58,6 +59,7 @@ class Known(TypedDict, total=False):
     autocast_in_graphs: Policy
     cost: Cost
     cuts_off: bool
+    data_dependent: Callable[..., bool]
     effects: bool
     face: Face
     formula: tuple[Formula, ...]
@@ -76,6 +78,7 @@ class Known(TypedDict, total=False):
     refuses: Refusal
     takes_numbers: bool
     unchosen: str
+    rows: Rows
     undefined: bool
     written: Written
 
@@ -97,6 +100,7 @@ def of_twin(known: Known) -> Known:
     twin.pop("out_overlap", None)
     twin.pop("takes_numbers", None)
     twin.pop("unchosen", None)
+    twin.pop("rows", None)
     return twin
 
 
@@ -114,6 +118,9 @@ class Operator:
 
     cuts_off: bool = False
     """Whether it gives a tensor's memory without its history."""
+
+    data_dependent: Callable[..., bool] | None = None
+    """Says of its arguments whether the sizes of the result depend on what tensors hold."""
 
     effects: bool = False
     """Whether it does something besides computing and changing its inputs, or asks for a mode."""
@@ -171,6 +178,9 @@ class Operator:
 
     unchosen: str = ""
     """Overloads of its name that a script never means by that name (a dtype is an int there)."""
+
+    rows: Rows | None = None
+    """Which rows pass through it, where its results' sizes are to be had without computing."""
 
     undefined: bool = False
     """Whether what its result holds is left open."""

@@ -28,6 +28,7 @@ from ..memory.overlap import guarded
 from .faces import Face, face_of
 from .layouts import laid_out
 from .out_forms import into_out, out_overload, out_schema
+from .places import placed
 from .record import Known, Operator
 from .refusals import refusing
 
@@ -227,6 +228,7 @@ def operator(*schemas: str, **known: Unpack[Known]) -> Callable[[Forward], Forwa
         for schema in schemas:
             name = schema[: schema.index("(")].partition(".")[0]
             taken = laid_out(known.get("layout", ""), refusing(known.get("refuses"), forward))
+            taken = placed(schema, taken)
             in_place = name.endswith("_") and schema.startswith(
                 "(Tensor(a!) self", schema.index("(")
             )

@@ -14,9 +14,9 @@ from ..memory.dtype import (
     Device,
     DType,
     admitted,
-    check_device,
     get_default_dtype,
     of_numpy,
+    place_of,
 )
 from ..memory.storage import borrowed
 from .python_data import array_of_data
@@ -36,11 +36,6 @@ def stands_for(name: str) -> Callable[[F], F]:
         return function
 
     return mark
-
-
-def _check(device: Device | str | int | None) -> None:
-    if device is not None:
-        check_device(device if isinstance(device, Device) else Device(str(device)))
 
 
 def _given(name: str, dtype: object) -> DType:
@@ -69,7 +64,7 @@ def tensor(
         RuntimeError: no dtype stands for something; a number is too large for the dtype; integers
             cannot require gradients.
     """
-    _check(device)
+    place = place_of(device)
     if isinstance(data, Tensor):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use "
@@ -82,6 +77,8 @@ def tensor(
     array = array_of_data(data, None if dtype is None else _given("tensor", dtype).numpy)
     if requires_grad and of_numpy(array.dtype).kind not in "fc":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    if place.type == "meta":
+        return Tensor._of(array).to(place).requires_grad_(requires_grad)
     made = Tensor._of(array, requires_grad)
     if ACTIVE:
         tracer = current_tracer()
@@ -95,7 +92,9 @@ def as_tensor(
     data: object, dtype: DType | None = None, device: Device | str | None = None
 ) -> Tensor:
     """Data as a tensor; the memory of a tensor or array is shared where its dtype can stay."""
-    _check(device)
+    place = place_of(device)
+    if place.type == "meta":
+        return (data if isinstance(data, Tensor) else tensor(data)).to(place, dtype)
     if dtype is not None:
         dtype = _given("as_tensor", dtype)
     if isinstance(data, Tensor):

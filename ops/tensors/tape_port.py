@@ -17,8 +17,15 @@ __all__ = ["Tape", "install", "tape"]
 class Tape(Protocol):
     """What `ops/gradients/tape.py` offers; `tensor` is always a handle."""
 
-    def taped(self, entry: Operator, values: list[object], handles: Sequence[object], /) -> Any:
-        """Run an operator on machine values and record it."""
+    def taped(
+        self,
+        entry: Operator,
+        values: list[object],
+        handles: Sequence[object],
+        whole: bool = False,
+        /,
+    ) -> Any:
+        """Run an operator on machine values and record it; unless `whole`, others in its place."""
 
     def edge_of(self, tensor: object, /) -> tuple[Any, int] | None:
         """Where a tensor came from; None if it needs no gradient."""

@@ -6,7 +6,7 @@ Operators, as methods and as `+ - * @ ==`, come from the operator table: see met
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -39,6 +39,8 @@ from .tracing import ACTIVE, asked_by_operators, current_tracer
 from .untyped_storage import Storage
 
 __all__ = ["Parameter", "Tensor"]
+
+Shown = TypeVar("Shown", bound="Tensor")
 
 
 class Tensor(Differentiable):
@@ -444,6 +446,10 @@ class Tensor(Differentiable):
     def imag(self, value: Tensor | complex) -> None:
         _write(self.imag, value)
 
+    def _as_parameter(self, of: Callable[[Array, bool], Shown], requires_grad: bool) -> Shown:
+        """A parameter of this memory, as `of` makes them."""
+        return of(self._array.view(), requires_grad)
+
     def __copy__(self) -> Self:
         copied = type(self)._of(self._array.view())
         copied.__dict__.update(self.__dict__)
@@ -473,8 +479,9 @@ class Parameter(Tensor):
     __slots__ = ()
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
-        array = np.empty(0, default_dtype.float) if data is None else data._array.view()
-        return cls._of(array, requires_grad)
+        if data is None:
+            return cls._of(np.empty(0, default_dtype.float), requires_grad)
+        return data._as_parameter(cls._of, requires_grad)
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()

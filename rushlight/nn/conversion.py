@@ -52,7 +52,8 @@ class Conversions:
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Replace what every parameter, its gradient and every buffer holds by `fn` of it.
 
-        The objects stay, unless `torch.__future__` says that new parameters are wanted.
+        The objects stay, unless `torch.__future__` says that new parameters are wanted, or they
+        come to lie on another device.
         """
         for child in self.children() if recurse else ():
             child._apply(fn)
@@ -60,7 +61,8 @@ class Conversions:
             if parameter is None:
                 continue
             gradient, changed = parameter.grad, fn(parameter.detach())
-            if REPLACEMENT.overwrite and not REPLACEMENT.swap:
+            moved = changed.is_meta != parameter.is_meta
+            if moved or (REPLACEMENT.overwrite and not REPLACEMENT.swap):
                 parameter = self._parameters[name] = Parameter(changed, parameter.requires_grad)
                 if gradient is not None:
                     parameter.grad = fn(gradient.detach())
@@ -81,6 +83,7 @@ class Conversions:
 
         Raises:
             TypeError: the dtype is neither floating point nor complex, or the arguments are others.
+            NotImplementedError: tensors without data shall get some.
         """
         device, dtype, layout = _target(args, kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
@@ -91,7 +94,7 @@ class Conversions:
 
         def convert(tensor: Tensor) -> Tensor:
             if device is not None:
-                tensor = tensor.to(device)
+                tensor = tensor.to(_reachable(tensor, device))
             if dtype is not None and (tensor.is_floating_point() or tensor.is_complex()):
                 tensor = tensor.to(dtype)
             if layout is not None and tensor.dim() in (4, 5):
@@ -182,6 +185,21 @@ def _target(
     if not is_device or not (dtype is None or isinstance(dtype, DType)):
         raise _wrong(args, kwargs)
     return device, dtype, given.get("memory_format")
+
+
+def _reachable(tensor: Tensor, device: Device | str) -> Device:
+    """The device, which a tensor without data cannot leave its own for.
+
+    Raises:
+        NotImplementedError: it shall.
+    """
+    found = Device(device)
+    if tensor.is_meta and found.type != "meta":
+        raise NotImplementedError(
+            "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() "
+            "instead of torch.nn.Module.to() when moving module from meta to a different device."
+        )
+    return found
 
 
 def _wrong(args: tuple[object, ...], kwargs: dict[str, Any]) -> TypeError:

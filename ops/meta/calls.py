@@ -1,0 +1,102 @@
+"""Eager calls of operators that meet tensors without data, or are asked for some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from functools import cache
+from typing import Any, Final
+
+from ..eager.calls import any_requires_grad, finish
+from ..eager.calls import run as run_with_data
+from ..eager.meta_port import Choose
+from ..memory.dtype import CPU, Device
+from ..memory.errors import OnMeta
+from ..memory.unforeseen import told
+from ..random_numbers.random import Generator
+from ..table.grad_mode import is_grad_enabled
+from ..table.table import Operator
+from ..tensors.tape_port import tape
+from ..tensors.tensor import Tensor
+from .outcome import meets_elements, outcome
+from .tensors import is_meta, on_meta, opened
+
+__all__ = ["run", "without_data"]
+
+_COPIES: Final = frozenset({"aten::to", "aten::cpu", "aten::copy_", "aten::_to_copy"})
+"""What copies data from one device to another."""
+
+
+def without_data(operator_name: str, choose: Choose) -> Any:
+    """What an eager call gives for arguments with tensors on `meta`, or asked to make some.
+
+    Raises:
+        NotImplementedError: the result depends on data.
+        RuntimeError: tensors on the CPU are among the operands.
+    """
+    try:
+        with opened():
+            return choose(run)
+    except Exception as error:
+        raise told(error, operator_name)  # noqa: B904
+
+
+def run(entry: Operator, values: list[Any], handles: Sequence[object]) -> Any:
+    """Run an operator on machine values, which may stand for tensors without data."""
+    values = [None if isinstance(value, Generator) else value for value in values]
+    device = CPU if entry.name == "aten::cpu" else _taken_device(entry, values)
+    given = _tensors(handles)
+    if device is None or device.type == "meta":
+        _check_places(entry, given, device)
+        return _run(entry, values, handles)
+    if entry.name in _COPIES and any(map(is_meta, given)):
+        raise OnMeta("Cannot copy out of meta tensor; no data!")
+    return run_with_data(entry, values, handles)
+
+
+def _taken_device(entry: Operator, values: list[Any]) -> Device | None:
+    """The device that results shall lie on, if an argument says it, which is taken away."""
+    for place, value in enumerate(values):
+        if isinstance(value, Device):
+            if value.type == "meta":
+                values[place] = None
+            return value
+    return None
+
+
+def _tensors(values: Sequence[object]) -> list[Tensor]:
+    found = list[Tensor]()
+    for value in values:
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += _tensors(value)
+    return found
+
+
+def _check_places(entry: Operator, given: list[Tensor], device: Device | None) -> None:
+    """Refuse data that go to meta tensors, or come from them.
+
+    Raises:
+        RuntimeError: an operand with dimensions lies on the CPU.
+        NotImplementedError: a tensor on the CPU is to be written.
+    """
+    held = [each for each in given if not is_meta(each)]
+    if entry.is_in_place and held and held[0] is given[0]:
+        raise OnMeta("Cannot copy out of meta tensor; no data!")
+    if device is None and meets_elements(entry) and any(each.ndim for each in held):
+        raise RuntimeError("Tensor on device cpu is not on the expected device meta!")
+
+
+def _run(entry: Operator, values: list[Any], handles: Sequence[object]) -> Any:
+    if any_requires_grad(handles) and is_grad_enabled():
+        return on_meta(tape().taped(_of_outcomes(entry), values, handles, True))
+    return on_meta(finish(entry, values, outcome(entry, values), handles))
+
+
+@cache
+def _of_outcomes(entry: Operator) -> Operator:
+    """The operator with a forward that computes nothing, for the tape to call."""
+    made = copy(entry)
+    made.forward = lambda *values: outcome(entry, values)
+    return made

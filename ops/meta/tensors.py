@@ -1,0 +1,211 @@
+"""Tensors on the device `meta`: sizes, strides and a dtype, and no data.
+
+Behind such a tensor stands an array over addresses without memory (`reserved`), so views and their
+strides are those of any tensor.  Nobody reaches that array unawares: asking for it raises `OnMeta`
+but where it is opened for a moment, as eager calls do, which then ask for sizes alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Final, NoReturn
+
+import numpy as np
+
+from ..memory.dtype import DTYPES, Array, Device, get_default_dtype
+from ..memory.errors import OnMeta
+from ..memory.reserved import reserved
+from ..tensors.tensor import Parameter, Tensor
+
+__all__ = ["META", "MetaParameter", "MetaTensor", "is_meta", "on_meta", "opened"]
+
+META: Final = Device("meta")
+
+
+class _Opened(threading.local):
+    depth = 0
+
+
+_OPENED: Final = _Opened()
+
+
+@contextmanager
+def opened() -> Iterator[None]:
+    """Let this thread see the arrays behind meta tensors."""
+    _OPENED.depth += 1
+    try:
+        yield
+    finally:
+        _OPENED.depth -= 1
+
+
+def is_meta(value: object) -> bool:
+    """Whether a value is a tensor without data."""
+    return type(value) in (MetaTensor, MetaParameter)
+
+
+def on_meta(value: Any) -> Any:
+    """The same value, its new tensors without data: where they share no memory, none is left."""
+    if type(value) is Tensor or type(value) is Parameter:
+        array = value._array
+        if array.flags.writeable and array.size:
+            value._array = reserved(array.shape, array.dtype, [abs(n) for n in array.strides])
+        object.__setattr__(value, "__class__", _TWINS[type(value)])
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            on_meta(part)
+    return value
+
+
+_SLOT: Final = Tensor.__dict__["_array"]
+
+
+def _array(self: Tensor) -> Array:
+    if not _OPENED.depth:
+        raise OnMeta("Cannot copy out of meta tensor; no data!")
+    return _SLOT.__get__(self)  # type: ignore[no-any-return]
+
+
+def _set_array(self: Tensor, array: Array) -> None:
+    _SLOT.__set__(self, array)
+
+
+def _of_form(name: str) -> Any:
+    """What Tensor says or does by that name, without looking at data; new tensors have none."""
+    known = getattr(Tensor, name)
+    if isinstance(known, property):
+        return property(_without_data(known.fget), known.fset and _without_data(known.fset))
+    return _without_data(known)
+
+
+def _without_data(function: Any) -> Callable[..., Any]:
+    @wraps(function)
+    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        with opened():
+            return on_meta(function(self, *args, **kwargs))
+
+    return call
+
+
+_FORM: Final = (
+    *("shape", "dtype", "ndim", "itemsize", "nbytes", "is_quantized", "is_nested", "size"),
+    *("stride", "data", "T", "mT", "mH", "H", "real", "imag", "requires_grad_", "is_leaf"),
+    *("__len__", "grad", "grad_fn", "requires_grad", "_base", "_version"),
+    *("_seen_unwatched", "_refresh", "_is_view", "output_nr", "register_hook", "retain_grad"),
+)
+
+
+_BOOL: Final = DTYPES["bool"]
+
+
+class _NoData:
+    """What is otherwise about a tensor without data."""
+
+    __slots__ = ()
+
+    device = META
+    is_meta = True
+    is_cpu = False
+
+    def data_ptr(self) -> int:
+        """There is no memory to point to."""
+        return 0
+
+    def item(self) -> NoReturn:
+        """There is nothing to read.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+
+    __bool__ = __int__ = __float__ = __complex__ = __index__ = item
+
+    def numpy(self, *, force: bool = False) -> NoReturn:
+        """There is nothing to share.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError(
+            "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
+            "to host memory first."
+        )
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
+        self.numpy()
+
+    def __getitem__(self: Any, key: Any) -> Any:
+        parts = key if isinstance(key, tuple) else (key,)
+        if any(isinstance(part, Tensor) and part.dtype is _BOOL for part in parts):
+            raise OnMeta("how many elements a mask takes depends on data")
+        return _plain_get(self, key)
+
+    def __setitem__(self: Any, key: object, value: Any) -> None:
+        self[key].copy_(value if isinstance(value, Tensor) else Tensor._of(np.asarray(value)))
+
+    def __iter__(self: Any) -> Iterator[Tensor]:
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return (self[i] for i in range(len(self)))
+
+    def _as_parameter(self: Any, of: Callable[..., Any], requires_grad: bool) -> Any:
+        with opened():
+            return on_meta(Tensor._as_parameter(self, of, requires_grad))
+
+    def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """The name of the tensor's type, or the tensor in another dtype."""
+        if dtype is None:
+            return f"torch.meta.{self.dtype.scalar_name}Tensor"
+        return Tensor.type(self, dtype, non_blocking)
+
+    def __copy__(self: Any) -> Any:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self: Any, memo: dict[int, object]) -> Any:
+        kind = _SHOWN[type(self)]
+        with opened():
+            array = self._array
+            copied = kind._of(reserved(array.shape, array.dtype, array.strides))
+        copied.requires_grad_(self.requires_grad)
+        memo[id(self)] = on_meta(copied)
+        return copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise OnMeta("tensors without data cannot be pickled")
+
+    def __repr__(self: Any) -> str:
+        said = ["...", f"device='{META}'", f"size={tuple(self.shape)}"]
+        if self.dtype is not get_default_dtype():
+            said.append(f"dtype={self.dtype}")
+        kind = "Parameter containing:\n" if isinstance(self, Parameter) else ""
+        return f"{kind}tensor({', '.join(said + self._history())})"
+
+    def backward(self, *args: object, **kwargs: object) -> NoReturn:
+        """Gradients of nothing are not computed.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise OnMeta("backward() of a meta tensor: gradients are computed of data alone")
+
+
+_plain_get: Final = _without_data(Tensor.__getitem__)
+
+
+def _twin(kind: type[Tensor]) -> Any:
+    """A class of tensors without data that goes by the name of another, also to `isinstance`."""
+    members: dict[str, Any] = {name: _of_form(name) for name in _FORM}
+    members["_array"] = property(_array, _set_array)
+    members["__class__"] = property(lambda self: kind)
+    members["__slots__"] = ()
+    return type(kind.__name__, (_NoData, kind), members)
+
+
+MetaTensor: Final = _twin(Tensor)
+MetaParameter: Final = _twin(Parameter)
+_TWINS: Final[dict[type, type]] = {Tensor: MetaTensor, Parameter: MetaParameter}
+_SHOWN: Final[dict[type, type[Tensor]]] = {MetaTensor: Tensor, MetaParameter: Parameter}

@@ -1,0 +1,35 @@
+"""Arguments that say where and how a tensor shall lie: looked at once, before any forward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from ..memory.dtype import check_device
+
+__all__ = ["placed"]
+
+Forward = TypeVar("Forward", bound=Callable[..., object])
+
+
+def placed(schema: str, forward: Forward) -> Forward:
+    """The forward with its arguments `device` and `layout` checked, if the schema has a device."""
+    arguments = schema[: schema.rindex("->")]
+    start = (
+        arguments.find("? device") if "? device" in arguments else arguments.find("Device device")
+    )
+    if start < 0:
+        return forward
+    device = -1 - arguments.count(", ", start)
+    layout = device - 1 if "Layout? layout=None, Device" in arguments else 0
+
+    @wraps(forward)
+    def in_its_place(*values: Any) -> object:
+        if values[device] is not None:
+            check_device(values[device])
+        if layout and values[layout]:
+            raise NotImplementedError("only the layout torch.strided is supported")
+        return forward(*values)
+
+    return in_its_place  # type: ignore[return-value]

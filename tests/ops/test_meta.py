@@ -1,0 +1,208 @@
+"""Tensors without data: operators give the sizes, dtypes and errors that they give with data."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from recorded_operators import Sample, arguments, entries, resolve
+
+import rushlight as torch
+from rushlight.ops.memory.reserved import reserved
+
+F = torch.nn.functional
+
+DEPENDING = {
+    *("argwhere", "bincount", "masked_select", "nonzero", "unique", "unique_consecutive"),
+    *("Tensor.item", "allclose", "equal", "Tensor.tolist"),
+}
+"""Functions whose results, or the sizes of them, depend on data."""
+
+
+def _without_data(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.to("meta")
+    if isinstance(value, (list, tuple)):
+        return type(value)(_without_data(part) for part in value)
+    return value
+
+
+def _form(value: Any) -> Any:
+    """What is known of a result without looking at data."""
+    if isinstance(value, torch.Tensor):
+        return tuple(value.shape), value.dtype
+    if isinstance(value, (list, tuple)):
+        return [_form(part) for part in value]
+    return type(value)
+
+
+def _compare(name: str, sample: Sample) -> bool:
+    """Whether there was something to compare."""
+    args, kwargs = arguments(sample)
+    without = (
+        [_without_data(each) for each in args],
+        {k: _without_data(v) for k, v in kwargs.items()},
+    )
+    try:
+        wanted = _form(resolve(name)(*args, **kwargs))
+    except Exception:
+        return False
+    try:
+        found = resolve(name)(*without[0], **without[1])
+    except NotImplementedError:
+        return False
+    assert _form(found) == wanted, name
+    return True
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_sizes_and_dtypes_are_those_of_results_with_data() -> None:
+    names = [name for name, samples in entries() if any(_compare(name, s) for s in samples[-2:])]
+    assert len(names) > 440
+
+
+def _refused(call: Any) -> str:
+    with pytest.raises((NotImplementedError, RuntimeError, TypeError)) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_what_needs_data_is_refused() -> None:
+    x = torch.empty(2, 3, device="meta")
+    assert _refused(x.sum().item) == "Tensor.item() cannot be called on meta tensors"
+    assert _refused(lambda: bool(x.sum())) == "Tensor.item() cannot be called on meta tensors"
+    assert _refused(x.nonzero).startswith("aten::nonzero: its result depends on data")
+    assert "a mask" in _refused(lambda: x[x > 0])
+    assert _refused(x.numpy).startswith("can't convert meta device type tensor to numpy")
+    for call in (x.tolist, x.cpu, lambda: x.to("cpu"), lambda: torch.ones(2, 3).copy_(x)):
+        assert _refused(call) == "Cannot copy out of meta tensor; no data!"
+    assert "gradients" in _refused(x.requires_grad_().sum().backward)
+    with pytest.raises(NotImplementedError):
+        pickle.dumps(x)
+
+
+def test_scripts_refuse_them() -> None:
+    @torch.jit.script
+    def double(x: torch.Tensor) -> torch.Tensor:
+        return x + x
+
+    assert "no data" in _refused(lambda: double(torch.empty(2, device="meta")))
+    lin = torch.jit.script(torch.nn.Linear(2, 2, device="meta"))
+    assert "no data" in _refused(lambda: lin(torch.ones(1, 2)))
+
+
+def test_errors_are_those_of_tensors_with_data() -> None:
+    x, y = torch.empty(2, 3, device="meta"), torch.ones(2, 3)
+    for call in (lambda t: t @ t, lambda t: t.view(7), lambda t: t + t[:, :2], lambda t: t.sum(5)):
+        assert _refused(lambda call=call: call(x)) == _refused(lambda call=call: call(y))
+    assert "does not match" not in _refused(lambda: x + y)
+    assert _refused(lambda: x + y) == "Tensor on device cpu is not on the expected device meta!"
+    assert (x + torch.ones(())).shape == (2, 3)
+    with pytest.raises((RuntimeError, ValueError)):
+        x[0] = torch.ones(7)
+
+
+def test_what_they_are() -> None:
+    x = torch.empty(2, 3, device="meta")
+    assert isinstance(x, torch.Tensor)
+    assert x.__class__ is torch.Tensor
+    assert (x.is_meta, x.is_cpu, x.device.type, x.data_ptr()) == (True, False, "meta", 0)
+    assert (x.t().stride(), x[:, 1].storage_offset(), x.numel(), len(x)) == ((1, 3), 1, 6, 2)
+    assert repr(x.double()) == "tensor(..., device='meta', size=(2, 3), dtype=torch.float64)"
+    weight = torch.nn.Parameter(x)
+    assert isinstance(weight, torch.nn.Parameter)
+    assert repr(weight) == (
+        "Parameter containing:\ntensor(..., device='meta', size=(2, 3), requires_grad=True)"
+    )
+    assert repr(copy.deepcopy(weight)) == repr(weight)
+    assert x.type() == "torch.meta.FloatTensor"
+    assert torch.zeros_like(x, device="cpu").tolist() == [[0.0] * 3] * 2
+    assert torch.tensor([1, 2], device="meta").dtype is torch.int64
+
+
+def test_views_share_and_in_place_gives_the_tensor_back() -> None:
+    x = torch.empty(2, 3, device="meta")
+    assert x.add_(1) is x
+    assert x.t_().shape == (3, 2)
+    assert x.squeeze_().normal_().shape == (3, 2)
+    x[0], x[:, 1] = 1, torch.ones(3)
+    assert _refused(lambda: x[0].add_(torch.empty(5, 2, device="meta")))
+
+
+def test_no_random_numbers_are_drawn() -> None:
+    torch.manual_seed(3)
+    wanted = torch.rand(2)
+    torch.manual_seed(3)
+    layer = torch.nn.Linear(4, 4, device="meta")
+    F.dropout(torch.nn.init.xavier_normal_(layer.weight), 0.5)
+    torch.randn(3, device="meta").bernoulli()
+    assert torch.equal(torch.rand(2), wanted)
+
+
+def test_the_device_that_is_entered_is_where_tensors_are_made() -> None:
+    with torch.device("meta"):
+        made = torch.nn.LSTM(2, 3), torch.ones(2), torch.tensor(1.0), torch.randn(2).log()
+        assert torch.zeros(1, device="cpu").tolist() == [0.0]
+        with torch.device("cpu"):
+            assert torch.ones(1).tolist() == [1.0]
+    assert made[0].weight_ih_l0.is_meta
+    assert all(t.is_meta for t in made[1:])
+    torch.set_default_device("meta")
+    try:
+        assert torch.arange(3).is_meta
+        assert torch.get_default_device() == torch.device("meta")
+    finally:
+        torch.set_default_device(None)
+    assert torch.arange(3).tolist() == [0, 1, 2]
+
+
+def test_a_model_larger_than_memory() -> None:
+    wide = 1 << 20
+    with torch.device("meta"):
+        model = torch.nn.Sequential(
+            torch.nn.Linear(wide, wide),
+            torch.nn.ReLU(),
+            torch.nn.Dropout(),
+            torch.nn.LayerNorm(wide),
+        )
+        assert model(torch.empty(8, wide)).shape == (8, wide)
+    assert sum(p.nbytes for p in model.parameters()) > 1 << 42
+
+
+def test_modules_move_there_and_come_back_empty_or_by_their_state() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))
+    state = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    moved = copy.deepcopy(model).to("meta")
+    assert all(t.is_meta for t in moved.state_dict().values())
+    assert "to_empty()" in _refused(lambda: moved.to("cpu"))
+    moved.load_state_dict(state, assign=True)
+    x = torch.ones(4, 2)
+    assert torch.equal(moved.eval()(x), model.eval()(x))
+    assert copy.deepcopy(model).to("meta").to_empty(device="cpu")[0].weight.shape == (3, 2)
+
+
+def test_reserved_arrays_take_no_memory_and_cannot_be_written() -> None:
+    array = reserved((1 << 20, 1 << 20), np.dtype(np.float64))
+    assert array.nbytes == 1 << 43
+    assert array[-1, -1] == 0
+    assert not array.flags.writeable
+    assert reserved((3, 0), np.dtype(np.int8)).shape == (3, 0)
+    with pytest.raises(RuntimeError, match="no addresses"):
+        reserved((1 << 30, 1 << 30), np.dtype(np.float64))
+
+
+def test_no_factory_forgets_where_tensors_shall_lie() -> None:
+    for call in (
+        lambda **options: torch.rand(2, **options),
+        lambda **options: torch.randperm(3, **options),
+        lambda **options: torch.eye(2, **options),
+        lambda **options: torch.hann_window(4, **options),
+        lambda **options: torch.linspace(0, 1, 3, **options),
+        lambda **options: torch.randn_like(torch.ones(2), **options),
+        lambda **options: torch.ones(2).to(**options),
+    ):
+        assert call(device="meta").is_meta
+        assert "cuda" in _refused(lambda call=call: call(device="cuda"))
