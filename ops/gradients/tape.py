@@ -45,9 +45,7 @@ __all__ = [
 ]
 
 
-def taped(
-    entry: Operator, values: list[object], handles: Sequence[Any], whole: bool = False
-) -> Any:
+def taped(entry: Operator, values: list[object], handles: Sequence[Any], own: bool = False) -> Any:
     """Run an operator on machine values and record it; see `Tape`."""
     known: dict[int, Tensor] = {}
     note_handles(handles, known)
@@ -58,7 +56,7 @@ def taped(
         return made if tracer is None else tracer.record(entry, values, made, handles)
     bound = bound_row(entry)
     args = [lifted(value, known) for value in values]
-    if not whole and bound.row is not None and bound.row.rewritten is not None:
+    if not own and bound.row is not None and bound.row.rewritten is not None:
         with paused() as tracer:  # which hears of the operator itself
             made = _rewritten(bound.row.rewritten, values, known)
         if made is not None:

@@ -22,10 +22,13 @@ class Tape(Protocol):
         entry: Operator,
         values: list[object],
         handles: Sequence[object],
-        whole: bool = False,
+        own: bool = False,
         /,
     ) -> Any:
-        """Run an operator on machine values and record it; unless `whole`, others in its place."""
+        """Run an operator on machine values and record it.
+
+        Others may run in its place where its `own` forward is not asked for.
+        """
 
     def edge_of(self, tensor: object, /) -> tuple[Any, int] | None:
         """Where a tensor came from; None if it needs no gradient."""
