@@ -21,7 +21,7 @@ def placed(schema: str, forward: Forward) -> Forward:
     )
     if start < 0:
         return forward
-    device = -1 - arguments.count(", ", start)
+    device = arguments[:start].replace("*, ", "").count(", ")
     layout = device - 1 if "Layout? layout=None, Device" in arguments else 0
 
     @wraps(forward)
