@@ -10,6 +10,7 @@ from typing import Any, Final
 from ..eager.calls import any_requires_grad, finish
 from ..eager.calls import run as run_with_data
 from ..eager.meta_port import Choose
+from ..eager.open_operators import OpenOperator
 from ..memory.dtype import CPU, Device
 from ..memory.errors import OnMeta
 from ..memory.unforeseen import told
@@ -19,7 +20,7 @@ from ..table.table import Operator
 from ..tensors.tape_port import tape
 from ..tensors.tensor import Tensor
 from .outcome import meets_elements, outcome
-from .tensors import is_meta, on_meta, opened
+from .tensors import closed, is_meta, on_meta, opened
 
 __all__ = ["run", "without_data"]
 
@@ -89,9 +90,28 @@ def _check_places(entry: Operator, given: list[Tensor], device: Device | None) -
 
 
 def _run(entry: Operator, values: list[Any], handles: Sequence[object]) -> Any:
+    if isinstance(entry, OpenOperator):
+        return _as_registered(entry, values)
     if any_requires_grad(handles) and is_grad_enabled():
         return on_meta(tape().taped(_of_outcomes(entry), values, handles, True))
     return on_meta(finish(entry, values, outcome(entry, values), handles))
+
+
+def _as_registered(entry: OpenOperator, values: list[Any]) -> Any:
+    """What the function says that was registered for tensors without data.
+
+    Raises:
+        NotImplementedError: there is none.
+    """
+    kernel = entry.fake or entry.kernel(("Meta", "CompositeImplicitAutograd"))
+    if kernel is None:
+        raise OnMeta(
+            f"{entry.name}: attempted to run this operator with Meta tensors, but there was no fake"
+            " impl or Meta kernel registered; torch.library.register_fake registers one"
+        )
+    handles = on_meta(entry.handles(values))
+    with closed():
+        return entry.call(kernel, handles)
 
 
 @cache

@@ -20,7 +20,7 @@ from ..memory.errors import OnMeta
 from ..memory.reserved import reserved
 from ..tensors.tensor import Parameter, Tensor
 
-__all__ = ["META", "MetaParameter", "MetaTensor", "is_meta", "on_meta", "opened"]
+__all__ = ["META", "MetaParameter", "MetaTensor", "closed", "is_meta", "on_meta", "opened"]
 
 META: Final = Device("meta")
 
@@ -40,6 +40,16 @@ def opened() -> Iterator[None]:
         yield
     finally:
         _OPENED.depth -= 1
+
+
+@contextmanager
+def closed() -> Iterator[None]:
+    """Let a user's function see meta tensors as anybody does."""
+    before, _OPENED.depth = _OPENED.depth, 0
+    try:
+        yield
+    finally:
+        _OPENED.depth = before
 
 
 def is_meta(value: object) -> bool:

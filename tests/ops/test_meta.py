@@ -206,3 +206,21 @@ def test_no_factory_forgets_where_tensors_shall_lie() -> None:
     ):
         assert call(device="meta").is_meta
         assert "cuda" in _refused(lambda call=call: call(device="cuda"))
+
+
+def test_operators_of_users_say_what_they_give() -> None:
+    @torch.library.custom_op("test_meta::twice", mutates_args=())
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([x, x])
+
+    x = torch.empty(2, 3, device="meta")
+    assert "register_fake" in _refused(lambda: twice(x))
+
+    @twice.register_fake
+    def _(x: torch.Tensor) -> torch.Tensor:
+        assert x.is_meta
+        return torch.cat([x, x + 1])
+
+    assert twice(x).shape == (4, 3)
+    assert twice(x).is_meta
+    assert torch.ops.test_meta.twice(torch.ones(1, 2)).shape == (2, 2)
