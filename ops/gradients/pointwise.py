@@ -8,7 +8,7 @@ import numpy as np
 
 from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
-from .rows import aten, composite, conj, constant, gradient, same_as
+from .rows import aten, composite, conj, constant, gradient, refused, same_as
 
 _TWO_PI = 2 / math.sqrt(math.pi)
 
@@ -247,6 +247,35 @@ for _name, _words in _SPECIAL.items():
     same_as(f"aten::{_name}", *(f"aten::special_{word}" for word in _words.split()))
 
 
+def _gamma_density(g: Tensor, self: Tensor, other: Tensor) -> Tensor:
+    return g * ((self - 1) * other.log() - other - self.lgamma()).exp()
+
+
+gradient(
+    "aten::igamma",
+    "aten::special_gammainc",
+    self=refused("igamma: input"),
+    other=_gamma_density,
+    name="IgammaBackward0",
+)
+gradient(
+    "aten::igammac",
+    "aten::special_gammaincc",
+    self=refused("igammac: input"),
+    other=lambda g, self, other: -_gamma_density(g, self, other),
+    name="IgammacBackward0",
+)
+
+
+def _zeta(g: Tensor, self: Tensor | Scalar, other: Tensor) -> Tensor:
+    return g * -self * aten.special_zeta(self + 1, other)
+
+
+gradient("aten::special_zeta", self=refused("zeta"), other=_zeta)
+gradient("aten::special_zeta.self_scalar", other=_zeta, name="SpecialZetaBackward1")
+gradient("aten::special_zeta.other_scalar", self=refused("zeta"), name="SpecialZetaBackward2")
+
+
 @composite("aten::mvlgamma", "aten::special_multigammaln")
 def multigamma(self: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function."""
@@ -390,10 +419,15 @@ gradient(
 gradient("aten::fill", self=lambda g: aten.zeros_like(g), value=lambda g: g.sum())
 gradient("aten::zero", self=lambda g: aten.zeros_like(g))
 gradient("aten::copy", self=lambda g: aten.zeros_like(g), src=lambda g: g, name="CopyBackwards")
-for (
-    _name
-) in "uniform_ normal_ random_ bernoulli_ exponential_ cauchy_ geometric_ log_normal_".split():
-    gradient(f"aten::{_name}", self=lambda g: aten.zeros_like(g))
+for _name, _node in (
+    *((name, None) for name in "uniform normal_ exponential cauchy geometric log_normal".split()),
+    *(("poisson", None), ("bernoulli", None)),
+    *(("bernoulli_.Tensor", "BernoulliBackward1"), ("bernoulli_.float", "BernoulliBackward2")),
+    *(("random.from", "RandomBackward0"), ("random.to", "RandomBackward1")),
+    *(("random_.from", "RandomBackward0"), ("random_.to", "RandomBackward1")),
+    ("random", "RandomBackward2"),
+):
+    gradient(f"aten::{_name}", self=lambda g: aten.zeros_like(g), name=_node)
 for _number, _overload in enumerate(("Tensor_float", "float_Tensor", "Tensor_Tensor"), 1):
     gradient(
         f"aten::normal.{_overload}",
@@ -401,7 +435,6 @@ for _number, _overload in enumerate(("Tensor_float", "float_Tensor", "Tensor_Ten
         std=lambda g, std_sizes: g.new_zeros(list(std_sizes)),
         name=f"NormalBackward{_number}",
     )
-gradient("aten::bernoulli", self=lambda g: aten.zeros_like(g))
 gradient("aten::heaviside", self=lambda g: aten.zeros_like(g))
 gradient(
     "aten::floor_divide", self=lambda g: aten.zeros_like(g), other=lambda g: aten.zeros_like(g)
@@ -448,7 +481,15 @@ def _keep_scale(p: float) -> float:
 constant(
     *"""detach detach_ data zeros_like ones_like empty_like full_like rand_like randn_like
     randint_like new_zeros new_ones new_full new_empty new_empty_strided bincount histc
-    histogram igamma result_type searchsorted bucketize multinomial resize_ set_
-    resize_as_ argmax argmin uniform size sign_bit equal allclose item""".split()
+    histogram result_type searchsorted bucketize multinomial resize_ set_
+    resize_as_ argmax argmin size special_airy_ai special_bessel_j0 special_bessel_j1
+    special_bessel_y0 special_bessel_y1 special_modified_bessel_i0 special_modified_bessel_i1
+    special_modified_bessel_k0 special_modified_bessel_k1 special_scaled_modified_bessel_k0
+    special_scaled_modified_bessel_k1 special_spherical_bessel_j0 special_chebyshev_polynomial_t
+    special_chebyshev_polynomial_u special_chebyshev_polynomial_v special_chebyshev_polynomial_w
+    special_hermite_polynomial_h special_hermite_polynomial_he special_laguerre_polynomial_l
+    special_legendre_polynomial_p special_shifted_chebyshev_polynomial_t
+    special_shifted_chebyshev_polynomial_u special_shifted_chebyshev_polynomial_v
+    special_shifted_chebyshev_polynomial_w sign_bit equal allclose item""".split()
 )
 same_as("aten::data", "prim::data")

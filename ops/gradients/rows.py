@@ -164,9 +164,13 @@ def same_as(operator: str, *others: str) -> None:
         ROWS[other] = ROWS[operator]
 
 
-def refused(g: Tensor) -> NoReturn:
+def refused(what: str) -> Formula:
     """The formula of an argument that torch has no gradient for."""
-    raise RuntimeError("the derivative for this argument is not implemented")
+
+    def formula(g: Tensor) -> NoReturn:
+        raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
+
+    return formula
 
 
 class _Operators:

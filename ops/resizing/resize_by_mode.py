@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import floor
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from ..memory.dtype import Array
 from ..memory.errors import UnsupportedOperator
 from ..table.table import TABLE, operator
 
-__all__: list[str] = []
+__all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
 _PLAIN: Final = {
     **{("nearest", d): f"aten::upsample_nearest{d}d.vec" for d in (1, 2, 3)},
@@ -40,7 +41,8 @@ def _each(value: object, dims: int) -> Any:
     return value if value is None or isinstance(value, Sequence) else [value] * dims
 
 
-def _interpolate(
+def interpolate(
+    run: Callable[..., Array],
     input: Array,
     size: object,
     scale_factor: object,
@@ -49,6 +51,11 @@ def _interpolate(
     recompute_scale_factor: bool | None,
     antialias: bool,
 ) -> Array:
+    """Resize by a mode's name; `run` calls an overload, `aten::upsample_nearest2d.vec`.
+
+    Raises:
+        UnsupportedOperator: the mode is not for so many dimensions.
+    """
     dims = input.ndim - 2
     output, factors = _each(size, dims), _each(scale_factor, dims)
     if factors is not None and (recompute_scale_factor or mode == "area"):
@@ -56,13 +63,13 @@ def _interpolate(
         factors = None
     key = (mode, dims)
     if mode == "area" and dims in (1, 2, 3):
-        return _call(f"aten::adaptive_avg_pool{dims}d", input, output)
+        return run(f"aten::adaptive_avg_pool{dims}d", input, output)
     if key in _PLAIN:
-        return _call(_PLAIN[key], input, output, factors)
+        return run(_PLAIN[key], input, output, factors)
     name = (_SMOOTH if antialias else _ALIGNED).get(key)
     if name is None:
         raise UnsupportedOperator(f"Got {input.ndim}D input, which {mode} mode is not for")
-    return _call(name, input, output, bool(align_corners), factors)
+    return run(name, input, output, bool(align_corners), factors)
 
 
 for _form, _size, _scale in (
@@ -77,21 +84,33 @@ for _form, _size, _scale in (
         "bool antialias=False) -> Tensor",
         out="",
         order="scale_list size_list_scale_list - size_list",
-    )(_interpolate)
+    )(partial(interpolate, _call))
 
 
-def _upsample(
-    input: Array, size: object, scale_factor: object, mode: str, align_corners: bool | None
+def upsample(
+    run: Callable[..., Array],
+    input: Array,
+    size: object,
+    scale_factor: object,
+    mode: str,
+    align_corners: bool | None,
 ) -> Array:
-    return _interpolate(input, size, scale_factor, mode, align_corners, None, False)
+    """The same by an older name."""
+    return interpolate(run, input, size, scale_factor, mode, align_corners, None, False)
 
 
-def _upsample_nearest(input: Array, size: object, scale_factor: object) -> Array:
-    return _interpolate(input, size, scale_factor, "nearest", None, None, False)
+def upsample_nearest(
+    run: Callable[..., Array], input: Array, size: object, scale_factor: object
+) -> Array:
+    """The same in one mode."""
+    return interpolate(run, input, size, scale_factor, "nearest", None, None, False)
 
 
-def _upsample_bilinear(input: Array, size: object, scale_factor: object) -> Array:
-    return _interpolate(input, size, scale_factor, "bilinear", True, None, False)
+def upsample_bilinear(
+    run: Callable[..., Array], input: Array, size: object, scale_factor: object
+) -> Array:
+    """The same in another."""
+    return interpolate(run, input, size, scale_factor, "bilinear", True, None, False)
 
 
 for _form, _size in (("", "int?"), (".size_list", "int[]?")):
@@ -99,11 +118,15 @@ for _form, _size in (("", "int?"), (".size_list", "int[]?")):
     operator(
         f'aten::__upsample{_form}{_start}, str mode="nearest", bool? align_corners=None) -> Tensor',
         out="",
-    )(_upsample)
-    operator(f"aten::__upsample_nearest{_form}{_start}) -> Tensor", out="")(_upsample_nearest)
+    )(partial(upsample, _call))
+    operator(f"aten::__upsample_nearest{_form}{_start}) -> Tensor", out="")(
+        partial(upsample_nearest, _call)
+    )
     operator(
         f"aten::__upsample_bilinear{_form}{_start}) -> Tensor", out="", order="size_list scale_list"
-    )(_upsample_bilinear)
+    )(partial(upsample_bilinear, _call))
     _many = _start.replace("int? scale", "int[]? scale")
     _name = ".scale_list" if not _form else ".size_list_scale_list"
-    operator(f"aten::__upsample_bilinear{_name}{_many}) -> Tensor", out="")(_upsample_bilinear)
+    operator(f"aten::__upsample_bilinear{_name}{_many}) -> Tensor", out="")(
+        partial(upsample_bilinear, _call)
+    )
