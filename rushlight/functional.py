@@ -11,6 +11,7 @@ from .ops.eager.dispatch import eager_function
 from .ops.eager.functional import (
     unravel_index,
 )
+from .ops.tensors.overriding import PLAIN, ask_for, asks
 from .ops.tensors.tensor import Tensor
 
 __all__ = [
@@ -44,6 +45,8 @@ def cdist(
     Raises:
         ValueError: `compute_mode` is not one of the three words.
     """
+    if (type(x1) not in PLAIN or type(x2) not in PLAIN) and asks(x1, x2):
+        return ask_for(cdist, locals())  # type: ignore[no-any-return]
     if compute_mode == "use_mm_for_euclid_dist_if_necessary":
         return _cdist(x1, x2, p, None)
     elif compute_mode == "use_mm_for_euclid_dist":

@@ -2,71 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, wraps
+from importlib import import_module
+from inspect import Parameter as Argument
+from inspect import Signature, signature
+from keyword import iskeyword
+from types import FunctionType, TracebackType
+from typing import Any, Final, Self
 
+from .nn.flag_dispatch import FlagDispatch
+from .ops.eager.asking import asking_names, public_function
+from .ops.eager.dispatch import EagerFunction
+from .ops.tensors.differentiable import Differentiable
+from .ops.tensors.overriding import (
+    ARMED,
+    STATE,
+    asks,
+    handle_torch_function,
+    has_torch_function,
+    has_torch_function_unary,
+    last_mode_apart,
+    own_function,
+)
 from .ops.tensors.tensor import Tensor
 
 __all__ = [
-    *("TorchFunctionMode", "get_default_nowrap_functions", "get_ignored_functions"),
-    *("get_overridable_functions", "get_testing_overrides", "handle_torch_function"),
-    *("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"),
-    *("is_tensor_like", "is_tensor_method_or_property", "resolve_name"),
-    "wrap_torch_function",
+    *("BaseTorchFunctionMode", "TorchFunctionMode", "get_default_nowrap_functions"),
+    *("get_ignored_functions", "get_overridable_functions", "get_testing_overrides"),
+    *("handle_torch_function", "has_torch_function"),
+    "has_torch_function_unary",
+    *("has_torch_function_variadic", "is_tensor_like", "is_tensor_method_or_property"),
+    *("resolve_name", "wrap_torch_function"),
 ]
 
-
-def _own(value: object) -> Any:
-    """A class's own `__torch_function__`; None for those of torch."""
-    found = getattr(type(value), "__torch_function__", None)
-    return None if found is None or (isinstance(value, Tensor) and _is_tensors(found)) else found
-
-
-def _is_tensors(found: Any) -> bool:
-    mine = getattr(Tensor, "__torch_function__", None)
-    return getattr(found, "__func__", found) is getattr(mine, "__func__", mine)
-
-
-def has_torch_function(relevant_args: Iterable[object]) -> bool:
-    """Whether an argument's class sees to functions itself."""
-    return any(_own(each) is not None for each in relevant_args)
-
-
-def has_torch_function_unary(obj: object) -> bool:
-    """The same for one argument."""
-    return _own(obj) is not None
-
-
-def has_torch_function_variadic(*args: object) -> bool:
-    """The same for several arguments."""
-    return has_torch_function(args)
-
-
-def handle_torch_function(
-    public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
-) -> Any:
-    """What the classes of arguments make of a function, subclasses asked before their bases.
-
-    Raises:
-        TypeError: none of them knows it.
-    """
-    asked: list[Any] = []
-    for each in relevant_args:
-        if _own(each) is None or any(type(each) is type(other) for other in asked):
-            continue
-        before = [i for i, other in enumerate(asked) if isinstance(each, type(other))]
-        asked.insert(before[0] if before else len(asked), each)
-    types = tuple(type(each) for each in asked)
-    for each in asked:
-        made = type(each).__torch_function__(public_api, types, args, kwargs)
-        if made is not NotImplemented:
-            return made
-    name = f"{public_api.__module__}.{public_api.__name__}"
-    raise TypeError(
-        f"no implementation found for '{name}' on types that implement __torch_function__: "
-        f"{[type(each) for each in asked]}"
-    )
+has_torch_function_variadic = asks
 
 
 def wrap_torch_function(
@@ -89,54 +60,265 @@ def wrap_torch_function(
 
 def is_tensor_like(inp: object) -> bool:
     """Whether a value is a tensor, or its class sees to torch's functions."""
-    return isinstance(inp, Tensor) or hasattr(inp, "__torch_function__")
+    return type(inp) is Tensor or hasattr(inp, "__torch_function__")
+
+
+# --------------------------------------------------------------------------- which functions
+
+_SPACES: Final = ("linalg", "fft", "special")
+
+
+def _root() -> Any:
+    return import_module(__package__)
+
+
+def _functions_of(space: Any, names: Iterable[str], asking: bool = True) -> list[Any]:
+    """The functions of a module that ask the classes of their arguments, or those that do not."""
+    found = {getattr(space, name, None): None for name in names if not name.startswith("_")}
+    kinds = (FunctionType, EagerFunction, FlagDispatch)
+    return [f for f in found if isinstance(f, kinds) and _asks(f) is asking]
+
+
+def _asks(function: Any) -> bool:
+    """Whether a function asks the classes of its arguments."""
+    if isinstance(function, EagerFunction):
+        return any(_takes_tensors(form.arguments) for form in function.forms)
+    written = getattr(function, "if_true", function)
+    return not {"ask_for", "handle_torch_function"}.isdisjoint(written.__code__.co_names)
+
+
+def _takes_tensors(arguments: Iterable[Any]) -> bool:
+    return any("Tensor" in str(argument.type) for argument in arguments)
+
+
+@cache
+def _members() -> dict[Callable[..., Any], str]:
+    """The methods and properties of tensors, as classes are told them, and their names."""
+    found: dict[Callable[..., Any], str] = {}
+    plain = [n for n, f in vars(Tensor).items() if isinstance(f, EagerFunction)]
+    for name in dict.fromkeys([*plain, *asking_names()]):
+        found.setdefault(public_function(name), name)
+    return found
+
+
+@cache
+def _named() -> dict[Callable[..., Any], str]:
+    """The functions of torch, and the names by which they are found."""
+    root = _root()
+    names = import_module(".ops.eager.namespace", __package__).public_names()
+    functional = import_module(".functional", __package__)
+    layers = import_module(".nn.functional", __package__)
+    found: dict[Callable[..., Any], str] = {}
+    for f in _functions_of(root, functional.__all__):
+        if isinstance(f, FunctionType):
+            found[f] = f"torch.functional.{f.__name__}"
+    for f in _functions_of(root, sorted(names)):
+        found.setdefault(f, f"torch.{f.__name__}")
+    for f in _functions_of(layers, layers.__all__):
+        found.setdefault(f, f"torch.nn.functional.{f.__name__}")
+    for space in _SPACES:
+        module = import_module(f".{space}", __package__)
+        for name in dir(module):
+            if isinstance(getattr(module, name), EagerFunction):
+                found[getattr(module, name)] = f"torch.{space}.{name}"
+    return found
 
 
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
-    """Whether a function is one of Tensor's methods."""
-    name = getattr(func, "__name__", "")
-    return getattr(Tensor, name, None) is func or name == "__get__"
+    """Whether a function is a method of Tensor, or what reads or writes one of its properties."""
+    return func in _members() or getattr(func, "__name__", "") in ("__get__", "__set__")
 
 
 def resolve_name(f: Callable[..., Any]) -> str | None:
-    """The name by which a function is found."""
-    if is_tensor_method_or_property(f):
-        return f"torch.Tensor.{f.__name__}"
-    module = getattr(f, "__module__", None) or "torch"
-    return f"{module.replace('rushlight', 'torch')}.{f.__name__}"
+    """The name by which a function that can be overridden is found; None for others."""
+    if f in _members():
+        name = f"torch.Tensor.{_members()[f]}"
+        return f"{name}.__get__" if getattr(f, "__name__", "") == "__get__" else name
+    return _named().get(f)
 
 
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:
     """Functions whose results are not made instances of a subclass of Tensor."""
-    names = ("_base", "grad", "_grad")
-    return {vars(Tensor)[name].__get__ for name in names if name in vars(Tensor)}
+    return {vars(Differentiable)[name].__get__ for name in ("_base", "grad", "_grad")}
 
 
 def get_ignored_functions() -> set[Callable[..., Any]]:
     """Functions that no class can see to."""
-    return set()
+    names = import_module(".ops.eager.namespace", __package__).public_names()
+    return {
+        *_functions_of(_root(), names, asking=False),
+        Tensor.__hash__,
+        public_function("as_subclass"),
+    }
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
-    """Functions that classes can see to, by their module: those decorated by users alone."""
-    return {}
+    """Functions that classes can see to, by the module or class that they are found in."""
+    found: dict[Any, list[Callable[..., Any]]] = {}
+    for function, name in _named().items():
+        space = import_module(name.rpartition(".")[0].replace("torch", __package__, 1))
+        found.setdefault(space, []).append(function)
+    for function in _members():
+        owner = getattr(function, "__self__", None)
+        found.setdefault(owner if isinstance(owner, property) else Tensor, []).append(function)
+    return found
 
 
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """Functions of the same signatures as those that classes can see to."""
-    return {}
+    """Functions of the same signatures as those that classes can see to; each gives -1."""
+    return {f: _like(f) for f in (*_named(), *_members())}
+
+
+def _like(function: Callable[..., Any]) -> Callable[..., int]:
+    def like(*args: object, **kwargs: object) -> int:
+        return -1
+
+    like.__signature__ = _signature_of(function)  # type: ignore[attr-defined]
+    return like
+
+
+def _signature_of(function: Any) -> Signature:
+    if getattr(function, "__name__", "") == "__get__":
+        return Signature([Argument("self", Argument.POSITIONAL_OR_KEYWORD)])
+    if not isinstance(function, EagerFunction):
+        return signature(getattr(function, "if_true", function))
+    if not function.forms:
+        return signature(lambda *args, **kwargs: -1)
+    form = function.forms[0]
+    arguments = [
+        Argument(
+            f"{name}_" if iskeyword(name) else name,
+            Argument.KEYWORD_ONLY if argument.keyword_only else Argument.POSITIONAL_OR_KEYWORD,
+            default=argument.default if argument.has_default else Argument.empty,
+        )
+        for name, argument in zip(form.names, form.arguments, strict=True)
+    ]
+    return Signature(arguments, __validate_parameters__=False)
+
+
+# --------------------------------------------------------------------------- modes
 
 
 class TorchFunctionMode:
-    """The base of classes whose `__torch_function__` would see all functions.
+    """A block in which `__torch_function__` of this object sees all functions first.
 
-    They can be defined and made; entering one raises NotImplementedError.
+    While it answers the mode is left, so that it can call functions itself.
     """
 
-    def __enter__(self) -> NoReturn:
-        raise NotImplementedError(
-            f"{type(self).__qualname__}: rushlight has no modes of __torch_function__"
-        )
+    inner: TorchFunctionMode
 
-    def __exit__(self, *raised: object) -> None:
-        return None
+    def __init__(self) -> None:
+        pass
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """What the call of a function gives.
+
+        Raises:
+            NotImplementedError: always; subclasses say it.
+        """
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        _push_mode(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        _pop_mode()
+
+    @classmethod
+    def push(cls, *args: object, **kwargs: object) -> Self:
+        """A mode of this class."""
+        return cls(*args, **kwargs)
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that leaves functions as they are."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """The function's own result."""
+        return func(*args, **(kwargs or {}))
+
+
+def _push_mode(mode: TorchFunctionMode) -> None:
+    assert ARMED.installed is not None
+    ARMED.installed(True)
+    STATE.modes.append(mode)
+
+
+def _pop_mode() -> TorchFunctionMode:
+    assert ARMED.installed is not None
+    mode: TorchFunctionMode = STATE.modes.pop()
+    ARMED.installed(False)
+    return mode
+
+
+def _get_current_function_mode() -> TorchFunctionMode | None:
+    """The mode that is asked first; None outside of all."""
+    return STATE.modes[-1] if STATE.modes else None
+
+
+def _get_current_function_mode_stack() -> list[TorchFunctionMode]:
+    """The modes that are entered, the last one last."""
+    return list(STATE.modes)
+
+
+def _len_torch_function_stack() -> int:
+    return len(STATE.modes)
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    return bool(STATE.modes) and STATE.modes_too
+
+
+def _get_overloaded_args(
+    relevant_args: Iterable[Any], get_type_fn: Callable[[Any], type] | None = None
+) -> list[Any]:
+    """The arguments that are asked, those of subclasses before those of their bases."""
+    kind_of = get_type_fn or type
+    found: list[Any] = []
+    for each in relevant_args if STATE.subclasses else ():
+        kind = kind_of(each)
+        if kind is not Tensor and own_function(kind) is None:
+            continue
+        if not any(kind_of(other) is kind for other in found):
+            later = [i for i, other in enumerate(found) if issubclass(kind, kind_of(other))]
+            found.insert(later[0] if later else len(found), each)
+    return found
+
+
+@contextmanager
+def _pop_mode_temporarily() -> Iterator[TorchFunctionMode]:
+    """A block without the last mode, which it gives."""
+    with last_mode_apart() as mode:
+        yield mode
+
+
+@contextmanager
+def _enable_torch_function() -> Iterator[None]:
+    """A block in which classes and modes are asked again."""
+    before = STATE.subclasses, STATE.modes_too
+    STATE.subclasses = STATE.modes_too = True
+    try:
+        yield
+    finally:
+        STATE.subclasses, STATE.modes_too = before
+
+
+enable_reentrant_dispatch = _enable_torch_function

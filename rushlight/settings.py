@@ -6,6 +6,7 @@ from typing import Any
 
 from .ops.memory.dtype import DTYPES, Device, place_of
 from .ops.memory.entered import ENTERED
+from .ops.tensors.overriding import ask_for, asks
 
 __all__ = [
     *("are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device"),
@@ -157,16 +158,22 @@ def typename(obj: object) -> str:
 
 def sym_int(a: Any) -> int:
     """A number without its fraction."""
+    if asks(a):
+        return ask_for(sym_int, locals())  # type: ignore[no-any-return]
     return int(a)
 
 
 def sym_float(a: Any) -> float:
     """A number as a float."""
+    if asks(a):
+        return ask_for(sym_float, locals())  # type: ignore[no-any-return]
     return float(a)
 
 
 def sym_not(a: object) -> bool:
     """What is not so."""
+    if asks(a):
+        return ask_for(sym_not, locals())  # type: ignore[no-any-return]
     return not a
 
 

@@ -43,7 +43,7 @@ ALLOWED = (
     "ops/eager/masked.py: FUNCTIONS",
     "ops/eager/methods.py: _BINARY _IN_PLACE _UNARY",
     "ops/eager/namespace.py: _BY_HAND",
-    "ops/tensors/tensor.py: _ITERATION",
+    "ops/tensors/tracing.py: ABOUT_ROUNDS",
     "rushlight/__init__.py: _FUNCTIONAL",
     "rushlight/absent_devices.py: _ANSWERS",
     "rushlight/as_torch.py: _PUBLIC_CLASSES",

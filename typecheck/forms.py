@@ -373,6 +373,12 @@ def _is_scripting(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
     return typed.Literal(node.span, BOOL, True)
 
 
+@special("asks")
+def _asks(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
+    """Whether the class of an argument sees to a function itself: in script none does."""
+    return typed.Literal(node.span, BOOL, False)
+
+
 @special("is_tracing")
 def _is_tracing(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
     takes(scope, node, 0, 0)

@@ -161,7 +161,19 @@ def _has_truth(scope: Scope, value: typed.Expr) -> bool:
 # ---------------------------------------------------------------------------- and, or
 
 
+def _asks_classes(scope: Scope, node: tree.Expr) -> bool:
+    """Whether it asks if a class sees to a function itself, which no tensor of script's does."""
+    if not isinstance(node, tree.Call) or not isinstance(node.function, tree.Name):
+        return False
+    if node.function.id != "asks":
+        return False
+    callee = sugared(scope, node.function)
+    return isinstance(callee, SpecialForm) and callee.name == "asks"
+
+
 def _boolean(scope: Scope, node: tree.Boolean) -> Condition:
+    if node.operator == "and" and _asks_classes(scope, node.values[-1]):
+        return _decided(node.span, False, [])
     result = check_condition(scope, node.values[0])
     start = node.values[0].span
     for value in node.values[1:]:

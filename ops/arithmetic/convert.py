@@ -17,7 +17,7 @@ from ..table.table import operator
 from ..table.without_data import always, rows_of
 from .scalar_maths import int_of
 
-__all__ = ["item", "number_tensor", "real_part", "to_dtype", "truth"]
+__all__ = ["only_element", "item", "number_tensor", "real_part", "to_dtype", "truth"]
 
 _FLOAT64: Final = np.dtype(np.float64)
 
@@ -386,3 +386,10 @@ def _declare_casts() -> None:
 
 
 _declare_casts()
+
+
+def only_element(array: Array) -> Any:
+    """The one element, as Python's conversions ask for it."""
+    if array.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return item(array)

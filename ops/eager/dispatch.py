@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from ..table.out_forms import check_dtype_of_out
 from ..table.pointwise import cast, number_as
 from ..table.promotion import common_dtype_with, number_dtype
 from ..table.table import TABLE, Operator
+from ..tensors.overriding import ask, askers
 from ..tensors.tensor import Parameter, Tensor
 from .autocast_calls import cast_arguments
 from .binding import Form, Mismatch, takes_numbers, wrong_keyword
@@ -30,10 +31,12 @@ from .recipes import Key, Recipe, keep, key_of
 from .shortcuts import Shortcut, keep_shortcut, shortcut_of_sizes
 
 __all__ = [
-    *("AutocastFunction", "EagerFunction", "eager_function", "forget", "make_function"),
+    *("AutocastFunction", "EagerFunction", "call_by", "eager_function", "forget"),
+    "make_function",
 ]
 
 _LEAVES: Final = frozenset({Tensor, Parameter, int, float, bool, complex, type(None)})
+_SPACES: Final = ("fft", "linalg", "special")
 _NO_TENSORS: Final[tuple[object, ...]] = ()
 
 
@@ -128,6 +131,16 @@ class EagerFunction:
         entries = TABLE.operators(self.operator_name)
         return "\n".join(entry.schema for entry in entries)
 
+    @property
+    def public_name(self) -> str:
+        """What torch calls it where a class does not know it."""
+        if self._as_method:
+            return f"torch.Tensor.{self.__name__}"
+        if TABLE.faces()[self.operator_name] in ("function", "both"):
+            return f"torch.{self.__name__}"
+        space = self.__name__.partition("_")[0]
+        return f"torch.{space if space in _SPACES else 'nn'}.{self.__name__}"
+
     def __call__(self, *args: object, **kwargs: object) -> Any:
         try:
             if not kwargs:
@@ -157,6 +170,10 @@ class EagerFunction:
         key: Key | None,
         run: Run = run,
     ) -> Any:
+        if key is None:
+            asked = askers(args, kwargs)
+            if asked is not None:
+                return ask(self, asked, args, kwargs, self.public_name)
         out: Any = _NO_TENSORS
         requires_grad = False
         given = args, kwargs
@@ -264,6 +281,11 @@ class EagerFunction:
         return eager_function, (self.operator_name,)
 
 
+def call_by(call: Callable[..., Any]) -> None:
+    """Have the calls of all eager functions go through a function."""
+    EagerFunction.__call__ = call  # type: ignore[method-assign]
+
+
 class AutocastFunction(EagerFunction):
     """An eager function whose tensors are cast first while autocast is on."""
 
@@ -271,7 +293,7 @@ class AutocastFunction(EagerFunction):
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         state = autocast_state()
-        if state.cpu and "out" not in kwargs:
+        if state.cpu and "out" not in kwargs and askers(args, kwargs) is None:
             args, kwargs = cast_arguments(self.operator_name, args, kwargs, state)
         return super().__call__(*args, **kwargs)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
 
 from ..memory.dtype import DTYPES
 from ..tensors.construct import stands_for, tensor
+from ..tensors.overriding import PLAIN, ask_for, askers, asks, handle_torch_function
 from ..tensors.tensor import Tensor
 from .dispatch import eager_function
 
@@ -26,6 +28,9 @@ def _atleast(count: int) -> Callable[..., Any]:
     name = f"atleast_{count}d"
 
     def atleast(*tensors: object) -> Any:
+        asked = askers(tensors, {})
+        if asked is not None:
+            return handle_torch_function(atleast, asked, *tensors)
         given = tensors[0] if len(tensors) == 1 else tensors
         return eager_function(f"aten::{name}")(given)
 
@@ -37,12 +42,18 @@ def _atleast(count: int) -> Callable[..., Any]:
 @stands_for("aten::block_diag")
 def block_diag(*tensors: object) -> Any:
     """Matrices one after the other along the diagonal of a matrix of zeros."""
+    asked = askers(tensors, {})
+    if asked is not None:
+        return handle_torch_function(block_diag, asked, *tensors)
     return eager_function("aten::block_diag")(list(tensors))
 
 
 @stands_for("aten::cartesian_prod")
 def cartesian_prod(*tensors: object) -> Any:
     """All combinations of an element of each vector, as rows."""
+    asked = askers(tensors, {})
+    if asked is not None:
+        return handle_torch_function(cartesian_prod, asked, *tensors)
     found = eager_function("aten::cartesian_prod")(list(tensors))
     return tensors[0] if len(tensors) == 1 else found
 
@@ -69,6 +80,8 @@ def unique(
 
     With them come, if asked for, the place of each element among them and how often each occurs.
     """
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(unique, locals())
     flags = {"return_inverse": return_inverse, "return_counts": return_counts}
     if dim is None:
         results = eager_function("aten::_unique2")(input, sorted, **flags)
@@ -87,6 +100,8 @@ def unique_consecutive(
 
     With them come, if asked for, the place of each element among them and how long each run is.
     """
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(unique_consecutive, locals())
     results = eager_function("aten::unique_consecutive")(
         input, return_inverse=return_inverse, return_counts=return_counts, dim=dim
     )
@@ -103,6 +118,8 @@ def unravel_index(indices: Tensor, shape: object) -> tuple[Tensor, ...]:
         TypeError: the indices are not whole numbers, or the shape is none.
         ValueError: a size is negative.
     """
+    if type(indices) not in PLAIN and asks(indices):
+        return ask_for(unravel_index, locals())  # type: ignore[no-any-return]
     if indices.dtype.kind not in "iu":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not isinstance(shape, (int, Sequence)):
@@ -155,20 +172,38 @@ def _dim_order(self: Tensor) -> tuple[int, ...]:
     return tuple(sorted(range(self.dim()), key=lambda dim: -strides[dim]))
 
 
-def _itself(self: Tensor) -> Tensor:
-    """The tensor: there is no other kind of memory or layout it could be in."""
+def _to_dense(self: Tensor, dtype: object = None, *, masked_grad: bool = True) -> Tensor:
+    """The tensor: it has no other layout than this one."""
+    return self if dtype is None else self.to(dtype)
+
+
+def _share_memory(self: Tensor) -> Tensor:
+    """The tensor; processes that are forked share nothing."""
     return self
 
 
-def _never(self: Tensor) -> bool:
+def _is_shared(self: Tensor) -> bool:
     """False: no tensor is."""
     return False
 
 
+def _is_distributed(self: Tensor) -> bool:
+    """False: no tensor is."""
+    return False
+
+
+def _again(function: Any) -> Any:
+    """A second function that does the same, so that the method is not the function."""
+    made = FunctionType(function.__code__, globals(), function.__name__, function.__defaults__)
+    made.__doc__ = function.__doc__
+    return made
+
+
 METHODS: Final[dict[str, Any]] = {
-    **{"unique": unique, "unique_consecutive": unique_consecutive, "polygamma": _polygamma},
+    **{"unique": _again(unique), "unique_consecutive": _again(unique_consecutive)},
+    **{"polygamma": _polygamma},
     **{"nelement": _nelement, "ndimension": _ndimension, "dim_order": _dim_order},
-    **{"to_dense": _itself, "share_memory_": _itself, "is_shared": _never},
-    **{"is_distributed": _never},
+    **{"to_dense": _to_dense, "share_memory_": _share_memory, "is_shared": _is_shared},
+    **{"is_distributed": _is_distributed},
 }
 """What `Tensor.<name>` stands for, by name."""

@@ -6,13 +6,21 @@ Importing this gives them to `Tensor`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from functools import cache
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
 from ..memory.dtype import DTYPES, PYTHON_DTYPES, Device, DType
 from ..table.table import TABLE
 from ..tensors.construct import tensor
+from ..tensors.overriding import (
+    PLAIN,
+    DisableTorchFunctionSubclass,
+    ask_for,
+    ask_operator,
+    asks,
+)
 from ..tensors.tensor import Tensor
 from .binding import type_name, wrong_keyword
 from .dispatch import AutocastFunction, EagerFunction, eager_function, make_function
@@ -20,7 +28,7 @@ from .functional import METHODS
 from .typed_storage import new, set_, storage
 from .unknown_names import UnknownName
 
-__all__: list[str] = []
+__all__ = ["members_replaced", "operator_methods", "signs_between"]
 
 _NUMBERS: Final = (Tensor, bool, int, float, complex, np.number, np.bool_)
 
@@ -62,6 +70,8 @@ def _binary(function: EagerFunction) -> Callable[[Tensor, Any], Any]:
                 f"descriptor '{method.__name__}' for 'torch._C.TensorBase' objects doesn't apply "
                 f"to a '{type_name(self)}' object"
             )
+        if type(other) not in PLAIN and asks(other):
+            return ask_operator(method.__name__, self, other)
         if isinstance(other, kinds):
             return function(self, other)
         return NotImplemented
@@ -75,6 +85,8 @@ def _reflected(name: str, function: EagerFunction) -> Callable[[Tensor, Any], An
     rsub = eager_function("aten::rsub")
 
     def method(self: Tensor, other: object) -> Any:
+        if type(other) not in PLAIN and asks(other):
+            return ask_operator(method.__name__, self, other)
         if not isinstance(other, _NUMBERS):
             return NotImplemented
         if name != "truediv" and not isinstance(self, Tensor):
@@ -108,6 +120,38 @@ def _give(name: str, method: Any) -> None:
     setattr(Tensor, name, method)
 
 
+@cache
+def operator_methods() -> dict[str, str]:
+    """The methods that are called as Python's operators, where they have other names."""
+    binary = {name: method for name, method in _BINARY.items() if name not in ("floordiv", "eq")}
+    bits = ("and", "or", "xor")
+    found = {f"__{name}__": method for name, method in (binary | _UNARY).items()}
+    found |= {f"__r{name}__": _IN_PLACE[name].rstrip("_") for name in ("add", "mul", *bits)}
+    found |= {f"__i{name}__": m for name, m in _IN_PLACE.items() if not m.startswith("bitwise_")}
+    del found["__invert__"]
+    return found | {"__rtruediv__": "__rdiv__"}
+
+
+@cache
+def signs_between() -> frozenset[str]:
+    """The methods of signs between two operands, which may know nothing of the other one."""
+    return frozenset(f"__{side}{name}__" for side in ("", "r") for name in _BINARY)
+
+
+def members_replaced(members: dict[str, Any]) -> dict[str, Any]:
+    """Put members into the class of tensors, or take those out that are None.
+
+    Gives what was there.
+    """
+    before = {name: vars(Tensor).get(name) for name in members}
+    for name, member in members.items():
+        if member is None:
+            delattr(Tensor, name)
+        else:
+            setattr(Tensor, name, member)
+    return before
+
+
 def _give_operators() -> None:
     for name, operator_name in _BINARY.items():
         function = eager_function(f"aten::{operator_name}")
@@ -131,6 +175,8 @@ def _give_methods() -> None:
 
 def where(self: Tensor, condition: Tensor, other: object) -> Any:
     """This tensor's elements where the condition holds, the other's elsewhere."""
+    if type(other) not in PLAIN and asks(other):
+        return ask_for(where, locals())
     return eager_function("aten::where")(condition, self, other)
 
 
@@ -243,6 +289,65 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     return tuple(found) if get_infos else tuple(found)[:2]
 
 
+def as_subclass(self: Tensor, cls: type[Tensor]) -> Any:
+    """The same memory as an instance of a subclass of Tensor, which gradients go through.
+
+    Raises:
+        TypeError: the class is no subclass of Tensor.
+    """
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise TypeError(f"cls must be a type (got {type_name(cls)})")
+    refuse_dispatch(cls)
+    with DisableTorchFunctionSubclass():
+        alias = eager_function("aten::alias")(self)
+    made = object.__new__(cls)
+    made._array = alias._array
+    vars(made).update(vars(alias))
+    return made
+
+
+def make_subclass(cls: type[Tensor], data: Tensor, require_grad: bool = False) -> Any:
+    """An instance of a subclass that shares a tensor's memory, and is a leaf.
+
+    Raises:
+        TypeError: the class is no subclass of Tensor, or the data no tensor.
+    """
+    if not isinstance(cls, type):
+        raise TypeError(
+            f"_make_subclass(): argument 'cls' (position 1) must be type, not {type_name(cls)}"
+        )
+    if not isinstance(data, Tensor):
+        raise TypeError(
+            f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type_name(data)}"
+        )
+    if not issubclass(cls, Tensor):
+        raise TypeError("cls must be a type")
+    refuse_dispatch(cls)
+    return cls._of(data._array.view(), require_grad)
+
+
+def make_wrapper_subclass(cls: type[Tensor], *size: object, **options: object) -> NoReturn:
+    """A tensor without memory, whose class computes in `__torch_dispatch__`.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(
+        f"Tensor._make_wrapper_subclass({cls.__name__}): rushlight's operators compute with arrays "
+        "and have no __torch_dispatch__; make an instance with as_subclass or _make_subclass, and "
+        "see to functions in __torch_function__"
+    )
+
+
+def refuse_dispatch(cls: type[Tensor]) -> None:
+    """Refuse an instance of a class that wants to see operators below gradients."""
+    if getattr(cls, "__torch_dispatch__", None) is not None:
+        raise NotImplementedError(
+            f"{cls.__name__}.__torch_dispatch__: rushlight has no dispatch below gradients; see to "
+            "functions in __torch_function__"
+        )
+
+
 def _unknown(self: Tensor, name: str) -> Any:
     """What there is no method or attribute for."""
     cls = type(self)
@@ -252,11 +357,29 @@ def _unknown(self: Tensor, name: str) -> Any:
 
 def _give_conversions() -> None:
     for name, word in _CASTS.items():
-        setattr(Tensor, name, _cast(word))
-    for method in (to, new_tensor, nonzero, norm, lu, stft, split, where, storage, new, set_):
+        _give(name, _cast(word))
+    for method in (
+        as_subclass,
+        to,
+        new_tensor,
+        nonzero,
+        norm,
+        lu,
+        stft,
+        split,
+        where,
+        storage,
+        new,
+        set_,
+    ):
         setattr(Tensor, method.__name__, method)
     for name, method in METHODS.items():
+        if method.__name__.startswith("_"):
+            _give(name, method)
         setattr(Tensor, name, method)
+    Tensor._make_subclass = staticmethod(make_subclass)  # type: ignore[attr-defined]
+    refusing = staticmethod(make_wrapper_subclass)
+    Tensor._make_wrapper_subclass = refusing  # type: ignore[attr-defined]
 
 
 _give_conversions()

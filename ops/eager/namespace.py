@@ -37,8 +37,10 @@ from ..tensors.asarray import asarray
 from ..tensors.construct import as_tensor, finfo, from_numpy, frombuffer, iinfo, stands_for, tensor
 from ..tensors.display import set_printoptions
 from ..tensors.interchange import dlpack, dlpack_device, from_dlpack
+from ..tensors.overriding import PLAIN, ask_for, askers, asks, handle_torch_function
 from ..tensors.sizes import Size
 from ..tensors.tensor import Parameter, Tensor
+from . import asking as asking  # it tells tensors
 from . import methods
 from .dispatch import EagerFunction, eager_function
 from .functional import FUNCTIONS
@@ -107,18 +109,25 @@ Generator.set_state = _set_state  # type: ignore[attr-defined]
 @stands_for("aten::nonzero")
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
     """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(nonzero, locals())
     return methods.nonzero(input, as_tuple=as_tuple, out=out)
 
 
 @stands_for("aten::split")
 def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Any:
     """Parts of the given size, or sizes, along a dimension."""
+    if type(tensor) not in PLAIN and asks(tensor):
+        return ask_for(split, locals())
     return eager_function("aten::split")(tensor, split_size_or_sections, dim)
 
 
 @stands_for("aten::einsum")
 def einsum(equation: object, *operands: object) -> Any:
     """Sums of products named by letters: `einsum("ij,jk->ik", a, b)`."""
+    asked = askers(operands, {})
+    if asked is not None:
+        return handle_torch_function(einsum, asked, equation, *operands)
     given = (
         operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
     )
@@ -134,6 +143,8 @@ def einsum(equation: object, *operands: object) -> Any:
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: object = None) -> Any:
     """The sums of products over pairs of dimensions, or over `dims` last and first ones."""
+    if type(a) not in PLAIN and asks(a):
+        return ask_for(tensordot, locals())
     options = {} if out is None else {"out": out}
     if isinstance(dims, Tensor):
         dims = dims.tolist() if dims.numel() > 1 else int(dims.item())
@@ -149,6 +160,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: object = None) -> Any:
 @stands_for("aten::chain_matmul")
 def chain_matmul(*matrices: object, out: object = None) -> Any:
     """The product of matrices, in the order that takes the fewest multiplications."""
+    asked = askers(matrices, {})
+    if asked is not None:
+        return handle_torch_function(chain_matmul, asked, *matrices)
     options = {} if out is None else {"out": out}
     given = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], list) else matrices
     return eager_function("aten::chain_matmul")(list(given), **options)
@@ -168,12 +182,16 @@ def stft(
     align_to_window: bool | None = None,
 ) -> Any:
     """The Fourier transforms of overlapping pieces of a signal."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(stft, locals())
     given = (input, n_fft, hop_length, win_length, window, center, pad_mode, normalized)
     return methods.stft(*given, onesided, return_complex, align_to_window)
 
 
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """L and U in one matrix, the rows exchanged, and on demand where U has a zero."""
+    if type(A) not in PLAIN and asks(A):
+        return ask_for(lu, locals())
     found = eager_function("aten::_lu_with_info")(A, pivot, not get_infos)
     if out is not None:
         for result, target in zip(found, out, strict=False):
@@ -191,6 +209,8 @@ def norm(
     dtype: DType | None = None,
 ) -> Any:
     """The norm over some dimensions, or all."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(norm, locals())
     dims = [dim] if isinstance(dim, int) else dim
     options: dict[str, Any] = {} if out is None else {"out": out}
     named = isinstance(p, str)
@@ -206,6 +226,9 @@ def norm(
 @stands_for("aten::meshgrid")
 def meshgrid(*tensors: object, indexing: str = "ij") -> Any:
     """The coordinates of the grid that some vectors span."""
+    asked = askers(tensors, {})
+    if asked is not None:
+        return handle_torch_function(meshgrid, asked, *tensors, indexing=indexing)
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
     return eager_function("aten::meshgrid")(list(given), indexing=indexing)
 
@@ -213,6 +236,9 @@ def meshgrid(*tensors: object, indexing: str = "ij") -> Any:
 @stands_for("aten::broadcast_tensors")
 def broadcast_tensors(*tensors: object) -> Any:
     """The tensors, expanded to their common shape."""
+    asked = askers(tensors, {})
+    if asked is not None:
+        return handle_torch_function(broadcast_tensors, asked, *tensors)
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
     return eager_function("aten::broadcast_tensors")(list(given))
 
@@ -263,6 +289,8 @@ def is_storage(obj: object) -> bool:
 @stands_for("aten::numel")
 def numel(input: Tensor) -> int:
     """The number of elements."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(numel, locals())  # type: ignore[no-any-return]
     return input._array.size
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .errors import IndexOutOfRange, OperatorError
 
-__all__ = ["broadcast_error", "infer_size", "size_at", "wrap_dim", "wrap_dims"]
+__all__ = ["checked_dim", "broadcast_error", "infer_size", "size_at", "wrap_dim", "wrap_dims"]
 
 
 def wrap_dim(dim: int, ndim: int) -> int:
@@ -116,3 +116,10 @@ def broadcast_error(
                 roles={names[0]: f"has {x} in dimension {dim}", names[1]: f"has {y} there"},
             )
     return OperatorError(f"shapes {list(a)} and {list(b)} broadcast")
+
+
+def checked_dim(dim: int, ndim: int) -> int:
+    """A dimension as a place from 0 on, in the words of `size` and `stride`."""
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return wrap_dim(dim, ndim)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from .dtype import Array, Dtype
 from .errors import OperatorError
 
 __all__ = [
+    "copied_with_storage",
     "address",
     "borrowed",
     "bounds_of",
@@ -275,3 +277,17 @@ def strides_of(array: Array) -> tuple[int, ...]:
                 strides[following] * array.shape[following] if following < array.ndim else 1
             )
     return tuple(strides)
+
+
+def copied_with_storage(array: Array, memo: dict[int, Any]) -> Array:
+    """A copy; tensors that shared memory share the copy's memory."""
+    owner, offset, _ = storage_of(array)
+    if not array.size or not owner.flags.c_contiguous:
+        return array.copy("K")
+    fresh = memo.get(id(owner))
+    if fresh is None:
+        fresh = memo[id(owner)] = owner.copy()
+    if owner is array:
+        return fresh
+    begin = offset * array.itemsize
+    return view_of(fresh, array.shape, array.strides, begin, array.dtype)

@@ -18,6 +18,7 @@ import numpy as np
 from ..memory.dtype import DTYPES, Array, Device, get_default_dtype
 from ..memory.errors import OnMeta
 from ..memory.reserved import reserved
+from ..tensors import overriding
 from ..tensors.tensor import Parameter, Tensor
 
 __all__ = ["META", "MetaParameter", "MetaTensor", "closed", "is_meta", "on_meta", "opened"]
@@ -212,7 +213,10 @@ def _twin(kind: type[Tensor]) -> Any:
     members["_array"] = property(_array, _set_array)
     members["__class__"] = property(lambda self: kind)
     members["__slots__"] = ()
-    return type(kind.__name__, (_NoData, kind), members)
+    members["__torch_function__"] = staticmethod(overriding.disabled)
+    made = type(kind.__name__, (_NoData, kind), members)
+    overriding.make_plain(made)
+    return made
 
 
 MetaTensor: Final = _twin(Tensor)

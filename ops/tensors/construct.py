@@ -19,6 +19,7 @@ from ..memory.dtype import (
     place_of,
 )
 from ..memory.storage import borrowed
+from .overriding import PLAIN, ask, asks
 from .python_data import array_of_data
 from .tensor import Tensor
 from .tracing import ACTIVE, current_tracer
@@ -64,6 +65,9 @@ def tensor(
         RuntimeError: no dtype stands for something; a number is too large for the dtype; integers
             cannot require gradients.
     """
+    if not PLAIN and asks():
+        given = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+        return ask(tensor, (), (data,), given, "torch.tensor")  # type: ignore[no-any-return]
     place = place_of(device)
     if isinstance(data, Tensor):
         warnings.warn(
@@ -92,6 +96,9 @@ def as_tensor(
     data: object, dtype: DType | None = None, device: Device | str | None = None
 ) -> Tensor:
     """Data as a tensor; the memory of a tensor or array is shared where its dtype can stay."""
+    if not PLAIN and asks():
+        given = {"dtype": dtype, "device": device}
+        return ask(as_tensor, (), (data,), given, "torch.as_tensor")  # type: ignore[no-any-return]
     place = place_of(device)
     if place.type == "meta":
         return (data if isinstance(data, Tensor) else tensor(data)).to(place, dtype)

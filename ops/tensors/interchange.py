@@ -62,6 +62,9 @@ class _Capsule:
         return _CPU
 
 
+dlpack.__name__, dlpack_device.__name__ = "__dlpack__", "__dlpack_device__"
+
+
 def from_dlpack(
     ext_tensor: object, *, device: Device | str | None = None, copy: bool | None = None
 ) -> Tensor:

@@ -5,13 +5,13 @@ Operators, as methods and as `+ - * @ ==`, come from the operator table: see met
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from ..arithmetic.convert import int_of_tensor, item, real_part, truth
-from ..memory.dims import wrap_dim
+from ..arithmetic.convert import int_of_tensor, item, only_element, real_part, truth
+from ..memory.dims import checked_dim
 from ..memory.dtype import (
     CPU,
     DTYPES,
@@ -23,19 +23,28 @@ from ..memory.dtype import (
     default_dtype,
     dtype_of,
 )
-from ..memory.storage import address, storage_of, strides_of, view_of
+from ..memory.storage import address, copied_with_storage, strides_of
 from ..memory.versions import written
 from ..shapes.nested import NestedArray
 from ..shapes.query import length
 from ..shapes.shape import matrix_t, numpy_t
 from ..table.grad_mode import is_grad_enabled
+from . import overriding
 from .differentiable import Differentiable
 from .display import format_array
 from .indexing import get_item, set_item
-from .python_data import array_of_arguments
+from .overriding import PLAIN, asks
+from .python_data import array_of_arguments, c_name
 from .sizes import Size
 from .tape_port import tape
-from .tracing import ACTIVE, asked_by_operators, current_tracer
+from .tracing import (
+    ABOUT_LENGTHS,
+    ABOUT_ROUNDS,
+    ACTIVE,
+    asked_by_operators,
+    current_tracer,
+    warn_of,
+)
 from .untyped_storage import Storage
 
 __all__ = ["Parameter", "Tensor"]
@@ -57,6 +66,22 @@ class Tensor(Differentiable):
 
     def __new__(cls, *args: object, **options: object) -> Self:
         return cls._of(array_of_arguments(args, Size))
+
+    def __init_subclass__(cls, **options: object) -> None:
+        super().__init_subclass__(**options)
+        overriding.asking(cls)
+
+    @classmethod
+    def __torch_function__(
+        cls,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Call a function; tensors among its results become instances of this class."""
+        result = overriding.result_without_asking(cls, func, types, args, kwargs or {})
+        return result if cls is Tensor or overriding.is_left_alone(func) else _as_class(result, cls)
 
     @classmethod
     def _of(cls, array: Array, requires_grad: bool = False) -> Self:
@@ -170,7 +195,7 @@ class Tensor(Differentiable):
         """The sizes, or the size of one dimension."""
         if dim is None:
             return _traced_shape(self) if ACTIVE else Size(self._array.shape)
-        axis = _dim(dim, self._array.ndim)
+        axis = checked_dim(dim, self._array.ndim)
         if ACTIVE and not asked_by_operators():
             tracer = current_tracer()
             if tracer is not None:
@@ -180,7 +205,7 @@ class Tensor(Differentiable):
     def stride(self, dim: int | None = None) -> Any:
         """The strides in elements, or the stride of one dimension."""
         strides = strides_of(self._array)
-        return strides if dim is None else strides[_dim(dim, self._array.ndim)]
+        return strides if dim is None else strides[checked_dim(dim, self._array.ndim)]
 
     def data_ptr(self) -> int:
         """The address of the first element; 0 for a tensor without elements."""
@@ -219,13 +244,13 @@ class Tensor(Differentiable):
             RuntimeError: there is not just one.
         """
         if ACTIVE:
-            _warn("Converting a tensor to a Python number")
+            warn_of("Converting a tensor to a Python number")
         return item(self._array)
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
         if ACTIVE:
-            _warn("Converting a tensor to a Python list")
+            warn_of("Converting a tensor to a Python list")
         array = self._array
         if array.dtype.kind not in "biufc" or array.dtype.isbuiltin != 1:
             array = array.astype(np.complex128 if self.dtype.is_complex else np.float64)
@@ -239,7 +264,7 @@ class Tensor(Differentiable):
             TypeError: NumPy has no such dtype.
         """
         if ACTIVE:
-            _warn("Converting a tensor to a NumPy array")
+            warn_of("Converting a tensor to a NumPy array")
         if not force and self.requires_grad:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
@@ -261,22 +286,22 @@ class Tensor(Differentiable):
 
     def __bool__(self) -> bool:
         if ACTIVE:
-            _warn("Converting a tensor to a Python boolean")
+            warn_of("Converting a tensor to a Python boolean")
         return truth(self._array)
 
     def __int__(self) -> int:
         if ACTIVE:
-            _warn("Converting a tensor to a Python integer")
-        number = real_part(_only(self._array), "int64_t")
+            warn_of("Converting a tensor to a Python integer")
+        number = real_part(only_element(self._array), "int64_t")
         return int(number) if isinstance(number, float) else int_of_tensor(self._array)
 
     def __float__(self) -> float:
         if ACTIVE:
-            _warn("Converting a tensor to a Python float")
-        return float(real_part(_only(self._array), "double"))
+            warn_of("Converting a tensor to a Python float")
+        return float(real_part(only_element(self._array), "double"))
 
     def __complex__(self) -> complex:
-        return complex(_only(self._array))
+        return complex(only_element(self._array))
 
     def __index__(self) -> int:
         if self._array.dtype.kind not in "biu" or self._array.size != 1:
@@ -287,14 +312,14 @@ class Tensor(Differentiable):
         if not self._array.ndim:
             raise TypeError("len() of a 0-d tensor")
         if ACTIVE:
-            _warn("Using len to get tensor shape", _LENGTH)
+            warn_of("Using len to get tensor shape", ABOUT_LENGTHS)
         return length(self._array)
 
     def __iter__(self) -> Iterator[Tensor]:
         if not self._array.ndim:
             raise TypeError("iteration over a 0-d tensor")
         if ACTIVE:
-            _warn("Iterating over a tensor", _ITERATION)
+            warn_of("Iterating over a tensor", ABOUT_ROUNDS)
         if self._requires_grad or (ACTIVE and current_tracer() is not None):
             return iter(self.unbind(0))
         array = self._array
@@ -313,7 +338,9 @@ class Tensor(Differentiable):
         return id(self)
 
     def __repr__(self) -> str:
-        return format_array(self._array, self._history())
+        plain = type(self) is Tensor or isinstance(self, Parameter)
+        prefix = "tensor(" if plain else f"{type(self).__name__}("
+        return format_array(self._array, self._history(), prefix)
 
     def _history(self) -> list[str]:
         """What is told of the tensor's gradients where it is printed."""
@@ -339,9 +366,13 @@ class Tensor(Differentiable):
             tracer = current_tracer()
             if tracer is not None:
                 return tracer.get_item(self, key)  # type: ignore[no-any-return]
+        try:
+            plain = _plain(key)
+        except _AsksError:
+            return overriding.ask_operator("__getitem__", self, key)  # type: ignore[no-any-return]
         if self._requires_grad and is_grad_enabled():
             return tape().get_item(self, key)  # type: ignore[no-any-return]
-        part = Tensor._of(get_item(self._array, _plain(key)))
+        part = Tensor._of(get_item(self._array, plain))
         part._view_of = self
         if self._requires_grad:
             part._seen_unwatched()
@@ -356,6 +387,13 @@ class Tensor(Differentiable):
                 tracer.set_item(self, key, value)
                 return
         is_tensor = isinstance(value, Tensor)
+        try:
+            plain = _plain(key)
+            if type(value) not in PLAIN and asks(value):
+                raise _AsksError
+        except _AsksError:
+            overriding.ask_operator("__setitem__", self, key, value)
+            return
         if (self._requires_grad or (is_tensor and value._requires_grad)) and is_grad_enabled():
             tape().set_item(self, key, value)
             return
@@ -364,9 +402,9 @@ class Tensor(Differentiable):
             value = value._array
         elif not isinstance(value, _NUMBERS):
             raise TypeError(
-                f"can't assign a {_c_name(type(value))} to a torch.{self.dtype.scalar_name}Tensor"
+                f"can't assign a {c_name(type(value))} to a torch.{self.dtype.scalar_name}Tensor"
             )
-        set_item(self._array, _plain(key), value)
+        set_item(self._array, plain, value)
 
     def __delitem__(self, key: object) -> None:
         raise TypeError("Tensor does not support deleting items")
@@ -458,7 +496,7 @@ class Tensor(Differentiable):
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         if not self.is_leaf:
             raise RuntimeError(_DEEP_COPY)
-        copied = type(self)._of(_copied_with_storage(self._array, memo), self._requires_grad)
+        copied = type(self)._of(copied_with_storage(self._array, memo), self._requires_grad)
         memo[id(self)] = copied
         if self._gradient is not None:
             copied._gradient = self._gradient.__deepcopy__(memo)
@@ -477,6 +515,7 @@ class Parameter(Tensor):
     """
 
     __slots__ = ()
+    __torch_function__ = staticmethod(overriding.disabled)
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         if data is None:
@@ -485,6 +524,20 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+overriding.make_plain(Tensor)
+overriding.make_plain(Parameter)
+
+
+def _as_class(result: Any, cls: type[Tensor]) -> Any:
+    """A result whose tensors, also those in tuples and lists, are instances of a class."""
+    if isinstance(result, Tensor):
+        return result if isinstance(result, cls) else result.as_subclass(cls)
+    if isinstance(result, (tuple, list)):
+        parts = (_as_class(each, cls) for each in result)
+        return type(result)._make(parts) if hasattr(result, "_make") else type(result)(parts)
+    return result
 
 
 _DEEP_COPY = (
@@ -505,13 +558,6 @@ def _write(part: Tensor, value: Tensor | complex) -> None:
 _NUMBERS = (bool, int, float, complex, np.integer)
 
 
-def _c_name(kind: type) -> str:
-    """The name of a type as C code sees it: with its module if it was made in C."""
-    made_in_python = kind.__flags__ & (1 << 9)
-    is_bare = made_in_python or kind.__module__ == "builtins"
-    return kind.__name__ if is_bare else f"{kind.__module__}.{kind.__name__}"
-
-
 def _rebuilt(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:
     return cls._of(array, requires_grad)
 
@@ -524,39 +570,27 @@ def _traced_shape(tensor: Tensor) -> Size:
     return Size(tracer.size_of(tensor, dim) for dim in range(tensor._array.ndim))
 
 
-def _warn(what: str, *text: str) -> None:
-    """Tell the tracer of something that it cannot show."""
-    tracer = current_tracer()
-    if tracer is not None and not asked_by_operators():
-        tracer.warn(what, *text)
-
-
-_LENGTH = (
-    " might cause the trace to be incorrect. Recommended usage would be tensor.shape[0]. Passing a "
-    "tensor of different shape might lead to errors or silently give incorrect results."
-)
-_ITERATION = (
-    " might cause the trace to be incorrect. Passing a tensor of different shape won't change the "
-    "number of iterations executed (and might lead to errors or silently give incorrect results)."
-)
-
-
-def _dim(dim: int, ndim: int) -> int:
-    if not ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return wrap_dim(dim, ndim)
-
-
 def _is_several(key: Sequence[object]) -> bool:
     """Whether a list stands for one index a dimension, as a short one does that holds indices."""
     kinds = (Tensor, list, tuple, np.ndarray, slice, type(None), type(Ellipsis))
     return len(key) < 32 and any(isinstance(part, kinds) for part in key)
 
 
+class _AsksError(Exception):
+    """A part of a key is to be asked."""
+
+
 def _plain(key: object) -> object:
-    """A key with arrays in place of tensors."""
-    if type(key) is int or type(key) is slice:
+    """A key with arrays in place of tensors.
+
+    Raises:
+        _AsksError: the class of a part is to be asked.
+    """
+    kind = type(key)
+    if kind is int or kind is slice:
         return key
+    if kind not in PLAIN and kind is not tuple and asks(key):
+        raise _AsksError
     if isinstance(key, Tensor):
         return key._array
     if isinstance(key, tuple):
@@ -564,24 +598,3 @@ def _plain(key: object) -> object:
     if isinstance(key, list):
         return [_plain(part) for part in key]
     return key
-
-
-def _only(array: Array) -> Any:
-    """The one element, as Python's conversions ask for it."""
-    if array.size != 1:
-        raise ValueError("only one element tensors can be converted to Python scalars")
-    return item(array)
-
-
-def _copied_with_storage(array: Array, memo: dict[int, Any]) -> Array:
-    """A copy; tensors that shared memory share the copy's memory."""
-    owner, offset, _ = storage_of(array)
-    if not array.size or not owner.flags.c_contiguous:
-        return array.copy("K")
-    fresh = memo.get(id(owner))
-    if fresh is None:
-        fresh = memo[id(owner)] = owner.copy()
-    if owner is array:
-        return fresh
-    begin = offset * array.itemsize
-    return view_of(fresh, array.shape, array.strides, begin, array.dtype)

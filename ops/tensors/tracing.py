@@ -15,6 +15,9 @@ from ...frontend.locks import after_fork
 from ..table.table import Operator
 
 __all__ = [
+    "ABOUT_LENGTHS",
+    "ABOUT_ROUNDS",
+    "warn_of",
     *("ACTIVE", "TracedFloat", "TracedInt", "Tracer", "asked_by_operators", "current_tracer"),
     *("own_questions", "paused", "traced_number"),
 ]
@@ -142,3 +145,20 @@ def traced_number(tensor: Any, number: object, kind: str) -> object:
     """A number read from a tensor for an operator; while tracing one that remembers it."""
     tracer = current_tracer()
     return number if tracer is None else tracer.number_from(tensor, number, kind)
+
+
+def warn_of(what: str, *text: str) -> None:
+    """Tell the tracer of something that it cannot show."""
+    tracer = current_tracer()
+    if tracer is not None and not asked_by_operators():
+        tracer.warn(what, *text)
+
+
+ABOUT_LENGTHS: Final = (
+    " might cause the trace to be incorrect. Recommended usage would be tensor.shape[0]. Passing a "
+    "tensor of different shape might lead to errors or silently give incorrect results."
+)
+ABOUT_ROUNDS: Final = (
+    " might cause the trace to be incorrect. Passing a tensor of different shape won't change the "
+    "number of iterations executed (and might lead to errors or silently give incorrect results)."
+)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..ops.tensors import overriding
 from ..ops.tensors.tensor import Tensor
 
 __all__ = [
@@ -12,7 +11,10 @@ __all__ = [
     *("_log_api_usage_metadata", "_warn_deprecation"),
 ]
 
+DisableTorchFunction = overriding.DisableTorchFunction
+DisableTorchFunctionSubclass = overriding.DisableTorchFunctionSubclass
 _TensorMeta = type(Tensor)
+_disabled_torch_function_impl = overriding.disabled
 
 
 def _log_api_usage_once(event: str) -> None:
@@ -29,24 +31,3 @@ def _log_api_usage_metadata(event: str, metadata_map: dict[str, str]) -> None:
 def _get_privateuse1_backend_name() -> str:
     """The name of a device that others add: its name before that."""
     return "privateuseone"
-
-
-def _disabled_torch_function_impl(
-    func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-) -> Any:
-    """The `__torch_function__` of classes that leave functions as they are."""
-    del types
-    return func(*args, **(kwargs or {}))
-
-
-class DisableTorchFunctionSubclass:
-    """A block in which subclasses' `__torch_function__` is not asked."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *raised: object) -> None:
-        return None
-
-
-DisableTorchFunction = DisableTorchFunctionSubclass

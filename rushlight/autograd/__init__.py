@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..ops.gradients.tape import backward as _backward
 from ..ops.gradients.tape import gradients_of
 from ..ops.table.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ..ops.tensors.construct import stands_for
+from ..ops.tensors.overriding import ask_for, askers
 from ..ops.tensors.tensor import Tensor
 from . import functional, graph, profiler
 from .anomaly import detect_anomaly, set_detect_anomaly
@@ -38,7 +39,8 @@ __all__ = [
 
 
 def _several(value: Any) -> list[Any]:
-    return [value] if isinstance(value, Tensor) else list(value)
+    several = isinstance(value, Iterable) and not isinstance(value, Tensor)
+    return list(value) if several else [value]
 
 
 @stands_for("aten::backward")
@@ -92,6 +94,9 @@ def grad(
     Raises:
         RuntimeError: there is no way back from a result, or an input is not reached.
     """
+    if askers((outputs, inputs), {}) is not None:
+        given = dict(locals(), outputs=tuple(_several(outputs)), inputs=tuple(_several(inputs)))
+        return ask_for(grad, given)  # type: ignore[no-any-return]
     results, wanted = _several(outputs), _several(inputs)
     grads = [None] * len(results) if grad_outputs is None else _several(grad_outputs)
     if materialize_grads and allow_unused is False:

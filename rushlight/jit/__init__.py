@@ -8,6 +8,7 @@ from typing import Final
 
 from ..frontend.exceptions import ScriptError as Error
 from ..frontend.exceptions import ScriptWarning
+from ..ops.tensors.overriding import asks, has_torch_function, has_torch_function_unary
 from ..typecheck.names import SpecialForm
 from . import _state, annotations, frontend  # type: ignore[assignment]  # the name of a feature
 from . import host as host  # it tells the floors below
@@ -118,6 +119,9 @@ __all__ = [
 
 register_special(annotate, SpecialForm("annotate"))
 register_special(is_scripting, SpecialForm("is_scripting"))
+register_special(asks, SpecialForm("asks"))
+register_special(has_torch_function, SpecialForm("asks"))
+register_special(has_torch_function_unary, SpecialForm("asks"))
 register_special(is_tracing, SpecialForm("is_tracing"))
 register_special(isinstance, SpecialForm("isinstance"))
 register_special(fork, SpecialForm("fork"))

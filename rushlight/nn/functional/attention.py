@@ -16,6 +16,7 @@ from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DType
+from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
 from .. import dtype_names
 from ..sizes import is_scripting
@@ -370,6 +371,10 @@ def multi_head_attention_forward(
 
     The weights are given back too, averaged over the heads or not, if they are needed.
     """
+    if (type(query) not in PLAIN or type(key) not in PLAIN) and asks(
+        query, key, value, out_proj_weight
+    ):
+        return ask_for(multi_head_attention_forward, locals())
     _check_dims(query, key, value, key_padding_mask, attn_mask)
     if is_causal and attn_mask is None:
         raise RuntimeError(

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
 from .. import _reduction
 from .activations import logsigmoid
@@ -57,6 +58,10 @@ def ctc_loss(
     zero_infinity: bool = False,
 ) -> Tensor:
     """Connectionist temporal classification of log probabilities (T, N, C) or (T, C)."""
+    if (type(log_probs) not in PLAIN or type(targets) not in PLAIN) and asks(
+        log_probs, targets, input_lengths, target_lengths
+    ):
+        return ask_for(ctc_loss, locals())
     return _ctc_loss(
         log_probs,
         targets,
@@ -78,6 +83,8 @@ def nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Minus the score of the right class."""
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(nll_loss, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     return _nll_loss_nd(input, target, weight, number, ignore_index)
 
@@ -93,6 +100,8 @@ def cross_entropy(
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """Cross entropy of scores; the target are classes or probabilities."""
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(cross_entropy, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     return _cross_entropy_loss(input, target, weight, number, ignore_index, label_smoothing)
 
@@ -107,6 +116,8 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """What `target * (input1 - input2)` lacks to `margin`."""
+    if (type(input1) not in PLAIN or type(input2) not in PLAIN) and asks(input1, input2, target):
+        return ask_for(margin_ranking_loss, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
@@ -125,6 +136,8 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The value where the target is 1, what it lacks to `margin` where it is -1."""
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(hinge_embedding_loss, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     return _hinge_embedding_loss(input, target, margin, number)
 
@@ -137,6 +150,8 @@ def multilabel_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Margins between wanted classes, named before the first -1 of a row, and all others."""
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(multilabel_margin_loss, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     return _multilabel_margin_loss(input, target, number)
 
@@ -150,6 +165,8 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Binary cross entropy of each class, averaged over the classes."""
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(multilabel_soft_margin_loss, locals())
     word = _reduction.word_of(size_average, reduce, reduction)
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     if weight is not None:
@@ -169,6 +186,8 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`1 - cos` where the target is 1, `cos` above `margin` where it is -1."""
+    if (type(input1) not in PLAIN or type(input2) not in PLAIN) and asks(input1, input2, target):
+        return ask_for(cosine_embedding_loss, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     return _cosine_embedding_loss(input1, input2, target, margin, number)
 
@@ -184,6 +203,8 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """How far other classes come within `margin` of the right one."""
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(multi_margin_loss, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     if p != 1 and p != 2:
         raise ValueError("only p == 1 and p == 2 supported")
@@ -205,6 +226,10 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """How much nearer than by `margin` the negative is than the positive."""
+    if (type(anchor) not in PLAIN or type(positive) not in PLAIN) and asks(
+        anchor, positive, negative
+    ):
+        return ask_for(triplet_margin_loss, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
@@ -222,6 +247,10 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`triplet_margin_loss` with any distance, for eager code alone."""
+    if (type(anchor) not in PLAIN or type(positive) not in PLAIN) and asks(
+        anchor, positive, negative
+    ):
+        return ask_for(triplet_margin_with_distance_loss, locals())
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     if margin <= 0:

@@ -1,11 +1,13 @@
 """Functions of layers: convolutions, and what rearranges their inputs."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
 from ..sizes import pair
 
@@ -57,6 +59,8 @@ def unfold(
     stride: BroadcastingList2[int] = 1,  # type: ignore[assignment]
 ) -> Tensor:
     """What each window of an image sees, as a column: (batch, channels * window, windows)."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(unfold, locals())
     return _im2col(input, pair(kernel_size), pair(dilation), pair(padding), pair(stride))
 
 
@@ -69,6 +73,8 @@ def fold(
     stride: BroadcastingList2[int] = 1,  # type: ignore[assignment]
 ) -> Tensor:
     """The image of sums that the columns of `unfold` make, each put back where it was."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(fold, locals())
     return _col2im(
         input,
         pair(output_size),

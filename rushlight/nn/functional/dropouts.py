@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 
 from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
 
 __all__ = [
@@ -39,6 +40,8 @@ def _need_probability(p: float) -> None:
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Elements set to 0 with probability `p`, the others scaled by 1 / (1 - p)."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(dropout, locals())
     _need_probability(p)
     return _dropout_(input, p, training) if inplace else _dropout(input, p, training)
 
@@ -47,6 +50,8 @@ def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """Dropout that keeps mean and variance of what `selu` gives."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(alpha_dropout, locals())
     _need_probability(p)
     return _alpha_dropout_(input, p, training) if inplace else _alpha_dropout(input, p, training)
 
@@ -55,6 +60,8 @@ def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """`alpha_dropout` of whole channels."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(feature_alpha_dropout, locals())
     _need_probability(p)
     if inplace:
         return _feature_alpha_dropout_(input, p, training)
@@ -96,6 +103,8 @@ def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Whole channels of (N, C, L) or (C, L) set to 0 with probability `p`."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(dropout1d, locals())
     _need_probability(p)
     dimensions = input.dim()
     if dimensions == 3:
@@ -114,6 +123,8 @@ def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Whole channels of (N, C, H, W) set to 0 with probability `p`."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(dropout2d, locals())
     _need_probability(p)
     dimensions = input.dim()
     if dimensions == 3:
@@ -134,6 +145,8 @@ def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Whole channels of (N, C, D, H, W) or (C, D, H, W) set to 0 with probability `p`."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(dropout3d, locals())
     _need_probability(p)
     dimensions = input.dim()
     if dimensions == 5:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.construct import stands_for
+from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
 from .. import dtype_names
 from ..sizes import is_scripting
@@ -63,6 +64,8 @@ def embedding(
     sparse: bool = False,
 ) -> Tensor:
     """The rows of `weight` that `input` names; rows longer than `max_norm` are shortened."""
+    if (type(input) not in PLAIN or type(weight) not in PLAIN) and asks(input, weight):
+        return ask_for(embedding, locals())
     padding = -1 if padding_idx is None else _row_of(padding_idx, weight)
     if max_norm is None:
         return _embedding(weight, input, padding, scale_grad_by_freq, sparse)
@@ -133,6 +136,8 @@ def embedding_bag(
 
     A matrix of indices holds a bag in each row; of a vector `offsets` says where bags begin.
     """
+    if (type(input) not in PLAIN or type(weight) not in PLAIN) and asks(input, weight):
+        return ask_for(embedding_bag, locals())
     if weight.dtype == dtype_names.int64 and input.is_floating_point():
         warnings.warn(
             "Argument order of nn.functional.embedding_bag was changed. "

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
 from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
 from ..flag_dispatch import FlagDispatch
 from ..sizes import pair_of_floats, triple_of_floats
@@ -60,6 +61,8 @@ def fractional_max_pool2d_with_indices(
     Raises:
         ValueError: neither `output_size` nor `output_ratio` is given.
     """
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(fractional_max_pool2d_with_indices, locals())
     if output_size is None:
         if output_ratio is None:
             raise ValueError(
@@ -84,6 +87,8 @@ def _fractional_max_pool2d(
     return_indices: bool = False,
     _random_samples: Optional[Tensor] = None,
 ) -> Tensor:
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(fractional_max_pool2d, locals())
     return fractional_max_pool2d_with_indices(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )[0]
@@ -113,6 +118,8 @@ def fractional_max_pool3d_with_indices(
     Raises:
         ValueError: neither `output_size` nor `output_ratio` is given.
     """
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(fractional_max_pool3d_with_indices, locals())
     if output_size is None:
         if output_ratio is None:
             raise ValueError(
@@ -132,6 +139,8 @@ def _fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Optional[Tensor] = None,
 ) -> Tensor:
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(fractional_max_pool3d, locals())
     return fractional_max_pool3d_with_indices(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )[0]

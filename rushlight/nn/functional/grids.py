@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -45,6 +46,8 @@ def grid_sample(
     Raises:
         ValueError: an unknown `mode` or `padding_mode`.
     """
+    if (type(input) not in PLAIN or type(grid) not in PLAIN) and asks(input, grid):
+        return ask_for(grid_sample, locals())
     modes = ["bilinear", "nearest", "bicubic"]
     edges = ["zeros", "border", "reflection"]
     if mode not in modes:
@@ -96,6 +99,8 @@ def affine_grid(
         ValueError: `theta` and `size` do not fit.
         NotImplementedError: `size` is neither that of an image nor of a volume.
     """
+    if type(theta) not in PLAIN and asks(theta):
+        return ask_for(affine_grid, locals())
     corners = _corners_or_centers(align_corners)
     _need_affine_maps(theta, size)
     if corners and min(size[2:]) == 1:

@@ -1,5 +1,6 @@
 """Functions of layers: cross entropy of a linear layer's scores, for eager code alone."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import math
@@ -8,6 +9,7 @@ from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DTYPES
+from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
 from .class_losses import cross_entropy
 
@@ -61,6 +63,10 @@ def linear_cross_entropy(
 
     `options` only say in which pieces torch computes it; here they change nothing.
     """
+    if (type(input) not in PLAIN or type(linear_weight) not in PLAIN) and asks(
+        input, linear_weight, target
+    ):
+        return ask_for(linear_cross_entropy, locals())
     _check(input, linear_weight, target, linear_bias, ignore_index)
     rows = tuple(linear_weight.shape[:-1])
     in_pieces = (

@@ -15,6 +15,7 @@ from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.eager.namespace import broadcast_shapes
+from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
 from .. import _reduction
 
@@ -67,6 +68,8 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Minus the logarithm of the Poisson probability of `target`."""
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(poisson_nll_loss, locals())
     word = _reduction.word_of(size_average, reduce, reduction)
     if word == "elementwise_mean":  # other losses still take it
         raise ValueError(word + " is not a valid value for reduction")
@@ -82,6 +85,8 @@ def gaussian_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Minus the logarithm of the normal density of `target`, for eager code alone."""
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(gaussian_nll_loss, locals())
     spread = _spread(input, var)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
@@ -127,6 +132,8 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """`target * (log(target) - input)`; "batchmean" divides the sum by the batch size."""
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(kl_div, locals())
     by_batch = reduction == "batchmean"
     if reduction == "mean" and size_average is None and reduce is None:
         warnings.warn(
@@ -157,6 +164,8 @@ def binary_cross_entropy(
     Raises:
         ValueError: the sizes of input and target differ.
     """
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(binary_cross_entropy, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     if target.size() != input.size():
         raise ValueError(
@@ -183,6 +192,8 @@ def binary_cross_entropy_with_logits(
     Raises:
         ValueError: the sizes of input and target differ.
     """
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(binary_cross_entropy_with_logits, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     if target.size() != input.size():
         raise ValueError(
@@ -236,6 +247,8 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """Squared differences below `beta`, absolute ones above."""
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(smooth_l1_loss, locals())
     if target.size() != input.size():
         _warn_of_sizes(input, target)
     word = _reduction.word_of(size_average, reduce, reduction)
@@ -254,6 +267,8 @@ def huber_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Squared differences below `delta`, absolute ones above, scaled to meet."""
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(huber_loss, locals())
     if target.size() != input.size():
         _warn_of_sizes(input, target)
     expanded_input, expanded_target = _broadcast_tensors([input, target])
@@ -274,6 +289,8 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Absolute differences, each counted `weight` times if that is given."""
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(l1_loss, locals())
     if target.size() != input.size():
         _warn_of_sizes(input, target)
     word = _reduction.word_of(size_average, reduce, reduction)
@@ -293,6 +310,8 @@ def mse_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Squared differences, each counted `weight` times if that is given."""
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(mse_loss, locals())
     if target.size() != input.size():
         _warn_of_sizes(input, target)
     word = _reduction.word_of(size_average, reduce, reduction)
@@ -311,5 +330,7 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`log(1 + exp(-target * input))`."""
+    if (type(input) not in PLAIN or type(target) not in PLAIN) and asks(input, target):
+        return ask_for(soft_margin_loss, locals())
     number = _reduction.number_of(size_average, reduce, reduction)
     return _soft_margin_loss(input, target, number)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
 from .pooling import avg_pool2d, avg_pool3d
 from .resizing import pad
@@ -71,6 +72,8 @@ def batch_norm(
     Raises:
         ValueError: `eps` is negative, or there is one value a channel to train on.
     """
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(batch_norm, locals())
     if training:
         _need_values(input.size())
         if eps <= 0.0:
@@ -97,6 +100,8 @@ def instance_norm(
     Raises:
         ValueError: there is one element a channel.
     """
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(instance_norm, locals())
     if use_input_stats and _positions(input.size()) == 1:
         raise ValueError(
             f"Expected more than 1 spatial element when training, got input size {input.size()}"
@@ -114,6 +119,8 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """The last dimensions, which have the shape `normalized_shape`, normalised together."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(layer_norm, locals())
     return _layer_norm(input, normalized_shape, weight, bias, eps, True)
 
 
@@ -124,6 +131,8 @@ def rms_norm(
     eps: float | None = None,
 ) -> Tensor:
     """The last dimensions divided by their root mean square."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(rms_norm, locals())
     return _rms_norm(input, normalized_shape, weight, eps)
 
 
@@ -140,6 +149,8 @@ def group_norm(
         RuntimeError: there are no channels.
         ValueError: there is one value a group.
     """
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(group_norm, locals())
     if input.dim() < 2:
         raise RuntimeError(
             f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
@@ -160,6 +171,8 @@ def local_response_norm(
     Raises:
         ValueError: the input has fewer than 3 dimensions.
     """
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(local_response_norm, locals())
     dim = input.dim()
     if dim < 3:
         raise ValueError(
@@ -197,6 +210,8 @@ def normalize(
     out: Tensor | None = None,
 ) -> Tensor:
     """Vectors along `dim` divided by their `p`-norm, which counts as `eps` at least."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(normalize, locals())
     length = input.norm(p, dim, keepdim=True)
     if out is None:
         denom = length.clamp_min(eps).expand_as(input)

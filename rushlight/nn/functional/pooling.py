@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
 from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
 from ..flag_dispatch import FlagDispatch
 from ..sizes import annotate, list_with_default
@@ -76,6 +77,8 @@ def max_pool1d_with_indices(
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Maxima of windows over one dimension, and their places if `return_indices`."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(max_pool1d_with_indices, locals())
     if stride is None:
         stride = annotate(list[int], [])
     return _max1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -90,6 +93,8 @@ def _max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(max_pool1d, locals())
     if stride is None:
         stride = annotate(list[int], [])
     return _max1d(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -108,6 +113,8 @@ def max_pool2d_with_indices(
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Maxima of windows over two dimensions, and places if `return_indices`."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(max_pool2d_with_indices, locals())
     if stride is None:
         stride = annotate(list[int], [])
     return _max2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -122,6 +129,8 @@ def _max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(max_pool2d, locals())
     if stride is None:
         stride = annotate(list[int], [])
     return _max2d(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -140,6 +149,8 @@ def max_pool3d_with_indices(
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Maxima of windows over three dimensions, and places if `return_indices`."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(max_pool3d_with_indices, locals())
     if stride is None:
         stride = annotate(list[int], [])
     return _max3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -154,6 +165,8 @@ def _max_pool3d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(max_pool3d, locals())
     if stride is None:
         stride = annotate(list[int], [])
     return _max3d(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -171,6 +184,8 @@ def adaptive_max_pool1d_with_indices(
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Maxima of `output_size` windows over one dimension, and their places if `return_indices`."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(adaptive_max_pool1d_with_indices, locals())
     return _adaptive_max1d(input, output_size)
 
 
@@ -179,6 +194,8 @@ def _adaptive_max_pool1d(
     output_size: BroadcastingList1[int],
     return_indices: bool = False,
 ) -> Tensor:
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(adaptive_max_pool1d, locals())
     return adaptive_max_pool1d_with_indices(input, output_size)[0]
 
 
@@ -197,6 +214,8 @@ def adaptive_max_pool2d_with_indices(
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Maxima of `output_size` windows over two dimensions, and places if `return_indices`."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(adaptive_max_pool2d_with_indices, locals())
     _output_size = list_with_default(output_size, input.size())
     return _adaptive_max2d(input, _output_size)
 
@@ -206,6 +225,8 @@ def _adaptive_max_pool2d(
     output_size: BroadcastingList2[int],
     return_indices: bool = False,
 ) -> Tensor:
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(adaptive_max_pool2d, locals())
     return adaptive_max_pool2d_with_indices(input, output_size)[0]
 
 
@@ -224,6 +245,8 @@ def adaptive_max_pool3d_with_indices(
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Maxima of `output_size` windows over three dimensions, and places if `return_indices`."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(adaptive_max_pool3d_with_indices, locals())
     _output_size = list_with_default(output_size, input.size())
     return _adaptive_max3d(input, _output_size)
 
@@ -233,6 +256,8 @@ def _adaptive_max_pool3d(
     output_size: BroadcastingList3[int],
     return_indices: bool = False,
 ) -> Tensor:
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(adaptive_max_pool3d, locals())
     return adaptive_max_pool3d_with_indices(input, output_size)[0]
 
 
@@ -247,11 +272,15 @@ adaptive_max_pool3d = FlagDispatch(
 
 def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
     """Means of as many windows over two dimensions as `output_size` says; None keeps a size."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(adaptive_avg_pool2d, locals())
     _output_size = list_with_default(output_size, input.size())
     return _adaptive_avg_pool2d(input, _output_size)
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> Tensor:
     """Means of as many windows over three dimensions as `output_size` says; None keeps a size."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(adaptive_avg_pool3d, locals())
     _output_size = list_with_default(output_size, input.size())
     return _adaptive_avg_pool3d(input, _output_size)

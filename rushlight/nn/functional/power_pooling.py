@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
 from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
 from ..sizes import pair, triple
 from .activations import relu
@@ -51,6 +52,8 @@ def lp_pool1d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """The `norm_type`-norms of windows over one dimension; infinity gives maxima."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(lp_pool1d, locals())
     if _is_limit(norm_type, 1.0):
         return max_pool1d(input.abs(), kernel_size, stride, 0, 1, ceil_mode)
     if _is_limit(norm_type, -1.0):
@@ -70,6 +73,8 @@ def lp_pool2d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """The `norm_type`-norms of windows over two dimensions; infinity gives maxima."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(lp_pool2d, locals())
     width, height = pair(kernel_size)
     if _is_limit(norm_type, 1.0):
         return max_pool2d(input.abs(), kernel_size, stride, 0, 1, ceil_mode)
@@ -90,6 +95,8 @@ def lp_pool3d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """The `norm_type`-norms of windows over three dimensions; infinity gives maxima."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(lp_pool3d, locals())
     depth, width, height = triple(kernel_size)
     if _is_limit(norm_type, 1.0):
         return max_pool3d(input.abs(), kernel_size, stride, 0, 1, ceil_mode)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
 from ..sizes import declares, is_scripting
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
@@ -52,6 +53,8 @@ def pad(
     `pad` says how many, two numbers a dimension, the last one first; negative ones take away.
     `mode` is constant, reflect, replicate or circular.
     """
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(pad, locals())
     return _pad(input, pad, mode, value)
 
 
@@ -285,6 +288,8 @@ def interpolate(
         ValueError: arguments that do not fit each other.
         NotImplementedError: a mode that is not for inputs of that many dimensions.
     """
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(interpolate, locals())
     if align_corners is not None and mode in ("nearest", "area", "nearest-exact"):
         raise ValueError(
             "align_corners option can only be set with the "
@@ -346,6 +351,8 @@ def upsample(
     align_corners: Any = None,
 ) -> Tensor:
     """An older name of `interpolate`."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(upsample, locals())
     warnings.warn(
         "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=2,
@@ -370,6 +377,8 @@ def _upsample_nearest_1(
 @declares(_upsample_nearest_0, _upsample_nearest_1)
 def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Tensor:
     """`interpolate` to the nearest element."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(upsample_nearest, locals())
     warnings.warn(
         "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=2,
@@ -408,6 +417,8 @@ def _upsample_bilinear_3(
 @declares(_upsample_bilinear_0, _upsample_bilinear_1, _upsample_bilinear_2, _upsample_bilinear_3)
 def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Tensor:
     """`interpolate` between four neighbours, corners on corners."""
+    if type(input) not in PLAIN and asks(input):
+        return ask_for(upsample_bilinear, locals())
     warnings.warn(
         "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
         stacklevel=2,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
 from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
 from ..sizes import pair, single, triple
 
@@ -94,6 +95,8 @@ def max_unpool1d(
     output_size: Optional[BroadcastingList1[int]] = None,
 ) -> Tensor:
     """Maxima put back where `max_pool1d` found them, zeros elsewhere."""
+    if (type(input) not in PLAIN or type(indices) not in PLAIN) and asks(input, indices):
+        return ask_for(max_unpool1d, locals())
     kernel = single(kernel_size)
     steps = kernel if stride is None else single(stride)
     sizes = _unpooled_sizes(input, kernel, steps, single(padding), output_size)
@@ -110,6 +113,8 @@ def max_unpool2d(
     output_size: Optional[BroadcastingList2[int]] = None,
 ) -> Tensor:
     """Maxima put back where `max_pool2d` found them, zeros elsewhere."""
+    if (type(input) not in PLAIN or type(indices) not in PLAIN) and asks(input, indices):
+        return ask_for(max_unpool2d, locals())
     kernel = pair(kernel_size)
     steps = kernel if stride is None else pair(stride)
     sizes = _unpooled_sizes(input, kernel, steps, pair(padding), output_size)
@@ -125,6 +130,8 @@ def max_unpool3d(
     output_size: Optional[BroadcastingList3[int]] = None,
 ) -> Tensor:
     """Maxima put back where `max_pool3d` found them, zeros elsewhere."""
+    if (type(input) not in PLAIN or type(indices) not in PLAIN) and asks(input, indices):
+        return ask_for(max_unpool3d, locals())
     kernel = triple(kernel_size)
     steps = kernel if stride is None else triple(stride)
     edges = triple(padding)
