@@ -29,7 +29,7 @@ from ...frontend.started import started
 from ...typecheck.types import BOOL, FLOAT, INT, ListType, Type
 from ..code.code import Code
 from ..failures.errors import is_from_outside
-from ..plans.fusing import NATIVE_VARIABLE
+from ..plans.compiling import NATIVE_VARIABLE
 from ..plans.plan import Plan
 from .kinds import Kind
 from .source import DONE, FAILED, STOPPED, NativeSource, write_native

@@ -13,32 +13,24 @@ errors and their places are the plan's.
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ...frontend.locks import after_fork
 from ...ops.kernels import LARGE, family
 from ...ops.memory.dtype import default_dtype
 from ...ops.memory.storage import laid_out
 from ...ops.table.formula import Formula, letter_of, meeting
 from ...ops.table.record import Operator
 from ..code.outside import comes_from_outside
+from .compiling import Compiling
 
-__all__ = ["NATIVE_VARIABLE", "Group", "Task"]
-
-NATIVE_VARIABLE: Final = "RUSHLIGHT_NATIVE"
-"""The environment variable that, set to `off`, leaves plans alone; `now` compiles at first use."""
+__all__ = ["Group", "Task"]
 
 MOST_WAYS: Final = 32
 """Combinations of sizes and strides that a group remembers."""
-
-MOST_KERNELS: Final = 1000
-"""Expressions that a process compiles; nothing frees them."""
 
 _LONGEST: Final = 40
 """Steps of one expression."""
@@ -423,11 +415,13 @@ class _Way:
         self._joining: _Joining | None = joining
         self._actions: list[_Called | _Joined] = []
         self._same = joining.same
-        self._is_ready = False
+        self._compiling: Compiling | None = None
 
     def run(self, group: Group, given: Sequence[Any]) -> list[Any] | None:
         """The values, as far as they are needed; None if it could not be done."""
-        if not self._is_ready and not self._prepared():
+        if self._joining is not None:
+            self._find_actions(self._joining)
+        if self._compiling is None or not self._compiling.done():
             return None
         held = [*given, *[None] * len(group.tasks)]
         for action in self._actions:
@@ -437,46 +431,18 @@ class _Way:
             held[number] = held[same]
         return held
 
-    def _prepared(self) -> bool:
-        """Whether the kernels are there; if not, they are being made."""
-        joining, self._joining = self._joining, None
-        if joining is not None:
-            self._actions = joining.actions()
-        if not self._actions or self in _UNDER_WAY:
-            return False
-        mode = os.environ.get(NATIVE_VARIABLE, "").lower()
+    def _find_actions(self, joining: _Joining) -> None:
+        self._joining, self._actions = None, joining.actions()
         joined = [action for action in self._actions if isinstance(action, _Joined)]
         arrays = family("arrays")
-        wanted = _WANTED.union(action.wanted for action in joined)
-        if mode == "off" or len(wanted) > MOST_KERNELS:
-            self._actions = []
-            return False
-        _WANTED.update(wanted)
-        if mode == "now" or all(arrays.is_at_hand(*action.wanted) for action in joined):
-            self._make(joined)
-            return self._is_ready
-        _UNDER_WAY.add(self)
-        thread = threading.Thread(target=self._make, args=(joined,), name="rushlight-fusing")
-        try:
-            thread.start()
-        except RuntimeError:  # there can be no more threads, or the interpreter is shutting down
-            _UNDER_WAY.discard(self)
-        return False
 
-    def _make(self, joined: list[_Joined]) -> None:
-        kernel_of = family("arrays").expression_kernel
-        try:
+        def make() -> None:
             for action in joined:
-                action.kernel = kernel_of(*action.wanted)
-            self._is_ready = True
-        except (OSError, RuntimeError):  # no memory of ours may be executed, or no compiler
-            self._actions = []
-        finally:
-            _UNDER_WAY.discard(self)
+                action.kernel = arrays.expression_kernel(*action.wanted)
 
-
-_WANTED: Final[set[object]] = set()
-_UNDER_WAY: Final[set[_Way]] = set()
-"""What threads are compiling; a forked child begins anew."""
-
-after_fork(_UNDER_WAY.clear)
+        if joined:
+            self._compiling = Compiling(
+                (action.wanted for action in joined),
+                lambda: all(arrays.is_at_hand(*action.wanted) for action in joined),
+                make,
+            )

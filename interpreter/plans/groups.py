@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...ops.table.formula import Formula
@@ -40,14 +40,17 @@ class Run(NamedTuple):
     emptied: tuple[int, ...]
 
 
-def find_runs(code: Code, region: Region) -> dict[int, Run]:
-    """The runs of a region that are worth a group, by where they begin."""
+def find_runs(code: Code, region: Region, others: Container[int] = ()) -> dict[int, Run]:
+    """The runs of a region that are worth a group, by where they begin.
+
+    What stands at the positions `others` belongs to none.
+    """
     found: dict[int, Run] = {}
     position = 0
     while position < len(region):
         building = _Building(code)
         stop = position
-        while stop < len(region) and building.takes(region[stop]):
+        while stop < len(region) and stop not in others and building.takes(region[stop]):
             stop += 1
         if building.is_worth_it:
             found[position] = building.run(stop)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeGuard
 
 import numpy as np
@@ -24,6 +25,7 @@ from ..code.code import Branch, Code, Region, Repeat, Step, place_of
 from ..code.instructions import ROWS, read_numbers, row
 from ..code.invariant import constant_reads
 from ..code.reuse import LARGE
+from .chains import find_chains
 from .groups import Run, find_runs
 from .loop_tests import loop_test
 
@@ -44,6 +46,9 @@ OUTSIDE = (
 )
 """How a whole number is kept in 64 bits: one that may be too large or too small by less than 2**64,
 and any.  Numbers of one digit, as CPython counts, are compared fast; nearly all are."""
+
+BEGUN = JOINED // 8
+"""Numbers of an input from which a chain is begun, if its result has `JOINED`."""
 
 MANY = 2000
 """Instructions that a plan runs before it tells that it has."""
@@ -129,6 +134,7 @@ class _Writer:
         self._written: set[int] = set()
         self._freed: frozenset[str] = frozenset()
         self._created = _created_once(code)
+        self._ends: dict[int, str] = {}
 
     def region(self, region: Region, depth: int, node: Node, *, is_round: bool = False) -> None:
         """Write the parts of a region; there is at least one line."""
@@ -150,18 +156,56 @@ class _Writer:
             if test is not None:
                 self._tests[id(region[position])] = test
                 self._written.update(map(id, test))
-        runs = {} if self._called or self._noted else find_runs(self.code, region)
+        is_plain = not (self._called or self._noted)
+        chained = self._find_chains(region) if is_plain else {}
+        runs = find_runs(self.code, region, chained) if is_plain else {}
         position = 0
         while position < len(region):
             run = runs.get(position)
             if run is None:
-                self._part(region, position, depth)
+                self._chained_part(region, position, depth, chained.get(position, ""))
                 position += 1
             else:
                 self._group(run, region, position, depth)
                 position = run.stop
         if len(self.source.lines) == lines:
             self.source.add(depth, "pass")
+
+    def _find_chains(self, region: Region) -> dict[int, str]:
+        """What stands in the place of the steps of chains, by their positions: what is called."""
+        found = dict[int, str]()
+        for position, each in find_chains(self.code, region).items():
+            name = f"h{len(self.source.named)}"
+            self.source.named[name] = each.chain.begin
+            found[position] = name
+            for index, place in enumerate(each.links):
+                found[place] = f"{name}_{index}"
+                self.source.named[found[place]] = partial(each.chain.join, index)
+            if each.ended_by:
+                self.source.named[f"{name}_end"] = each.chain.finish
+                self._ends |= dict.fromkeys(map(id, each.ended_by), f"{name}_end")
+        return found
+
+    def _chained_part(self, region: Region, position: int, depth: int, name: str) -> None:
+        """A part that may be one of a chain, which `later` is left of where it is not done yet."""
+        step = region[position]
+        if not name:
+            return self._part(region, position, depth)
+        assert isinstance(step, Step)
+        register = step.instruction[1]
+        assert isinstance(register, int)
+        goal = self._value(register)
+        given = ", ".join(map(self._value, read_numbers(step.instruction)))
+        if "_" in name:
+            self.source.add(depth, "if later is not None:", step)
+            self.source.add(depth + 1, f"{goal}, later = {name}(later, {given})", step)
+        else:
+            first, _, _ = given.partition(",")
+            self.source.add(depth, "later = None", step)
+            self.source.add(depth, f"if {first}.size >= {BEGUN}:", step)
+            self.source.add(depth + 1, f"{goal}, later = {name}({given})", step)
+        self.source.add(depth, "else:", step)
+        self._part(region, position, depth + 1)
 
     def _part(self, region: Region, position: int, depth: int) -> None:
         part = region[position]
@@ -247,13 +291,21 @@ class _Writer:
             condition = self._line(test).partition(" = ")[2]
         if part.then or not part.otherwise or self._counts:
             self.source.add(depth, f"if {condition}:", test)
-            self.region(part.then, depth + 1, part.node)
+            self._way(part, part.then, depth + 1)
             if part.otherwise or self._counts:
                 self.source.add(depth, "else:")
-                self.region(part.otherwise, depth + 1, part.node)
+                self._way(part, part.otherwise, depth + 1)
         else:
             self.source.add(depth, f"if not ({condition}):", test)
-            self.region(part.otherwise, depth + 1, part.node)
+            self._way(part, part.otherwise, depth + 1)
+
+    def _way(self, part: Branch, region: Region, depth: int) -> None:
+        """One of the ways of a branch; a chain that cannot pass through it ends."""
+        end = self._ends.get(id(part))
+        if end is not None:
+            line = f"if later is not None: later = {end}(later)"
+            self.source.add(depth, line, place_of(part.node))
+        self.region(region, depth, part.node)
 
     def _repeat(self, part: Repeat, depth: int) -> None:
         before = dict(self._kept)

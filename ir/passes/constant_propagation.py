@@ -23,7 +23,7 @@ from ..kinds import KINDS, has_effects, is_random
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 
-__all__ = ["Propagation", "propagate_constants"]
+__all__ = ["Propagation", "propagate_constants", "take_known_branches"]
 
 
 def propagate_constants(graph: Graph, context: PassContext) -> bool:
@@ -34,6 +34,21 @@ def propagate_constants(graph: Graph, context: PassContext) -> bool:
     if propagation.changed:
         eliminate_dead_code(graph, context)
     return propagation.changed
+
+
+def take_known_branches(graph: Graph) -> None:
+    """Put the nodes of the branch that is taken in the place of those that constants decide."""
+    with graph.entered():
+        _take_known(graph.block)
+
+
+def _take_known(block: Block) -> None:
+    for node in block.nodes:
+        for inner in node.blocks:
+            _take_known(inner)
+        condition = constant_value(node.input) if node.kind == "prim::If" else MISSING
+        if condition is not MISSING:
+            _replace_by_block(node, node.blocks[0 if condition else 1])
 
 
 class Propagation:

@@ -346,6 +346,7 @@ _NUMBERS: Final = frozenset({int, float})
     "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
     layout="L",
     face="layer",
+    formula=formula("clamp", 0, 1, 2, checks=True),
 )
 def hardtanh(self: Array, min_val: Scalar, max_val: Scalar) -> Array:
     _no_bools(self)
@@ -364,7 +365,13 @@ operator(
 )(in_place(hardtanh))
 
 
-@operator("aten::relu6(Tensor self) -> Tensor", layout="L", out="", face="layer")
+@operator(
+    "aten::relu6(Tensor self) -> Tensor",
+    layout="L",
+    out="",
+    face="layer",
+    formula=formula("relu6", meets="own"),
+)
 def relu6(self: Array) -> Array:
     _no_bools(self)
     return clamp(self, 0, 6)

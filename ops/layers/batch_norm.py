@@ -211,12 +211,32 @@ _GIVEN: Final = "Tensor running_mean, Tensor running_var, "
 _THREE: Final = "(Tensor, Tensor, Tensor)"
 
 
+def _scales(
+    input: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Any:
+    """Factor and term of each channel, if `batch_norm` is computed by them."""
+    if training or (kernels := _natively(input)) is None:
+        return None
+    _check(input, weight, bias, running_mean, running_var, training)
+    statistics_dtype(input, weight, bias, running_mean, running_var, read_first=0)
+    return kernels.factors(input.shape[1], running_mean, running_var, weight, bias, eps)
+
+
 @operator(
     f"aten::batch_norm({_PARAMETERS}{_MAYBE}bool training, float momentum, float eps, "
     "bool cudnn_enabled) -> Tensor",
     layout="e",
     out="",
     rows=rows_of("input"),
+    scales=_scales,
 )
 def batch_norm(
     input: Array,

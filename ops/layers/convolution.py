@@ -7,12 +7,13 @@ sums that belong to no output are left behind.
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import blas, family
+from ..kernels import LARGE, blas, family
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
@@ -236,27 +237,28 @@ def _natively(
     pads: Pads,
     dilation: Ints,
     groups: int,
-) -> Array | None:
-    """The convolution of float32 over one to three dimensions by native code, if there is any."""
+) -> Any:
+    """The convolution of float32 over one to three dimensions by native code, if there is any.
+
+    It is to be filled; its `out` is the result.
+    """
     native = family("convolutions")
     if native is None or weight.ndim > 5:
         return None
-    # what nothing depends on may be larger than any memory
-    stride = [step if count > 1 else 1 for step, count in zip(stride, output, strict=True)]
-    dilation = [d if k > 1 else 1 for d, k in zip(dilation, weight.shape[2:], strict=True)]
-    more = 5 - weight.ndim
-    ones, none = (1,) * more, (slice(None), slice(None), *(None,) * more)
-    made: Array | None = native.convolve(
-        np.ascontiguousarray(input[none]),
-        weight[none],
-        bias,
-        (*ones, *output),
-        (*ones, *stride),
-        (*((0, 0),) * more, *pads),
-        (*ones, *dilation),
-        groups,
-    )
-    return made if made is None else made.reshape(*made.shape[:2], *output)
+    x, weight = np.ascontiguousarray(input[...]), np.ascontiguousarray(weight[...])  # ours alone
+    bias = None if bias is None else np.ascontiguousarray(bias[...])
+    settings = tuple(output), tuple(stride), tuple(pads), tuple(dilation), groups
+    settled = native.settled(x.shape, weight.shape, *settings)
+    return native.Convolution(settled, x, weight, bias) if settled.items else None
+
+
+def _filled(made: Any) -> Array | None:
+    """The result of what `_natively` gives; None if that is nothing."""
+    if made is None:
+        return None
+    made.fill()
+    out: Array = made.out
+    return out
 
 
 def _transposed_natively(
@@ -273,7 +275,7 @@ def _transposed_natively(
         return None
 
     def convolve(x: Array, part: Array, count: Ints, pads: Pads, far: Ints) -> Array | None:
-        return _natively(x, part, None, count, [1] * len(pads), pads, far, groups)
+        return _filled(_natively(x, part, None, count, [1] * len(pads), pads, far, groups))
 
     return in_parts(input, weight, stride, padding, dilation, output, groups, convolve)
 
@@ -293,13 +295,42 @@ def _convolve(
         check_room((*input.shape[:2], *space), input.dtype)
     output = _sizes(input, weight.shape[2:], stride, pads, dilation)
     if input.dtype is _FLOAT32 is weight.dtype and input.size * weight.size and min(output) > 0:
-        made = _natively(input, weight, bias, output, stride, pads, dilation, groups)
+        made = _filled(_natively(input, weight, bias, output, stride, pads, dilation, groups))
         if made is not None:
             laid_out = follow_format(made, input)
             return follow_format(made, weight) if laid_out is made else laid_out
     wide = wide_dtype(input.dtype)
     a, b = input.astype(wide, copy=False), weight.astype(wide, copy=False)
     return _finish(_forward(a, b, stride, pads, dilation, groups), bias, input, weight)
+
+
+def _later(
+    dims: int,
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    groups: int,
+) -> Any:
+    """A large convolution of a batch that can wait for what is done to its result."""
+    if input.dtype is not _FLOAT32 or weight.dtype is not _FLOAT32:
+        return None
+    if input.ndim != dims + 2 or weight.ndim != dims + 2:
+        return None
+    if not (input.flags.c_contiguous and weight.flags.c_contiguous):
+        return None
+    stride = expanded(stride, dims, "stride")
+    padding = expanded(padding, dims, "padding")
+    dilation = expanded(dilation, dims, "dilation")
+    check_convolution(input, weight, bias, stride, padding, dilation, False, groups)
+    pads = [(p, p) for p in padding]
+    output = _sizes(input, weight.shape[2:], stride, pads, dilation)
+    most = input.shape[0] * weight.shape[0] * prod(output)
+    if most < LARGE or min(output) < 1 or max(padding) > _FAR or not input.size * weight.size:
+        return None
+    return _natively(input, weight, bias, output, stride, pads, dilation, groups)
 
 
 @operator(
@@ -434,6 +465,7 @@ def batched(input: Array, dims: int, name: str) -> tuple[Array, bool]:
 def _declare(dims: int) -> None:
     """Declare conv<dims>d, plain, with padding by name, and transposed."""
     name, transposed_name = f"conv{dims}d", f"conv_transpose{dims}d"
+    later = partial(_later, dims)
     ones, zeros = list((1,) * dims), list((0,) * dims)
 
     def plain(
@@ -445,6 +477,9 @@ def _declare(dims: int) -> None:
         dilation: Ints,
         groups: int,
     ) -> Array:
+        quick = _filled(later(input, weight, bias, stride, padding, dilation, groups))
+        if quick is not None:
+            return quick
         batch, had = batched(input, dims, name)
         made = convolution(batch, weight, bias, stride, padding, dilation, False, [0], groups)
         return made if had else made[0]
@@ -484,7 +519,8 @@ def _declare(dims: int) -> None:
     known: Known = {"cost": "convolved", "out": "", "rows": rows_of("input")}
     known |= {"autocast": "lower", "autocast_in_graphs": "lower"}
     numbers = f"{space} stride={ones}, {space} padding={zeros}, "
-    operator(f"aten::{name}{start}{numbers}{end}", **known)(plain)
+    of_numbers: Known = {**known, "later": later}
+    operator(f"aten::{name}{start}{numbers}{end}", **of_numbers)(plain)
     by_word = f'aten::{name}.padding{start}{space} stride={ones}, str padding="valid", {end}'
     operator(by_word, **known)(by_name)
     known["refuses"] = Refusal("=Byte,Char,Short,Int", "slow_conv_transpose2d_out_cpu")

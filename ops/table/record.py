@@ -8,7 +8,7 @@ its default, and whoever reads it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, Protocol, TypedDict, Unpack
 
 from ...frontend.made_once import made_once
 from ...typecheck.schema import Signature
@@ -22,7 +22,7 @@ from .out_dtypes import CASTABLE, OutDtype
 from .refusals import Refusal
 from .without_data import Rows
 
-__all__ = ["Cost", "Known", "Operator", "Policy", "of_twin"]
+__all__ = ["Cost", "Known", "Later", "Operator", "Policy", "of_twin"]
 
 
 Policy = Literal["", "lower", "full", "full-unless-dtype", "full-on-gpu", "widest", "banned"]
@@ -65,6 +65,7 @@ class Known(TypedDict, total=False):
     formula: tuple[Formula, ...]
     inline: tuple[Inline, ...]
     instruction: str
+    later: Callable[..., Later | None] | None
     layout: str
     native: tuple[Native, ...]
     numbers_between: bool
@@ -79,6 +80,7 @@ class Known(TypedDict, total=False):
     takes_numbers: bool
     unchosen: str
     rows: Rows
+    scales: Callable[..., Any] | None
     undefined: bool
     written: Written
 
@@ -91,6 +93,7 @@ def of_twin(known: Known) -> Known:
     twin.pop("formula", None)
     twin.pop("inline", None)
     twin.pop("instruction", None)
+    twin.pop("later", None)
     twin.pop("layout", None)
     twin.pop("native", None)
     twin.pop("order", None)
@@ -101,7 +104,27 @@ def of_twin(known: Known) -> Known:
     twin.pop("takes_numbers", None)
     twin.pop("unchosen", None)
     twin.pop("rows", None)
+    twin.pop("scales", None)
     return twin
+
+
+class Later(Protocol):
+    """A result that is not there yet: `fill` computes it, and what is done to it after that.
+
+    `out` is the array it will be in, which nobody reads before.  What comes after is told as the
+    kernels want it (`kernels/code/convolution_frame.py`), with the arrays and numbers it takes.
+    """
+
+    out: Any
+
+    def is_at_hand(self, after: Any, operands: Sequence[Any]) -> bool:
+        """Whether the kernel that does all of it need not be compiled."""
+
+    def prepare(self, after: Any, operands: Sequence[Any]) -> None:
+        """Compile it."""
+
+    def fill(self, after: Any = ..., operands: Sequence[Any] = ()) -> None:
+        """Compute."""
 
 
 class Operator:
@@ -137,11 +160,19 @@ class Operator:
     instruction: str = ""
     """The instruction of the machine's own that does the same."""
 
+    later: Callable[..., Later | None] | None = None
+    """Checks its operands and tells how its result can be computed together with what is done to
+    that; None of operands for which there is no such way."""
+
     native: tuple[Native, ...] = ()
     """How native code writes it out."""
 
     numbers_between: bool = False
     """Whether its keywords may stand between its tensors, as torch once had them."""
+
+    scales: Callable[..., Any] | None = None
+    """Checks its operands, without reading the first one, and gives the factor and the term of each
+    channel by whose fused product and sum it is computed; None where it is not."""
 
     refuses: Refusal | None = None
     """The dtypes of its first tensor that it does not take, with torch's sentence about them."""

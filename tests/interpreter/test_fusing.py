@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import rushlight as torch
-from rushlight.interpreter.plans import fusing
+from rushlight.interpreter.plans import compiling, fusing
 from rushlight.ops import kernels
 
 pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
@@ -23,7 +23,7 @@ SHAPE = (96, 100)
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv(fusing.NATIVE_VARIABLE, "now")
+    monkeypatch.setenv(compiling.NATIVE_VARIABLE, "now")
     with torch.no_grad():
         yield
 
@@ -257,7 +257,7 @@ def test_small_tensors_and_gradients_do_not_join(joined: list[int]) -> None:
 
 
 def test_kernels_are_made_beside_the_calls(monkeypatch: pytest.MonkeyPatch, joined: Any) -> None:
-    monkeypatch.delenv(fusing.NATIVE_VARIABLE)
+    monkeypatch.delenv(compiling.NATIVE_VARIABLE)
     arrays = kernels.family("arrays")
     monkeypatch.setattr(arrays, "is_at_hand", lambda *wanted: False)
     function = torch.jit.CompilationUnit("def f(x: Tensor):\n    return (x - 3) * x + 0.125\n").f

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from math import prod
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
-from rushlight.ops.kernels.code import convolution_strips, convolution_sums, convolutions, elf
+from rushlight.ops.kernels.code import convolutions, elf
 from rushlight.ops.kernels.code.target import Target, host
 from rushlight.ops.layers import convolution
 from rushlight.ops.memory.errors import OperatorError
@@ -24,7 +24,11 @@ pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no nat
 F = np.float32
 PLAIN = Target("plain", False, False, False, "x86-64", "+sse2")
 HASWELL = Target("haswell", True, False, False, "haswell", "")
-PLAN = convolutions._sums_plan._make
+UNREMEMBERED = convolutions.settled._make
+
+
+def convolved(*given: Any) -> Any:
+    return convolution._filled(convolution._natively(*given))
 
 
 @st.composite
@@ -69,7 +73,7 @@ def test_all_settings(given: dict[str, Any]) -> None:
     output = convolution._sizes(x, weight.shape[2:], stride, pads, dilation)
     if min(output) < 1:
         return
-    made = convolutions.convolve(x, weight, bias, output, stride, pads, dilation, groups)
+    made = convolved(x, weight, bias, output, stride, pads, dilation, groups)
     wide = x.astype(np.float64), weight.astype(np.float64)
     wanted = convolution._forward(*wide, stride, pads, dilation, groups)
     assert np.array_equal(made, wanted + bias.reshape(-1, 1, 1, 1))
@@ -116,7 +120,7 @@ def _convolved(x: Any, weight: Any, stride: int, groups: int) -> Any:
     bias = np.linspace(-1, 1, weight.shape[0], dtype=F)
     pads, steps = ((0, 0), (1, 1), (1, 1)), (1, stride, stride)
     output = convolution._sizes(x, weight.shape[2:], steps, pads, (1, 1, 1))
-    return convolutions.convolve(x, weight, bias, output, steps, pads, (1, 1, 1), groups)
+    return convolved(x, weight, bias, output, steps, pads, (1, 1, 1), groups)
 
 
 def _drawn(shape: Any) -> Any:
@@ -148,15 +152,15 @@ def _for_target(monkeypatch: pytest.MonkeyPatch, target: Target) -> None:
     """Let convolutions run by code for another CPU, whose instructions this one has too."""
     from rushlight.ops.kernels.code.assemble import assembled, placed
 
-    def address(form: ModuleType, name: str) -> int:
-        return placed(assembled(form._text(target), target), (name,))[name]
+    @cache
+    def address(form: Any, after: Any) -> int:
+        return placed(assembled(form.text(target, after), target), (form.NAME,))[form.NAME]
 
-    of_sums = address(convolution_sums, "convolution_sums")
-    of_strips = address(convolution_strips, "convolution_strips")
-    monkeypatch.setattr(convolution_sums, "sums_kernel", lambda: of_sums)
-    monkeypatch.setattr(convolution_strips, "strips_kernel", lambda: of_strips)
+    monkeypatch.setattr(
+        convolutions.Convolution, "_kernel", lambda self, after: address(self._settled.form, after)
+    )
     monkeypatch.setattr(convolutions, "host", lambda: target)
-    monkeypatch.setattr(convolutions, "_sums_plan", PLAN)
+    monkeypatch.setattr(convolutions, "settled", UNREMEMBERED)
 
 
 @pytest.mark.skipif(not elf.is_known(), reason="code for x86-64")
@@ -174,5 +178,7 @@ def test_cpus_with_shorter_vectors_give_the_same_bits(monkeypatch: pytest.Monkey
 def test_what_does_not_fit_is_refused() -> None:
     x, weight, three = _drawn((1, 4, 1, 9, 9)), _drawn((6, 2, 1, 3, 3)), (1, 1, 1)
     none = ((0, 0),) * 3
-    assert convolutions.convolve(x, weight, None, (1, 7, 7), three, none, three, 1) is None
-    assert convolutions.convolve(x, weight, _drawn(5), (1, 7, 7), three, none, three, 2) is None
+    assert convolution._natively(x, weight, None, (1, 7, 7), three, none, three, 1) is None
+    assert convolution._natively(x, weight, None, (1, 7, 8), three, none, three, 2) is None
+    with pytest.raises(ValueError, match="bias does not fit"):
+        convolution._natively(x, weight, _drawn(5), (1, 7, 7), three, none, three, 2)

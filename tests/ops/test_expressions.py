@@ -44,6 +44,7 @@ TERNARY = {
     "add_products": lambda x, y, z: x + y * z,
     "add_quotients": lambda x, y, z: x + y / z,
 }
+UNARY["relu6"] = lambda x: np.minimum(x.dtype.type(6), np.maximum(x.dtype.type(0), x))
 UNARY["relu"] = lambda x: np.maximum(x.dtype.type(0), x)
 REFERENCES: dict[str, tuple[Callable[..., Any], str]] = {
     **{name: (call, "x") for name, call in UNARY.items()},

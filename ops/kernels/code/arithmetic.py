@@ -335,6 +335,12 @@ def clamp(x: Value, low: Value, high: Value) -> Value:
     return minimum(high, maximum(low, x))
 
 
+@formula(FLOATS_ONLY, is_exact=True)
+def relu6(x: Value) -> Value:
+    """x between 0 and 6."""
+    return clamp(x, x.taken(0.0), x.taken(6.0))
+
+
 @formula(NUMBERS, is_exact=True)
 def clamp_low(x: Value, low: Value) -> Value:
     """x, or the bound where x is below."""
@@ -381,6 +387,12 @@ def lerp(x: Value, end: Value, weight: Value) -> Value:
 def add_products(x: Value, a: Value, b: Value) -> Value:
     """x and a product."""
     return x + a * b
+
+
+@formula(FLOATS_ONLY)
+def multiply_add(x: Value, factor: Value, term: Value) -> Value:
+    """A product and a term, rounded once where the CPU can."""
+    return x.code.multiply_add(x, factor, term)
 
 
 @formula(FLOATS_ONLY, is_exact=True)

@@ -10,12 +10,23 @@ from typing import Any, Final
 
 import numpy as np
 
+from .arrays import (
+    Expression,
+    Step,
+    Way,
+    compute,
+    expression_kernel,
+    is_at_hand,
+    spread_strides,
+    way_of,
+)
+from .convolution_frame import PLAIN, After
 from .objects import kernel
 from .run import run
 from .target import Target
 from .text import DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value
 
-__all__ = ["moments", "normalized"]
+__all__ = ["Elements", "factors", "moments", "normalized"]
 
 F: Final = np.float32
 _LEAST: Final = 1 << 15
@@ -30,68 +41,115 @@ def normalized(x: Any, mean: Any, spread: Any, weight: Any, bias: Any, eps: floa
     All four have an element for each channel; weight and bias may be None.  Mean and spread are
     float32 or float64, the others float32.
     """
-    x = x[...]  # which no other thread can change
-    channels, size = x.shape[1], x[0, 0].size
+    whole = Elements(x)
+    whole.fill(_SCALED, factors(x.shape[1], mean, spread, weight, bias, eps))
+    return whole.out
+
+
+_SCALED: Final = After(
+    Expression("fff", (Step("multiply_add", "f", (0, 1, 2)),), ((0, "f"),)), "ovv"
+)
+
+
+class Elements:
+    """What comes after an array of several channels: `fill` writes it to `out`."""
+
+    __slots__ = ("_x", "out")
+
+    def __init__(self, x: Any) -> None:
+        self._x = x[...]  # which no other thread can change
+        self.out = np.empty(x.shape, F)
+
+    def _way(self, after: After, operands: Any) -> tuple[list[Any], Way]:
+        """The operands as arrays that broadcast, and the way through them."""
+        shape, column = self.out.shape, (1, -1, *(1,) * (self.out.ndim - 2))
+        taken, lie = [self._x], list[Any]([(4, self._x.strides)])
+        for place, each in zip(after.places[1:], operands, strict=True):
+            spread = each.reshape(column) if place == "v" else each
+            taken.append(spread)
+            is_number = place == "k"
+            lie.append(
+                None if is_number else (4, spread_strides(spread.shape, spread.strides, shape))
+            )
+        return taken, way_of(shape, self.out.strides, tuple(lie))
+
+    def is_at_hand(self, after: After, operands: Any) -> bool:
+        """Whether the kernel need not be compiled."""
+        _, way = self._way(after, operands)
+        return is_at_hand(after.expression, way.places, way.rank)
+
+    def prepare(self, after: After, operands: Any) -> None:
+        """Compile it if need be.
+
+        Raises:
+            OSError, RuntimeError: it cannot be.
+        """
+        _, way = self._way(after, operands)
+        expression_kernel(after.expression, way.places, way.rank)
+
+    def fill(self, after: After = PLAIN, operands: Any = ()) -> None:
+        """Compute; if nothing comes after, a copy."""
+        if not after.expression.steps:
+            self.out[...] = self._x
+            return
+        taken, way = self._way(after, operands)
+        compute(after.expression, way, taken, [self.out])
+
+
+def factors(
+    channels: int, mean: Any, spread: Any, weight: Any, bias: Any, eps: float
+) -> tuple[Any, Any]:
+    """The factor and the term of each channel, float32, by which `normalized` is computed."""
     wide = mean.dtype.itemsize == 8
     kind = np.float64 if wide else F
-    vectors = [np.ascontiguousarray(each, kind).reshape(-1) for each in (mean, spread)]
-    given = [each for each in (weight, bias) if each is not None]
-    vectors += [np.ascontiguousarray(each, F).reshape(-1) for each in given]
-    if any(each.shape != (channels,) for each in vectors):
+    vectors = [np.ascontiguousarray(each[...], kind) for each in (mean, spread)]
+    vectors += [np.ascontiguousarray(each[...], F) for each in (weight, bias) if each is not None]
+    if any(each.size != channels for each in vectors):
         raise ValueError("statistics and parameters do not fit the channels")
-    out = np.empty(x.shape, F)
-    form = ("double" if wide else "float", int(weight is not None), int(bias is not None))
-    normal = kernel("batch_norm", form, lambda target: _norm_text(target, *form))
-    run(
-        normal,
-        x.shape[0] * channels,
-        _LEAST // size + 1,
-        size,
-        channels,
-        float(eps),
-        x,
-        out,
-        *vectors,
-    )
-    return out
+    factor, term = np.empty(channels, F), np.empty(channels, F)
+    form = _FORMS[wide, weight is not None, bias is not None]
+    normal = kernel("batch_norm", form, lambda target: _factors_text(target, *form))
+    run(normal, channels, _LEAST, float(eps), factor, term, *vectors)
+    return factor, term
 
 
-def _norm_text(target: Target, element: str, has_weight: int, has_bias: int) -> str:
-    """For planes from `start` to `stop`."""
+_FORMS: Final = {
+    (wide, has_weight, has_bias): ("double" if wide else "float", int(has_weight), int(has_bias))
+    for wide in (False, True)
+    for has_weight in (False, True)
+    for has_bias in (False, True)
+}
+
+
+def _factors_text(target: Target, element: str, has_weight: int, has_bias: int) -> str:
+    """For channels from `start` to `stop`."""
     code = Code(target)
-    size, channels, eps = (
-        *(code.argument(INT64, name) for name in ("size", "channels")),
-        code.argument(DOUBLE, "eps"),
-    )
+    eps = code.spread(code.argument(DOUBLE, "eps"))
     names = ["mean", "spread", *["weight"] * has_weight, *["bias"] * has_bias]
 
-    def number(name: str, channel: Value) -> Value:
-        kind = Kind(element) if name in ("mean", "spread") else FLOAT
-        seen = code.load(kind, code.at(code.argument(POINTER, name), channel, kind))
-        return seen if kind == DOUBLE else seen.converted("fpext", DOUBLE)
+    def compute(places: list[Value], mask: Value | None) -> None:
+        (at,) = places
 
-    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as plane:
-        _, channel = code.split(plane, channels)
-        variance = number("spread", channel) + eps
-        factor = 1.0 / code.call("llvm.sqrt.f64", DOUBLE, [variance])
+        def numbers(name: str) -> Value:
+            kind = Kind(element) if name in ("mean", "spread") else FLOAT
+            place = code.at(code.argument(POINTER, name), at, kind)
+            seen = code.load_if(kind.of_lanes(LANES), place, mask)
+            return seen if kind == DOUBLE else seen.converted("fpext", _DOUBLES)
+
+        variance = numbers("spread") + eps
+        factor = 1.0 / code.call(f"llvm.sqrt.{_DOUBLES.suffix}", _DOUBLES, [variance])
         if has_weight:
-            factor = factor * number("weight", channel)
-        moved = number("mean", channel) * factor
-        term = number("bias", channel) - moved if has_bias else -moved
-        factors, terms = (code.spread(each.converted("fptrunc", FLOAT)) for each in (factor, term))
-        source, goal = (
-            code.at(code.argument(POINTER, name), plane * size, FLOAT) for name in ("x", "out")
-        )
+            factor = factor * numbers("weight")
+        moved = numbers("mean") * factor
+        term = numbers("bias") - moved if has_bias else -moved
+        for name, value in (("factors", factor), ("terms", term)):
+            goal = code.at(code.argument(POINTER, name), at, FLOAT)
+            code.store_if(value.converted("fptrunc", FLOATS), goal, mask)
 
-        def compute(places: list[Value], mask: Value | None) -> None:
-            for at in places:
-                seen = code.load_if(FLOATS, code.at(source, at, FLOAT), mask)
-                made = code.multiply_add(seen, factors, terms)
-                code.store_if(made, code.at(goal, at, FLOAT), mask)
-
-        code.vectors(code.constant(INT64, 0), size, _BESIDE, compute)
-    counts = [(INT64, "size"), (INT64, "channels"), (DOUBLE, "eps")]
-    return code.kernel("batch_norm", [*counts, *((POINTER, n) for n in ("x", "out", *names))])
+    start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
+    code.vectors(start, stop, 1, compute)
+    arrays = ((POINTER, name) for name in ("factors", "terms", *names))
+    return code.kernel("batch_norm", [(DOUBLE, "eps"), *arrays])
 
 
 def moments(x: Any) -> tuple[Any, Any]:

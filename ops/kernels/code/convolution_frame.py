@@ -1,42 +1,87 @@
 """What the kernels of convolutions have in common: their arguments, and who works on what.
 
 A kernel works for a range of slots, pieces of memory of `slot` numbers; with each it takes items of
-the work until none is left.
+the work until none is left.  What comes after the sums is an expression, whose first operand they
+are; nothing else of them is ever stored.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
+from .formulas import FORMULAS, as_kind
+from .loops import NUMBER_LETTERS, Expression
 from .target import Target
 from .text import FLOAT, INT64, POINTER, Code, Value
 
-__all__ = ["Convolving"]
+__all__ = ["PLAIN", "After", "Convolving"]
 
 _ARRAYS: Final = ("turn", "sizes", "offsets", "x", "weight", "bias", "out", "slots")
+
+
+class After(NamedTuple):
+    """What is done to the sums: an expression of float32 numbers, without steps if nothing is.
+
+    `places` tells how its operands lie: `o` are the sums themselves, a `v` has a number for each
+    channel, an `a` lies like the result, a `k` is a number.
+    """
+
+    expression: Expression
+    places: str
+
+    @property
+    def words(self) -> list[str]:
+        """The names of its operands, without the sums."""
+        return [f"a{number}" for number in range(1, len(self.places))]
+
+
+PLAIN: Final = After(Expression("f", (), ()), "o")
 
 
 class Convolving(ABC):
     """The parts of a kernel that is given arrays, and numbers by the names `sizes`."""
 
-    def __init__(self, target: Target, sizes: Sequence[str]) -> None:
+    def __init__(self, target: Target, sizes: Sequence[str], after: After) -> None:
         self.code = code = Code(target)
+        self.after = after
         self.at = {name: code.argument(POINTER, name) for name in _ARRAYS}
         self.size = {
             name: code.load(INT64, code.at(self.at["sizes"], place, INT64))
             for place, name in enumerate(sizes)
         }
         self.zero = code.constant(INT64, 0)
+        kinds = (NUMBER_LETTERS.get(letter, POINTER) for letter in after.expression.operands[1:])
+        self._words = list(zip(kinds, after.words, strict=True))
+        self.given = {
+            number: code.argument(kind, name) for number, (kind, name) in enumerate(self._words, 1)
+        }
 
     @abstractmethod
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
+
+    def operands(self, place: str) -> list[int]:
+        """The operands of what comes after that lie so."""
+        return [number for number, each in enumerate(self.after.places) if each == place]
+
+    def finished(self, sums: Value, seen: Callable[[int], Value]) -> Value:
+        """What becomes of a vector of sums; `seen` gives the vector of an array's numbers."""
+        values = {0: sums}
+        for number in self.given:
+            if self.after.places[number] == "k":
+                values[number] = self.code.spread(as_kind(self.given[number], FLOAT))
+            else:
+                values[number] = seen(number)
+        for step in self.after.expression.steps:
+            taken = (values[number] for number in step.operands)
+            values[len(values)] = FORMULAS[step.formula].compute(*taken)
+        return values[len(values) - 1]
 
     def text(self, name: str) -> str:
         """The module of the kernel."""
         code = self.code
         with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as slot:
             self.work(code.at(self.at["slots"], slot * self.size["slot"], FLOAT))
-        return code.kernel(name, [(POINTER, each) for each in _ARRAYS])
+        return code.kernel(name, [*((POINTER, each) for each in _ARRAYS), *self._words])

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from .convolution_frame import Convolving
-from .objects import kernel
+from .convolution_frame import PLAIN, After, Convolving
 from .padded_planes import copy_row
 from .target import Target
 from .text import BYTE, FLOAT, FLOATS, INT64, LANES, Value
 
-__all__ = ["SIZES", "SLACK", "strips_kernel"]
+__all__ = ["NAME", "SIZES", "SLACK", "text"]
+
+NAME: Final = "convolution_strips"
 
 SIZES: Final = (
     *("items", "block", "strips", "chunks", "rows", "groups", "inside", "made", "depth", "slot"),
@@ -34,7 +35,7 @@ SLACK: Final = 2 * LANES
 """Numbers behind a strip that may be read, but not used."""
 
 
-def strips_kernel() -> int:
+def text(target: Target, after: After = PLAIN) -> str:
     """A kernel of `turn, sizes, offsets, x, weight, bias, out, slots` for a range of slots.
 
     - turn: int64 [1], 0 before the call, the next item that nobody has taken;
@@ -44,19 +45,17 @@ def strips_kernel() -> int:
     - weight, bias: float32 [groups * made, depth] and [groups * made];
     - out: float32 [samples, groups * made, made_height, made_width];
     - slots: float32, `slot` of them, a strip and `SLACK`, for each slot.
+
+    The operands of what comes `after` follow.
     """
-    return kernel("convolution_strips", (), _text)
-
-
-def _text(target: Target) -> str:
-    return _Strips(target).text("convolution_strips")
+    return _Strips(target, after).text(NAME)
 
 
 class _Strips(Convolving):
     """The parts of the kernel."""
 
-    def __init__(self, target: Target) -> None:
-        super().__init__(target, SIZES)
+    def __init__(self, target: Target, after: After) -> None:
+        super().__init__(target, SIZES, after)
         self.tall = 8 if target.has_scaling else 2
 
     def work(self, slot: Value) -> None:
@@ -100,27 +99,41 @@ class _Strips(Convolving):
         """The rows of an output channel; the last one stands in for those that are missing."""
         code, size = self.code, self.size
         weights = code.at(self.at["weight"], channel * size["depth"], FLOAT)
-        bias = code.spread(code.load(FLOAT, code.at(self.at["bias"], channel, FLOAT)))
+
+        def spread(array: Value) -> Value:
+            return code.spread(code.load(FLOAT, code.at(array, channel, FLOAT)))
+
+        bias = spread(self.at["bias"])
+        same = {number: spread(self.given[number]) for number in self.operands("v")}
         line = plane * size["made_height"] + top
         step = size["down"] * size["across"] * size["pitch"]
         with code.counted(self.zero, count, self.tall) as first:
             rows = [code.lesser(first + i, count - 1) for i in range(self.tall)]
             seen = [code.at(slot, row * step, FLOAT) for row in rows]
-            goals = [
-                code.at(self.at["out"], (line + row) * size["made_width"], FLOAT) for row in rows
-            ]
+            begins = [(line + row) * size["made_width"] for row in rows]
+
+            def finish(row: int, at: Value, sums: Value, mask: Value | None) -> None:
+                place = begins[row] + at
+
+                def seen_too(number: int) -> Value:
+                    if number in same:
+                        return same[number]
+                    return code.load_if(FLOATS, code.at(self.given[number], place, FLOAT), mask)
+
+                goal = code.at(self.at["out"], place, FLOAT)
+                code.store_if(self.finished(sums, seen_too), goal, mask)
 
             def add_up(columns: list[Value], mask: Value | None) -> None:
                 places = [(row, at) for row in range(self.tall) for at in columns]
                 sums = [code.variable(bias) for _ in places]
-                begins = [code.at(seen[row], at, FLOAT) for row, at in places]
+                windows = [code.at(seen[row], at, FLOAT) for row, at in places]
                 with code.counted(self.zero, size["depth"]) as k:
                     offset = code.load(INT64, code.at(self.at["offsets"], k, INT64))
                     weight = code.spread(code.load(FLOAT, code.at(weights, k, FLOAT)))
-                    for begin, total in zip(begins, sums, strict=True):
-                        number = code.load(FLOATS, code.at(begin, offset, BYTE))
+                    for window, total in zip(windows, sums, strict=True):
+                        number = code.load(FLOATS, code.at(window, offset, BYTE))
                         total.set(code.multiply_add(number, weight, total.now))
                 for (row, at), total in zip(places, sums, strict=True):
-                    code.store_if(total.now, code.at(goals[row], at, FLOAT), mask)
+                    finish(row, at, total.now, mask)
 
             code.vectors(self.zero, size["made_width"], 2, add_up)

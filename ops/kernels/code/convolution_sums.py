@@ -11,15 +11,16 @@ Tiles, panels and threads do not enter.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from .convolution_frame import Convolving
-from .objects import kernel
+from .convolution_frame import PLAIN, After, Convolving
 from .target import Target
-from .text import BYTE, FLOAT, FLOATS, INT64, LANES, POINTER, Value
+from .text import BYTE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
 from .tiles import Tile, turned
 
-__all__ = ["SIZES", "channels_of_panel", "slot_size", "sums_kernel"]
+__all__ = ["NAME", "SIZES", "channels_of_panel", "slot_size", "text"]
+
+NAME: Final = "convolution_sums"
 
 SIZES: Final = (
     *("items", "chunks", "chunk", "samples", "panels", "made", "depth", "slot"),
@@ -48,7 +49,7 @@ def slot_size(depth: int, target: Target) -> int:
     return (depth + LANES) * channels_of_panel(target)
 
 
-def sums_kernel() -> int:
+def text(target: Target, after: After = PLAIN) -> str:
     """A kernel of `turn, sizes, offsets, x, weight, bias, out, slots` for a range of slots.
 
     - turn: int64 [1], 0 before the call, the next item that nobody has taken;
@@ -58,23 +59,31 @@ def sums_kernel() -> int:
     - weight, bias: float32 [groups * made, depth] and [groups * made];
     - out: float32 [samples, groups * made, pixels];
     - slots: float32, `slot_size` of them for each slot.
+
+    The operands of what comes `after` follow.
     """
-    return kernel("convolution_sums", (), _text)
-
-
-def _text(target: Target) -> str:
-    return _Sums(target).text("convolution_sums")
+    return _Sums(target, after).text(NAME)
 
 
 class _Sums(Convolving):
     """The parts of the kernel."""
 
-    def __init__(self, target: Target) -> None:
-        super().__init__(target, SIZES)
+    def __init__(self, target: Target, after: After) -> None:
+        super().__init__(target, SIZES, after)
         tile = Tile.of(target)
         self.vectors, self.tall = tile.vectors, tile.rows
-        self.rows = self.code.room(INT64.of_lanes(self.vectors * LANES))
-        self.biases = self.code.room(FLOAT.of_lanes(self.vectors * LANES))
+        rows, numbers = (kind.of_lanes(self.vectors * LANES) for kind in (INT64, FLOAT))
+        self.biases = self.code.room(numbers)
+        self.rows = {
+            number: (array, self.code.room(rows))
+            for number, array in ((0, self.at["out"]), *self._given("a"))
+        }
+        self.numbers = {
+            number: (array, self.code.room(numbers)) for number, array in self._given("v")
+        }
+
+    def _given(self, place: str) -> list[tuple[int, Value]]:
+        return [(number, self.given[number]) for number in self.operands(place)]
 
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
@@ -108,16 +117,17 @@ class _Sums(Convolving):
     def _find_rows(self, sample: Value, channel: Value, left: Value) -> None:
         """Where each channel of a panel goes; what is too many, where the last one goes."""
         code, size = self.code, self.size
-        bias = code.at(self.at["bias"], channel, FLOAT)
         channels = size["items"] / (size["chunks"] * size["samples"] * size["panels"])
         line = sample * channels * size["made"] + channel
+        vectors = [(self.at["bias"], self.biases), *self.numbers.values()]
         with code.counted(self.zero, code.constant(INT64, self.vectors * LANES)) as i:
             place = code.lesser(i, left - 1)
-            row = code.at(self.at["out"], (line + place) * size["pixels"], FLOAT)
-            code.store(row, code.at(self.rows, i, INT64))
-            code.store(
-                code.load(FLOAT, code.at(bias, place, FLOAT)), code.at(self.biases, i, FLOAT)
-            )
+            for array, room in self.rows.values():
+                row = code.at(array, (line + place) * size["pixels"], FLOAT)
+                code.store(row, code.at(room, i, INT64))
+            for array, room in vectors:
+                number = code.load(FLOAT, code.at(array, channel + place, FLOAT))
+                code.store(number, code.at(room, i, FLOAT))
 
     # ------------------------------------------------------------------------------- weights
 
@@ -179,11 +189,35 @@ class _Sums(Convolving):
         """Sums [pixels, 16 channels] into the rows of those channels."""
         code, tall = self.code, len(sums)
         for i, line in enumerate(turned(code, sums)):
-            for run in range(LANES // tall):
-                channel = v * LANES + run * tall + i
-                row = code.load(POINTER, code.at(self.rows, channel, INT64))
-                some = code.shuffled(line, line, range(run * tall, (run + 1) * tall))
-                code.store_if(some, code.at(row, pixel, FLOAT), mask)
+            places = [run * tall + i for run in range(LANES // tall)]
+
+            def rows(number: int, places: list[int] = places) -> list[Value]:
+                _, room = self.rows[number]
+                found = (code.at(room, v * LANES + place, INT64) for place in places)
+                return [code.at(code.load(POINTER, each), pixel, FLOAT) for each in found]
+
+            def seen(number: int, places: list[int] = places, rows: Any = rows) -> Value:
+                if number in self.rows:
+                    kind = FLOAT.of_lanes(tall)
+                    return _joined(code, [code.load_if(kind, row, mask) for row in rows(number)])
+                _, room = self.numbers[number]
+                numbers = code.load(FLOATS, code.at(room, v * LANES, FLOAT))
+                lanes = [place for place in places for _ in range(tall)]
+                return code.shuffled(numbers, numbers, lanes)
+
+            made = self.finished(line, seen)
+            for run, row in enumerate(rows(0)):
+                some = code.shuffled(made, made, range(run * tall, (run + 1) * tall))
+                code.store_if(some, row, mask)
+
+
+def _joined(code: Code, parts: list[Value]) -> Value:
+    """The elements of vectors, one vector after the other."""
+    while len(parts) > 1:
+        lanes = range(2 * parts[0].kind.lanes)
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        parts = [code.shuffled(one, other, lanes) for one, other in pairs]
+    return parts[0]
 
 
 class _Window:

@@ -7,7 +7,7 @@ few channels to fill a vector.
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -15,11 +15,14 @@ from ...memory.remembered import remembered
 from ..threads import get_threads
 from . import convolution_strips as strips
 from . import convolution_sums as sums
-from .padded_planes import padded_planes
+from .convolution_frame import PLAIN, After
+from .loops import shown
+from .objects import is_kept, kernel
+from .padded_planes import padded_lying, padded_planes
 from .run import run
 from .target import host
 
-__all__ = ["convolve"]
+__all__ = ["Convolution", "Settled", "settled"]
 
 F: Final = np.float32
 _ITEM: Final = 1 << 21
@@ -32,47 +35,119 @@ _FEW: Final = 8
 """With fewer channels a group, strips are quicker."""
 
 
-def convolve(
-    x: Any, weight: Any, bias: Any, output: Any, stride: Any, pads: Any, dilation: Any, groups: int
+class Settled(NamedTuple):
+    """What is known of a convolution by the shapes and settings alone; the kernel's numbers hold
+    the sizes and, from `begun` on, the offsets."""
+
+    form: Any
+    numbers: Any
+    begun: int
+    items: int
+    slot: int
+    padded: tuple[Any, Any] | None
+    made: tuple[int, ...]
+    no_bias: Any
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.numbers.nbytes + self.no_bias.nbytes)
+
+
+@remembered(12 << 20)
+def settled(
+    shape: Any, weight: Any, output: Any, stride: Any, pads: Any, dilation: Any, groups: int
 ) -> Any:
-    """The convolution of (batch, channels, depth, height, width); None if it is not to be had so.
+    """The convolution of arrays of these shapes, of (batch, channels) and one to three dimensions.
 
-    The input lies in one piece, and `output` are the sizes of the result.
+    `output` are the sizes of the result.  What does not fit together is settled without `items`.
     """
-    x, weight, bias = x[...], weight[...], None if bias is None else bias[...]  # ours alone
-    made = weight.shape[0]
-    if x.shape[1] != weight.shape[1] * groups or made % groups:
-        return None
-    if bias is not None and bias.shape != (made,):
-        return None
-    weight = np.ascontiguousarray(weight)
-    terms = np.zeros(made, F) if bias is None else np.ascontiguousarray(bias)
-    out = np.empty((x.shape[0], made, *output), F)
-    if made // groups < _FEW and x.shape[2] == output[0] == weight.shape[2] == 1:
+    more = 5 - len(shape)
+    # what nothing depends on may be larger than any memory
+    stride = [step if count > 1 else 1 for step, count in zip(stride, output, strict=True)]
+    dilation = [d if k > 1 else 1 for d, k in zip(dilation, weight[2:], strict=True)]
+    stride, dilation, space = ((1,) * more + tuple(each) for each in (stride, dilation, output))
+    shape, weight = ((*each[:2], *(1,) * more, *each[2:]) for each in (shape, weight))
+    pads = ((0, 0),) * more + tuple(pads)
+    padded = None
+    form: Any = sums
+    reach = [
+        (o - 1) * s + d * (k - 1)
+        for o, s, d, k in zip(space, stride, dilation, weight[2:], strict=True)
+    ]
+    fits = all(r < n + sum(p) for r, n, p in zip(reach, shape[2:], pads, strict=True))
+    if not fits or shape[1] != weight[1] * groups or weight[0] % groups:
+        return Settled(sums, np.zeros(0), 0, 0, 0, None, (), np.zeros(0))
+    if weight[0] // groups < _FEW and shape[2] == space[0] == weight[2] == 1:
         before = pads[1][0], pads[2][0]
-        plan = _strips_plan(
-            *(x.shape, weight.shape, tuple(output), tuple(stride)),
-            *(before, tuple(dilation), groups),
-        )
-        _share(strips, strips.strips_kernel(), plan, x, weight, terms, out)
-        return out
-    if any(map(any, pads)):
-        x = padded_planes(x, pads)
-    plan = _sums_plan(
-        *(x.shape, x.strides, weight.shape, tuple(output)),
-        *(tuple(stride), tuple(dilation), groups),
-    )
-    _share(sums, sums.sums_kernel(), plan, x, weight, terms, out)
-    return out
+        form, numbers = strips, _strips_plan(shape, weight, space, stride, before, dilation, groups)
+    else:
+        if any(map(any, pads)):
+            padded = shape[2:], pads
+        seen, steps = padded_lying(shape, pads) if padded else (shape, _strides(shape))
+        numbers = _sums_plan(seen, steps, weight, space, stride, dilation, groups)
+    numbers.setflags(write=False)
+    no_bias = np.zeros(weight[0], F)
+    no_bias.setflags(write=False)
+    slot = int(numbers[form.SIZES.index("slot")])
+    result = (shape[0], weight[0], *output)
+    return Settled(form, numbers, len(form.SIZES), int(numbers[0]), slot, padded, result, no_bias)
 
 
-def _share(form: Any, kernel: int, plan: Any, *arrays: Any) -> None:
-    """Run a kernel by a plan: threads take items of the work, each with a slot of memory."""
-    count = len(form.SIZES)
-    slots = min(int(plan[0]), get_threads())
-    memory = np.empty(slots * int(plan[form.SIZES.index("slot")]), F)
-    least = 2 if slots == 1 else 1
-    run(kernel, slots, least, np.zeros(1, np.int64), plan, plan[count:], *arrays, memory)
+def _strides(shape: Any) -> tuple[int, ...]:
+    """Those of float32 in one piece."""
+    return tuple(4 * prod(shape[place + 1 :]) for place in range(len(shape)))
+
+
+class Convolution:
+    """A convolution that can be computed: `fill` writes it to `out`."""
+
+    __slots__ = ("_given", "_settled", "out")
+
+    def __init__(self, settled: Settled, x: Any, weight: Any, bias: Any) -> None:
+        """The arrays are in one piece, of the shapes that it was settled for, and no other thread
+        can change them; without a bias it is None.
+
+        Raises:
+            ValueError: the bias has another shape.
+        """
+        if bias is None:
+            bias = settled.no_bias
+        elif bias.shape != settled.no_bias.shape:
+            raise ValueError("the bias does not fit the channels")
+        self.out = np.empty(settled.made, F)
+        self._settled, self._given = settled, (x, weight, bias, self.out[...])
+
+    def is_at_hand(self, after: After, operands: Any) -> bool:
+        """Whether the kernel with something after the sums need not be compiled."""
+        return is_kept(self._settled.form.NAME, _parameters(after))
+
+    def prepare(self, after: After, operands: Any) -> None:
+        """Compile that kernel if need be.
+
+        Raises:
+            OSError, RuntimeError: it cannot be.
+        """
+        self._kernel(after)
+
+    def _kernel(self, after: After) -> int:
+        form = self._settled.form
+        return kernel(form.NAME, _parameters(after), lambda target: form.text(target, after))
+
+    def fill(self, after: After = PLAIN, operands: Any = ()) -> None:
+        """Compute: threads take items of the work, each with a slot of memory."""
+        _, numbers, begun, items, slot, padded, _, _ = self._settled
+        x, *others = self._given
+        if padded is not None:
+            x = padded_planes(x, *padded)
+        slots = min(items, get_threads())
+        memory = np.empty(slots * slot, F)
+        least = 2 if slots == 1 else 1
+        words = np.zeros(1, np.int64), numbers, numbers[begun:], x, *others, memory, *operands
+        run(self._kernel(after), slots, least, *words)
+
+
+def _parameters(after: After) -> tuple[str, ...]:
+    return (shown(after.expression), after.places) if after.expression.steps else ()
 
 
 def _numbers(form: Any, sizes: dict[str, int], steps: Any, shape: Any) -> Any:
@@ -82,7 +157,6 @@ def _numbers(form: Any, sizes: dict[str, int], steps: Any, shape: Any) -> Any:
     return np.concatenate([np.array([sizes[name] for name in form.SIZES], np.int64), offsets])
 
 
-@remembered(8 << 20)
 def _sums_plan(
     seen: Any, steps: Any, weight: Any, output: Any, stride: Any, dilation: Any, groups: int
 ) -> Any:
@@ -120,7 +194,6 @@ def _sums_plan(
     return _numbers(sums, sizes, [steps[1], *far], weight[1:])
 
 
-@remembered(4 << 20)
 def _strips_plan(
     x: Any, weight: Any, output: Any, stride: Any, before: Any, dilation: Any, groups: int
 ) -> Any:

@@ -25,7 +25,7 @@ from .text import BYTE, DOUBLE, INT64, LANES, POINTER, Code, Kind, Value
 
 __all__ = [
     *("NUMBER_LETTERS", "PLACES", "Expression", "Step", "expression_kernel", "goes_by_rows"),
-    *("is_at_hand", "module_text"),
+    *("is_at_hand", "module_text", "shown"),
 ]
 
 PLACES: Final = "csrk"
@@ -69,19 +69,20 @@ def goes_by_rows(places: str, rank: int) -> bool:
 
 def expression_kernel(expression: Expression, places: str, rank: int) -> int:
     """The kernel of an expression; `places` has a letter for each operand."""
-    parameters = (_shown(expression), places, rank)
+    parameters = (shown(expression), places, rank)
     return kernel(_NAME, parameters, lambda target: module_text(target, expression, places, rank))
 
 
 def is_at_hand(expression: Expression, places: str, rank: int) -> bool:
     """Whether the kernel of an expression need not be compiled."""
-    return is_kept(_NAME, (_shown(expression), places, rank))
+    return is_kept(_NAME, (shown(expression), places, rank))
 
 
 _NAME: Final = "expression"
 
 
-def _shown(expression: Expression) -> str:
+def shown(expression: Expression) -> str:
+    """An expression as a word that tells it from all others."""
     steps = (
         f"{step.formula}:{step.letter}({','.join(map(str, step.operands))})"
         for step in expression.steps

@@ -11,7 +11,7 @@ from .run import run
 from .target import Target
 from .text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
 
-__all__ = ["copy_row", "padded_planes"]
+__all__ = ["copy_row", "padded_lying", "padded_planes"]
 
 _LEAST: Final = 1 << 16
 """Elements that are worth another thread."""
@@ -19,23 +19,30 @@ _COUNTS: Final = ("depth", "height", "width", "front", "top", "left")
 _MADE: Final = ("made_depth", "made_height", "made_width", "pitch")
 
 
-def padded_planes(x: Any, pads: Any) -> Any:
-    """float32 [samples, channels, depth, height, width] with zeros at the ends of the last three.
+def padded_lying(shape: Any, pads: Any) -> tuple[Any, Any]:
+    """The shape and the strides of what `padded_planes` makes of an array of some shape."""
+    depth, height, width = (n + sum(pair) for n, pair in zip(shape[2:], pads, strict=True))
+    pitch = (-(-depth * height * width // LANES) | 1) * LANES
+    steps = pitch * shape[1], pitch, height * width, width, 1
+    return (*shape[:2], depth, height, width), tuple(4 * step for step in steps)
 
-    Channels lie an odd number of cache lines apart, so that caches take many of them.
+
+def padded_planes(x: Any, space: Any, pads: Any) -> Any:
+    """float32 [samples, channels, *space] with zeros at the ends of the three dimensions of space.
+
+    Channels lie an odd number of cache lines apart, so that caches take many of them; what is
+    given back are the numbers as they lie (see `padded_lying`).
     """
-    before = [pair[0] for pair in pads]
-    space = [n + sum(pair) for n, pair in zip(x.shape[2:], pads, strict=True)]
-    volume = space[0] * space[1] * space[2]
-    pitch = (-(-volume // LANES) | 1) * LANES
-    flat = np.empty((*x.shape[:2], pitch), np.float32)
-    count = x.shape[0] * x.shape[1] * space[0]
-    least = max(1, _LEAST // max(1, space[1] * space[2]))
+    samples, channels = x.shape[:2]
+    shape, steps = padded_lying((samples, channels, *space), pads)
+    made = shape[2:]
+    flat = np.empty(samples * steps[0] // 4, np.float32)
+    least = max(1, _LEAST // max(1, made[1] * made[2]))
     run(
-        *(kernel("padded_planes", (), _text), count, least),
-        *(*x.shape[2:], *before, *space, pitch, x, flat),
+        *(kernel("padded_planes", (), _text), samples * channels * made[0], least),
+        *(*space, *(pair[0] for pair in pads), *made, steps[1] // 4, x, flat),
     )
-    return flat[:, :, :volume].reshape(*x.shape[:2], *space)
+    return flat
 
 
 def _text(target: Target) -> str:

@@ -1,0 +1,185 @@
+"""Chains: a convolution, or a normalisation of channels, and what is done to its result at once.
+
+The first operator of a chain makes an array that is not filled yet.  Each of the others adds what
+it does to that, as long as it is a formula of the elements, of arrays that lie like the result, of
+numbers, or of one number a channel; the last one has all of it computed by one kernel.  Formulas
+give the bits of the forwards (see `ops/kernels/code`), so nobody sees the difference.
+
+Whatever does not fit ends the chain early: the array is filled, and the operators are called.  So
+it is while a kernel is being compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ...ops.kernels import family
+from ...ops.table.formula import Formula
+from ...ops.table.record import Later, Operator
+from .compiling import Compiling
+
+__all__ = ["Chain", "Link"]
+
+_FLOAT32: Final = np.dtype(np.float32)
+_LETTERS: Final = {float: "D", int: "L"}
+
+ndarray: Final = np.ndarray
+
+
+class Link(NamedTuple):
+    """An operator of a chain, and what its result's elements are; without a formula it scales."""
+
+    entry: Operator
+    formula: Formula | None
+
+
+class _Work:
+    """An array that is not filled yet, and what will be done to it.
+
+    `steps` are formulas with their operands, of which 0 is the array as it is by then, all others
+    those of `operands`, counted from 1.
+    """
+
+    __slots__ = ("calls", "later", "letters", "operands", "places", "steps")
+
+    def __init__(self, later: Later) -> None:
+        self.later = later
+        self.places, self.letters = "o", "f"
+        self.operands: list[Any] = []
+        self.steps: list[tuple[str, list[int]]] = []
+        self.calls: list[tuple[Operator, tuple[Any, ...]]] = []
+
+    def take(self, place: str, letter: str, operand: Any) -> int:
+        """The number of an operand."""
+        self.places += place
+        self.letters += letter
+        self.operands.append(operand)
+        return len(self.operands)
+
+    def scale(self, factor: Any, term: Any) -> None:
+        """Take a product with one number a channel, and the sum with another."""
+        numbers = [self.take("v", "f", each) for each in (factor, term)]
+        self.steps.append(("multiply_add", [0, *numbers]))
+
+    def takes(self, formula: Formula, given: Sequence[Any]) -> bool:
+        """Whether a formula can be computed along; it is taken then."""
+        out, found = self.later.out, list[tuple[str, str, Any]]()
+        for place in formula.operands:
+            each = given[place]
+            if each is out:
+                found.append(("o", "", None))
+            elif type(each) in _LETTERS:
+                found.append(("k", _LETTERS[type(each)], each))
+            elif _lies_like(each, out):
+                found.append(("a", "f", each[...]))  # which no other thread can change
+            else:
+                return False
+        numbers = [0 if each[0] == "o" else self.take(*each) for each in found]
+        self.steps.append((formula.name, numbers))
+        return True
+
+    def whole(self) -> Any:
+        """All of it, as kernels are told."""
+        frame, arrays = family("convolution_frame"), family("arrays")
+        count, steps = len(self.places), list[Any]()
+        for name, numbers in self.steps:
+            now = count + len(steps) - 1 if steps else 0
+            steps.append(arrays.Step(name, "f", tuple(number or now for number in numbers)))
+        results = ((len(steps) - 1, "f"),)
+        return frame.After(arrays.Expression(self.letters, tuple(steps), results), self.places)
+
+    def fill_by_calls(self) -> None:
+        """Fill the array, operator by operator."""
+        self.later.fill()
+        out = value = self.later.out
+        for entry, given in self.calls:
+            value = entry.forward(*[value if each is out else each for each in given])
+        if value is not out:
+            np.copyto(out, value)
+
+
+def _lies_like(value: Any, out: Any) -> bool:
+    if type(value) is not ndarray or value.dtype is not _FLOAT32 or value.shape != out.shape:
+        return False
+    return bool(value.flags.c_contiguous and value.flags.aligned)
+
+
+class Chain:
+    """Operators that follow each other: `begin`, then `join` for each of the `links`.
+
+    Both give a result, and what is still to be done to that: None if nothing is, as after the last
+    of them.  `finish` does it before.
+    """
+
+    def __init__(self, head: Operator, links: Sequence[Link]) -> None:
+        self._head = head
+        self._links = links
+        self._ways: dict[object, tuple[Any, Compiling]] = {}
+        self._passed: set[int] = set()
+
+    def begin(self, *given: Any) -> tuple[Any, _Work | None]:
+        """Check the operands of the first operator, and make its result without filling it."""
+        head = self._head
+        if head.scales is not None:
+            scales = head.scales(*given)
+            if scales is not None:
+                work = _Work(family("batch_norms").Elements(given[0]))
+                work.scale(*scales)
+                work.calls.append((head, given))
+                return work.later.out, work
+        elif head.later is not None:
+            later = head.later(*given)
+            if later is not None:
+                return later.out, _Work(later)
+        return head.forward(*given), None
+
+    def join(self, index: int, work: _Work, *given: Any) -> tuple[Any, _Work | None]:
+        """Do what a link does, if it can be done later, else now."""
+        entry = self._links[index].entry
+        if self._takes(index, work, given):
+            work.calls.append((entry, given))
+            if index + 1 < len(self._links):
+                return work.later.out, work
+            self.finish(work)
+            return work.later.out, None
+        self.finish(work)
+        result = entry.forward(*given)
+        self._passed.add(index)
+        return result, None
+
+    def _takes(self, index: int, work: _Work, given: Sequence[Any]) -> bool:
+        entry, formula = self._links[index]
+        if formula is not None:
+            # whose numbers are constants: the forward refuses them at once, or never
+            return (not formula.checks or index in self._passed) and work.takes(formula, given)
+        scales = entry.scales and entry.scales(*given)
+        if scales is not None:
+            work.scale(*scales)
+        return scales is not None
+
+    def finish(self, work: _Work) -> None:
+        """Fill the array."""
+        if not work.steps:
+            work.later.fill()
+            return
+        key = len(work.steps), work.places, work.letters
+        known = self._ways.get(key)
+        if known is None:
+            known = self._ways[key] = self._way(work)
+        whole, compiling = known
+        if compiling.done():
+            work.later.fill(whole, work.operands)
+        else:
+            work.fill_by_calls()
+
+    @staticmethod
+    def _way(work: _Work) -> tuple[Any, Compiling]:
+        whole, later, operands = work.whole(), work.later, work.operands
+        return whole, Compiling(
+            [(type(later), whole)],
+            lambda: later.is_at_hand(whole, operands),
+            lambda: later.prepare(whole, operands),
+        )

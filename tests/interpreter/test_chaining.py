@@ -1,0 +1,214 @@
+"""Chains in plans: convolutions and normalisations give the same bits with what comes after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.interpreter.plans import chaining, compiling
+from rushlight.ops import kernels
+from rushlight.ops.kernels.code import elf
+from rushlight.ops.kernels.code.convolutions import Convolution
+from rushlight.ops.kernels.code.target import Target, host
+
+pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(compiling.NATIVE_VARIABLE, "now")
+    with torch.no_grad():
+        yield
+
+
+@pytest.fixture
+def joined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many steps each array got that was filled."""
+    steps: list[int] = []
+    finish = chaining.Chain.finish
+
+    def noted(self: Any, work: Any) -> None:
+        steps.append(len(work.steps))
+        finish(self, work)
+
+    monkeypatch.setattr(chaining.Chain, "finish", noted)
+    return steps
+
+
+def drawn(*shape: int, seed: int = 0) -> Any:
+    made = np.random.default_rng(seed).standard_normal(shape).astype(np.float32) * 3
+    if made.size > 1000:
+        made.reshape(-1)[100:800:100] = [np.nan, np.inf, -np.inf, 0, -0.0, 1e-42, 1e30]
+    return torch.from_numpy(made)
+
+
+def bits(x: Any) -> Any:
+    array = x.numpy()
+    return x.stride(), np.where(np.isnan(array), np.float32(np.nan), array).tobytes()
+
+
+PARAMETERS = "x, other, w, b, m, v"
+CONVOLUTIONS = {
+    "torch.conv2d(x, w, b, [1, 1], [1, 1])": ((2, 20, 23, 29), (20, 20, 3, 3)),
+    "torch.conv2d(x, w, None, [1, 1], [2, 2], [2, 2], 20)": ((2, 20, 23, 29), (20, 1, 3, 3)),
+    "torch.conv1d(x, w, b, [2], [3])": ((3, 5, 1000), (37, 5, 7)),
+    "torch.conv3d(x, w, b)": ((1, 4, 7, 14, 15), (70, 4, 2, 1, 3)),
+}
+NORMAL = "torch.batch_norm({}, v, b, m, v, False, 0.1, 1e-5, True)"
+AFTER = {
+    "torch.relu({})": 1,
+    NORMAL: 1,
+    f"torch.relu({NORMAL} + other)": 3,
+    f"torch.nn.functional.hardtanh_({NORMAL}, 0.0, 6.0)": 2,
+    f"other.add(torch.nn.functional.silu({NORMAL}))": 3,
+    f"torch.nn.functional.hardswish({NORMAL}.mul_(2).add_(other)) - 1": 5,
+    "torch.sigmoid(torch.nn.functional.relu6({} * 0.5))": 3,
+    "torch.nn.functional.gelu({}).tanh()": 2,
+}
+
+
+def check(expression: str, *given: Any) -> None:
+    source = f"def f({PARAMETERS}):\n  return {expression}\n"
+    with np.errstate(all="ignore"):
+        function = torch.jit.CompilationUnit(source).f
+        wanted = bits(function(*given))  # by the machine
+        for _ in range(3):
+            assert bits(function(*given)) == wanted
+
+
+def operands(head: str) -> tuple[Any, ...]:
+    shape, weights = CONVOLUTIONS[head]
+    x, w, vector = drawn(*shape), drawn(*weights, seed=1), drawn(weights[0], seed=2)
+    made = eval(head, {"torch": torch}, {"x": x, "w": w, "b": vector})
+    return x, drawn(*made.shape, seed=3), w, vector, drawn(weights[0], seed=4), vector.abs()
+
+
+TWO, ONE, THREE = list(CONVOLUTIONS)[:2], *list(CONVOLUTIONS)[2:]
+PAIRS = [*((head, after) for head in TWO for after in AFTER), (ONE, NORMAL), (THREE, NORMAL)]
+
+
+@pytest.mark.parametrize(("head", "after"), PAIRS)
+def test_convolutions(head: str, after: str, joined: list[int]) -> None:
+    check(after.format(head), *operands(head))
+    assert joined[-1] == max(joined) == AFTER[after]
+
+
+@pytest.mark.parametrize("after", AFTER)
+def test_normalisations(after: str, joined: list[int]) -> None:
+    x, other, vector = drawn(2, 20, 31, 17), drawn(2, 20, 31, 17, seed=1), drawn(20, seed=2)
+    check(after.format(NORMAL.format("x")), x, other, x, vector, vector, vector.abs())
+    assert max(joined) == AFTER[after] + 1
+
+
+def network() -> Any:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv, self.norm = torch.nn.Conv2d(16, 16, 3, padding=1), torch.nn.BatchNorm2d(16)
+            self.act = torch.nn.ReLU(inplace=True)
+
+        def forward(self, x):  # type: ignore[no-untyped-def]
+            y = self.act(self.norm(self.conv(x)))
+            y = self.norm(self.conv(y))
+            y += x
+            return self.act(y)
+
+    torch.manual_seed(0)
+    return Net().requires_grad_(False)
+
+
+def test_modules_without_freezing_and_in_training(joined: list[int]) -> None:
+    plain, x = network().eval(), drawn(2, 16, 24, 24)
+    scripted = torch.jit.script(plain)
+    for _ in range(3):
+        assert bits(scripted(x)) == bits(plain(x))
+    assert joined[-2:] == [2, 3]
+    plain.conv.weight.mul_(0.5)  # nothing of it was kept
+    assert bits(scripted(x)) == bits(plain(x))
+    del joined[:]
+    scripted.train()
+    other = network()
+    other.conv.weight.mul_(0.5)
+    for _ in range(2):
+        assert bits(scripted(x)) == bits(other(x))
+    assert bits(scripted.norm.running_var) == bits(other.norm.running_var)
+    assert set(joined) == {0}
+
+
+def test_arrays_that_are_read_twice_are_whole() -> None:
+    head = "torch.conv2d(x, w, b, [1, 1], [1, 1])"
+    source = f"""
+def f({PARAMETERS}):
+  y = {head}
+  z = torch.relu(y)
+  if y.dim() == 4:
+    z = z + y.sum()
+  u = torch.relu_({head})
+  w.mul_(2)
+  return y, z, u, torch.relu({head}), torch.relu({head} + other[0])
+"""
+    given = [torch.nan_to_num(each, 1.0, 2.0, 3.0) for each in operands(head)]
+    found = []
+    function = torch.jit.CompilationUnit(source).f
+    for _ in range(3):
+        copies = [each.clone() for each in given]
+        found.append([bits(each) for each in function(*copies)])
+    assert found[1:] == found[:1] * 2
+
+
+def test_what_is_refused_is_refused_at_its_place() -> None:
+    function = torch.jit.CompilationUnit(
+        "def f(x, w, b):\n  y = torch.conv2d(x, w)\n  z = torch.relu(y)\n  return y + b\n"
+        "def g(x, w, b):\n  return torch.relu(torch.conv2d(x, w) + b)\n"
+    )
+    x, w = drawn(1, 8, 40, 40), drawn(8, 8, 3, 3)
+    for _ in range(4):
+        function.g(x, w, drawn(38))
+        with pytest.raises(RuntimeError, match=r"must match the size of tensor b \(37\)"):
+            function.g(x, w, drawn(37))
+        with pytest.raises(RuntimeError, match="to have 7 channels, but got 8"):
+            function.g(x, drawn(8, 7, 3, 3), drawn(38))
+
+
+def test_meanwhile_operators_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(compiling.NATIVE_VARIABLE, "")
+    monkeypatch.setattr(Convolution, "is_at_hand", lambda *_: False)
+    monkeypatch.setattr(compiling.threading, "Thread", lambda **_: Idle())
+    head = "torch.conv2d(x, w, b, [1, 1], [1, 1])"
+    check(f"torch.relu_({NORMAL.format(head)} + other) + 1", *operands(head))
+    compiling._UNDER_WAY.clear()
+
+
+class Idle:
+    """A thread that does nothing yet."""
+
+    def start(self) -> None:
+        pass
+
+
+@pytest.mark.skipif(not elf.is_known() or not host().has_fma, reason="code for x86-64 with FMA")
+@pytest.mark.parametrize("head", TWO)
+def test_cpus_with_shorter_vectors_give_the_same_bits(
+    head: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rushlight.ops.kernels.code import convolutions
+    from rushlight.ops.kernels.code.assemble import assembled, placed
+
+    target = Target("haswell", True, False, False, "haswell", "")
+
+    def address(self: Any, after: Any) -> int:
+        form = self._settled.form
+        return placed(assembled(form.text(target, after), target), (form.NAME,))[form.NAME]
+
+    expression = f"torch.relu({NORMAL} + other)".format(head)
+    source = f"def f({PARAMETERS}):\n  return {expression}\n"
+    function, given = torch.jit.CompilationUnit(source).f, operands(head)
+    wanted = bits(function(*given))
+    monkeypatch.setattr(Convolution, "_kernel", address)
+    monkeypatch.setattr(convolutions, "host", lambda: target)
+    monkeypatch.setattr(convolutions, "settled", convolutions.settled._make)
+    assert bits(function(*given)) == wanted
