@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from . import compiler as compiler
     from . import cpu as cpu
     from . import cuda as cuda
+    from . import distributions as distributions
     from . import fft as fft
     from . import func as func
     from . import jit as jit
@@ -61,6 +62,7 @@ _PACKAGES = (
     "cpu",
     "cuda",
     "distributed",
+    "distributions",
     "fft",
     "func",
     "functional",

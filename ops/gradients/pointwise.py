@@ -150,6 +150,15 @@ gradient("aten::erf", self=lambda g, self: g * _TWO_PI * (-(self * self)).exp())
 gradient("aten::erfc", self=lambda g, self: -g * _TWO_PI * (-(self * self)).exp())
 gradient("aten::erfinv", self=lambda g, result: g * (result * result).exp() / _TWO_PI)
 gradient("aten::lgamma", self=lambda g, self: g * self.digamma())
+gradient(
+    "aten::_standard_gamma",
+    self=lambda g, self, result: g * aten._standard_gamma_grad(self, result),
+)
+gradient(
+    "aten::_standard_gamma_grad",
+    self=refused("_standard_gamma_grad"),
+    output=refused("_standard_gamma_grad"),
+)
 gradient("aten::digamma", self=lambda g, self: g * aten.polygamma(1, self))
 gradient("aten::polygamma", self=lambda g, n, self: g * aten.polygamma(n + 1, self))
 gradient("aten::sinc", self=lambda g, self: g * conj(_sinc_slope(self)))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ..memory.dtype import Array
+from ..shapes.shape import broadcast_tensors
 from ..tensors.tensor import Tensor
-from .rows import Grads, Ints, Tensors, aten, composite, gradient, moving, same_as
+from .rows import Grads, Ints, Run, Tensors, aten, composite, gradient, moving, rewritten, same_as
 
 
 def _back(g: Tensor, self_sizes: Ints) -> Tensor:
@@ -203,7 +205,19 @@ def _blocks_back(g: Tensor, tensors_sizes: Sequence[Ints]) -> list[Tensor]:
 
 
 gradient("aten::block_diag", tensors=_blocks_back)
-moving("aten::broadcast_tensors", "aten::meshgrid", of="tensors", name="ExpandBackward0")
+moving("aten::meshgrid", of="tensors", name="ExpandBackward0")
+
+
+@rewritten("aten::broadcast_tensors")
+def broadcast_each(run: Run, tensors: list[Array]) -> list[Array]:
+    """Each on its own, so that a tensor's history is its own alone."""
+    whole = broadcast_tensors(tensors)
+    return [
+        tensor if tensor.shape == wide.shape else run("aten::expand", tensor, wide.shape, False)
+        for tensor, wide in zip(tensors, whole, strict=True)
+    ]
+
+
 moving("aten::cartesian_prod", of="tensors", name="StackBackward0")
 moving("aten::_chunk_cat", of="tensors")
 

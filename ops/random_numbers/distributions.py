@@ -18,6 +18,7 @@ import numpy as np
 from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.creation import OPTIONS
+from ..special_functions.implicit_derivatives import beta_derivative, gamma_derivative
 from ..table.faces import Face
 from ..table.pointwise import as_array
 from ..table.promotion import kind
@@ -295,6 +296,8 @@ def _gamma(stream: _Uniform, alpha: float, rounded: Rounding) -> float:
 
 _refuse_gamma: Final = Refusal("biuhqc", "gamma_cpu")
 _refuse_dirichlet: Final = Refusal("biuhqc", "dirichlet")
+_refuse_gamma_gradient: Final = Refusal("biuhqc", "_standard_gamma_grad_cpu")
+_refuse_dirichlet_gradient: Final = Refusal("biuhqc", "_dirichlet_grad_cpu")
 
 
 def _gammas(self: Array, generator: Generator | None, rounded: Rounding) -> Array:
@@ -319,6 +322,30 @@ def sample_dirichlet(self: Array, generator: Generator | None) -> Array:
     shares = (drawn / drawn.sum(-1, keepdims=True)).astype(self.dtype)
     below_one = np.nextafter(self.dtype.type(1), self.dtype.type(0))
     return as_array(np.fmin(np.fmax(shares, least), below_one))
+
+
+def _check_same_dtype(first: Array, *others: Array) -> None:
+    for other in others:
+        if other.dtype != first.dtype:
+            given, wanted = dtype_of(other).scalar_name, dtype_of(first).scalar_name
+            raise OperatorError(f"Found dtype {given} but expected {wanted}", code="dtype-mismatch")
+
+
+@operator("aten::_standard_gamma_grad(Tensor self, Tensor output) -> Tensor")
+def standard_gamma_grad(self: Array, output: Array) -> Array:
+    """How draws `output` of concentrations `self` move with these."""
+    _check_same_dtype(self, output)
+    _refuse_gamma_gradient(self.dtype)
+    return as_array(gamma_derivative(self, output).astype(self.dtype))
+
+
+@operator("aten::_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor")
+def dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:
+    """How shares move with their own concentrations, divided by 1 - x."""
+    _check_same_dtype(x, alpha, total)
+    _refuse_dirichlet_gradient(x.dtype)
+    moved = beta_derivative(x, alpha, total.astype(np.float64) - alpha)
+    return as_array(moved.astype(x.dtype))
 
 
 # --------------------------------------------------------------------------- copies filled

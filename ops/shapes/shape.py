@@ -226,7 +226,7 @@ def broadcast_tensors(tensors: list[Array]) -> list[Array]:
     shape: tuple[int, ...] = ()
     for tensor in tensors:
         shape = checked_broadcast(shape, tensor.shape, ("tensors", "tensors"))
-    return [expand(tensor, shape) for tensor in tensors]
+    return [t if t.shape == shape else expand(t, shape) for t in tensors]
 
 
 @operator("aten::broadcast_shapes(int[] a, int[] b) -> int[]")

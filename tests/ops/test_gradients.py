@@ -33,6 +33,7 @@ t.polygamma(1,p); a.sinc(); a.i0(); a.sigmoid(); p.logit(); t.logaddexp(a,b); t.
 t.xlogy(p,q); a.abs(); a.sgn(); a.angle(); a.clamp(-.5,.5); a.clamp_min(b); t.maximum(a,b)
 t.minimum(a,b); t.fmax(a,b); t.where(a>0,a,b); a.masked_fill(b>0,2.0); t.addcmul(a,b,p,value=2)
 t.addcdiv(a,b,p); t.lerp(a,b,.3); t.lerp(a,b,p); t.fmod(p,.3); t.remainder(a,p); t.copysign(a,b)
+t.igamma(t.ones(3,dtype=t.float64),p); t.special.gammaincc(t.ones(3,dtype=t.float64),p)
 t.special.xlog1py(a,p); t.special.entr(p); t.special.ndtr(a); t.special.log_ndtr(a)
 t.special.erfcx(a); t.special.i0e(a); t.special.i1(a); t.special.i1e(p); t.special.ndtri(p)
 p.mvlgamma(1)+(p+2).mvlgamma(2); t.deg2rad(a); a.frac(); a.nan_to_num(); a.sum(); a.sum(1)

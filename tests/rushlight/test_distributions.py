@@ -1,0 +1,134 @@
+"""`torch.distributions` against what PyTorch gave (tools/compare_distributions.py --few)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight import distributions as d
+from rushlight.distributions import constraints, transforms
+from rushlight.distributions.utils import lazy_property
+from tools import compare_distributions
+
+RECORDED = json.loads((Path(__file__).parent / "distributions.json").read_text())
+
+
+def test_every_class_gives_what_torch_gives() -> None:
+    found = compare_distributions.few(compare_distributions.Side("rushlight"))
+    near = compare_distributions.is_near
+    wrong = [
+        name
+        for name, value in json.loads(json.dumps(found)).items()
+        if not near(value, RECORDED[name], compare_distributions.slack_of(name))
+    ]
+    assert not wrong
+    assert found.keys() == RECORDED.keys()
+
+
+def test_the_library_itself_loads_no_distributions() -> None:
+    code = "import sys, rushlight.nn; print('rushlight.distributions' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"
+
+
+def test_what_is_invalid_is_refused_with_its_place() -> None:
+    with pytest.raises(ValueError, match=r"scale \(Tensor of shape \(2,\)\) of .* Normal"):
+        d.Normal(0.0, torch.tensor([1.0, -1.0]))
+    law = d.Poisson(1.0)
+    with pytest.raises(ValueError, match=r"within the support \(IntegerGreaterThan\(lower_bound=0"):
+        law.log_prob(torch.tensor(0.5))
+    with pytest.raises(ValueError, match="not broadcastable with batch_shape"):
+        d.Normal(torch.zeros(2), 1.0).log_prob(torch.zeros(3))
+    assert d.Normal(0.0, -1.0, validate_args=False).scale == -1.0
+    with pytest.raises(NotImplementedError, match=r"^No KL\(p \|\| q\) is implemented for p"):
+        d.kl_divergence(d.LKJCholesky(3), d.Normal(0.0, 1.0))
+
+
+def test_a_subclass_is_expanded_only_if_it_is_made_in_the_same_way() -> None:
+    class Plain(d.Normal):
+        pass
+
+    class Own(d.Normal):
+        def __init__(self, loc: float) -> None:
+            super().__init__(loc, 1.0)
+
+    assert type(Plain(0.0, 1.0).expand((3,))) is Plain
+    with pytest.raises(NotImplementedError, match="Subclass Own of Normal that defines a custom"):
+        Own(0.0).expand((3,))
+
+
+def test_divergences_are_found_by_the_nearest_classes() -> None:
+    class Narrow(d.Normal):
+        pass
+
+    assert d.kl_divergence(Narrow(0.0, 1.0), d.Normal(0.0, 1.0)) == 0
+    d.register_kl(Narrow, d.Normal)(lambda p, q: "narrow")
+    assert d.kl_divergence(Narrow(0.0, 1.0), Narrow(0.0, 1.0)) == "narrow"
+    d.register_kl(d.Normal, Narrow)(lambda p, q: "wide")
+    with pytest.warns(RuntimeWarning, match=r"Please register_kl\(Narrow, Narrow\)"):
+        assert d.kl_divergence(Narrow(0.0, 1.0), Narrow(0.0, 1.0)) == "narrow"
+
+
+def test_a_cached_transform_gives_back_the_same_tensor() -> None:
+    x = torch.tensor([0.5])
+    cached, plain = transforms.ExpTransform(cache_size=1), transforms.ExpTransform()
+    assert cached.inv(cached(x)) is x
+    assert plain.inv(plain(x)) is not x
+    chain = transforms.ComposeTransform([plain, transforms.TanhTransform()], cache_size=1)
+    assert chain.inv(chain(x)) is x
+    assert chain.inv.inv is chain
+
+
+@pytest.mark.parametrize("registry", [d.biject_to, d.transform_to])
+def test_transforms_lead_into_their_regions(registry: Any) -> None:
+    x = torch.linspace(-3.0, 3.0, 6)
+    for region in (constraints.greater_than(2.0), constraints.interval(-1.0, 3.0),
+                   constraints.simplex, constraints.less_than(0.0), constraints.corr_cholesky,
+                   constraints.independent(constraints.positive, 1)):  # fmt: skip
+        onto = registry(region)
+        y = onto(x)
+        assert region.check(y).all()
+        assert region.check(onto(onto.inv(y))).all()
+
+
+def test_draws_of_gamma_move_with_their_shape_as_their_quantiles_do() -> None:
+    """-(dF/da) / f, dF/da by differences of the incomplete gamma function."""
+    h = 1e-5
+    for a in (1.0, 3.0, 1e4):
+        shape, draw = torch.tensor([a], dtype=torch.float64), torch.tensor([a], dtype=torch.float64)
+        below = torch.special.gammainc(shape * (1 - h), draw)
+        above = torch.special.gammainc(shape * (1 + h), draw)
+        density = torch.exp((shape - 1) * draw.log() - draw - shape.lgamma())
+        moved = (below - above) / (2 * h * a) / density
+        found = torch._standard_gamma_grad(shape, draw)
+        assert found.item() == pytest.approx(moved.item(), rel=1e-6)
+
+
+def test_a_lazy_property_is_computed_once() -> None:
+    calls = []
+
+    class Held:
+        @lazy_property
+        def made(self) -> int:
+            calls.append(1)
+            return 3
+
+    held = Held()
+    assert (held.made, held.made, len(calls)) == (3, 3, 1)
+
+
+def test_tensors_broadcast_together_keep_their_own_histories() -> None:
+    numbers, x = torch.tensor([1, 2]), torch.ones(1, requires_grad=True)
+    same, wide = torch.broadcast_tensors(numbers, x)
+    assert same is numbers
+    wide.sum().backward()
+    assert x.grad.tolist() == [2.0]
+    y, z = torch.ones(2, requires_grad=True), torch.ones(1, requires_grad=True)
+    torch.broadcast_tensors(y, z)[1].sum().backward()
+    assert y.grad is None
