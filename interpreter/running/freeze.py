@@ -435,7 +435,7 @@ def _slot(target: ScriptObject, name: str) -> object:
 
 def _constant(graph: Graph, value: object, type: Type) -> Node:
     if isinstance(value, Tensor):
-        array = value._array
+        array = value.detach()._array  # another one than the leaf's: a constant has no history
         return create_constant(graph, array, type_of_array(array))
     return create_constant(graph, value, NONE if value is None else type)
 

@@ -109,6 +109,7 @@ def equal(self: Array, other: Array) -> bool:
 @operator(
     "aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, "
     "float atol=1e-08, bool equal_nan=False) -> Tensor",
+    layout="P",
     out="",
 )
 def isclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> Array:
@@ -225,6 +226,7 @@ for _name, _kernel in (
     _forward = _logical(f"logical_{_name}", _kernel)
     operator(
         f"aten::logical_{_name}(Tensor self, Tensor other) -> Tensor",
+        layout="P",
         formula=formula(_BITS[_name], 0, 1, meets="bools"),
     )(_forward)
     operator(f"aten::logical_{_name}_(Tensor(a!) self, Tensor other) -> Tensor(a!)")(

@@ -116,7 +116,9 @@ def _joined(first: Array, second: Array) -> Array:
     return result
 
 
-@operator("aten::complex(Tensor real, Tensor imag) -> Tensor", out_dtype=_OUT_OF_COMPLEX)
+@operator(
+    "aten::complex(Tensor real, Tensor imag) -> Tensor", layout="P", out_dtype=_OUT_OF_COMPLEX
+)
 def of_parts(real: Array, imag: Array) -> Array:
     _check_parts(real, imag)
     joined = _joined(real, imag)
@@ -127,7 +129,10 @@ _refuse_polar: Final = Refusal("h", "polar_cpu")
 
 
 @operator(
-    "aten::polar(Tensor abs, Tensor angle) -> Tensor", autocast="full", out_dtype=_OUT_OF_COMPLEX
+    "aten::polar(Tensor abs, Tensor angle) -> Tensor",
+    autocast="full",
+    layout="P",
+    out_dtype=_OUT_OF_COMPLEX,
 )
 def polar(abs: Array, angle: Array) -> Array:
     """The complex numbers of these sizes and angles."""

@@ -18,6 +18,7 @@ from ..table.declare import in_double, of_one, with_twin
 from ..table.faces import Face
 from ..table.formula import formula
 from ..table.inline import inline_kernel
+from ..table.layouts import in_own_order
 from ..table.out_dtypes import FOUND, OutDtype
 from ..table.pointwise import as_array, write
 from ..table.promotion import kind
@@ -63,7 +64,7 @@ def _closely(kernel: Kernel) -> Kernel:
 
     def call(x: Any) -> Any:
         if x.size <= _FEW and x.dtype is _FLOATS[0]:
-            wide = x.astype(_FLOATS[1])
+            wide = in_own_order(x).astype(_FLOATS[1])
             return kernel(wide, wide).astype(_FLOATS[0])
         return kernel(x)
 

@@ -78,19 +78,22 @@ operator(f"aten::logaddexp2{_ARGUMENTS}")(of_two(Refusal("biuqc", "logaddexp2_cp
 
 _igamma: Final = of_two(Refusal("biuqc", "igamma_cpu"), _incomplete(igamma))
 _igammac: Final = of_two(Refusal("biuqc", "igammac_cpu"), _incomplete(igammac))
-with_twin(f"aten::igamma{_ARGUMENTS}")(_igamma)
-with_twin(f"aten::igammac{_ARGUMENTS}")(_igammac)
-operator(f"aten::special_gammainc{_ARGUMENTS}")(_igamma)
-operator(f"aten::special_gammaincc{_ARGUMENTS}")(_igammac)
+with_twin(f"aten::igamma{_ARGUMENTS}", layout="P")(_igamma)
+with_twin(f"aten::igammac{_ARGUMENTS}", layout="P")(_igammac)
+operator(f"aten::special_gammainc{_ARGUMENTS}", layout="P")(_igamma)
+operator(f"aten::special_gammaincc{_ARGUMENTS}", layout="P")(_igammac)
 
 _copysign: Final = of_two(Refusal("qc", "copysign_cpu"), np.copysign)
 with_twin("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor", out="out")(_copysign)
 with_twin("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor")(number_second(_copysign))
 
 _of_xlogy: Final = of_two(Refusal("qc", "xlogy_cpu"), _xlogy, native=True)
-with_twin("aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor", out="OutTensor", twin="both")(
-    _of_xlogy
-)
+with_twin(
+    "aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor",
+    out="OutTensor",
+    twin="both",
+    layout="P",
+)(_of_xlogy)
 with_twin(
     "aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor",
     out="OutScalar_Other",
@@ -110,7 +113,7 @@ for _name, _forward in (
     ("zeta", of_two(Refusal("hqc", "zeta_cpu"), _wide(zeta))),
 ):
     _full = f"aten::special_{_name}"
-    operator(f"{_full}{_ARGUMENTS}", order="self_scalar_out other_scalar_out")(_forward)
+    operator(f"{_full}{_ARGUMENTS}", order="self_scalar_out other_scalar_out", layout="P")(_forward)
     operator(f"{_full}.other_scalar(Tensor self, Scalar other) -> Tensor")(number_second(_forward))
     operator(f"{_full}.self_scalar(Scalar self, Tensor other) -> Tensor")(number_first(_forward))
 
@@ -157,6 +160,7 @@ _refuse_heaviside: Final = Refusal(
 
 @with_twin(
     "aten::heaviside(Tensor self, Tensor values) -> Tensor",
+    layout="P",
     out_dtype=OutDtype("same", "{name} is not yet implemented for tensors with different dtypes."),
 )
 def heaviside(self: Array, values: Array) -> Array:
@@ -188,6 +192,7 @@ def _wide_power_dtype(*dtypes: Dtype) -> Dtype:
 
 @operator(
     "aten::float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    layout="P",
     order="Scalar_out Tensor_Scalar_out",
     out_dtype=_OUT_OF_FLOAT_POWER,
 )
@@ -254,6 +259,7 @@ def _scaled_by_two(mantissa: Array, exponent: Array) -> object:
 
 @operator(
     "aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+    layout="P",
     out="out",
     out_dtype=OutDtype("castable", "{name} can't be cast to the desired output type {out}"),
 )

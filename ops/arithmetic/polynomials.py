@@ -185,6 +185,7 @@ for _name, _kernel in _KERNELS.items():
     operator(
         f"{_full}(Tensor x, Tensor n) -> Tensor",
         order="out x_scalar x_scalar_out n_scalar n_scalar_out",
+        layout="P",
     )(_forward)
     operator(f"{_full}.n_scalar(Tensor x, Scalar n) -> Tensor")(number_second(_forward))
     operator(f"{_full}.x_scalar(Scalar x, Tensor n) -> Tensor")(number_first(_forward))

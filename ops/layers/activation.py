@@ -284,6 +284,7 @@ _declare("mish", pointwise("mish", _mish), face="layer", formula=formula("mish")
 log_sigmoid = operator(
     "aten::log_sigmoid(Tensor self) -> Tensor",
     face="layer",
+    layout="C",
     out_dtype=AS_EXPECTED,
     rows=rows_of("self"),
 )(_floats_only("log_sigmoid_cpu", _log_sigmoid))

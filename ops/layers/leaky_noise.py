@@ -80,7 +80,7 @@ def rrelu_with_noise_(
     return write(self, rrelu_with_noise(self, noise, lower, upper, training, generator))
 
 
-@operator(f"aten::rrelu(Tensor self, {_ARGUMENTS}) -> Tensor", out="", face="function")
+@operator(f"aten::rrelu(Tensor self, {_ARGUMENTS}) -> Tensor", layout="C", out="", face="function")
 def rrelu(
     self: Array, lower: Scalar, upper: Scalar, training: bool, generator: Generator | None
 ) -> Array:

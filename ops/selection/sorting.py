@@ -44,7 +44,7 @@ def sortable(self: Array) -> Array:
 # --------------------------------------------------------------------------- sort
 
 
-@operator("aten::msort(Tensor self) -> Tensor", out_dtype=SAME)
+@operator("aten::msort(Tensor self) -> Tensor", layout="L", out_dtype=SAME)
 def msort(self: Array) -> Array:
     check_ordered(" Sort", self)
     if not self.ndim:

@@ -440,6 +440,7 @@ def _rolled(self: Array, dim: Sizes, sign: int) -> Array:
 
 @operator(
     "aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor",
+    layout="C",
     out="",
     out_layout="C",
     out_overlap="read-first",
@@ -450,6 +451,7 @@ def fft_fftshift(self: Array, dim: Sizes) -> Array:
 
 @operator(
     "aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
+    layout="C",
     out="",
     out_layout="C",
     out_overlap="read-first",

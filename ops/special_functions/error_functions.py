@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from ..memory.dtype import Array
+from ..table.layouts import in_own_order
 from ..table.pointwise import as_array
 
 __all__ = ["erf", "erfc", "erfinv"]
@@ -153,14 +154,14 @@ def _in_blocks(kernel: Callable[[Array], Array], x: Array) -> Array:
 
 def erf(x: object) -> Array:
     """`2 / sqrt(pi)` times the integral of `exp(-t * t)` from 0 to x, for float32 and float64."""
-    x = as_array(x)
+    x = in_own_order(as_array(x))
     kernel = _single_erf if x.dtype == np.float32 else lambda part: _double(part, False)
     return _in_blocks(kernel, x)
 
 
 def erfc(x: object) -> Array:
     """`1 - erf(x)`, exact to the last places where it is small."""
-    x = as_array(x)
+    x = in_own_order(as_array(x))
     wide = x.astype(np.float64, copy=False)
     return _in_blocks(lambda part: _double(part, True), wide).astype(x.dtype, copy=False)
 
@@ -193,6 +194,6 @@ def _inverse(y: Array) -> Array:
 
 def erfinv(x: object) -> Array:
     """The number whose error function is x; infinite at -1 and 1, NaN beyond."""
-    x = as_array(x)
+    x = in_own_order(as_array(x))
     wide = x.astype(np.float64, copy=False)
     return _in_blocks(_inverse, wide).astype(x.dtype, copy=False)

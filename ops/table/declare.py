@@ -14,6 +14,7 @@ import numpy as np
 
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype
 from .faces import Face
+from .layouts import in_own_order
 from .pointwise import as_array, binary, cast, in_place, number_as
 from .promotion import common_dtype, common_dtype_with, kind
 from .record import Known, of_twin
@@ -73,7 +74,8 @@ def in_double(kernel: Kernel) -> Kernel:
 
     def wide(*operands: Array) -> Array:
         dtype = operands[0].dtype
-        result = kernel(*(operand.astype(_float64, copy=False) for operand in operands))
+        ordered = map(in_own_order, operands)
+        result = kernel(*(operand.astype(_float64, copy=False) for operand in ordered))
         return asarray(result, dtype)
 
     return wide

@@ -2,7 +2,8 @@
 
 An operator's declaration has a letter for each result (`layout=`): `F` for matrices that are stored
 by columns, as LAPACK leaves them, `C` for contiguous tensors, `-` for what stays as it is, `L` for
-what lies like the first argument, as far as that is dense.  `f` and `e` are `F` and `-` of tensors
+what lies like the first argument, as far as that is dense, `P` for what is computed element by
+element and lies as torch has it beside all its operands.  `f` and `e` are `F` and `-` of tensors
 with elements, `C` and `L` of others.
 """
 
@@ -23,6 +24,7 @@ __all__ = [
     "column_major",
     "contiguous",
     "in_order",
+    "in_own_order",
     "into_resized",
     "laid_out",
     "lies_beside",
@@ -151,6 +153,15 @@ def like(array: Array, dtype: Dtype) -> Array:
     return view_of(memory, array.shape, [step * dtype.itemsize for step in steps])
 
 
+def in_own_order(array: Array) -> Array:
+    """The array; a copy of one that repeats elements, which lies as results computed of it do."""
+    if array.flags.c_contiguous or 0 not in array.strides:
+        return array
+    fresh = like(array, array.dtype)
+    fresh[...] = array
+    return fresh
+
+
 def lies_like(result: Array, given: Array) -> Array:
     """A result, or a copy of it, with the strides of a new tensor like an argument."""
     if result.strides == given.strides and result.itemsize == given.itemsize:
@@ -197,6 +208,8 @@ def laid_out(letters: str, forward: Callable[..., Any]) -> Callable[..., object]
     """The forward of an operator, its results laid out as torch does."""
     if not letters:
         return forward
+    if letters == "P":
+        return _like_operands(forward)
     if letters[0] in _BY_THE_FIRST:
         return _like_the_first(forward, len(letters) > 1, _BY_THE_FIRST[letters[0]])
     first, *rest = (_LAYOUTS[letter] for letter in letters)
@@ -211,6 +224,25 @@ def laid_out(letters: str, forward: Callable[..., Any]) -> Callable[..., object]
         return tuple(lay(part) for lay, part in zip((first, *rest), results, strict=True))
 
     return of_many if rest else of_one
+
+
+def _like_operands(forward: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(forward)
+    def call(*arguments: Any) -> Any:
+        result = forward(*arguments)
+        arrays = [each for each in arguments if isinstance(each, np.ndarray) and each.ndim]
+        if result.ndim < 2 or all(each.flags.c_contiguous for each in (result, *arrays)):
+            return result
+        return lies_beside(result, [_meeting(each, result.shape) for each in arrays])
+
+    return call
+
+
+def _meeting(array: Array, sizes: tuple[int, ...]) -> list[int]:
+    """The strides, in elements, of an operand among others: 0 where its elements are repeated."""
+    pairs = zip(strides_of(array), array.shape, sizes[len(sizes) - array.ndim :], strict=True)
+    own = [step if mine == size else 0 for step, mine, size in pairs]
+    return [0] * (len(sizes) - array.ndim) + own
 
 
 def _like_the_first(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -259,3 +260,28 @@ def test_what_is_indexed_lies_as_it_is_read() -> None:
     assert TURNED_BLOCK[PLACES].stride() == (4, 2, 1)
     assert TURNED_BLOCK[:, :, PLACES[:2]].stride() == (2, 6, 1)
     assert TURNED_BLOCK[:, PLACES[:2]].stride() == (4, 2, 1)
+
+
+REPEATED = torch.ones(2, 3).expand(2, 2, 3)
+OF_REPEATED = "exp log erf erfc erfinv lgamma digamma i0 special.ndtr special.bessel_j0".split()
+
+
+@pytest.mark.parametrize("name", OF_REPEATED)
+def test_functions_of_repeated_elements_lie_by_rows(name: str) -> None:
+    function = operator.attrgetter(name)(torch)
+    assert function(REPEATED).stride() == (6, 3, 1)
+    assert function(REPEATED.transpose(0, 2)).stride() == (2, 6, 1)
+
+
+PAIRS = "complex polar igamma logical_and logical_xor xlogy heaviside special.zeta".split()
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_functions_of_pairs_lie_beside_the_first_that_tells(name: str) -> None:
+    function = operator.attrgetter(name)(torch)
+    block, turned = torch.ones(2, 4, 3), torch.ones(2, 3, 4).transpose(1, 2)
+    assert function(turned, turned).stride() == (12, 1, 4)
+    assert function(turned, block).stride() == (12, 1, 4)
+    assert function(block, turned).stride() == (12, 3, 1)
+    assert function(REPEATED, REPEATED).stride() == (6, 3, 1)
+    assert function(torch.ones(2, 1, 3).expand(2, 4, 3), turned).stride() == (12, 1, 4)

@@ -208,6 +208,23 @@ def test_changes_are_found_through_views_and_containers(
         assert "GetAttr" not in str(module.graph)
 
 
+def test_constants_have_no_history_where_python_sees_the_parameter() -> None:
+    class Seen(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = nn.Parameter(torch.ones(2))
+
+        @torch.jit.ignore
+        def outside(self, n: int) -> int:
+            return n + int(self.w.requires_grad)
+
+        def forward(self, n: int):
+            return self.outside(n), self.w
+
+    count, w = frozen(Seen())(1)
+    assert (count, w.requires_grad) == (2, False)
+
+
 def test_tensors_in_containers_must_not_be_shared_with_other_attributes() -> None:
     class Sharing(nn.Module):
         def __init__(self) -> None:
