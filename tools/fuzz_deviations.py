@@ -68,7 +68,7 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "torch reads what it has just written where elements share their memory",
     ),
     (
-        r"\bm in [^\n]*\n(?:[^\n]*\n)*? *m = self\.",
+        r"\bm\)* in [^\n]*\n(?:[^\n]*\n)*? *m = self\.",
         r"^scripted\n  torch +(refuses|\{\"refused)",
         "torch still reads the module where a name that stood for one has been assigned to",
     ),
