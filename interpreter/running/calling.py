@@ -14,7 +14,6 @@ from .contexts import ENTERED, leave_all
 from .invoking import invoke, tiers_of
 from .reached import Reached
 from .recording import begun, finished
-from .tiers import Way
 
 __all__ = ["call"]
 
@@ -48,7 +47,11 @@ def call(
     try:
         if record is not None:
             way = tiers.way(True)
-        result = _run_quietly(way, values)
+        loud = enter(QUIET)  # without NumPy's warnings about numbers
+        try:
+            result = way.run(values)
+        finally:
+            leave(loud)
     except Failure as failure:
         leave_all(depth, invoke)
         if record is not None:  # what was written stays written, and has its history
@@ -65,12 +68,3 @@ def call(
         if record is not None:
             RUNNING.record = None
     raise error from None
-
-
-def _run_quietly(way: Way, values: Sequence[object]) -> object:
-    """The result, without NumPy's warnings about numbers."""
-    loud = enter(QUIET)
-    try:
-        return way.run(values)
-    finally:
-        leave(loud)

@@ -50,6 +50,7 @@ class Binding:
         result = returns[0] if len(returns) == 1 else TupleType(tuple(returns)) if returns else NONE
         self.give_back = outward(result)
         self._positional = sum(not a.keyword_only for a in self.arguments)
+        self._plain = self._positional if self._positional == len(self.arguments) else -1
 
     def bind(self, args: Sequence[object], kwargs: Mapping[str, object] | None) -> list[object]:
         """The machine values of the arguments.
@@ -57,9 +58,14 @@ class Binding:
         Raises:
             RuntimeError: one is missing, unknown, given twice or of the wrong type.
         """
-        fault = None
-        if len(args) != len(self.arguments) or kwargs or self._positional != len(args):
-            args, fault = self._complete(args, kwargs or {})
+        if len(args) == self._plain and not kwargs:
+            try:
+                return [convert(value) for convert, value in zip(self._inward, args, strict=True)]
+            except CastError:
+                return self._bind(args, None)  # which says where
+        return self._bind(*self._complete(args, kwargs or {}))
+
+    def _bind(self, args: Sequence[object], fault: Exception | None) -> list[object]:
         position = 0
         values = []
         try:

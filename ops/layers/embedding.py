@@ -231,6 +231,24 @@ def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int) -> Non
         )
 
 
+def _bags_natively(
+    weight: Array, indices: Array, offsets: Array, mean: bool, include_last: bool
+) -> Bags | None:
+    """Sums or means of bags that begin one after the other; None where this is not what they do, or
+    not worth it."""
+    if (weight.ndim, offsets.ndim) != (2, 1) or indices.ndim not in (1, 2):
+        return None
+    if not indices.dtype is offsets.dtype is _INT64 or offsets.size <= include_last:
+        return None
+    is_worth_it = indices.size * weight.shape[1] >= LARGE and is_ready(weight)
+    lookups = family("lookups") if is_worth_it else None
+    if lookups is None:
+        return None
+    named, starts = np.ascontiguousarray(indices), np.ascontiguousarray(offsets)
+    found = lookups.bags(weight, named.reshape(-1), starts, mean, include_last)
+    return None if found is None else (*found, found[-1])
+
+
 def _bags(
     weight: Array,
     indices: Array,
@@ -241,6 +259,10 @@ def _bags(
     padding: int,
 ) -> Bags:
     """Rows summed, averaged or maximised bag by bag; an empty bag gives zeros."""
+    if mode != _MAX and per_sample_weights is None and padding < 0:
+        found = _bags_natively(weight, indices, offsets, mode == _MEAN, include_last_offset)
+        if found is not None:
+            return found
     indices, offsets = settled(indices), settled(offsets)
     if offsets.dtype != indices.dtype:
         shared = common_dtype(indices, offsets)
@@ -253,19 +275,7 @@ def _bags(
         none = np.zeros(0, np.int64)
         return np.zeros((0, weight.shape[1]), weight.dtype), none, none, none
     starts = offsets[:-1] if include_last_offset else offsets
-    begins = np.empty(starts.size + 1, np.int64)
-    begins[:-1], begins[-1] = starts, indices.size
-    sizes = begins[1:] - begins[:-1]
-    in_order = bool(sizes.size) and sizes.item(sizes.argmin()) >= 0
-    if in_order:
-        bag_of = np.arange(sizes.size).repeat(sizes)
-    else:
-        bag_of = np.searchsorted(starts, np.arange(indices.size), "right") - 1
-    if mode != _MAX and per_sample_weights is None and padding < 0 and is_ready(weight):
-        lookups = family("lookups") if indices.size * weight.shape[1] >= LARGE else None
-        if lookups is not None and in_order:
-            named = indices.astype(np.int64, copy=False)
-            return lookups.bags(weight, named, begins, mode == _MEAN), bag_of, sizes, sizes
+    bag_of = np.searchsorted(starts, np.arange(indices.size), "right") - 1
     kept = indices != padding
     named, bags = indices[kept], bag_of[kept]
     rows = widened(weight)[named]
@@ -287,6 +297,9 @@ def _bags(
         result = result.astype(weight.dtype, copy=False)
         result /= np.maximum(sizes, 1)[:, None].astype(result.dtype)
     return result.astype(weight.dtype, copy=False), bag_of, sizes, largest
+
+
+_known_bags: Final = Prepared(_bags)
 
 
 def _first_of_largest(
@@ -387,7 +400,8 @@ def plain_embedding_bag(
 
     Sums without padding leave the last three empty or zero, as nothing needs them.
     """
-    result, bag_of, sizes, largest = _bags(
+    form = _known_bags.call if mode == _MEAN and indices.size >= _SOME else _bags
+    result, bag_of, sizes, largest = form(
         weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx
     )
     if mode == _SUM:

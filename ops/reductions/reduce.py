@@ -172,6 +172,12 @@ def mean(self: Array, dtype: int | None) -> Array:
     out_overlap="read-first",
 )
 def mean_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
+    if self.size >= LARGE:
+        return _known_mean.call(self, dim, keepdim, dtype)  # type: ignore[no-any-return]
+    return _mean(self, dim, keepdim, dtype)
+
+
+def _mean(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     if dtype is not None:
         self = cast(self, numpy_dtype(dtype))
     own = self.dtype
@@ -182,8 +188,14 @@ def mean_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array
             self = self.astype(np.float32)
     axes = wrap_dims(dim, self.ndim)
     sums = _add_up(self, axes, keepdim)
-    result = as_array(np.true_divide(sums, operand(_count(self, axes), sums.dtype)))
+    count = operand(_count(self, axes), sums.dtype)
+    arrays = family("arrays") if self.size >= LARGE else None
+    found = None if arrays is None else arrays.apply("divide", (sums, count))
+    result = as_array(np.true_divide(sums, count)) if found is None else found
     return result if own is _FLOAT32 else result.astype(own, copy=False)
+
+
+_known_mean: Final = Prepared(_mean)
 
 
 def _freedom(count: int, correction: Scalar | None) -> float:

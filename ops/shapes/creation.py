@@ -11,7 +11,7 @@ import numpy as np
 from ..arithmetic.convert import in_format
 from ..arithmetic.fused import fused_double, fused_float
 from ..memory.counts import MOST_DIMENSIONS, check_count, check_storage
-from ..memory.dtype import Array, Device, Dtype, Scalar, default_dtype, numpy_dtype
+from ..memory.dtype import DTYPES, Array, Device, Dtype, Scalar, default_dtype, numpy_dtype
 from ..memory.errors import BadNumber, OperatorError
 from ..table.layouts import like
 from ..table.ordered import check_dtype
@@ -30,6 +30,7 @@ OPTIONS: Final = (
 
 _LIKE: Final = OPTIONS + ", MemoryFormat? memory_format=None"
 _INT64: Final = np.dtype(np.int64)
+_LONG: Final = DTYPES["int64"].number
 _EXACT: Final = 1 << 62
 _BEYOND: Final = 1 << 63
 
@@ -252,7 +253,7 @@ def arange(
     pin_memory: bool | None,
 ) -> Array:
     """start, start + step, ... as long as it is below `end`; whole numbers make int64."""
-    if dtype is None and layout is None and device is None:
+    if dtype is None or dtype == _LONG:
         plain = type(start) is type(end) is type(step) is int and step > 0 and end >= start
         if plain and max(end, -start, step) < _EXACT:
             return np.arange(start, end, step)

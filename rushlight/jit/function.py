@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from .._C.handles import Graph
 from .._C.schemas import FunctionSchema
-from ..frontend.exceptions import trimmed
+from ..frontend.exceptions import trim_traceback
 from ..interpreter.running.calling import call
 from ..interpreter.running.disassemble import listing
 from ..interpreter.running.evaluating import CONTEXT
@@ -142,10 +142,13 @@ class ScriptFunction(_Compiled):
                 torch's and a note shows the place.
         """
         _last[:] = (self._rushlight_function,)
-        with trimmed():
+        try:
             if ACTIVE:
                 return call_traced(self._rushlight_function, args, kwargs)
             return call(self._rushlight_function, args, kwargs)
+        except BaseException as error:
+            trim_traceback(error)
+            raise
 
     def save(self, f: str | Path | IO[bytes], _extra_files: dict[str, Any] | None = None) -> None:
         """Write an archive that `load` opens; see `ScriptModule.save`."""
@@ -170,10 +173,13 @@ class ScriptMethod(_Compiled):
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run it; raises as `ScriptFunction.__call__`."""
         _last[:] = (self._rushlight_function,)
-        with trimmed():
+        try:
             if ACTIVE:
                 return call_traced(self._rushlight_function, args, kwargs, self.owner)
             return call(self._rushlight_function, args, kwargs, self.owner)
+        except BaseException as error:
+            trim_traceback(error)
+            raise
 
     @property
     def raw_owner(self) -> ScriptObject:

@@ -210,14 +210,6 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
                 if name != "forward" and name[:2] != "__" and hasattr(Module, name)
             )
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
-        """Run `forward`, and the hooks around it.
-
-        Raises: as `ScriptFunction.__call__`.
-        """
-        with trimmed():
-            return super().__call__(*args, **kwargs)
-
     def __copy__(self) -> Module:
         return wrap(copy.copy(self._c))
 

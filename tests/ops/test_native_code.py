@@ -266,12 +266,23 @@ def test_rows_are_taken_and_summed_by_index(width: int) -> None:
     index = random.integers(0, 50, 300)
     lookups = kernels.family("lookups")
     assert np.array_equal(lookups.rows(table, index), table[index])
-    begins = np.array([0, 0, 1, 250, 250, 300])
-    bags = [table[index[first:last]] for first, last in pairwise(begins)]
+    ends = np.array([0, 0, 1, 250, 250, 300])
+    bags = [table[index[first:last]] for first, last in pairwise(ends)]
     sums = [np.add.accumulate(bag, 0)[-1] if len(bag) else np.zeros(width, F) for bag in bags]
-    assert np.array_equal(lookups.bags(table, index, begins, False), np.stack(sums))
     means = [total / F(max(len(bag), 1)) for total, bag in zip(sums, bags, strict=True)]
-    assert np.array_equal(lookups.bags(table, index, begins, True), np.stack(means))
+    for starts, extra in ((ends[:-1].copy(), False), (ends, True)):
+        for mean, wanted in ((False, sums), (True, means)):
+            made, bag_of, sizes = lookups.bags(table, index, starts, mean, extra)
+            assert np.array_equal(made, np.stack(wanted))
+            assert np.array_equal(sizes, np.diff(ends))
+            assert np.array_equal(bag_of, np.arange(5).repeat(np.diff(ends)))
+
+
+@pytest.mark.parametrize("starts", [[1, 5], [0, 5, 4], [0, -1], [0, 301], [0, 2**62]])
+def test_bags_that_do_not_follow_each_other_are_not_summed(starts: list[int]) -> None:
+    lookups, table = kernels.family("lookups"), np.ones((5, 70), F)
+    index = np.zeros(300, np.int64)
+    assert lookups.bags(table, index, np.array(starts), True) is None
 
 
 def test_rows_that_are_not_there_are_never_read() -> None:
@@ -279,8 +290,7 @@ def test_rows_that_are_not_there_are_never_read() -> None:
     table, far = np.ones((5, 70), F), [5, -1, 2**62, -(2**63)]
     for place in far:
         assert lookups.rows(table, np.array([1, place, 2])) is None
-    made = lookups.bags(table, np.array(far), np.array([-(2**62), 2, 2**62]), False)
-    assert made.tolist() == [[2.0] * 70] * 2
+        assert lookups.bags(table, np.array([1, place, 2]), np.array([0, 1]), True) is None
 
 
 # ------------------------------------------------------------------------------ products of bytes

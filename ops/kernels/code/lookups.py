@@ -33,21 +33,26 @@ def rows(table: Any, index: Any) -> Any | None:
     return None if outside[0] else out
 
 
-def bags(table: Any, index: Any, begins: Any, mean: bool) -> Any:
-    """The sums or means of bags of rows; bag b holds the indices from `begins[b]` on.
+def bags(
+    table: Any, index: Any, starts: Any, mean: bool, extra: bool = False
+) -> tuple[Any, Any, Any] | None:
+    """The sums or means of bags of rows, the bag of each index, and how many each bag has.
 
-    `index` and `begins` are int64.  An index that is no row counts as the first.
+    `index` and `starts` are int64; bag b holds the indices from `starts[b]` on, the last one all
+    that are left.  An `extra` start is looked at, but begins no bag.  None if an index is no row,
+    or if bags do not begin at 0 one after the other.
     """
-    table, index, begins = table[...], index[...], begins[...]
+    table, index, starts = table[...], index[...], starts[...]
     height, width = table.shape
-    out = np.empty((begins.size - 1, width), np.float32)
+    count = starts.size - extra
+    out = np.empty((count, width), np.float32)
+    bag_of, sizes, wrong = np.empty_like(index), np.empty(count, np.int64), np.zeros(1, np.int64)
     each = max(1, index.size * width // max(1, len(out)))
-    summing = _summing(mean)
     run(
-        *(summing, len(out), _LEAST // each + 1, height, width, index.size),
-        *(table, index, begins, out),
+        *(_summing(mean), count, _LEAST // each + 1, height, width, index.size, count, int(extra)),
+        *(table, index, starts, out, bag_of, sizes, wrong),
     )
-    return out
+    return None if wrong[0] else (out, bag_of, sizes)
 
 
 @cache
@@ -90,13 +95,28 @@ def _take_rows(target: Target) -> str:
 def _sum_bags(target: Target, mean: bool) -> str:
     code = Code(target)
     start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
-    height, width, count = (code.argument(INT64, name) for name in ("height", "width", "count"))
-    table, index, begins, out = (
-        code.argument(POINTER, name) for name in ("table", "index", "begins", "out")
-    )
+    counts = [(INT64, name) for name in ("height", "width", "count", "bags", "extra")]
+    places = [(POINTER, n) for n in ("table", "index", "starts", "out", "bag_of", "sizes", "wrong")]
+    height, width, count, bags, extra = (code.argument(*each) for each in counts)
+    table, index, starts, out, bag_of, sizes, wrong = (code.argument(*each) for each in places)
+    zero = code.constant(INT64, 0)
     with code.counted(start, stop) as bag:
-        ends = [code.load(INT64, code.at(begins, each, INT64)) for each in (bag, bag + 1)]
-        first, last = (_within(end, count) for end in ends)
+        first = code.load(INT64, code.at(starts, bag, INT64))
+        is_last = (bag + 1).equals(bags)
+        is_open = is_last & extra.equals(0)
+        after = code.load(INT64, code.at(starts, code.choose(is_open, bag, bag + 1), INT64))
+        last = code.choose(is_last, count, after)
+        begins = code.choose(bag.equals(0), first.equals(0), first >= 0)
+        fits = begins & (first <= last) & (last <= count) & (after <= count)
+        with code.when(fits.equals(0)):
+            code.store(code.constant(INT64, 1), wrong)
+        first, last = code.choose(fits, first, zero), code.choose(fits, last, zero)
+        size = last - first
+        code.store(size, code.at(sizes, bag, INT64))
+        with code.counted(first, last) as i:
+            code.store(bag, code.at(bag_of, i, INT64))
+            with code.when(code.load(INT64, code.at(index, i, INT64)).below(height).equals(0)):
+                code.store(code.constant(INT64, 1), wrong)
 
         def part(columns: list[Value], mask: Value | None) -> None:
             sums = [code.variable(code.constant(FLOATS, 0.0)) for _ in columns]
@@ -105,18 +125,10 @@ def _sum_bags(target: Target, mean: bool) -> str:
                 row = code.at(table, code.choose(place.below(height), place, 0) * width, FLOAT)
                 for column, total in zip(columns, sums, strict=True):
                     total.set(total.now + code.load_if(FLOATS, code.at(row, column, FLOAT), mask))
-            size = code.choose(last > first, last - first, 1).converted("sitofp", FLOAT)
+            divisor = code.choose(size > 0, size, 1).converted("sitofp", FLOAT)
             for column, total in zip(columns, sums, strict=True):
-                made = total.now / code.spread(size) if mean else total.now
+                made = total.now / code.spread(divisor) if mean else total.now
                 code.store_if(made, code.at(out, bag * width + column, FLOAT), mask)
 
-        code.vectors(code.constant(INT64, 0), width, _BESIDE, part)
-    counts = [(INT64, name) for name in ("height", "width", "count")]
-    places = [(POINTER, name) for name in ("table", "index", "begins", "out")]
+        code.vectors(zero, width, _BESIDE, part)
     return code.kernel("sum_bags", [*counts, *places])
-
-
-def _within(end: Value, count: Value) -> Value:
-    """A place from 0 to a count."""
-    above = end.code.choose(end < 0, 0, end)
-    return end.code.choose(above > count, count, above)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any, ClassVar, TypeVar
 
-from ...frontend.exceptions import trimmed
+from ...frontend.exceptions import trim_traceback
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...ops.tensors.tracing import ACTIVE
 from .. import state as states
@@ -324,12 +324,15 @@ class Module(Members, Conversions):
     # -- calling and hooks ---------------------------------------------------------------------
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
-        with trimmed():
+        try:
             if has_hooks(self):
                 return call_with_hooks(self, args, kwargs)
             if ACTIVE:
                 return run_forward(self, args, kwargs)
             return self.forward(*args, **kwargs)
+        except BaseException as error:
+            trim_traceback(error)
+            raise
 
     def register_forward_pre_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
