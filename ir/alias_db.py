@@ -81,10 +81,6 @@ class AliasDb(AliasAnalysis[Place]):
         known = {self._outside(p.type) for p in places & self._released}
         return places | known if known else places
 
-    def may_alias(self, one: Value, other: Value) -> bool:
-        """Whether two values may be, or view, the same memory."""
-        return not self.places(one).isdisjoint(self.places(other))
-
     def may_contain_alias(self, some: Iterable[Value], others: Iterable[Value]) -> bool:
         """Whether something in some values may be the same memory as something in others."""
         return not self._reach(some).isdisjoint(self._reach(others))

@@ -85,13 +85,6 @@ def _convolution(dims: int, transposed: bool) -> Callable[[Operator, Sequence[An
     return change
 
 
-def _as(full_name: str) -> Callable[[Operator, Sequence[Any]], Recorded]:
-    def change(entry: Operator, values: Sequence[object]) -> Recorded:
-        return signature_named(full_name), values, True
-
-    return change
-
-
 def _to(entry: Operator, values: Sequence[object]) -> Recorded:
     """`x.to(...)`: to a dtype, or to a device and a dtype."""
     given = dict(zip((a.name for a in entry.signature.arguments), values, strict=True))

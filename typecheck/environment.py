@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from ..frontend import tree
 from ..frontend.source import Span
 from . import typed
-from .relations import is_subtype
 from .sugar import Sugar
 from .types import Type
 
@@ -120,8 +119,3 @@ class Frame:
                 return True
             frame = frame.parent
         return False
-
-    def keeps_type(self, name: str, type: Type) -> bool:
-        """Whether an outer variable of that name, if there is one, may take the type."""
-        outer = self.find_outside(name)
-        return outer is None or outer.type is None or is_subtype(type, outer.type)

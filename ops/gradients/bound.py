@@ -14,7 +14,7 @@ import numpy as np
 
 from ..memory.dtype import DType
 from ..table.grad_mode import RUNNING, enable_grad, is_grad_enabled
-from ..table.table import TABLE, Operator
+from ..table.table import Operator
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, own_questions
 from .autograd import FREED, Edge, Node, Saved, edge_of, fit, node_class, run_backward
@@ -557,8 +557,3 @@ def _flat(value: Any) -> list[Tensor]:
     if isinstance(value, Tensor):
         return [value]
     return [t for each in value for t in _flat(each)] if isinstance(value, (list, tuple)) else []
-
-
-def operators_without_row() -> list[str]:
-    """The names of operators over tensors that have no gradient."""
-    return sorted({e.name for e in TABLE if bound_row(e).row is None and "Tensor" in e.schema})

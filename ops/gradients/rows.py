@@ -204,8 +204,3 @@ def conj(value: Tensor | Scalar) -> Tensor | Scalar:
     if isinstance(value, Tensor):
         return value.conj() if value._array.dtype.kind == "c" else value
     return value.conjugate() if isinstance(value, complex) else value
-
-
-def shape_of(tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
-    """The sizes of some tensors."""
-    return [t._array.shape for t in tensors]

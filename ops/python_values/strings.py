@@ -16,8 +16,6 @@ from ..table.table import operator
 
 __all__ = ["from_bytes", "joined", "to_bytes"]
 
-WHITE: Final = " \n\t\f\v"
-
 
 def to_bytes(text: str) -> bytes:
     """The bytes of a string."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dims import broadcast_error
-from ..memory.dtype import Array, Dtype, Scalar, default_dtype, of_numpy
+from ..memory.dtype import Array, Dtype, Scalar, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.overlap import check_written
 from .promotion import can_cast, common_dtype, common_dtype_with, kind, result_dtype
@@ -25,7 +25,6 @@ __all__ = [
     "check_result_shape",
     "checked_broadcast",
     "compare",
-    "float_unary",
     "in_place",
     "in_place_kernel",
     "checked_operand",
@@ -241,20 +240,6 @@ def compare(kernel: Kernel, a: Array, b: Array) -> Array:
 
 def unary(kernel: Kernel, a: Array) -> Array:
     """`kernel(a)` in the dtype of `a`."""
-    result = kernel(a)
-    return result if type(result) is ndarray else asarray(result)
-
-
-def float_unary(kernel: Kernel, a: Array) -> Array:
-    """`kernel(a)`; whole numbers and bools are computed in the default float dtype.
-
-    16-bit floats are computed in float32 and rounded.
-    """
-    dtype = a.dtype
-    if dtype.kind not in "fc" or dtype.itemsize < 4:
-        if kind(dtype) == 2:
-            return asarray(kernel(a.astype(np.float32))).astype(dtype)
-        a = a.astype(default_dtype.float)
     result = kernel(a)
     return result if type(result) is ndarray else asarray(result)
 

@@ -22,7 +22,7 @@ from ..memory.errors import BadNumber, OperatorError
 from ..table.pointwise import cast
 from ..table.promotion import promote
 
-__all__ = ["c_name", "array_of_arguments", "array_of_data"]
+__all__ = ["array_of_arguments", "array_of_data", "spelled_type"]
 
 _MOST_DIMS: Final = 128
 _HEAP_TYPE: Final = 1 << 9
@@ -337,10 +337,3 @@ def _overflow(dtype: Dtype) -> OperatorError:
         code="number-too-large",
         headline=f"`data` has a number that does not fit `torch.{dtype.name}`",
     )
-
-
-def c_name(kind: type) -> str:
-    """The name of a type as C code sees it: with its module if it was made in C."""
-    made_in_python = kind.__flags__ & (1 << 9)
-    is_bare = made_in_python or kind.__module__ == "builtins"
-    return kind.__name__ if is_bare else f"{kind.__module__}.{kind.__name__}"

@@ -34,7 +34,7 @@ from .differentiable import Differentiable
 from .display import format_array
 from .indexing import get_item, set_item
 from .overriding import PLAIN, asks
-from .python_data import array_of_arguments, c_name
+from .python_data import array_of_arguments, spelled_type
 from .sizes import Size
 from .tape_port import tape
 from .tracing import (
@@ -43,6 +43,7 @@ from .tracing import (
     ACTIVE,
     asked_by_operators,
     current_tracer,
+    traced_sizes,
     warn_of,
 )
 from .untyped_storage import Storage
@@ -99,14 +100,21 @@ class Tensor(Differentiable):
         _view_of: Tensor | None
 
         def __getattr__(self, name: str) -> Callable[..., Tensor]: ...  # all but these
-        def chunk(self, chunks: int, dim: int = 0) -> tuple[Tensor, ...]: ...
-        def dim(self) -> int: ...
-        def is_complex(self) -> bool: ...
-        def is_floating_point(self) -> bool: ...
-        def numel(self) -> int: ...
-        def split(self, size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]: ...
-        def storage_offset(self) -> int: ...
-        def unbind(self, dim: int = 0) -> tuple[Tensor, ...]: ...
+
+        def _is(self, *args: Any, **options: Any) -> bool: ...
+        def _int(self, *args: Any, **options: Any) -> int: ...
+        def _all(self, *args: Any, **options: Any) -> tuple[Tensor, ...]: ...
+        def _any(self, *args: Any, **options: Any) -> Any: ...
+
+        allclose = equal = is_complex = is_conj = is_contiguous = is_floating_point = _is
+        is_inference = is_neg = is_nonzero = is_pinned = is_same_size = is_set_to = is_signed = _is
+        dim = element_size = get_device = numel = q_per_channel_axis = q_zero_point = _int
+        storage_offset = _int
+        aminmax = chunk = cummax = cummin = dsplit = frexp = geqrf = histogram = hsplit = _all
+        kthvalue = mode = qr = slogdet = sort = split_with_sizes = svd = tensor_split = topk = _all
+        split = triangular_solve = unbind = unsafe_chunk = unsafe_split = vsplit = _all
+        max = median = min = nanmedian = q_scale = qscheme = unique_consecutive = where = _any
+
         def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
         def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
         def __add__(self, other: object) -> Tensor: ...
@@ -139,7 +147,7 @@ class Tensor(Differentiable):
     def shape(self) -> Size:
         """The sizes of the dimensions."""
         if ACTIVE:
-            return _traced_shape(self)
+            return Size(traced_sizes(self))
         return Size(self._array.shape)
 
     @property
@@ -194,7 +202,7 @@ class Tensor(Differentiable):
     def size(self, dim: int | None = None) -> Any:
         """The sizes, or the size of one dimension."""
         if dim is None:
-            return _traced_shape(self) if ACTIVE else Size(self._array.shape)
+            return Size(traced_sizes(self)) if ACTIVE else Size(self._array.shape)
         axis = checked_dim(dim, self._array.ndim)
         if ACTIVE and not asked_by_operators():
             tracer = current_tracer()
@@ -402,7 +410,7 @@ class Tensor(Differentiable):
             value = value._array
         elif not isinstance(value, _NUMBERS):
             raise TypeError(
-                f"can't assign a {c_name(type(value))} to a torch.{self.dtype.scalar_name}Tensor"
+                f"can't assign a {spelled_type(value)} to a torch.{self.dtype.scalar_name}Tensor"
             )
         set_item(self._array, plain, value)
 
@@ -560,14 +568,6 @@ _NUMBERS = (bool, int, float, complex, np.integer)
 
 def _rebuilt(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:
     return cls._of(array, requires_grad)
-
-
-def _traced_shape(tensor: Tensor) -> Size:
-    """The sizes, as tensors that the trace knows unless operators ask."""
-    tracer = current_tracer()
-    if tracer is None or asked_by_operators():
-        return Size(tensor._array.shape)
-    return Size(tracer.size_of(tensor, dim) for dim in range(tensor._array.ndim))
 
 
 def _is_several(key: Sequence[object]) -> bool:

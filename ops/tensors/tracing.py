@@ -19,7 +19,7 @@ __all__ = [
     "ABOUT_ROUNDS",
     "warn_of",
     *("ACTIVE", "TracedFloat", "TracedInt", "Tracer", "asked_by_operators", "current_tracer"),
-    *("own_questions", "paused", "traced_number"),
+    *("own_questions", "paused", "traced_number", "traced_sizes"),
 ]
 
 
@@ -145,6 +145,14 @@ def traced_number(tensor: Any, number: object, kind: str) -> object:
     """A number read from a tensor for an operator; while tracing one that remembers it."""
     tracer = current_tracer()
     return number if tracer is None else tracer.number_from(tensor, number, kind)
+
+
+def traced_sizes(tensor: Any) -> Sequence[Any]:
+    """The sizes of a tensor, as tensors that the trace knows unless operators ask."""
+    tracer = current_tracer()
+    if tracer is None or asked_by_operators():
+        return tensor._array.shape  # type: ignore[no-any-return]
+    return [tracer.size_of(tensor, dim) for dim in range(tensor._array.ndim)]
 
 
 def warn_of(what: str, *text: str) -> None:
