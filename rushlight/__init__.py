@@ -66,6 +66,7 @@ _PACKAGES = (
     "fft",
     "func",
     "functional",
+    "fx",
     "futures",
     "hub",
     "jit",

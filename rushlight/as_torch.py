@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import abc, import_module, machinery, metadata
 from os import PathLike
 from pathlib import Path
@@ -127,6 +127,7 @@ class StandIn(abc.MetaPathFinder):
             if error.name is None or not own.startswith(error.name):
                 raise
             return None
+        sys.modules.pop(fullname, None)  # else Python would take its spec, and load it twice
         return machinery.ModuleSpec(
             fullname, _Alias(module), is_package=hasattr(module, "__path__")
         )
@@ -190,6 +191,11 @@ def is_public(inside: str) -> bool:
     """Whether a module, by its name in rushlight, is one that torch's users see."""
     parts = "grammar frontend typecheck ops ir interpreter serialization cli".split()
     return inside.partition(".")[0] not in parts
+
+
+def public_classes() -> Mapping[str, Mapping[str, str]]:
+    """The lower modules with classes that users know, and where in torch these are (`.nn`)."""
+    return _PUBLIC_CLASSES
 
 
 def _is_ours(module: object) -> bool:

@@ -119,6 +119,11 @@ class EagerFunction:
         self.recipes: dict[Key, Recipe] = {}
 
     @property
+    def is_method(self) -> bool:
+        """Whether it is a method of Tensor."""
+        return self._as_method
+
+    @property
     def forms(self) -> list[Form]:
         """The overloads, in the order they are tried."""
         if self._forms is None:

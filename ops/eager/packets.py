@@ -32,6 +32,21 @@ class Overload:
         self.__qualname__ = entry.full_name
         self.__module__ = f"torch._ops.{namespace}"
 
+    @property
+    def entry(self) -> Operator:
+        """The operator itself."""
+        return self._entry
+
+    @property
+    def mutates(self) -> bool:
+        """Whether it changes an argument."""
+        return self._entry.signature.is_mutable
+
+    @property
+    def draws(self) -> bool:
+        """Whether it draws random numbers."""
+        return self._entry.random
+
     def name(self) -> str:
         """The operator's name with the overload's: `aten::add.Tensor`."""
         return self._entry.full_name
@@ -133,6 +148,21 @@ class Packet:
         self._function: EagerFunction = eager_function(name)
         self.__name__ = name.partition("::")[2]
         self.__module__ = f"torch._ops.{name.partition('::')[0]}"
+
+    @property
+    def operator_name(self) -> str:
+        """The operator's: `aten::add`."""
+        return self._name
+
+    @property
+    def mutates(self) -> bool:
+        """Whether it changes an argument."""
+        return TABLE.operators(self._name)[0].signature.is_mutable
+
+    @property
+    def draws(self) -> bool:
+        """Whether it draws random numbers."""
+        return TABLE.operators(self._name)[0].random
 
     def overloads(self) -> list[str]:
         """The names of the overloads; the one without a name is called `default`."""

@@ -26,6 +26,12 @@ def _assert_bool(condition: bool, message: str) -> None:
 
 def _assert(condition: object, message: str) -> None:
     """`assert` as a function."""
+    if type(condition) not in (bool, Tensor):
+        from ..overrides import handle_torch_function, has_torch_function
+
+        if has_torch_function((condition,)):
+            handle_torch_function(_assert, (condition,), condition, message)
+            return
     assert condition, message
 
 

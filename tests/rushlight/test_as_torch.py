@@ -34,6 +34,8 @@ def test_packages_that_import_torch_get_rushlight(tmp_path: Path) -> None:
         from torch.utils.data import DataLoader
         import torch.utils.data.distributed
         assert torch is rushlight and nn is rushlight.nn and F is rushlight.nn.functional
+        import torch.fx  # not loaded before, and not to be loaded twice
+        assert vars(torch.fx)["graph"].Graph is torch.fx.Graph
         assert torch.__version__ == "2.13.0" and torch.__version__ >= (2, 9)
         assert importlib.metadata.version("torch") == "2.13.0"
         assert importlib.util.find_spec("torch") is not None

@@ -1,0 +1,65 @@
+"""Generated source as live functions, with tracebacks and `inspect.getsource` as for files."""
+
+from __future__ import annotations
+
+import builtins
+import linecache
+from collections.abc import Callable
+from itertools import count
+from typing import Any, Final
+
+__all__ = ["execute", "forward_of"]
+
+_OWN: Final = __name__.partition(".")[0]
+
+
+class _SourceLoader:
+    """Gives back the sources that were executed, by the names they were given."""
+
+    def __init__(self) -> None:
+        self._sources: dict[str, str] = {}
+        self._numbers = count()
+
+    def cache(self, src: str, globals: dict[str, Any], place: dict[str, Any] | None) -> str:
+        """Keep a source; the name under which tracebacks will ask for it."""
+        name = f"<eval_with_key>.{next(self._numbers)}"
+        if place:
+            name += f" from {place['co_filename']}:{place['co_firstlineno']} in {place['co_name']}"
+        self._sources[name] = src
+        known = {**globals, "__name__": name, "__loader__": self}
+        linecache.lazycache(name, known)
+        return name
+
+    def get_source(self, module_name: str) -> str | None:
+        """The source of a name."""
+        return self._sources.get(module_name)
+
+
+_LOADER: Final = _SourceLoader()
+
+
+def _import(name: str, *rest: Any, **options: Any) -> Any:
+    """`__import__` in which torch is rushlight."""
+    root, dot, below = name.partition(".")
+    return builtins.__import__(f"{_OWN}{dot}{below}" if root == "torch" else name, *rest, **options)
+
+
+def execute(src: str, globals: dict[str, Any], place: dict[str, Any] | None = None) -> None:
+    """Run source; what it defines goes into `globals`.
+
+    Args:
+        place: where the code was written that it was made from.
+    """
+    name = _LOADER.cache(src, globals, place)
+    globals.setdefault("__builtins__", {**vars(builtins), "__import__": _import})
+    exec(compile(src, name, "exec"), globals)
+
+
+def forward_of(
+    src: str, globals: dict[str, Any], place: dict[str, Any] | None = None
+) -> Callable[..., Any]:
+    """The function `forward` that a source defines; `globals` stay as they are."""
+    own = dict(globals)
+    execute(src, own, place)
+    found: Callable[..., Any] = own["forward"]
+    return found
