@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..nn.modules.module import Module
 from ..weights import save
 from . import _names
-
-if TYPE_CHECKING:
-    from .graph_module import GraphModule
+from ._generated_source import import_lines
 
 __all__ = ["write_folder"]
 
@@ -21,7 +19,7 @@ _WRITTEN = frozenset(
 """Layers whose `repr` makes them again."""
 
 
-def write_folder(module: GraphModule, folder: Path, name: str) -> None:
+def write_folder(module: Any, folder: Path, name: str) -> None:
     """Write the package.
 
     Args:
@@ -74,9 +72,7 @@ def _buffer(title: str, value: Any) -> str:
     return f"self.register_buffer('{title}', {made})"
 
 
-def _source(module: GraphModule, name: str, lines: list[str]) -> str:
-    from .graph_module import import_lines
-
+def _source(module: Any, name: str, lines: list[str]) -> str:
     python = module.graph.python_code(root_module="self")
     imports = "\n".join(import_lines(python.globals))
     body = "".join(f"        {line}\n" for line in lines)

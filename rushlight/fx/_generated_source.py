@@ -8,7 +8,10 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, Final
 
-__all__ = ["execute", "forward_of"]
+from ._codegen import _is_from_torch
+from ._namespace import _custom_builtins
+
+__all__ = ["execute", "forward_of", "import_block", "import_lines"]
 
 _OWN: Final = __name__.partition(".")[0]
 
@@ -63,3 +66,25 @@ def forward_of(
     execute(src, own, place)
     found: Callable[..., Any] = own["forward"]
     return found
+
+
+# --------------------------------------------------------------------------------- imports
+
+
+def import_block(globals: dict[str, Any]) -> str:
+    """The lines that import what generated code refers to."""
+    return "\n".join(sorted(import_lines(globals)))
+
+
+def import_lines(globals: dict[str, Any]) -> list[str]:
+    """The same in the order in which the code needs them."""
+    return list(dict.fromkeys(_import_line(name, thing) for name, thing in globals.items()))
+
+
+def _import_line(name: str, thing: Any) -> str:
+    if name in _custom_builtins:
+        return _custom_builtins[name].import_str
+    if _is_from_torch(thing):
+        return "import torch"
+    module, title = thing.__module__, thing.__name__
+    return f"from {module} import {title} as {name}"

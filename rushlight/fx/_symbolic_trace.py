@@ -25,7 +25,7 @@ from ._patching import _find_proxy as _find_proxy
 from ._patching import _wrapped_fns_to_patch as _wrapped_fns_to_patch
 from ._patching import _wrapped_methods_to_patch as _wrapped_methods_to_patch
 from .graph import Graph
-from .graph_module import GraphModule
+from .graph_module import TRACER, GraphModule
 from .node import Argument
 from .proxy import ParameterProxy, Proxy, Scope, ScopeContextManager, TracerBase
 
@@ -385,6 +385,9 @@ class Tracer(TracerBase):
         autowrap(patcher, names, self._autowrap_functions)
         for module in self._autowrap_search:
             autowrap(patcher, vars(module), self._autowrap_functions)
+
+
+TRACER.install(Tracer)
 
 
 class _Specialized:

@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ..nn.modules.module import Module
 from ._codegen import CodeGen, PythonCode, Style, TransformCodeFunc
@@ -25,10 +25,6 @@ from ._namespace import _snake_case as _snake_case
 from ._node_comments import _parse_stack_trace as _parse_stack_trace
 from ._node_comments import _ParsedStackTrace as _ParsedStackTrace
 from .node import Argument, Node, Target, map_arg
-
-if TYPE_CHECKING:
-    from ._symbolic_trace import Tracer
-    from .graph_module import GraphModule
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
@@ -84,8 +80,8 @@ class Graph:
 
     def __init__(
         self,
-        owning_module: GraphModule | None = None,
-        tracer_cls: type[Tracer] | None = None,
+        owning_module: Module | None = None,
+        tracer_cls: type[Any] | None = None,
         tracer_extras: dict[str, Any] | None = None,
     ) -> None:
         self._root = Node(self, "", "root", "", (), {})

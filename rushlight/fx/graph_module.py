@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from ..frontend.port import Port
 from ..nn.modules.module import Module
 from ._attributes import assign_attr as _assign_attr
 from ._attributes import copy_attr as _copy_attr
@@ -16,12 +17,15 @@ from ._attributes import get_attr as _get_attr
 from ._attributes import has_attr as _has_attr
 from ._folder import write_folder
 from ._generated_source import forward_of as _forward_from_src
+from ._generated_source import import_block as _import_block
 from ._readable import readable
-from .graph import Graph, PythonCode, _custom_builtins, _is_from_torch, _PyTreeCodeGen
+from .graph import Graph, PythonCode, _PyTreeCodeGen
 
 __all__ = ["GraphModule", "reduce_graph_module", "reduce_package_graph_module"]
 
 _HOOKS: Final = ("_replace_hooks", "_create_node_hooks", "_erase_node_hooks", "_deepcopy_hooks")
+TRACER: Final[Port[type[Any]]] = Port()
+"""The class that makes graphs of modules."""
 _KEPT_IN_COPIES: Final = (
     *("_state_dict_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"),
     *("_state_dict_pre_hooks", *_HOOKS),
@@ -29,25 +33,6 @@ _KEPT_IN_COPIES: Final = (
 
 
 # --------------------------------------------------------------------------------- pickles
-
-
-def _import_block(globals: dict[str, Any]) -> str:
-    """The lines that import what generated code refers to."""
-    return "\n".join(sorted(import_lines(globals)))
-
-
-def import_lines(globals: dict[str, Any]) -> list[str]:
-    """The same in the order in which the code needs them."""
-    return list(dict.fromkeys(_import_line(name, thing) for name, thing in globals.items()))
-
-
-def _import_line(name: str, thing: Any) -> str:
-    if name in _custom_builtins:
-        return _custom_builtins[name].import_str
-    if _is_from_torch(thing):
-        return "import torch"
-    module, title = thing.__module__, thing.__name__
-    return f"from {module} import {title} as {name}"
 
 
 class _CodeOnlyModule(Module):
@@ -78,18 +63,12 @@ def _deserialize_graph_module(
     body: dict[str, Any],
     graph_module_cls: type[GraphModule] | None = None,
 ) -> Module:
-    from ._symbolic_trace import Tracer
-
-    class KeepModules(Tracer):
-        """Modules below were kept as they are."""
-
-        def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-            """All are leaves."""
-            return True
-
+    assert TRACER.installed is not None
+    tracer: Any = (body.get("_tracer_cls") or TRACER.installed)()
+    tracer.is_leaf_module = lambda module, name: True  # modules below were kept as they are
     shell = type("_CodeOnlyModule", (_CodeOnlyModule,), {"forward": forward})(body)
     name = body.get("_graphmodule_cls_name", "GraphModule")
-    graph = KeepModules().trace(shell, **(body.get("_tracer_extras") or {}))
+    graph = tracer.trace(shell, **(body.get("_tracer_extras") or {}))
     graph._tracer_cls = body.get("_tracer_cls")
     made = (graph_module_cls or GraphModule)(shell, graph, class_name=name)
     for key, value in body.items():

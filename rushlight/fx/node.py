@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, Protocol, TypeVar
 
 from ..nn.modules.module import Module
 from ._names import module_of, qualified_name, schema_title, type_text
@@ -12,10 +12,7 @@ from ._purity import _side_effectful_functions as _side_effectful_functions
 from ._purity import has_side_effect as has_side_effect
 from ._purity import impure_call
 from .immutable_collections import immutable_dict, immutable_list
-
-if TYPE_CHECKING:
-    from .graph import Graph
-    from .operator_schemas import ArgsKwargsPair
+from .operator_schemas import ArgsKwargsPair, normalize_function, normalize_module
 
 __all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
 
@@ -102,6 +99,29 @@ def _format_items(items: Sequence[object], most: float) -> str:
 # ----------------------------------------------------------------------------------- nodes
 
 
+class _Names(Protocol):
+    """What gives names."""
+
+    def create_name(self, candidate: str, obj: object | None) -> str: ...
+
+    def _rename_object(self, obj: object, name: str) -> None: ...
+
+
+class _Owner(Protocol):
+    """What a node asks of its graph."""
+
+    _root: Node
+
+    @property
+    def nodes(self) -> Iterable[Node]: ...
+
+    @property
+    def owning_module(self) -> Module | None: ...
+
+    @property
+    def _graph_namespace(self) -> _Names: ...
+
+
 class Node:
     """One step of a graph: an input, an attribute, a call, or the result.
 
@@ -118,7 +138,7 @@ class Node:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: _Owner,
         name: str,
         op: str,
         target: Target,
@@ -129,7 +149,7 @@ class Node:
         if op not in _legal_ops:
             raise AssertionError(f"op '{op}' is not in _legal_ops")
         _check_target(graph, name, op, target)
-        self.graph = graph
+        self.graph: Any = graph
         self.name = name
         self.op = op
         self.target = target
@@ -337,8 +357,6 @@ class Node:
         Returns:
             None where no signature is known.
         """
-        from .operator_schemas import normalize_function, normalize_module
-
         only = normalize_to_only_use_kwargs
         if self.op == "call_function":
             assert callable(self.target)
@@ -398,7 +416,7 @@ class Node:
             self.graph._graph_namespace._rename_object(self, self.name)
 
 
-def _check_target(graph: Graph, name: str, op: str, target: Any) -> None:
+def _check_target(graph: _Owner, name: str, op: str, target: Any) -> None:
     if op == "call_function":
         if callable(target):
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ops.tensors.overriding import handle_torch_function, has_torch_function
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.names import OperatorName
@@ -26,12 +27,9 @@ def _assert_bool(condition: bool, message: str) -> None:
 
 def _assert(condition: object, message: str) -> None:
     """`assert` as a function."""
-    if type(condition) not in (bool, Tensor):
-        from ..overrides import handle_torch_function, has_torch_function
-
-        if has_torch_function((condition,)):
-            handle_torch_function(_assert, (condition,), condition, message)
-            return
+    if type(condition) not in (bool, Tensor) and has_torch_function((condition,)):
+        handle_torch_function(_assert, (condition,), condition, message)
+        return
     assert condition, message
 
 
