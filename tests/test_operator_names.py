@@ -52,6 +52,7 @@ ALLOWED = (
     "rushlight/jit/scripted_objects.py: _FORWARDED",
     "rushlight/nn/init.py: _GAINS",
     # kinds and printed texts
+    "interpreter/plans/chains.py: _JOINING",  # formulas of kernels
     "ir/kinds.py: _KINDS",
     "ops/eager/python_forms.py: _OPTIONS",
     "ops/tensors/differentiable.py: _DETACH_VIEW",
