@@ -41,6 +41,8 @@ class _State(threading.local):
 
     subclasses = True
     modes_too = True
+    skips = 0
+    """How many functions are to run as they are, though a class of an argument would be asked."""
 
     def __init__(self) -> None:
         self.modes: list[Any] = []
@@ -170,6 +172,9 @@ def _modes() -> bool:
 
 def asks(*values: object) -> bool:
     """Whether a mode, or the class of one of some values, is to be asked."""
+    if STATE.skips:
+        STATE.skips -= 1
+        return False
     return _modes() or (STATE.subclasses and any(map(_is_asked, values)))
 
 
@@ -186,6 +191,9 @@ def has_torch_function_unary(obj: object) -> bool:
 def askers(args: Iterable[object], kwargs: Mapping[str, object]) -> list[Any] | None:
     """The arguments, also those in lists, whose classes are asked; None if nothing is."""
     found: list[Any] = []
+    if STATE.skips:
+        STATE.skips -= 1
+        return None
     if STATE.subclasses:
         value: Any
         for value in (*args, *kwargs.values()):

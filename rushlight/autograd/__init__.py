@@ -94,7 +94,7 @@ def grad(
     Raises:
         RuntimeError: there is no way back from a result, or an input is not reached.
     """
-    if askers((outputs, inputs), {}) is not None:
+    if askers((outputs, inputs, grad_outputs), {}) is not None:
         given = dict(locals(), outputs=tuple(_several(outputs)), inputs=tuple(_several(inputs)))
         return ask_for(grad, given)  # type: ignore[no-any-return]
     results, wanted = _several(outputs), _several(inputs)

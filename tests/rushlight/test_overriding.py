@@ -143,6 +143,7 @@ def test_classes_like_tensors_are_asked() -> None:
     assert x[like, 0][0] == "__getitem__"
     assert F.relu(like) == ("relu", (like,), {"inplace": False})
     assert F.max_pool2d(like, 2)[0] == "max_pool2d"
+    assert F.pad(like, [1, 1])[0] == "pad"
     assert F.mse_loss(x, like, reduction="sum")[2]["reduction"] == "sum"
     assert torch.nn.ReLU()(like)[0] == "relu"
     assert torch.autograd.grad(like, x)[1] == ((like,), (x,))

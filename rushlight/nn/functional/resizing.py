@@ -54,8 +54,12 @@ def pad(
     `mode` is constant, reflect, replicate or circular.
     """
     if type(input) not in PLAIN and asks(input):
-        return ask_for(pad, locals())
+        return ask_for(_pad_function, locals())
     return _pad(input, pad, mode, value)
+
+
+_pad_function = pad
+"""Its parameter has the same name."""
 
 
 # --------------------------------------------------------------------------- resizing

@@ -1,0 +1,287 @@
+"""A tensor that stands for each of the slices of another one along its first dimension.
+
+Functions are asked through `__torch_function__`: a family of operators runs on all slices at once,
+functions written in Python run their own text, and everything else runs slice by slice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any, Final
+
+from ..eager import asking as asking  # it gives this class its members
+from ..eager.dispatch import EagerFunction, eager_function
+from ..random_numbers.random import default_generator
+from ..tensors.overriding import STATE
+from ..tensors.tensor import Tensor
+from . import gradients
+from .families import family_of, is_random, sizes_depend_on_data
+from .rules import RULES, NotTogetherError, Opened
+
+__all__ = ["RANDOM", "Batched", "Level", "level_of", "slices_of", "stacked"]
+
+
+class Level:
+    """One `vmap` that runs: how deep it lies, the number of slices, what random numbers do."""
+
+    def __init__(self, number: int, count: int, randomness: str) -> None:
+        self.number = number
+        self.count = count
+        self.randomness = randomness
+
+
+class Batched(Tensor):
+    """Each slice of `_value` along its first dimension; functions see one of them."""
+
+    __slots__ = ("_level", "_value")
+    _level: Level
+    _value: Tensor
+
+    @classmethod
+    def over(cls, value: Tensor, level: Level) -> Batched:
+        """What stands for the slices of a tensor."""
+        made = object.__new__(cls)
+        made._value, made._level = value, level
+        return made
+
+    @property
+    def _array(self) -> Any:  # type: ignore[override]
+        raise RuntimeError(_NO_ARRAY)
+
+    @classmethod
+    def __torch_function__(
+        cls,
+        func: Callable[..., Any],
+        types: object,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """The function for every slice."""
+        level = max(_levels((args, kwargs or {})), key=lambda level: level.number)
+        return _for_all(level, func, args, kwargs or {})
+
+    def __repr__(self) -> str:
+        inner = repr(self._value).replace("\n", "\n    ")
+        return f"BatchedTensor(lvl={self._level.number}, bdim=0, value=\n    {inner}\n)"
+
+
+_NO_ARRAY: Final = "vmap: the memory of a tensor that stands for several is asked for"
+_ITEM: Final = (
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
+    ".item() on a Tensor, please try to rewrite what you're doing with other operations. If error "
+    "is occurring somewhere inside PyTorch internals, please file a bug report."
+)
+_CONTROL: Final = (
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We "
+    "don't support that yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
+)
+RANDOM: Final = (
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
+    "'different' randomness flags on vmap or perform the randomness operation out of vmap"
+)
+_READS: Final = ("item", "tolist", "numpy", "__float__", "__int__", "__index__", "__complex__")
+
+
+def _refuse_reading(name: str) -> None:
+    if name in _READS or name == "__array__":
+        raise RuntimeError(_ITEM)
+    if name in ("__bool__", "is_nonzero", "__contains__"):
+        raise RuntimeError(_CONTROL)
+
+
+# --------------------------------------------------------------------------- all at once
+
+
+def _levels(value: Any) -> list[Level]:
+    """The levels of the tensors in a structure."""
+    if type(value) is Batched:
+        return [value._level]
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return []
+    return [level for each in value for level in _levels(each)]
+
+
+def level_of(value: object) -> Level | None:
+    """The innermost level of the tensors in a structure."""
+    return max(_levels(value), key=lambda level: level.number, default=None)
+
+
+def _for_all(
+    level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    name = getattr(func, "__name__", "")
+    _refuse_reading(name)
+    if name == "grad" and getattr(func, "__module__", "").endswith("autograd"):
+        return gradients.grad_of_batched(level, Batched, func, args, kwargs)
+    if isinstance(func, EagerFunction):
+        return _operator(level, func, args, kwargs)
+    if name == "__repr__":
+        return Batched.__repr__(args[0])
+    if name == "__hash__":
+        return id(args[0])
+    if name in ("requires_grad_", "__set__") or _read_property(func) in _OF_VALUE:
+        return _of_value(level, func, args, kwargs)
+    if _asks(func):
+        STATE.skips += 1
+        return func(*args, **kwargs)
+    if isinstance(func, FunctionType) and func.__module__.endswith("eager.methods"):
+        return func(*args, **kwargs)
+    return _one_by_one(level, func, args, kwargs)
+
+
+_OF_VALUE: Final = ("data", "real", "imag", "requires_grad", "grad_fn", "is_leaf", "grad")
+
+
+def _read_property(func: Any) -> str:
+    owner = getattr(func, "__self__", None)
+    return owner.fget.__name__ if isinstance(owner, property) and owner.fget is not None else ""
+
+
+def _of_value(level: Level, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A function of what the tensor stands for, which all slices share."""
+    bare = [each._value if _is_at(each, level) else each for each in args]
+    owner = getattr(func, "__self__", None)
+    if isinstance(owner, property) and owner.fget is not None:
+        name = owner.fget.__name__
+        if func.__name__ == "__set__":
+            return setattr(bare[0], name, bare[1])
+        return _joined(getattr(bare[0], name), level)
+    getattr(bare[0], func.__name__)(*bare[1:], **kwargs)
+    return args[0]
+
+
+def _asks(func: Any) -> bool:
+    written = getattr(func, "if_true", func)
+    code = getattr(written, "__code__", None)
+    return code is not None and not {"ask_for", "handle_torch_function"}.isdisjoint(code.co_names)
+
+
+def _joined(value: Any, level: Level) -> Any:
+    return Batched.over(value, level) if isinstance(value, Tensor) else value
+
+
+def _is_at(value: object, level: Level) -> bool:
+    return type(value) is Batched and value._level is level
+
+
+def _operator(
+    level: Level, func: EagerFunction, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    name = func.operator_name
+    if kwargs.get("out", func) is None:
+        kwargs = {key: each for key, each in kwargs.items() if key != "out"}
+    if is_random(name) and kwargs.get("training", True) is not False:
+        return _drawn(level, func, args, kwargs)
+    if sizes_depend_on_data(name, len(args) + len(kwargs)):
+        raise RuntimeError(
+            "vmap: We do not support batching operators that can output dynamic shape. Attempted "
+            f"to vmap over {name}. Please file an issue at "
+            "https://github.com/pytorch/pytorch/issues if you need this feature."
+        )
+    rule = RULES.get(family_of(name))
+    if rule is None or "out" in kwargs:
+        return _one_by_one(level, func, args, kwargs)
+    bare = [_opened(each, level) for each in args]
+    named = {key: _opened(each, level) for key, each in kwargs.items()}
+    try:
+        result = rule(func, bare, named)
+    except NotTogetherError:
+        return _one_by_one(level, func, args, kwargs)
+    if args and result is getattr(args[0], "_value", None):
+        return args[0]
+    return _wrapped(result, level)
+
+
+def _opened(value: Any, level: Level) -> Any:
+    """A value as rules take it: `(tensor,)` for one that stands for slices."""
+    if _is_at(value, level):
+        return Opened((value._value,))
+    if _levels(value) and level_of(value) is level:
+        raise_list = isinstance(value, (list, tuple))
+        return [_opened(each, level) for each in value] if raise_list else value
+    return value
+
+
+def _wrapped(result: Any, level: Level) -> Any:
+    if isinstance(result, Tensor):
+        return Batched.over(result, level)
+    if isinstance(result, (tuple, list)):
+        return type(result)(_wrapped(each, level) for each in result)
+    return result
+
+
+# --------------------------------------------------------------------------- one by one
+
+
+def slices_of(value: Any, level: Level, place: int) -> Any:
+    """A structure of arguments with the slices of that number in the place of tensors."""
+    if _is_at(value, level):
+        whole = value._value
+        return whole.select(0, place) if level.count else whole.new_zeros(whole.shape[1:])
+    if isinstance(value, (list, tuple)) and _levels(value):
+        return type(value)(slices_of(each, level, place) for each in value)
+    if isinstance(value, dict):
+        return {key: slices_of(each, level, place) for key, each in value.items()}
+    return value
+
+
+def _holds_tensors(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_tensors, value))
+    return isinstance(value, Tensor)
+
+
+def stacked(results: Sequence[Any], level: Level) -> Any:
+    """Results of slices as one that stands for them."""
+    first = results[0]
+    if isinstance(first, Tensor):
+        joined = eager_function("aten::stack")(list(results))
+        return Batched.over(joined if level.count else joined[:0], level)
+    if isinstance(first, (list, tuple)) and _holds_tensors(first):
+        parts = [stacked(row, level) for row in zip(*results, strict=True)]
+        return type(first)(parts)
+    return first
+
+
+def _one_by_one(
+    level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    name = getattr(func, "__name__", "")
+    writes = name == "__setitem__" or (name.endswith("_") and not name.endswith("__"))
+    if writes and not _is_at(args[0], level):
+        raise RuntimeError(_writes_to_one(name))
+    results = []
+    for place in range(level.count or 1):
+        made = func(*slices_of(args, level, place), **slices_of(kwargs, level, place))
+        results.append(made)
+        if not _holds_tensors(made) and not writes:
+            return made
+    return args[0] if writes else stacked(results, level)
+
+
+def _writes_to_one(name: str) -> str:
+    return (
+        f"vmap: aten::{name}(self, *extra_args) is not possible because there exists a Tensor "
+        "`other` in extra_args that has more elements than `self`. This happened due to `other` "
+        "being vmapped over but `self` not being vmapped over in a vmap. Please try to use "
+        "out-of-place operators instead."
+    )
+
+
+def _drawn(level: Level, func: EagerFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """An operator that draws random numbers: for each slice others, or for all the same."""
+    if level.randomness == "error":
+        raise RuntimeError(RANDOM)
+    if level.randomness == "different":
+        return _one_by_one(level, func, args, kwargs)
+    before = default_generator.state_bytes()
+
+    def again(*args: Any, **kwargs: Any) -> Any:
+        default_generator.set_state_bytes(before)
+        return func(*args, **kwargs)
+
+    again.__name__ = func.__name__
+    return _one_by_one(level, again, args, kwargs)

@@ -1,0 +1,191 @@
+"""The rules by which families of operators run on all slices at once.
+
+A rule takes an eager function and its arguments, where `(tensor,)` is a tensor whose first
+dimension is that of the slices, and gives results with that dimension in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..eager.dispatch import EagerFunction, eager_function
+from ..tensors.tensor import Tensor
+from .families import Family
+
+__all__ = ["RULES", "NotTogetherError", "Opened", "Rule"]
+
+Rule = Callable[[EagerFunction, list[Any], dict[str, Any]], Any]
+
+
+class NotTogetherError(Exception):
+    """The rule does not know these arguments: they run slice by slice."""
+
+
+class Opened(tuple[Any, ...]):
+    """`(tensor,)`: the first dimension of the tensor is the slices'."""
+
+    __slots__ = ()
+
+
+def _is_open(value: object) -> bool:
+    return type(value) is Opened
+
+
+def _rank(value: Any) -> int:
+    """How many dimensions a slice has."""
+    found: int = value[0].dim() - 1 if _is_open(value) else value.dim()
+    return found
+
+
+def _is_tensor(value: object) -> bool:
+    return _is_open(value) or isinstance(value, Tensor)
+
+
+def _at_rank(value: Any, rank: int) -> Any:
+    """A tensor of slices with ones in front of each, so that they have `rank` dimensions."""
+    if not _is_open(value):
+        return value
+    whole = value[0]
+    missing = rank + 1 - whole.dim()
+    return (
+        whole if missing <= 0 else whole.reshape([whole.shape[0], *[1] * missing, *whole.shape[1:]])
+    )
+
+
+def _elements(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Operands are aligned behind the slices, and broadcast as ever."""
+    tensors = [each for each in (*args, *kwargs.values()) if _is_tensor(each)]
+    ranks = [_rank(each) for each in tensors]
+    dtypes = {each[0].dtype if _is_open(each) else each.dtype for each in tensors}
+    if (len(dtypes) > 1 and 0 in ranks) or any(isinstance(each, list) for each in args):
+        raise NotTogetherError
+    writes = func.__name__.endswith("_") and not func.__name__.startswith("__")
+    if writes and (not _is_open(args[0]) or max(ranks) > ranks[0]):
+        raise NotTogetherError
+    rank = max(ranks)
+    aligned = {key: _at_rank(each, rank) for key, each in kwargs.items()}
+    return func(*[_at_rank(each, rank) for each in args], **aligned)
+
+
+# --------------------------------------------------------------------------- dimensions
+
+_ONE_DIM: Final = ("dim", "dim0", "dim1", "dim2", "axis0", "axis1", "start_dim", "end_dim")
+_MANY: Final = ("dims", "source", "destination")
+
+
+def _behind(dim: Any, rank: int) -> Any:
+    """A dimension, or several, of a slice as those of all slices."""
+    if isinstance(dim, (list, tuple)):
+        return [_behind(each, rank) for each in dim]
+    if type(dim) is not int or not -max(rank, 1) <= dim < max(rank, 1):
+        raise NotTogetherError
+    return dim % max(rank, 1) + 1
+
+
+def _dims(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Dimensions that arguments name, as a form says, are counted behind the slices'."""
+    if not args or not _is_open(args[0]) or not _rank(args[0]):
+        raise NotTogetherError
+    rank = _rank(args[0])
+    form = next((form for form in func.forms if _fits(form, args, kwargs)), None)
+    if form is None:
+        raise NotTogetherError
+    spread = form.spread is not None and len(args) > form.spread + 1
+    args = [*args[: form.spread], args[form.spread :]] if spread else args
+    given = dict(zip(form.names, args, strict=False)) | kwargs
+    found = {name: each[0] if _is_open(each) else each for name, each in given.items()}
+    known = [name for name in form.names if name in (*_ONE_DIM, *_MANY)]
+    if not known:
+        raise NotTogetherError
+    for name, argument in zip(form.names, form.arguments, strict=True):
+        if name not in known:
+            continue
+        value = found.get(name, argument.default if argument.has_default else None)
+        if value is None or value == []:
+            raise NotTogetherError
+        is_list = "[]" in str(argument.type) and not isinstance(value, (list, tuple))
+        found[name] = _behind([value] if is_list else value, rank)
+        if func.__name__ == "permute":
+            found[name] = [0, *found[name]]
+    if func.__name__ == "unsqueeze":
+        raise NotTogetherError
+    self = found.pop(form.names[0])
+    return func(self, **found)
+
+
+def _fits(form: Any, args: list[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether a form may be the one that arguments mean: all others than the tensor are plain."""
+    if len(args) > form.positional and form.spread is None:
+        return False
+    if any(key not in form.names for key in kwargs):
+        return False
+    for name, each in zip(form.names[1:], args[1:], strict=False):
+        place = form.names.index(name)
+        kind = str(form.arguments[place].type)
+        if _is_tensor(each) or isinstance(each, str) or "Dimname" in kind:
+            return False
+        if isinstance(each, bool) != (kind.rstrip("?") == "bool"):
+            return False
+    required = [a for a in form.arguments if not a.has_default and not a.keyword_only]
+    count = len(args) + sum(key in form.names for key in kwargs)
+    return count >= len(required) or form.spread is not None
+
+
+# --------------------------------------------------------------------------- sizes, products
+
+
+def _sizes(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Views of given sizes, behind the number of slices."""
+    if not _is_open(args[0]) or kwargs or not args[1:]:
+        raise NotTogetherError
+    whole = args[0][0]
+    sizes = list(args[1]) if isinstance(args[1], (list, tuple)) else args[1:]
+    if any(type(size) is not int for size in sizes) or (-1 in sizes and not whole.numel()):
+        raise NotTogetherError
+    if func.__name__ == "expand":
+        whole = _at_rank(args[0], len(sizes))
+    return getattr(whole, func.__name__)([whole.shape[0], *sizes])
+
+
+def _products(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Products of matrices broadcast; vectors are matrices of one row or column."""
+    if kwargs or not all(map(_is_tensor, args)):
+        raise NotTogetherError
+    name, ranks = func.__name__, [_rank(each) for each in args]
+    if name == "linear" and len(args) == 2 and _is_open(args[0]) and not _is_open(args[1]):
+        return func(args[0][0], args[1])
+    if name == "linear" and len(args) == 3 and not _is_open(args[1]) and not _is_open(args[2]):
+        return func(args[0][0], *args[1:])
+    if name == "linear" and ranks[0] in (1, 2) and ranks[1] == 2:
+        return _linear(args, ranks)
+    if name in ("mm", "bmm") or (name == "matmul" and min(ranks) >= 2):
+        return _matmul(*(_at_rank(each, max(ranks)) for each in args))
+    if name in ("mv", "matmul") and ranks == [2, 1]:
+        return _matmul(_bare(args[0]), _bare(args[1]).unsqueeze(-1)).squeeze(-1)
+    if name in ("dot", "inner", "matmul") and ranks == [1, 1]:
+        return (_bare(args[0]) * _bare(args[1])).sum(-1)
+    if name == "matmul" and ranks == [1, 2]:
+        return _matmul(_bare(args[0]).unsqueeze(-2), _bare(args[1])).squeeze(-2)
+    raise NotTogetherError
+
+
+def _linear(args: list[Any], ranks: list[int]) -> Any:
+    weight = _bare(args[1]).transpose(-1, -2)
+    rows = _bare(args[0])
+    rows = rows.unsqueeze(-2) if ranks[0] == 1 else rows
+    made = _matmul(rows, weight)
+    made = made.squeeze(-2) if ranks[0] == 1 else made
+    return made if len(args) < 3 else made + _at_rank(args[2], ranks[0])
+
+
+def _bare(value: Any) -> Any:
+    return value[0] if _is_open(value) else value
+
+
+_matmul: Final = eager_function("aten::matmul")
+
+RULES: Final[dict[Family, Rule]] = {
+    **{"elements": _elements, "dims": _dims, "sizes": _sizes, "products": _products},
+}
+"""The rule of each family."""

@@ -1,0 +1,1 @@
+"""Functions of functions: `torch.func` and what it is made of."""

@@ -1,0 +1,94 @@
+"""Jacobians and Hessians of functions of tensors, in structures of any kind."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..ops.eager.dispatch import eager_function
+from ..ops.tensors.tensor import Tensor
+from ..utils._pytree import tree_flatten, tree_unflatten
+from .transforms import _chosen, _parted, _Recorded, _with_chosen
+
+__all__ = ["hessian", "jacfwd", "jacrev"]
+
+
+def _rows(run: _Recorded, output: Tensor) -> list[list[Tensor]]:
+    """For each element of an output the gradients of the inputs."""
+    flat = output.reshape(-1)
+    found = []
+    for place in range(flat.shape[0]):
+        found.append(tree_flatten(run.gradients([flat[place]], None, keep=True))[0])
+    return found
+
+
+def _jacobian_of(run: _Recorded, output: Tensor) -> Any:
+    """The derivatives of an output by all inputs, in the inputs' structure."""
+    rows = _rows(run, output)
+    tables = [
+        eager_function("aten::stack")([row[place] for row in rows]).reshape(
+            [*output.shape, *x.shape]
+        )
+        if rows
+        else x.new_zeros([*output.shape, *x.shape])
+        for place, x in enumerate(run.tensors)
+    ]
+    return tree_unflatten(tables, run.spec)
+
+
+def _jacobian(func: Callable[..., Any], argnums: Any, has_aux: bool, name: str) -> Any:
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        chosen = _chosen(args, argnums)
+        run = _Recorded(lambda given: func(*_with_chosen(args, argnums, given), **kwargs), chosen)
+        output, aux = _parted(run.result, has_aux, f"{name}(f)(*args)")
+        flat, spec = tree_flatten(output)
+        if not all(isinstance(each, Tensor) for each in flat):
+            kind = next(type(each) for each in flat if not isinstance(each, Tensor))
+            raise RuntimeError(
+                f"{name}: Expected all outputs of the function to be tensors, got {kind}"
+            )
+        found = tree_unflatten([_jacobian_of(run, each) for each in flat], spec)
+        return (found, run.shown(aux)) if has_aux else found
+
+    return wrapped
+
+
+def jacrev(
+    func: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:
+    """A function that gives the Jacobian of `func`: of each output's shape, then each input's.
+
+    `chunk_size` is how many rows torch computes at once; rows are computed one by one here.
+
+    Raises:
+        ValueError: `chunk_size` is 0 or less.
+    """
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+    made: Callable[..., Any] = _jacobian(func, argnums, has_aux, "jacrev")
+    return made
+
+
+def jacfwd(
+    func: Callable[..., Any],
+    argnums: Any = 0,
+    has_aux: bool = False,
+    *,
+    randomness: str = "error",
+) -> Callable[..., Any]:
+    """The same as `jacrev`; torch computes it column by column."""
+    made: Callable[..., Any] = _jacobian(func, argnums, has_aux, "jacfwd")
+    return made
+
+
+def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    """A function that gives the second derivatives of `func`: of the output's shape, then twice the
+    input's."""
+    return jacfwd(jacrev(func, argnums), argnums)

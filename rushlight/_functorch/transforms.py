@@ -1,0 +1,357 @@
+"""Functions that are derivatives of functions: `grad`, `vjp`, `jvp`, Jacobians.
+
+Every transform makes leaves of its own from the inputs.  Where something outside wants gradients of
+the results, because a transform outside runs or a tensor the function reached requires them, the
+gradients are recorded as well; else they are given without history.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..autograd import grad as autograd_grad
+from ..ops.batching.batched import Batched
+from ..ops.gradients.autograd import edge_of
+from ..ops.table.grad_mode import enable_grad, is_grad_enabled
+from ..ops.tensors.tensor import Tensor
+from ..utils._pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
+from .vmap import lifted_to_levels
+
+__all__ = ["grad", "grad_and_value", "jvp", "linearize", "vjp"]
+
+_DEPTH = [0]
+"""How many transforms run."""
+
+
+# --------------------------------------------------------------------------- inputs and outputs
+
+
+def _leaf(value: Any, wanted: bool, depth: int) -> Any:
+    """A tensor as one of this transform: history leads on where something outside may want it."""
+    if not isinstance(value, Tensor):
+        return value
+    value = lifted_to_levels(value)
+    if wanted and value.requires_grad:
+        return value.view_as(value)
+    made = value.detach().requires_grad_()
+    vars(_bare(made))["_made_at"] = depth
+    return made
+
+
+def _bare(value: Tensor) -> Tensor:
+    while type(value) is Batched:
+        value = value._value
+    return value
+
+
+def _reaches_others(outputs: Sequence[Tensor], depth: int) -> bool:
+    """Whether something that requires gradients went into the outputs, besides leaves of transforms
+    that lie as deep as this one or deeper."""
+    todo = [edge[0] for each in outputs if (edge := edge_of(_bare(each))) is not None]
+    seen = set()
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        following = [each[0] for each in node.next_functions if each[0] is not None]
+        if not following and _made_at(node) < depth:
+            return True
+        todo += following
+    return False
+
+
+def _made_at(node: Any) -> int:
+    """How deep the transform lies that made the leaf of a node; 0 for other leaves."""
+    leaf = getattr(node, "variable", None)
+    depth: int = 0 if leaf is None else vars(leaf).get("_made_at", 0)
+    return depth
+
+
+class _Recorded:
+    """A function's results and what is needed to walk back from them."""
+
+    def __init__(self, func: Callable[..., Any], inputs: Any) -> None:
+        flat, self.spec = tree_flatten(inputs)
+        outside = _DEPTH[0] > 0 or is_grad_enabled()
+        self.depth = _DEPTH[0] + 1
+        self.leaves = [_leaf(each, outside, self.depth) for each in flat]
+        self.tensors = [each for each in self.leaves if isinstance(each, Tensor)]
+        _DEPTH[0] += 1
+        try:
+            with enable_grad():
+                self.result = func(tree_unflatten(self.leaves, self.spec))
+        finally:
+            _DEPTH[0] -= 1
+        self.outside = outside
+
+    def wants_more(self, outputs: Sequence[Tensor]) -> bool:
+        """Whether gradients of these outputs are to be recorded."""
+        if not self.outside:
+            return False
+        linked = any(each.requires_grad and not each.is_leaf for each in self.tensors)
+        return linked or _reaches_others(outputs, self.depth)
+
+    def gradients(
+        self, outputs: Sequence[Tensor], grads: Sequence[Any] | None, keep: bool = False
+    ) -> Any:
+        """The gradients of the inputs, in their structure."""
+        pairs = [
+            (output, None if grads is None else grads[place])
+            for place, output in enumerate(outputs)
+            if output.requires_grad
+        ]
+        create = self.wants_more([output for output, _ in pairs])
+        found: Sequence[Any] = [None] * len(self.tensors)
+        if pairs:
+            with enable_grad():
+                found = autograd_grad(
+                    [output for output, _ in pairs],
+                    self.tensors,
+                    [g for _, g in pairs] if grads is not None else None,
+                    retain_graph=create or keep,
+                    create_graph=create,
+                    allow_unused=True,
+                )
+        zeros = [
+            x.new_zeros(x.shape) if g is None else g
+            for g, x in zip(found, self.tensors, strict=True)
+        ]
+        return tree_unflatten(zeros, self.spec)
+
+    def shown(self, value: Any) -> Any:
+        """Results as they are given: without this transform's own history if nobody wants more."""
+        tensors = [each for each in tree_flatten(value)[0] if isinstance(each, Tensor)]
+        if self.wants_more(tensors):
+            return value
+        return tree_map(lambda each: each.detach() if isinstance(each, Tensor) else each, value)
+
+
+def _parted(result: Any, has_aux: bool, begin: str) -> tuple[Any, Any]:
+    if not has_aux:
+        return result, None
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise RuntimeError(
+            f"{begin}: output of function f should be a tuple: (output, aux) if has_aux is True"
+        )
+    _check_tensors(tree_flatten(result[1])[0])
+    return result
+
+
+def _check_tensors(values: Sequence[Any]) -> None:
+    for each in values:
+        if not isinstance(each, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(each)}")
+
+
+# --------------------------------------------------------------------------- grad
+
+
+def _chosen(args: tuple[Any, ...], argnums: Any) -> Any:
+    """The arguments of those numbers."""
+    if isinstance(argnums, int):
+        return args[_place(argnums, len(args))]
+    if not isinstance(argnums, tuple):
+        raise RuntimeError(f"argnum must be int or Tuple[int, ...], got: {type(argnums)}")
+    if not argnums:
+        raise RuntimeError("argnums must be non-empty")
+    places = [_place(each, len(args)) for each in argnums]
+    if len(set(places)) != len(places):
+        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+    return tuple(args[each] for each in places)
+
+
+def _place(number: int, count: int) -> int:
+    if not -count <= number < count:
+        raise RuntimeError(f"Got argnum={number}, but only {count} positional inputs")
+    return number % count
+
+
+def _with_chosen(args: tuple[Any, ...], argnums: Any, values: Any) -> tuple[Any, ...]:
+    found = list(args)
+    if isinstance(argnums, int):
+        found[argnums] = values
+    else:
+        for place, value in zip(argnums, values, strict=True):
+            found[place] = value
+    return tuple(found)
+
+
+def grad_and_value(
+    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that gives the gradient of `func`, and its value; `(value, aux)` with `has_aux`.
+
+    Args:
+        func: gives a tensor of one element, of no dimension.
+        argnums: which arguments gradients are of, a number or several.
+        has_aux: whether `func` gives something besides.
+
+    Raises:
+        RuntimeError: the result is no such tensor, or there are no such arguments.
+    """
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        begin = "grad_and_value(f)(*args)"
+        chosen = _chosen(args, argnums)
+        run = _Recorded(lambda given: func(*_with_chosen(args, argnums, given), **kwargs), chosen)
+        output, aux = _parted(run.result, has_aux, begin)
+        if not isinstance(output, Tensor):
+            raise RuntimeError(f"{begin}: Expected f(*args) to return a Tensor, got {type(output)}")
+        if output.dim():
+            raise RuntimeError(
+                f"{begin}: Expected f(*args) to return a scalar Tensor, got tensor with "
+                f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+            )
+        found = run.gradients([output], None)
+        value = run.shown(output)
+        return found, (value, run.shown(aux)) if has_aux else value
+
+    return wrapped
+
+
+def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that gives the gradient of `func`, or `(gradient, aux)` with `has_aux`.
+
+    Raises:
+        RuntimeError: as `grad_and_value`.
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return wrapped
+
+
+# --------------------------------------------------------------------------- vjp, jvp
+
+
+def _checked_outputs(result: Any, begin: str) -> tuple[list[Any], TreeSpec]:
+    flat, spec = tree_flatten(result)
+    for each in flat:
+        if not isinstance(each, Tensor):
+            raise RuntimeError(
+                f"{begin}: Expected f(*primals) to return only tensors, got unsupported type "
+                f"{type(each)}"
+            )
+    return flat, spec
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The results of a function, and a function of a vector: its product with the Jacobian.
+
+    Gives `(results, vjp_fn)`, or `(results, vjp_fn, aux)`; `vjp_fn` gives a tuple, a gradient for
+    each input, or that of the only one.
+
+    Raises:
+        RuntimeError: the results are no tensors, or the vector has not their structure.
+    """
+    run = _Recorded(lambda given: func(*given), primals)
+    result, aux = _parted(run.result, has_aux, "vjp(f, *primals)")
+    flat, spec = _checked_outputs(result, "vjp(f, *primals)")
+
+    def vjp_fn(*cotangents: Any) -> Any:
+        given = cotangents[0] if len(cotangents) == 1 else cotangents
+        vectors, got = tree_flatten(given)
+        if got != spec:
+            raise RuntimeError(
+                f"Expected pytree structure of cotangents to be the same as pytree structure of "
+                f"outputs to the function. cotangents: {got}, primal output: {spec}"
+            )
+        for number, (vector, each) in enumerate(zip(vectors, flat, strict=True)):
+            if vector.shape != each.shape:
+                raise RuntimeError(
+                    f"Mismatch in shape: grad_output[{number}] has a shape of {vector.shape} and "
+                    f"output[{number}] has a shape of {each.shape}."
+                )
+        return run.gradients(flat, vectors, keep=True)
+
+    shown = run.shown(result)
+    return (shown, vjp_fn, run.shown(aux)) if has_aux else (shown, vjp_fn)
+
+
+def jvp(
+    func: Callable[..., Any],
+    primals: Any,
+    tangents: Any,
+    *,
+    strict: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """The results of a function, and the product of its Jacobian with the tangents.
+
+    The product is the gradient, by a vector, of that vector's product with the Jacobian.
+
+    Raises:
+        RuntimeError: primals and tangents are no tuples of the same structure.
+    """
+    begin = "jvp(f, primals, tangents)"
+    for name, each in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(each, tuple):
+            raise RuntimeError(
+                f"{begin}: Expected {name} to be a tuple. E.g. it should be valid to call "
+                "f(*primals)."
+            )
+    directions, spec = tree_flatten(tangents)
+    if spec != tree_flatten(primals)[1]:
+        raise RuntimeError(
+            f"{begin}: Expected primals and tangents to have the same python structure. For "
+            "example, if primals is a tuple of 3 tensors, tangents also must be. Got primals with "
+            f"structure {tree_flatten(primals)[1]} and tangents with structure {spec}"
+        )
+    run = _Recorded(lambda given: func(*given), primals)
+    result, aux = _parted(run.result, has_aux, begin)
+    flat, out_spec = _checked_outputs(result, begin)
+    products = _pushed(run, flat, directions)
+    shown = run.shown(result), tree_unflatten(products, out_spec)
+    return (*shown, run.shown(aux)) if has_aux else shown
+
+
+def _pushed(run: _Recorded, flat: Sequence[Tensor], directions: Sequence[Any]) -> list[Tensor]:
+    """The products of the Jacobian with directions, for each output."""
+    create = run.wants_more(flat) or any(each.requires_grad for each in directions)
+    products = []
+    for output in flat:
+        if not output.requires_grad:
+            products.append(output.new_zeros(output.shape))
+            continue
+        with enable_grad():
+            vector = lifted_to_levels(output.detach().new_zeros(output.shape)).requires_grad_()
+            found = autograd_grad(
+                [output], run.tensors, [vector], create_graph=True, allow_unused=True
+            )
+            pairs = [
+                (g, d)
+                for g, d in zip(found, directions, strict=True)
+                if g is not None and g.requires_grad
+            ]
+            made: Any = None
+            if pairs:
+                (made,) = autograd_grad(
+                    [g for g, _ in pairs], [vector], [lifted_to_levels(d) for _, d in pairs],
+                    retain_graph=True, create_graph=create, allow_unused=True,
+                )  # fmt: skip
+        products.append(output.new_zeros(output.shape) if made is None else made)
+    return products
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """The results of a function, and the linear function of tangents that `jvp` gives there."""
+    run = _Recorded(lambda given: func(*given), primals)
+    flat, spec = _checked_outputs(run.result, "linearize(f, *primals)")
+
+    def pushed(*tangents: Any) -> Any:
+        directions, got = tree_flatten(tangents)
+        if got != run.spec:
+            raise RuntimeError(
+                f"Expected the tangents {got} to have the same argspec as the primals {run.spec}"
+            )
+        return tree_unflatten(_pushed(run, flat, directions), spec)
+
+    return run.shown(run.result), pushed

@@ -1,0 +1,250 @@
+"""`torch.vmap`: a function of slices, run for all of them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..ops.batching.batched import RANDOM, Batched, Level
+from ..ops.eager.dispatch import eager_function
+from ..ops.random_numbers.random import default_generator
+from ..ops.tensors.tensor import Tensor
+from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_unflatten
+
+__all__ = ["in_levels", "lifted_to_levels", "vmap"]
+
+_LEVELS: list[Level] = []
+
+
+def in_levels() -> list[Level]:
+    """The levels that run now, the outer ones first."""
+    return _LEVELS
+
+
+def lifted_to_levels(tensor: Tensor) -> Tensor:
+    """A tensor as one that stands for slices at every level that runs, if they share it."""
+    known = set()
+    inner = tensor
+    while type(inner) is Batched:
+        known.add(inner._level)
+        inner = inner._value
+    if known.issuperset(_LEVELS):
+        return tensor
+    for level in _LEVELS:
+        if level not in known:
+            tensor = _put_in(tensor, level)
+    return tensor
+
+
+def _put_in(tensor: Tensor, level: Level) -> Tensor:
+    """A tensor, shared by all slices of a level, as one that stands for them."""
+    if type(tensor) is Batched and tensor._level.number > level.number:
+        return Batched.over(_behind_first(tensor._value, level), tensor._level)
+    return Batched.over(tensor.expand([level.count, *tensor.shape]), level)
+
+
+def _behind_first(value: Tensor, level: Level) -> Tensor:
+    return _put_in(value, level)
+
+
+def vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """A function that runs `func` for each slice of its inputs, and stacks the results.
+
+    Args:
+        func: takes and gives tensors, which may lie in lists, tuples and dicts.
+        in_dims: the dimension along which inputs are cut, None for those that are shared; one for
+            all, or a structure like that of the inputs.
+        out_dims: where the slices lie in the results, in the same way.
+        randomness: "error", "same" or "different" random numbers for the slices.
+        chunk_size: how many slices run at once; all by default.
+
+    Raises:
+        RuntimeError: `randomness` is another word; random numbers are drawn with "error"; a tensor
+            is asked for its value.
+        ValueError: `in_dims` or `out_dims` do not fit, or sizes differ.
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(
+            "Only allowed values for randomness are 'error', 'different', or 'same'. "
+            f"Got {randomness}"
+        )
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        flat, dims, spec, count = _checked_inputs(in_dims, args, func)
+        if chunk_size is None or chunk_size >= count:
+            return _run(func, flat, dims, spec, count, out_dims, randomness, kwargs)
+        parts = []
+        for start in range(0, count, chunk_size):
+            size = min(chunk_size, count - start)
+            cut = [
+                each if dim is None else each.narrow(dim, start, size)
+                for each, dim in zip(flat, dims, strict=True)
+            ]
+            parts.append(_run(func, cut, dims, spec, size, out_dims, randomness, kwargs))
+        return _rejoined(parts, out_dims, func)
+
+    return wrapped
+
+
+def _name(func: Callable[..., Any]) -> str:
+    return getattr(func, "__name__", repr(func))
+
+
+# --------------------------------------------------------------------------- inputs
+
+
+def _checked_inputs(
+    in_dims: Any, args: tuple[Any, ...], func: Callable[..., Any]
+) -> tuple[list[Any], list[Any], TreeSpec, int]:
+    name = _name(func)
+    begin = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>):"
+    if not isinstance(in_dims, (int, tuple)):
+        raise ValueError(
+            f"{begin} expected `in_dims` to be int or a (potentially nested) tuple matching the "
+            f"structure of inputs, got: {type(in_dims)}."
+        )
+    if not args:
+        raise ValueError(
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are "
+            "trying to vmap over a function with no inputs. The latter is unsupported."
+        )
+    flat, spec = tree_flatten(args)
+    dims = _broadcast_to_and_flatten(in_dims, spec)
+    if dims is None:
+        raise ValueError(
+            f"{begin} in_dims is not compatible with the structure of `inputs`. in_dims has "
+            f"structure {tree_flatten(in_dims)[1]} but inputs has structure {spec}."
+        )
+    checked = [_checked_dim(begin, each, dim) for each, dim in zip(flat, dims, strict=True)]
+    sizes = [each.shape[dim] for each, dim in zip(flat, checked, strict=True) if dim is not None]
+    if not sizes:
+        raise ValueError("vmap: at least one of the inputs must have a dimension to map over")
+    if any(size != sizes[0] for size in sizes):
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{sizes} for the mapped dimension"
+        )
+    return flat, checked, spec, sizes[0]
+
+
+def _checked_dim(begin: str, value: Any, dim: Any) -> int | None:
+    if dim is None:
+        return None
+    if not isinstance(dim, int):
+        raise ValueError(
+            f"{begin} Got in_dim={dim} for an input but in_dim must be either an integer dimension "
+            "or None."
+        )
+    if not isinstance(value, Tensor):
+        raise ValueError(
+            f"{begin} Got in_dim={dim} for an input but the input is of type {type(value)}. We "
+            "cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
+        )
+    rank = value.dim()
+    if not -rank <= dim < rank:
+        raise ValueError(
+            f"{begin} Got in_dim={dim} for some input, but that input is a Tensor of "
+            f"dimensionality {rank} so expected in_dim to satisfy -{rank} <= in_dim < {rank}."
+        )
+    return dim % rank
+
+
+# --------------------------------------------------------------------------- the run
+
+
+def _run(
+    func: Callable[..., Any],
+    flat: list[Any],
+    dims: list[Any],
+    spec: TreeSpec,
+    count: int,
+    out_dims: Any,
+    randomness: str,
+    kwargs: dict[str, Any],
+) -> Any:
+    level = Level(len(_LEVELS) + 1, count, randomness)
+    _LEVELS.append(level)
+    before = default_generator.state_bytes() if randomness == "error" else b""
+    try:
+        given = [
+            each if dim is None else Batched.over(_in_front(each, dim), level)
+            for each, dim in zip(flat, dims, strict=True)
+        ]
+        outputs = func(*tree_unflatten(given, spec), **kwargs)
+        if randomness == "error" and default_generator.state_bytes() != before:
+            raise RuntimeError(RANDOM)
+    finally:
+        _LEVELS.pop()
+    return _unwrapped(outputs, out_dims, level, func)
+
+
+def _in_front(value: Tensor, dim: int) -> Tensor:
+    moved: Tensor = value.movedim(dim, 0) if dim else value
+    return moved
+
+
+def _flat_outputs(
+    outputs: Any, out_dims: Any, func: Callable[..., Any]
+) -> tuple[list[Any], list[Any], TreeSpec]:
+    flat, spec = tree_flatten(outputs)
+    dims = [out_dims] if out_dims is None and len(flat) == 1 else None
+    dims = dims or _broadcast_to_and_flatten(out_dims, spec)
+    if dims is None:
+        raise ValueError(
+            f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible "
+            f"with the structure of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} "
+            f"but outputs has structure {spec}."
+        )
+    return flat, list(dims), spec
+
+
+def _unwrapped(outputs: Any, out_dims: Any, level: Level, func: Callable[..., Any]) -> Any:
+    flat, dims, spec = _flat_outputs(outputs, out_dims, func)
+    pairs = zip(flat, dims, strict=True)
+    return tree_unflatten([_taken_out(each, dim, level, func) for each, dim in pairs], spec)
+
+
+def _taken_out(value: Any, dim: Any, level: Level, func: Callable[..., Any]) -> Any:
+    name = _name(func)
+    if not isinstance(value, Tensor):
+        if dim is None:
+            return value
+        raise ValueError(
+            f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(value)}. Did "
+            "you mean to set out_dims= to None for output?"
+        )
+    mine = type(value) is Batched and value._level is level
+    if dim is None:
+        if mine:
+            raise ValueError(
+                f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
+            )
+        return value
+    whole: Any = _value_of(value) if mine else value.expand([level.count, *value.shape])
+    return whole.movedim(0, dim) if dim else whole
+
+
+def _value_of(value: Any) -> Any:
+    return value._value
+
+
+def _rejoined(parts: list[Any], out_dims: Any, func: Callable[..., Any]) -> Any:
+    """The results of pieces of the slices, joined where the slices lie."""
+    _, dims, spec = _flat_outputs(parts[0], out_dims, func)
+    columns: Iterable[Any] = zip(*(tree_flatten(part)[0] for part in parts), strict=True)
+    joined = [
+        column[0] if dim is None else eager_function("aten::cat")(list(column), dim)
+        for column, dim in zip(columns, dims, strict=True)
+    ]
+    return tree_unflatten(joined, spec)

@@ -1,0 +1,165 @@
+"""`torch.func`: gradients of functions, and functions of slices, against loops and formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+import rushlight.nn.functional as F
+from rushlight import func
+from rushlight.func import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
+
+X = torch.arange(24.0).reshape(2, 3, 4) / 7 - 1
+ONES = torch.ones(5, 4)
+
+FUNCTIONS: list[Callable[..., Any]] = [
+    *(lambda a: a + 1, lambda a: 2 - a, lambda a: a.sin(), torch.exp, F.relu, F.gelu, lambda a: -a),
+    *(lambda a: a.sum(), lambda a: a.sum(0), lambda a: a.sum(-1, keepdim=True), lambda a: a.mean()),
+    *(lambda a: a.sum((0, 1)), lambda a: a.amax(1), lambda a: a.max(0).values, lambda a: a.std(0)),
+    *(lambda a: a.softmax(0), lambda a: F.softmax(a, dim=-1), lambda a: a.logsumexp(0)),
+    *(lambda a: a.t(), lambda a: a.T, lambda a: a.transpose(0, 1), lambda a: a.permute(1, 0)),
+    *(lambda a: a.reshape(-1), lambda a: a.view(4, 3), lambda a: a.flatten(), lambda a: a.flip(0)),
+    *(lambda a: a.unsqueeze(0), lambda a: a[0], lambda a: a[:, 1:], lambda a: a[None]),
+    *(lambda a: a.unbind(0)[1], lambda a: a.split(2, dim=1)[1], lambda a: a.narrow(1, 1, 2)),
+    *(lambda a: torch.cat([a, a]), lambda a: torch.stack([a, a], 1), lambda a: a[0].expand(3, 4)),
+    *(lambda a: F.linear(a, ONES), lambda a: a @ a.T, lambda a: a[0] @ a[1], lambda a: a @ a[0]),
+    *(lambda a: a * a.sum(), lambda a: a.double(), lambda a: (a > 0).float(), lambda a: a**2),
+    *(lambda a: a * a.shape[0], lambda a: sum(row.sum() for row in a), lambda a: a.cumsum(0)),
+    *(lambda a: a.clone().add_(1).mul_(2), lambda a: torch.zeros_like(a).copy_(a)),
+    *(lambda a: torch.where(a > 0, a, -a), lambda a: a.clamp(min=0), torch.isnan),
+    *(lambda a: F.layer_norm(a, (4,)), lambda a: F.mse_loss(a, a * 2), lambda a: a.argmax(0)),
+    *(lambda a: torch.einsum("ij,kj->ik", a, a), lambda a: F.pad(a, (1, 1)), lambda a: a.norm()),
+    *(lambda a: a.sort(0).values, lambda a: a.topk(2, dim=-1).indices, lambda a: a.diagonal()),
+    *(lambda a: F.interpolate(a[None], scale_factor=2), lambda a: torch.linalg.svdvals(a)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_vmap_gives_what_a_loop_gives(function: Any) -> None:
+    expected = torch.stack([function(each) for each in X])
+    found = vmap(function)(X)
+    assert type(found) is torch.Tensor
+    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+    assert torch.allclose(found, expected)
+
+
+def test_vmap_where_slices_lie() -> None:
+    vector, columns = torch.arange(4.0), torch.arange(8.0).reshape(4, 2)
+    products = vmap(torch.dot, in_dims=(None, 1))(vector, columns)
+    assert products.tolist() == (vector @ columns).tolist()
+    both = vmap(lambda a: (a, a.sum()), out_dims=(1, 0))(columns)
+    assert both[0].tolist() == columns.T.tolist()
+    assert both[1].tolist() == columns.sum(1).tolist()
+    nested = vmap(vmap(lambda a, b: a * b, in_dims=(0, None)), in_dims=(None, 0))(vector, vector)
+    assert nested.tolist() == torch.outer(vector, vector).tolist()
+    assert vmap(lambda a: a * 2, chunk_size=3)(columns).tolist() == (columns * 2).tolist()
+    assert vmap(lambda d: d["a"] + 1)({"a": vector}).tolist() == (vector + 1).tolist()
+    assert vmap(lambda a: a.sum())(torch.ones(0, 2)).shape == (0,)
+
+
+def test_vmap_refuses_in_torchs_words() -> None:
+    for function, text in [
+        (lambda a: a.sum().item(), r"vmap over calling \.item\(\) on a Tensor"),
+        (lambda a: a if a.sum() > 0 else -a, "data-dependent control flow"),
+        (lambda a: a + torch.rand(4), "called random operation while in randomness error mode"),
+        (lambda a: F.dropout(a), "called random operation"),
+        (lambda a: a.nonzero(), "can output dynamic shape. Attempted to vmap over aten::nonzero"),
+    ]:
+        with pytest.raises(RuntimeError, match=text):
+            vmap(function)(ONES)
+    with pytest.raises(ValueError, match=r"got sizes \[2, 4\] for the mapped dimension"):
+        vmap(torch.add)(X, ONES[0])
+    with pytest.raises(ValueError, match="We cannot vmap over non-Tensor arguments"):
+        vmap(lambda a: a)(1)
+    with pytest.raises(ValueError, match="must only return Tensors"):
+        vmap(lambda a: 1)(X)
+
+
+def test_random_numbers_of_slices() -> None:
+    def dropped(a: torch.Tensor) -> torch.Tensor:
+        return F.dropout(a + torch.ones(30))
+
+    zeros = torch.zeros(3)
+    same = vmap(dropped, randomness="same")(zeros)
+    other = vmap(dropped, randomness="different")(zeros)
+    assert torch.equal(same[0], same[1])
+    assert not torch.equal(other[0], other[1])
+
+
+def test_gradients_of_functions() -> None:
+    x = torch.tensor([1.0, 2.0])
+    assert grad(lambda a: (a**3).sum())(x).tolist() == [3.0, 12.0]
+    assert grad(lambda a: grad(lambda b: (b**3).sum())(a).sum())(x).tolist() == [6.0, 12.0]
+    pair = grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(x, x + 1)
+    assert [each.tolist() for each in pair] == [[2.0, 3.0], [1.0, 2.0]]
+    gradient, (value, aux) = func.grad_and_value(lambda a: (a.sum(), a * 2), has_aux=True)(x)
+    assert [each.tolist() for each in (gradient, value, aux)] == [[1.0, 1.0], 3.0, [2.0, 4.0]]
+    assert not any(each.requires_grad for each in (gradient, value, aux))
+    with pytest.raises(RuntimeError, match="to return a scalar Tensor, got tensor with 1 dims"):
+        grad(lambda a: a)(x)
+    with pytest.raises(RuntimeError, match="Got argnum=2, but only 1 positional inputs"):
+        grad(torch.sum, argnums=2)(x)
+
+
+def test_gradients_are_recorded_where_something_outside_wants_them() -> None:
+    x, weight = torch.ones(2), torch.tensor([2.0, 3.0], requires_grad=True)
+    found = grad(lambda a: (a * weight**2).sum())(x)
+    assert found.requires_grad
+    (again,) = torch.autograd.grad(found.sum(), weight)
+    assert again.tolist() == [4.0, 6.0]
+    (second,) = torch.autograd.grad(grad(lambda a: (a**3).sum())(weight).sum(), weight)
+    assert second.tolist() == [12.0, 18.0]
+
+
+def test_products_with_jacobians() -> None:
+    x, direction = torch.tensor([1.0, 2.0]), torch.tensor([1.0, -1.0])
+    value, product = jvp(lambda a: a**2, (x,), (direction,))
+    assert [value.tolist(), product.tolist()] == [[1.0, 4.0], [2.0, -4.0]]
+    value, back = vjp(lambda a: a**2, x)
+    assert [each.tolist() for each in back(direction)] == [[2.0, -4.0]]
+    rows = vmap(back)(torch.eye(2))[0]
+    assert rows.tolist() == [[2.0, 0.0], [0.0, 4.0]]
+    assert func.linearize(lambda a: a**2, x)[1](direction).tolist() == [2.0, -4.0]
+
+
+def test_jacobians_and_hessians() -> None:
+    x = torch.tensor([1.0, 2.0])
+    for jacobian in (jacrev, jacfwd):
+        assert jacobian(lambda a: a**2)(x).tolist() == [[2.0, 0.0], [0.0, 4.0]]
+    assert hessian(lambda a: (a**3).sum())(x).tolist() == [[6.0, 0.0], [0.0, 12.0]]
+    named = jacrev(lambda d: {"out": d["in"] * 2})({"in": x})
+    assert named["out"]["in"].tolist() == [[2.0, 0.0], [0.0, 2.0]]
+
+
+def test_gradients_of_each_example() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+    parameters = {name: each.detach() for name, each in model.named_parameters()}
+    rows = X[0]
+
+    def loss(parameters: Any, row: torch.Tensor) -> torch.Tensor:
+        made: torch.Tensor = func.functional_call(model, parameters, (row,)).sum()
+        return made
+
+    found = vmap(grad(loss), in_dims=(None, 0))(parameters, rows)
+    for place, row in enumerate(rows):
+        model.zero_grad()
+        model(row).sum().backward()
+        for name, each in model.named_parameters():
+            assert torch.allclose(found[name][place], each.grad)
+
+
+def test_several_models_at_once() -> None:
+    models = [torch.nn.Linear(4, 2) for _ in range(3)]
+    parameters, buffers = func.stack_module_state(models)
+    assert parameters["weight"].shape == (3, 2, 4)
+
+    def call(parameters: Any, buffers: Any) -> Any:
+        return func.functional_call(models[0], (parameters, buffers), (ONES,))
+
+    found = vmap(call)(parameters, buffers)
+    assert torch.allclose(found, torch.stack([each(ONES) for each in models]), atol=1e-6)
+    with pytest.raises(RuntimeError, match="Expected at least one model, got 0"):
+        func.stack_module_state([])
