@@ -23,13 +23,14 @@ from . import (
     shapes,
     signals,
 )
-from .eager import meta_port
+from .eager import elsewhere
 from .memory import metadata
 from .quantized_tensors import dispatch  # joins forms to what is declared above
 from .table import autocast, grad_mode
 from .tensors import script_gradients, tape_port
 
-meta_port.install(lambda: import_module(".meta.calls", __name__))
+elsewhere.install("meta", lambda: import_module(".meta.calls", __name__))
+elsewhere.install("sparse", lambda: import_module(".sparse_tensors.calls", __name__))
 tape_port.install(lambda: import_module(".gradients.tape", __name__))
 
 __all__ = [
@@ -51,7 +52,7 @@ __all__ = [
     "selection",
     "shapes",
     "signals",
-    "meta_port",
+    "elsewhere",
     "tape_port",
 ]
 

@@ -84,6 +84,7 @@ _PACKAGES = (
     "random",
     "serialization",
     "signal",
+    "sparse",
     "special",
     "storage",
     "testing",
@@ -107,11 +108,14 @@ get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_cac
 is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled set_autocast_cpu_dtype
 set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype""".split()
 _FUNCTIONAL = "cdist lu norm stft tensordot unique unique_consecutive".split()
+_SPARSE = """sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor
+sparse_bsc_tensor sparse_bsr_tensor""".split()
 _ELSEWHERE = {
     "Future": ".interpreter.values.tasks",
     "compile": ".compiler",
     "_assert": ".jit.special_names",
     **dict.fromkeys(_FUNCTIONAL, ".functional"),
+    **dict.fromkeys(_SPARSE, ".sparse.creation"),
     "pca_lowrank": ".low_rank",
     "svd_lowrank": ".low_rank",
     "load": ".weights",

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ...typecheck.types import INT, TENSOR, ListType
 from ..memory.dtype import DType, default_dtype
 from ..memory.entered import ENTERED
-from ..memory.errors import OnMeta
+from ..memory.errors import Elsewhere
 from ..memory.overlap import check_out
 from ..memory.unforeseen import told
 from ..table.autocast import autocast_state, eager_policy
@@ -23,7 +23,7 @@ from ..tensors.tensor import Parameter, Tensor
 from .autocast_calls import cast_arguments
 from .binding import Form, Mismatch, takes_numbers, wrong_keyword
 from .calls import any_requires_grad, run
-from .meta_port import Run, meta
+from .elsewhere import Run, elsewhere
 from .old_signatures import without_numbers_between
 from .out_tensors import check_dtypes_of_out, check_factory_dtype, write_out
 from .python_forms import refusal
@@ -161,9 +161,12 @@ class EagerFunction:
                         handles = [*args, *kwargs.values()] if kwargs else args
                         return run(recipe.form.entry, values, handles)
             return self._choose(args, kwargs, key)
-        except OnMeta:
-            return meta().without_data(
-                self.operator_name, lambda run: self._choose(args, kwargs, None, run)
+        except Elsewhere as place:
+            return elsewhere(place.kind).call(
+                self.operator_name,
+                args,
+                kwargs,
+                lambda run: self._choose(args, kwargs, None, run),
             )
         except Exception as error:
             raise told(error, self.operator_name)  # noqa: B904
@@ -204,6 +207,8 @@ class EagerFunction:
         if found is None:
             old = without_numbers_between(self.__name__, args, kwargs)
             if old is None:
+                if args and isinstance(args[0], Tensor):
+                    _ = args[0]._array  # it may have none, which says where to go on
                 raise self._refusal(*given)
             return self(*old[0], **old[1], **({"out": out} if isinstance(out, Tensor) else {}))
         form, values, lenient = found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..tensors.construct import stands_for, tensor
 from ..tensors.overriding import PLAIN, ask_for, askers, asks, handle_torch_function
 from ..tensors.tensor import Tensor
 from .dispatch import eager_function
+from .elsewhere import elsewhere
 
 __all__ = ["FUNCTIONS", "METHODS"]
 
@@ -172,9 +173,40 @@ def _dim_order(self: Tensor) -> tuple[int, ...]:
     return tuple(sorted(range(self.dim()), key=lambda dim: -strides[dim]))
 
 
-def _to_dense(self: Tensor, dtype: object = None, *, masked_grad: bool = True) -> Tensor:
-    """The tensor: it has no other layout than this one."""
-    return self if dtype is None else self.to(dtype)
+def _in_layout(name: str) -> Any:
+    """A method that gives the tensor in another layout."""
+
+    def method(self: Tensor, *args: object, **kwargs: object) -> Any:
+        return elsewhere("sparse").call(f"sparse::{name}", (self, *args), kwargs, _never)
+
+    method.__name__ = name
+    method.__doc__ = "The tensor in the layout that the name says."
+    return method
+
+
+def _never(run: object) -> NoReturn:
+    raise AssertionError("another layout is made by a form of its own")
+
+
+def _of_sparse(name: str) -> Any:
+    """A method of sparse tensors, which others refuse."""
+    kind = "sparse row compressed" if name in ("crow_indices", "col_indices") else _COORDINATES
+    kind = "sparse column compressed" if name in ("ccol_indices", "row_indices") else kind
+
+    def method(self: Tensor) -> NoReturn:
+        raise RuntimeError(f"{name} expected {kind} tensor layout but got Strided")
+
+    method.__name__ = name
+    method.__doc__ = "What sparse tensors have, and this one has not."
+    return method
+
+
+_COORDINATES: Final = "sparse coordinate"
+_LAYOUTS: Final = "to_dense to_sparse to_sparse_coo to_sparse_csr to_sparse_csc sparse_mask".split()
+_SPARSE: Final = (
+    "coalesce is_coalesced indices values _indices _values _nnz crow_indices col_indices "
+    "ccol_indices row_indices sparse_dim dense_dim"
+).split()
 
 
 def _share_memory(self: Tensor) -> Tensor:
@@ -203,7 +235,9 @@ METHODS: Final[dict[str, Any]] = {
     **{"unique": _again(unique), "unique_consecutive": _again(unique_consecutive)},
     **{"polygamma": _polygamma},
     **{"nelement": _nelement, "ndimension": _ndimension, "dim_order": _dim_order},
-    **{"to_dense": _to_dense, "share_memory_": _share_memory, "is_shared": _is_shared},
+    **{name: _in_layout(name) for name in _LAYOUTS},
+    **{name: _of_sparse(name) for name in _SPARSE},
+    **{"share_memory_": _share_memory, "is_shared": _is_shared},
     **{"is_distributed": _is_distributed},
 }
 """What `Tensor.<name>` stands for, by name."""

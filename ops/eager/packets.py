@@ -7,12 +7,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from ..memory.errors import OnMeta
+from ..memory.errors import Elsewhere
 from ..table.table import TABLE, Operator
 from .binding import Form, Mismatch, type_name
 from .calls import run
 from .dispatch import EagerFunction, eager_function
-from .meta_port import Run, meta
+from .elsewhere import Run, elsewhere
 from .open_operators import OpenOperator
 
 __all__ = ["LOADED", "Namespace", "Overload", "Packet", "load_library"]
@@ -79,8 +79,10 @@ class Overload:
                 return instead(*args, **kwargs)
         try:
             return self._call(args, kwargs, run)
-        except OnMeta:
-            return meta().without_data(self._entry.name, lambda run: self._call(args, kwargs, run))
+        except Elsewhere as place:
+            return elsewhere(place.kind).call(
+                self._entry.name, args, kwargs, lambda run: self._call(args, kwargs, run)
+            )
 
     def _call(self, args: Sequence[object], kwargs: dict[str, object], run: Run) -> Any:
         if self._form is None:

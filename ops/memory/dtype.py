@@ -28,6 +28,7 @@ __all__ = [
     "dtype_by_number",
     "dtype_of",
     "get_default_dtype",
+    "layout_of",
     "numpy_dtype",
     "place_of",
     "set_default_dtype",
@@ -320,6 +321,18 @@ MEMORY_FORMATS: Final = {
         ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
     )
 }
+
+
+def layout_of(text: str) -> Layout:
+    """The layout that is printed so: `torch.strided`.
+
+    Raises:
+        ValueError: there is none.
+    """
+    found = LAYOUTS.get(text.removeprefix("torch."))
+    if found is None:
+        raise ValueError(f"no layout is called {text!r}")
+    return found
 
 
 def _layout_by_name(name: str) -> Layout:

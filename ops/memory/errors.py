@@ -13,7 +13,8 @@ from typing import TypeVar
 from ...frontend.diagnostics import Diagnostic
 
 __all__ = [
-    *("BadNumber", "IndexOutOfRange", "LimitExceeded", "OnMeta", "OperatorError"),
+    *("BadNumber", "IndexOutOfRange", "LimitExceeded", "OperatorError"),
+    *("Elsewhere", "OnMeta", "OnSparse"),
     "UnsupportedDtype",
     *("OutOfMemory", "UnsupportedOperator", "WrongType", "out_of_memory", "unsupported"),
 ]
@@ -38,9 +39,25 @@ def _shown_as(builtin: type[BaseException]) -> Callable[[Error], Error]:
     return rename
 
 
+class Elsewhere(NotImplementedError):
+    """A tensor was met behind which no array stands.  Eager calls then go on in the room of its
+    `kind` (`ops/eager/elsewhere.py`)."""
+
+    kind = ""
+
+
 @_shown_as(NotImplementedError)
-class OnMeta(NotImplementedError):
-    """A tensor without data was met where data are wanted.  Eager calls then go on without."""
+class OnMeta(Elsewhere):
+    """A tensor without data was met where data are wanted."""
+
+    kind = "meta"
+
+
+@_shown_as(NotImplementedError)
+class OnSparse(Elsewhere):
+    """A sparse tensor was met where a dense one is wanted."""
+
+    kind = "sparse"
 
 
 @_shown_as(RuntimeError)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ..eager.calls import any_requires_grad, finish
 from ..eager.calls import run as run_with_data
-from ..eager.meta_port import Choose
+from ..eager.elsewhere import Choose
 from ..eager.open_operators import OpenOperator
 from ..memory.dtype import CPU, Device
 from ..memory.errors import OnMeta
@@ -22,13 +22,15 @@ from ..tensors.tensor import Tensor
 from .outcome import meets_elements, outcome
 from .tensors import closed, is_meta, on_meta, opened
 
-__all__ = ["run", "without_data"]
+__all__ = ["call", "run"]
 
 _COPIES: Final = frozenset({"aten::to", "aten::cpu", "aten::copy_", "aten::_to_copy"})
 """What copies data from one device to another."""
 
 
-def without_data(operator_name: str, choose: Choose) -> Any:
+def call(
+    operator_name: str, args: tuple[object, ...], kwargs: dict[str, object], choose: Choose
+) -> Any:
     """What an eager call gives for arguments with tensors on `meta`, or asked to make some.
 
     Raises:

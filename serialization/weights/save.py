@@ -11,6 +11,7 @@ from typing import Any
 from ...ops.eager.dispatch import EagerFunction
 from ...ops.memory.dtype import Device, DType
 from ...ops.quantized_tensors.arrays import QuantizedArray, quantizer_of
+from ...ops.sparse_tensors.tensors import Coo, SparseTensor, parts_of
 from ...ops.tensors.sizes import Size
 from ...ops.tensors.tensor import Parameter, Tensor
 from ..files.atomic_file import atomic_file, is_path, write_all
@@ -134,6 +135,8 @@ class _Writer:
         elif issubclass(kind, Parameter):
             hooks: OrderedDict[object, object] = OrderedDict()
             self.made("torch._utils", "_rebuild_parameter", value.data, value.requires_grad, hooks)
+        elif kind is SparseTensor:
+            self.sparse(value)
         elif issubclass(kind, Tensor):
             self.tensor(value)
         else:
@@ -240,6 +243,17 @@ class _Writer:
         self.made("collections", "OrderedDict")
         if not typed:
             self.write(tensor.dtype)
+        self.out += b"tR"
+
+    def sparse(self, tensor: Tensor) -> None:
+        own = parts_of(tensor)
+        self.name("torch._utils", "_rebuild_sparse_tensor")
+        self.out += b"("
+        self.made("torch.serialization", "_get_layout", str(own.layout))
+        if isinstance(own, Coo):
+            self.tuple(own.indices, own.values, Size(own.sizes), own.coalesced)
+        else:
+            self.tuple(own.starts, own.inner, own.values, Size(own.sizes))
         self.out += b"tR"
 
     def quantized(self, array: QuantizedArray) -> None:

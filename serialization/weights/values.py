@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...ops.memory.dtype import Array, Device, DType
+from ...ops.memory.dtype import Array, Device, DType, layout_of
 from ...ops.memory.errors import OperatorError
 from ...ops.quantized_tensors.arrays import QuantizedArray, Quantizer
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
+from ...ops.sparse_tensors.tensors import compressed, coo
 from ...ops.tensors.sizes import Size
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...typecheck.builtin_classes import BUILTIN_NAMESPACE
@@ -78,6 +79,25 @@ class Makers:
         if made.dtype.names is not None:
             raise self._damaged("has a tensor of a quantized storage that has no scale")
         return Tensor._of(made, requires_grad)
+
+    def sparse(self, layout: object, parts: object) -> Any:
+        """A sparse tensor (`_rebuild_sparse_tensor`), whose places are checked."""
+        kind = getattr(layout, "name", "")
+        if not isinstance(parts, tuple) or len(parts) != 4:
+            raise self._damaged("has a sparse tensor without its parts")
+        by_coordinates = kind == "sparse_coo"
+        tensors = parts[:2] if by_coordinates else parts[:3]
+        sizes = parts[2 if by_coordinates else 3]
+        if not all(type(each) is Tensor for each in tensors) or not isinstance(sizes, tuple):
+            raise self._damaged("has a sparse tensor without its parts")
+        if kind not in ("sparse_coo", "sparse_csr", "sparse_csc"):
+            raise self._damaged(f"has a tensor of the layout {layout}, which is not read")
+        try:
+            if by_coordinates:
+                return coo(parts[0], parts[1], sizes, parts[3] is True)
+            return compressed(parts[0], parts[1], parts[2], sizes, kind == "sparse_csc")
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise self._damaged(f"has a sparse tensor that is none: {error}") from None
 
     def _array(
         self, storage: Any, offset: int, size: Any, stride: Any, metadata: Any = None
@@ -217,6 +237,8 @@ MAKERS: Final[Mapping[str, Callable[..., object] | None]] = {
     "torch._utils._rebuild_tensor_v2": Makers.tensor,
     "torch._utils._rebuild_tensor_v3": Makers.typed_tensor,
     "torch._utils._rebuild_qtensor": Makers.quantized,
+    "torch._utils._rebuild_sparse_tensor": Makers.sparse,
+    "torch.serialization._get_layout": _plain(layout_of, str),
     "torch._utils._rebuild_parameter": Makers.parameter,
     "torch._utils._rebuild_parameter_with_state": Makers.parameter,
     "torch.nn.parameter.Parameter": Makers.parameter,

@@ -1,0 +1,1 @@
+"""Tensors of which only some elements are kept, with their places: COO, CSR and CSC."""

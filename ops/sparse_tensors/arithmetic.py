@@ -1,0 +1,162 @@
+"""Sums, products by element, reductions and softmax of sparse tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..eager.dispatch import eager_function
+from ..memory.dims import wrap_dims
+from ..tensors.tensor import Tensor
+from .forms import form
+from .structure import compress, to_coo, to_dense
+from .tensors import Compressed, Coo, flat_places, is_sparse, of_parts, parts_of
+
+__all__ = ["softmax", "total"]
+
+_cat = eager_function("aten::cat")
+_select = eager_function("aten::index_select")
+
+
+def _same_sizes(name: str, a: Any, b: Any) -> None:
+    if tuple(a.shape) != tuple(b.shape):
+        raise RuntimeError(
+            f"{name}: expected 'self' and 'other' to have same size, but self has size "
+            f"{list(a.shape)} while other has size {list(b.shape)} "
+            "(FYI: op2-sparse addition does not currently support broadcasting)"
+        )
+
+
+@form("aten::add")
+def add(a: Any, b: Any, *, alpha: Any = 1) -> Any:
+    """The sum; with a dense tensor first, a dense one.
+
+    Raises:
+        RuntimeError: a dense tensor is added to a sparse one, or sizes differ.
+    """
+    if not is_sparse(a):
+        _same_sizes("add", a, b)
+        return a + to_dense(b) * alpha
+    if not is_sparse(b):
+        raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+    _same_sizes("add", a, b)
+    one, other = parts_of(a).to_coo(), parts_of(b).to_coo()
+    indices = _cat([one.indices, other.indices], 1)
+    values = _cat([one.values, other.values * alpha if alpha != 1 else other.values])
+    made = Coo(indices, values, one.sizes).once()
+    return compress(made) if isinstance(parts_of(a), Compressed) else of_parts(made)
+
+
+@form("aten::sub", "aten::subtract")
+def sub(a: Any, b: Any, *, alpha: Any = 1) -> Any:
+    """The difference, as `add`."""
+    return add(a, b, alpha=-alpha)
+
+
+@form("aten::mul", "aten::multiply")
+def mul(a: Any, b: Any) -> Any:
+    """The product by element: it keeps what the sparse tensor keeps, or both of two.
+
+    Raises:
+        RuntimeError: sizes differ.
+    """
+    if not is_sparse(a):
+        a, b = b, a
+    if not isinstance(b, Tensor) or not b.ndim:
+        own = parts_of(a).once()
+        return of_parts(own.with_values(own.values * b))
+    _same_sizes("mul", a, b)
+    if not is_sparse(b):
+        own = parts_of(a).once()
+        there = b[tuple(own.to_coo().indices.unbind(0))]
+        return of_parts(own.with_values(own.values * there))
+    one, other = parts_of(a).to_coo().once(), parts_of(b).to_coo().once()
+    _, first, second = np.intersect1d(
+        flat_places(one), flat_places(other), assume_unique=True, return_indices=True
+    )
+    chosen = Tensor._of(first)
+    values = _select(one.values, 0, chosen) * _select(other.values, 0, Tensor._of(second))
+    made = Coo(_select(one.indices, 1, chosen), values, one.sizes, True)
+    return compress(made) if isinstance(parts_of(a), Compressed) else of_parts(made)
+
+
+# --------------------------------------------------------------------------- reductions
+
+
+@form("aten::sum")
+def total(tensor: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The sum of all elements, or over dimensions; sparse where sparse dimensions are left.
+
+    Raises:
+        RuntimeError: a reduced dimension shall be kept.
+    """
+    own = parts_of(tensor).to_coo()
+    values = own.values if dtype is None else own.values.to(dtype)
+    if dim is None:
+        return values.sum()
+    if keepdim:
+        raise RuntimeError("the sum of a sparse tensor keeps no reduced dimension")
+    axes = wrap_dims([dim] if isinstance(dim, int) else list(dim), len(own.sizes))
+    within = [axis - own.depth + 1 for axis in axes if axis >= own.depth]
+    values = values.sum(within) if within else values
+    left = [axis for axis in range(own.depth) if axis not in axes]
+    if not left:
+        return values.sum(0)
+    sizes = tuple(n for axis, n in enumerate(own.sizes) if axis not in axes)
+    made = Coo(own.indices[left], values, sizes)
+    return of_parts(made.once())
+
+
+@form("aten::any")
+def any_of(tensor: Any) -> Tensor:
+    """Whether an element is not zero."""
+    found: Tensor = parts_of(tensor).once().values.any()
+    return found
+
+
+@form("aten::linalg_vector_norm", "aten::norm")
+def norm(tensor: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """The norm of all elements.
+
+    Raises:
+        RuntimeError: the norm over some dimensions is asked for, or its order is not positive.
+    """
+    order = 2 if p in (None, "fro") else p
+    if dim or keepdim or not order > 0:
+        raise RuntimeError("norm of a sparse tensor: only full reductions of positive order")
+    return parts_of(tensor).once().values.norm(order, dtype=dtype)
+
+
+# --------------------------------------------------------------------------- softmax
+
+
+def softmax(tensor: Any, dim: int, dtype: Any, logarithm: bool) -> Any:
+    """Softmax over what is kept along a dimension, as if the rest were minus infinity."""
+    own = parts_of(to_coo(tensor)).once()
+    values = own.values if dtype is None else own.values.to(dtype)
+    (axis,) = wrap_dims([dim], len(own.sizes))
+    take = _function("aten::log_softmax" if logarithm else "aten::softmax")
+    if axis >= own.depth:
+        return of_parts(own.with_values(take(values, axis - own.depth + 1)))
+    rest = [each for each in range(own.depth) if each != axis]
+    keys = flat_places(own._replace(indices=own.indices[rest], sizes=_picked(own.sizes, rest)))
+    _, group = np.unique(keys, return_inverse=True)
+    groups = Tensor._of(group.reshape(-1).astype(np.int64))
+    count = int(group.max()) + 1 if group.size else 0
+    places = groups.reshape([-1] + [1] * (values.ndim - 1)).expand_as(values)
+    empty = values.detach().new_zeros([count, *values.shape[1:]])
+    highest = empty.scatter_reduce(0, places, values.detach(), "amax", include_self=False)
+    moved = values - _select(highest, 0, groups)
+    sums = _select(empty.index_add(0, groups, moved.exp()), 0, groups)
+    made = moved - sums.log() if logarithm else moved.exp() / sums
+    return of_parts(own.with_values(made))
+
+
+def _picked(sizes: Sequence[int], places: list[int]) -> tuple[int, ...]:
+    return tuple(sizes[place] for place in places)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    return eager_function(name)

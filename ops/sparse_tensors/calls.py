@@ -1,0 +1,64 @@
+"""Eager calls of operators on sparse tensors: a form of their own, or the same on the values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..eager.dispatch import eager_function
+from ..eager.elsewhere import Choose
+from ..tensors.tensor import Tensor
+from . import arithmetic, products, structure  # noqa: F401  (they declare forms)
+from .forms import FORMS
+from .tensors import is_sparse, of_parts, parts_of
+
+__all__ = ["call"]
+
+
+def call(
+    operator_name: str, args: tuple[object, ...], kwargs: dict[str, object], choose: Choose
+) -> Any:
+    """What an operator gives for arguments with sparse tensors among them.
+
+    Raises:
+        NotImplementedError: it has no form for them.
+    """
+    known = FORMS.get(operator_name)
+    if known is not None:
+        return known(*args, **kwargs)
+    if operator_name.endswith("_") and args and is_sparse(args[0]):
+        made = call(operator_name[:-1], args, kwargs, choose)
+        args[0].__dict__["parts"] = parts_of(made)
+        return args[0]
+    return _on_values(operator_name, args, kwargs)
+
+
+def _on_values(operator_name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A function of single elements that gives zero for zero changes the values alone."""
+    others = [each for each in (*args[1:], *kwargs.values()) if isinstance(each, Tensor)]
+    if not args or not is_sparse(args[0]) or any(is_sparse(t) or t.ndim for t in others):
+        raise _missing(operator_name)
+    own, function = parts_of(args[0]).once(), eager_function(operator_name)
+    if not _keeps_zero(function, own.values.detach().new_zeros([1, 1]), args[1:], kwargs):
+        raise _missing(operator_name)
+    made = function(own.values, *args[1:], **kwargs)
+    if not isinstance(made, Tensor) or made.shape != own.values.shape:
+        raise _missing(operator_name)
+    return of_parts(own.with_values(made))
+
+
+def _keeps_zero(
+    function: Callable[..., Any], zero: Tensor, rest: tuple[Any, ...], kwargs: dict[str, Any]
+) -> bool:
+    try:
+        made = function(zero, *rest, **kwargs)
+    except (RuntimeError, TypeError, ValueError, IndexError):
+        return False
+    return isinstance(made, Tensor) and made.shape == zero.shape and not made.item()
+
+
+def _missing(operator_name: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"Could not run '{operator_name}' with arguments from the 'SparseCPU' backend: it has no "
+        "form for sparse tensors; to_dense() gives a tensor that it takes"
+    )

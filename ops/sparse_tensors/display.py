@@ -1,0 +1,40 @@
+"""How sparse tensors are printed."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+__all__ = ["shown"]
+
+_INDENT: Final = " " * 7
+_WIDTH: Final = 80
+
+
+def shown(pieces: dict[str, Any], said: list[str], apart: bool) -> str:
+    """Tensors by their names, and what else is to be said, as torch arranges it.
+
+    `apart`: remarks begin on a line of their own.
+    """
+    lines = [f"{name}={_indented(_inner(each), name)}" for name, each in pieces.items()]
+    text = "tensor(" + f",\n{_INDENT}".join(lines)
+    length = len(text) - text.rfind("\n") + 1
+    for place, each in enumerate(said):
+        full = length + len(each) + 2 > _WIDTH or each.startswith("grad_fn")
+        if full or (apart and not place):
+            text += f",\n{_INDENT}{each}"
+            length = len(_INDENT) + len(each)
+        else:
+            text += f", {each}"
+            length += len(each) + 2
+    return text + ")"
+
+
+def _inner(values: Any) -> str:
+    """A tensor without its dtype, which stands at the end; an empty one with its sizes."""
+    if not values.numel():
+        return f"tensor([], size={tuple(values.shape)})"
+    return repr(values.float() if values.dtype.is_floating_point else values)
+
+
+def _indented(text: str, name: str) -> str:
+    return text.replace("\n", "\n" + " " * (len(_INDENT) + len(name) + 1))

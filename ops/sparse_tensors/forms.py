@@ -1,0 +1,21 @@
+"""The forms that operators have for sparse tensors, by operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+__all__ = ["FORMS", "Form", "form"]
+
+Form = Callable[..., Any]
+FORMS: Final[dict[str, Form]] = {}
+
+
+def form(*names: str) -> Callable[[Form], Form]:
+    """Make a function the form of operators for arguments with sparse tensors among them."""
+
+    def declare(function: Form) -> Form:
+        FORMS.update(dict.fromkeys(names, function))
+        return function
+
+    return declare

@@ -1,0 +1,103 @@
+"""Matrix products with sparse tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..eager.dispatch import eager_function
+from ..tensors.tensor import Tensor
+from .forms import form
+from .structure import compress, select, t, to_csr
+from .tensors import Compressed, Coo, flat_places, is_sparse, of_parts, parts_of
+
+__all__ = ["addmm", "matmul"]
+
+_add_at = eager_function("aten::index_add")
+_select = eager_function("aten::index_select")
+
+
+def _check(a: Any, b: Any) -> None:
+    if a.ndim != 2 or b.ndim != 2:
+        raise RuntimeError(f"mm: expected matrices, got {a.ndim}D and {b.ndim}D tensors")
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and "
+            f"{b.shape[0]}x{b.shape[1]})"
+        )
+
+
+def _by_dense(a: Any, b: Tensor) -> Tensor:
+    """A sparse matrix times a dense one: rows of the second, weighted and added up."""
+    own = parts_of(a).to_coo()
+    flat_places(own)
+    rows, columns = own.indices.unbind(0)
+    weighted = own.values.unsqueeze(1) * _select(b, 0, columns)
+    empty = weighted.detach().new_zeros([own.sizes[0], b.shape[1]])
+    return _add_at(empty, 0, rows, weighted)  # type: ignore[no-any-return]
+
+
+def _by_sparse(a: Any, b: Any) -> Any:
+    """Two sparse matrices: each element of the first meets a row of the second."""
+    first, second = parts_of(a).to_coo().once(), parts_of(to_csr(b))
+    starts = second.starts.numpy()
+    rows, columns = first.indices.numpy()
+    counts = (starts[1:] - starts[:-1])[columns]
+    left = np.repeat(np.arange(len(columns)), counts)
+    steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    right = np.repeat(starts[:-1][columns], counts) + steps
+    indices = Tensor._of(np.array([rows[left], second.inner.numpy()[right]], np.int64))
+    ours, theirs = (Tensor._of(each.astype(np.int64)) for each in (left, right))
+    values = _select(first.values, 0, ours) * _select(second.values, 0, theirs)
+    made = Coo(indices, values, (first.sizes[0], second.sizes[1])).once()
+    return compress(made) if isinstance(parts_of(a), Compressed) else of_parts(made)
+
+
+@form("aten::mm", "aten::smm", "aten::_sparse_mm", "aten::hspmm")
+def mm(a: Any, b: Any) -> Any:
+    """The product of two matrices; sparse where both are.
+
+    Raises:
+        RuntimeError: no matrices, or sizes that do not meet.
+    """
+    _check(a, b)
+    if not is_sparse(a):
+        return _by_dense(t(b), a.t()).t()
+    return _by_sparse(a, b) if is_sparse(b) else _by_dense(a, b)
+
+
+@form("aten::mv")
+def mv(a: Any, x: Tensor) -> Tensor:
+    """A matrix times a vector."""
+    return mm(a, x.unsqueeze(1)).squeeze(1)  # type: ignore[no-any-return]
+
+
+@form("aten::bmm")
+def bmm(a: Any, b: Tensor) -> Tensor:
+    """The products of the matrices of two batches, the second one dense."""
+    made = [mm(select(a, 0, place), b[place]) for place in range(a.shape[0])]
+    return eager_function("aten::stack")(made)  # type: ignore[no-any-return]
+
+
+@form("aten::matmul")
+def matmul(a: Any, b: Any) -> Any:
+    """`a @ b` for matrices, a matrix and a vector, and batches of matrices."""
+    if a.ndim == 2 and b.ndim == 1:
+        return mv(a, b)
+    return bmm(a, b) if a.ndim == 3 else mm(a, b)
+
+
+@form("aten::linear")
+def linear(input: Any, weight: Any, bias: Tensor | None = None) -> Any:
+    """`input @ weight.T + bias`, for matrices."""
+    made = mm(input, t(weight))
+    return made if bias is None else made + bias
+
+
+@form("aten::addmm", "aten::sspaddmm")
+def addmm(tensor: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`beta * tensor + alpha * (a @ b)`."""
+    made = mm(a, b)
+    made = made * alpha if alpha != 1 else made
+    return (tensor * beta if beta != 1 else tensor) + made

@@ -1,0 +1,354 @@
+"""What sparse tensors are and how they change their form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..eager.dispatch import eager_function
+from ..memory.dims import wrap_dim
+from ..memory.dtype import Array, Layout
+from ..tensors.tensor import Tensor
+from .forms import form
+from .tensors import Compressed, Coo, is_sparse, of_parts, parts_of
+
+__all__ = ["compress", "mask", "to_coo", "to_csc", "to_csr", "to_dense"]
+
+_put = eager_function("aten::index_put")
+_select = eager_function("aten::index_select")
+
+
+@form("sparse::to_sparse_coo")
+def to_coo(tensor: Any, sparse_dim: int | None = None) -> Any:
+    """The tensor by coordinates; of a dense one the elements (or slices) that are not zero."""
+    if is_sparse(tensor):
+        return of_parts(parts_of(tensor).to_coo())
+    depth = tensor.ndim if sparse_dim is None else sparse_dim
+    if not 0 <= depth <= tensor.ndim:
+        raise RuntimeError(
+            f"sparse_dim argument should be in [0,{tensor.ndim}] range, but {depth} was given"
+        )
+    dense = tensor.detach()._array
+    is_there = dense != 0
+    if depth < dense.ndim:
+        is_there = is_there.any(axis=tuple(range(depth, dense.ndim)))
+    places = [Tensor._of(row.astype(np.int64)) for row in is_there.nonzero()]
+    indices = Tensor._of(np.array([p._array for p in places], np.int64).reshape(depth, -1))
+    values = tensor[tuple(places)] if places else tensor.unsqueeze(0)
+    return of_parts(Coo(indices, values, tuple(tensor.shape), True))
+
+
+def compress(given: Coo, by_columns: bool = False) -> Any:
+    """A matrix by rows, or by columns.
+
+    Raises:
+        RuntimeError: it is no matrix of numbers.
+    """
+    if given.depth != 2 or len(given.sizes) != 2:
+        raise RuntimeError(
+            f"only matrices are compressed, not a tensor of sizes {list(given.sizes)}"
+        )
+    given = given.once()
+    outer, inner = given.indices.numpy()[::-1] if by_columns else given.indices.numpy()
+    order = np.lexsort((inner, outer))
+    counts = np.bincount(outer, minlength=given.sizes[1 if by_columns else 0])
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    values = _select(given.values, 0, Tensor._of(order.astype(np.int64)))
+    made = Compressed(Tensor._of(starts), Tensor._of(inner[order]), values, given.sizes, by_columns)
+    return of_parts(made)
+
+
+@form("sparse::to_sparse_csr")
+def to_csr(tensor: Any, dense_dim: int | None = None) -> Any:
+    """The matrix by its rows."""
+    return compress(parts_of(to_coo(tensor)))
+
+
+@form("sparse::to_sparse_csc")
+def to_csc(tensor: Any, dense_dim: int | None = None) -> Any:
+    """The matrix by its columns."""
+    return compress(parts_of(to_coo(tensor)), by_columns=True)
+
+
+@form("sparse::to_sparse")
+def to_sparse(
+    tensor: Any,
+    sparse_dim: int | None = None,
+    *,
+    layout: Layout | None = None,
+    blocksize: object = None,
+    dense_dim: int | None = None,
+) -> Any:
+    """The tensor in a sparse layout, by coordinates if none is named.
+
+    Raises:
+        NotImplementedError: blocks are asked for.
+    """
+    name = "sparse_coo" if layout is None else layout.name
+    if name == "sparse_coo":
+        return to_coo(tensor, sparse_dim)
+    if name in ("sparse_csr", "sparse_csc"):
+        return to_csr(tensor) if name == "sparse_csr" else to_csc(tensor)
+    raise NotImplementedError(f"to_sparse: the layout {layout} is not supported here")
+
+
+@form("sparse::to_dense", "aten::to_dense")
+def to_dense(tensor: Any, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
+    """All elements, zero where none is kept."""
+    if not is_sparse(tensor):
+        return tensor if dtype is None else tensor.to(dtype)  # type: ignore[no-any-return]
+    own = parts_of(tensor).to_coo()
+    values = own.values if dtype is None else own.values.to(dtype)
+    empty = values.detach().new_zeros(list(own.sizes))
+    if not own.depth:
+        return empty + values.sum(0)  # type: ignore[no-any-return]
+    return _put(empty, tuple(own.indices.unbind(0)), values, True)  # type: ignore[no-any-return]
+
+
+# --------------------------------------------------------------------------- what they are
+
+
+@form("aten::dim")
+def dim(tensor: Any) -> int:
+    """The number of dimensions."""
+    return len(parts_of(tensor).sizes)
+
+
+@form("aten::numel")
+def numel(tensor: Any) -> int:
+    """How many elements there are, kept or not."""
+    return int(np.prod(parts_of(tensor).sizes, dtype=np.int64))
+
+
+@form("aten::size")
+def size(tensor: Any, dim: int | None = None) -> Any:
+    """The sizes, or one of them."""
+    return tensor.size(dim)
+
+
+@form("aten::is_floating_point")
+def is_floating_point(tensor: Any) -> bool:
+    """Whether the values are floats."""
+    return bool(parts_of(tensor).values.is_floating_point())
+
+
+@form("aten::is_complex")
+def is_complex(tensor: Any) -> bool:
+    """Whether the values are complex numbers."""
+    return bool(parts_of(tensor).values.is_complex())
+
+
+@form("aten::element_size")
+def element_size(tensor: Any) -> int:
+    """The bytes of a value."""
+    return int(parts_of(tensor).values.element_size())
+
+
+@form("aten::is_contiguous")
+def is_contiguous(tensor: Any, memory_format: object = None) -> bool:
+    """Never: elements do not lie in one memory."""
+    return False
+
+
+@form("aten::is_same_size")
+def is_same_size(tensor: Any, other: Any) -> bool:
+    """Whether two tensors have the same sizes."""
+    return tuple(tensor.shape) == tuple(other.shape)
+
+
+# --------------------------------------------------------------------------- copies
+
+
+@form("aten::clone")
+def clone(tensor: Any, *, memory_format: object = None) -> Any:
+    """The same places with a copy of the values, and the history of `clone`."""
+    own = parts_of(tensor)
+    return of_parts(own.with_values(own.values.clone()))
+
+
+@form("aten::detach")
+def detach(tensor: Any) -> Any:
+    """The same places and values, without history."""
+    own = parts_of(tensor)
+    return of_parts(own.with_values(own.values.detach()))
+
+
+@form("aten::contiguous")
+def contiguous(tensor: Any, memory_format: object = None) -> Any:
+    """The tensor itself."""
+    return tensor
+
+
+@form("aten::zeros_like")
+def zeros_like(tensor: Any, **options: Any) -> Any:
+    """A tensor of the same sizes that keeps no elements."""
+    own = parts_of(tensor).to_coo()
+    dtype = options.get("dtype") or own.values.dtype
+    values = own.values.detach().new_zeros([0, *own.values.shape[1:]], dtype=dtype)
+    indices = Tensor._of(np.empty((own.depth, 0), np.int64))
+    return of_parts(Coo(indices, values, own.sizes, True))
+
+
+@form("aten::zero_")
+def zero(tensor: Any) -> Any:
+    """The same tensor, which keeps no elements any more."""
+    tensor.__dict__["parts"] = parts_of(zeros_like(tensor))
+    return tensor
+
+
+# --------------------------------------------------------------------------- other places
+
+
+@form("aten::permute")
+def permute(tensor: Any, *dims: Any) -> Any:
+    """The sparse dimensions in another order; dense ones stay where they are."""
+    order = dims[0] if len(dims) == 1 and isinstance(dims[0], (list, tuple)) else dims
+    own = parts_of(tensor)
+    if isinstance(own, Compressed):
+        if list(order) == [1, 0]:
+            return of_parts(own._replace(sizes=own.sizes[::-1], by_columns=not own.by_columns))
+        return tensor
+    places = [wrap_dim(each, len(own.sizes)) for each in order]
+    if sorted(places[: own.depth]) != list(range(own.depth)) or len(places) != len(own.sizes):
+        raise RuntimeError("permute: sparse and dense dimensions cannot change places")
+    turned = [place - own.depth + 1 for place in places[own.depth :]]
+    values = own.values.permute([0, *turned]) if turned else own.values
+    indices = own.indices[places[: own.depth]]
+    return of_parts(Coo(indices, values, tuple(own.sizes[p] for p in places)))
+
+
+@form("aten::transpose", "aten::swapaxes", "aten::swapdims")
+def transpose(tensor: Any, dim0: int, dim1: int) -> Any:
+    """Two dimensions exchanged."""
+    order = list(range(tensor.ndim))
+    a, b = wrap_dim(dim0, tensor.ndim), wrap_dim(dim1, tensor.ndim)
+    order[a], order[b] = b, a
+    return permute(tensor, order)
+
+
+@form("aten::t")
+def t(tensor: Any) -> Any:
+    """The transposed matrix."""
+    if tensor.ndim > 2:
+        raise RuntimeError(
+            "t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got "
+            f"{tensor.ndim} sparse and 0 dense dimensions"
+        )
+    return tensor if tensor.ndim < 2 else permute(tensor, [1, 0])
+
+
+@form("aten::unsqueeze")
+def unsqueeze(tensor: Any, dim: int) -> Any:
+    """A new sparse dimension of size 1."""
+    own = parts_of(tensor).to_coo()
+    place = wrap_dim(dim, len(own.sizes) + 1)
+    if place > own.depth:
+        values = own.values.unsqueeze(place - own.depth + 1)
+        return of_parts(Coo(own.indices, values, _with_size(own.sizes, place), own.coalesced))
+    zeros = own.indices.new_zeros([1, own.indices.shape[1]])
+    rows = eager_function("aten::cat")([own.indices[:place], zeros, own.indices[place:]])
+    return of_parts(Coo(rows, own.values, _with_size(own.sizes, place), own.coalesced))
+
+
+def _with_size(sizes: tuple[int, ...], place: int) -> tuple[int, ...]:
+    return (*sizes[:place], 1, *sizes[place:])
+
+
+def _kept(own: Coo, keep: Array, indices: Tensor, sizes: Sequence[int]) -> Any:
+    """The elements at some positions, at other places."""
+    values = _select(own.values, 0, Tensor._of(keep.astype(np.int64)))
+    return of_parts(Coo(indices, values, tuple(sizes)))
+
+
+@form("aten::index_select")
+def index_select(tensor: Any, dim: int, index: Tensor) -> Any:
+    """The slices that an index names, in its order."""
+    own = parts_of(tensor).to_coo()
+    place = wrap_dim(dim, len(own.sizes))
+    sizes = (*own.sizes[:place], index.numel(), *own.sizes[place + 1 :])
+    if place >= own.depth:
+        values = own.values.index_select(place - own.depth + 1, index)
+        return of_parts(Coo(own.indices, values, sizes, own.coalesced))
+    wanted, row = index.numpy(), own.indices.numpy()[place]
+    order = np.argsort(row, kind="stable")
+    first = np.searchsorted(row[order], wanted)
+    counts = np.searchsorted(row[order], wanted, "right") - first
+    steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    keep = order[np.repeat(first, counts) + steps]
+    places = own.indices.numpy()[:, keep].copy()
+    places[place] = np.repeat(np.arange(len(wanted)), counts)
+    return _kept(own, keep, Tensor._of(places), sizes)
+
+
+@form("aten::select")
+def select(tensor: Any, dim: int, index: int) -> Any:
+    """One slice; a dense tensor where no sparse dimension is left."""
+    own = parts_of(tensor).to_coo()
+    place = wrap_dim(dim, len(own.sizes))
+    if not -own.sizes[place] <= index < own.sizes[place]:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(own.sizes)} at "
+            f"dimension {dim}"
+        )
+    at = index % own.sizes[place]
+    sizes = own.sizes[:place] + own.sizes[place + 1 :]
+    if place >= own.depth:
+        return of_parts(
+            Coo(own.indices, own.values.select(place - own.depth + 1, at), sizes, own.coalesced)
+        )
+    keep = np.flatnonzero(own.indices.numpy()[place] == at)
+    rest = np.delete(own.indices.numpy(), place, 0)[:, keep]
+    if not len(rest):
+        return _select(own.values, 0, Tensor._of(keep.astype(np.int64))).sum(0)
+    return _kept(own, keep, Tensor._of(rest.copy()), sizes)
+
+
+@form("aten::cat", "aten::concat", "aten::concatenate")
+def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
+    """Tensors behind each other along a sparse dimension.
+
+    Raises:
+        RuntimeError: one is dense, or sizes differ.
+    """
+    if not all(map(is_sparse, tensors)):
+        raise RuntimeError("cat: all tensors have to be sparse, or none")
+    parts = [parts_of(each).to_coo() for each in tensors]
+    place, first = wrap_dim(dim, len(parts[0].sizes)), parts[0]
+    rest = {each.sizes[:place] + each.sizes[place + 1 :] for each in parts}
+    if len(rest) > 1 or len({each.depth for each in parts}) > 1 or place >= first.depth:
+        raise RuntimeError("cat: sizes must agree but along the sparse dimension of joining")
+    start, rows = 0, list[Tensor]()
+    for each in parts:
+        moved = each.indices.clone()
+        moved[place] += start
+        rows.append(moved)
+        start += each.sizes[place]
+    joined = eager_function("aten::cat")
+    sizes = (*first.sizes[:place], start, *first.sizes[place + 1 :])
+    return of_parts(Coo(joined(rows, 1), joined([each.values for each in parts]), sizes))
+
+
+@form("aten::stack")
+def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
+    """Tensors behind each other along a new dimension."""
+    place = wrap_dim(dim, tensors[0].ndim + 1)
+    return cat([unsqueeze(each, place) for each in tensors], place)
+
+
+@form("sparse::sparse_mask", "aten::sparse_mask")
+def mask(dense: Tensor, pattern: Any) -> Any:
+    """The elements of a dense tensor at the places of a sparse one.
+
+    Raises:
+        RuntimeError: sizes differ.
+    """
+    if tuple(dense.shape) != tuple(pattern.shape):
+        raise RuntimeError(
+            "sparse_mask(): operands have incompatible sizes; self has size "
+            f"{list(dense.shape)} but mask has size {list(pattern.shape)}"
+        )
+    own = parts_of(pattern)
+    values = dense[tuple(own.to_coo().indices.unbind(0))]
+    return of_parts(own.with_values(values))

@@ -1,0 +1,464 @@
+"""The class of sparse tensors: places and values, each a tensor of its own.
+
+Gradients need nothing of their own: what is made of a sparse tensor is computed from its values by
+operators on dense tensors, which record as ever; the gradient of a sparse leaf is that of its
+values, at the same places.  No array stands behind the handle: asking for one raises `OnSparse`,
+and an eager call goes on with the form that the operator has here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple, NoReturn
+
+import numpy as np
+
+from ..eager import methods  # noqa: F401  (adds the methods that are called here)
+from ..eager.dispatch import eager_function
+from ..memory.dtype import LAYOUTS, Array, Layout, get_default_dtype
+from ..memory.errors import OnSparse
+from ..tensors import overriding
+from ..tensors.construct import tensor
+from ..tensors.sizes import Size
+from ..tensors.tensor import Tensor
+from .display import shown
+
+__all__ = [
+    *("Compressed", "Coo", "SparseTensor", "compressed", "coo", "flat_places", "is_sparse"),
+    *("of_parts", "parts_of"),
+]
+
+_add_at = eager_function("aten::index_add")
+_COO: Final = LAYOUTS["sparse_coo"]
+_UNSAID: Final = ("int64", "bool")
+"""Dtypes that are not told where a tensor is printed."""
+
+
+class Coo(NamedTuple):
+    """Elements by their coordinates.
+
+    `indices` (sparse dimensions, n) are int64, `values` (n, *dense dimensions); a place that is
+    named twice holds the sum.  Coalesced ones are sorted, each place is named once.
+    """
+
+    indices: Tensor
+    values: Tensor
+    sizes: tuple[int, ...]
+    coalesced: bool = False
+
+    @property
+    def layout(self) -> Layout:
+        """`torch.sparse_coo`."""
+        return _COO
+
+    @property
+    def depth(self) -> int:
+        """The number of sparse dimensions."""
+        return self.indices.shape[0]
+
+    def to_coo(self) -> Coo:
+        """Itself."""
+        return self
+
+    def once(self) -> Coo:
+        """Coalesced."""
+        if self.coalesced:
+            return self
+        keys, back = np.unique(flat_places(self), return_inverse=True)
+        empty = self.values.new_zeros([len(keys), *self.values.shape[1:]])
+        values = _add_at(empty, 0, Tensor._of(back.reshape(-1).astype(np.int64)), self.values)
+        return Coo(_unravelled(keys, self.sizes[: self.depth]), values, self.sizes, True)
+
+    def pieces(self) -> dict[str, Tensor]:
+        """What is printed, by name."""
+        return {"indices": self.indices, "values": self.values.detach()}
+
+    def with_values(self, values: Tensor) -> Coo:
+        """Other values at the same places."""
+        return self._replace(values=values)
+
+
+class Compressed(NamedTuple):
+    """The rows of a matrix (CSR), or its columns (CSC), one after the other.
+
+    Row i holds `values[starts[i]:starts[i + 1]]` in the columns `inner` of the same positions.
+    """
+
+    starts: Tensor
+    inner: Tensor
+    values: Tensor
+    sizes: tuple[int, ...]
+    by_columns: bool = False
+
+    @property
+    def layout(self) -> Layout:
+        """`torch.sparse_csr` or `torch.sparse_csc`."""
+        return LAYOUTS["sparse_csc" if self.by_columns else "sparse_csr"]
+
+    @property
+    def depth(self) -> int:
+        """The number of sparse dimensions."""
+        return 2
+
+    def to_coo(self) -> Coo:
+        """The same elements by coordinates."""
+        counts = np.diff(self.starts.numpy())
+        outer = Tensor._of(np.repeat(np.arange(len(counts)), counts))
+        inner = self.inner.long()
+        pair = (inner, outer) if self.by_columns else (outer, inner)
+        indices = eager_function("aten::stack")(list(pair))
+        return Coo(indices, self.values, self.sizes, not self.by_columns)
+
+    def once(self) -> Compressed:
+        """Itself."""
+        return self
+
+    def pieces(self) -> dict[str, Tensor]:
+        """What is printed, by name."""
+        names = ("ccol", "row") if self.by_columns else ("crow", "col")
+        starts, inner = (f"{name}_indices" for name in names)
+        return {starts: self.starts, inner: self.inner, "values": self.values.detach()}
+
+    def with_values(self, values: Tensor) -> Compressed:
+        """Other values at the same places."""
+        return self._replace(values=values)
+
+
+Parts = Coo | Compressed
+
+
+def flat_places(given: Coo) -> Array:
+    """Each element's place as one number, rows first.
+
+    Raises:
+        RuntimeError: an index lies outside its dimension.
+    """
+    indices = given.indices.numpy()
+    for dim, (row, size) in enumerate(zip(indices, given.sizes, strict=False)):
+        wrong = row[(row < 0) | (row >= size)]
+        if wrong.size:
+            raise RuntimeError(
+                f"a sparse tensor of sizes {list(given.sizes)} has an element at {int(wrong[0])} "
+                f"in dimension {dim}"
+            )
+    if not len(indices):
+        return np.zeros(indices.shape[1], np.int64)
+    places = np.zeros(indices.shape[1], np.int64)
+    for row, size in zip(indices, given.sizes, strict=False):
+        places = places * size + row
+    return places
+
+
+def _unravelled(places: Array, sizes: Sequence[int]) -> Tensor:
+    rows = list[Array]()
+    for size in reversed(sizes):
+        rows.append(places % size if size else places)
+        places = places // size if size else places
+    return Tensor._of(np.array(rows[::-1], np.int64).reshape(len(sizes), -1))
+
+
+def _array(self: object) -> NoReturn:
+    raise OnSparse("a sparse tensor has no memory in which all its elements lie")
+
+
+class _Sparse:
+    """What is otherwise about a sparse tensor."""
+
+    __slots__ = ()
+    _array = property(_array)
+    __class__ = property(lambda self: Tensor)
+
+    shape = property(lambda self: Size(parts_of(self).sizes))
+    dtype = property(lambda self: parts_of(self).values.dtype)
+    layout = property(lambda self: parts_of(self).layout)
+    ndim = property(lambda self: len(parts_of(self).sizes))
+    itemsize = property(lambda self: parts_of(self).values.itemsize)
+    is_leaf = property(lambda self: parts_of(self).values.is_leaf)
+    grad_fn = property(lambda self: parts_of(self).values.grad_fn)
+    is_sparse = property(lambda self: isinstance(parts_of(self), Coo))
+    is_sparse_csr = property(lambda self: parts_of(self).layout.name == "sparse_csr")
+    is_quantized = is_nested = False
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients of the values are wanted."""
+        return bool(parts_of(self).values.requires_grad)
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        self.requires_grad_(wanted)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Say whether gradients of the values are wanted."""
+        parts_of(self).values.requires_grad_(requires_grad)
+        return self
+
+    @property
+    def grad(self) -> Any:
+        """The gradient of the values, at their places; None if there is none."""
+        own = parts_of(self)
+        gradient = own.values.grad
+        return None if gradient is None else of_parts(own.with_values(gradient))
+
+    @grad.setter
+    def grad(self, gradient: Any) -> None:
+        parts_of(self).values.grad = None if gradient is None else parts_of(gradient).values
+
+    @property
+    def data(self) -> Any:
+        """The same elements without gradients."""
+        own = parts_of(self)
+        return of_parts(own.with_values(own.values.detach()))
+
+    @data.setter
+    def data(self, other: Any) -> None:
+        self.__dict__["parts"] = parts_of(other)
+
+    @property
+    def T(self) -> Any:
+        """The dimensions in reverse order."""
+        return eager_function("aten::permute")(self, list(range(self.ndim))[::-1])
+
+    def is_coalesced(self) -> bool:
+        """Whether places are sorted and named once."""
+        return self._by_coordinates("is_coalesced").coalesced
+
+    def coalesce(self) -> Any:
+        """The same tensor with sorted places, each named once."""
+        own = self._by_coordinates("coalesce")
+        return self if own.coalesced else of_parts(own.once())
+
+    def indices(self) -> Tensor:
+        """The places (sparse dimensions, n) of a coalesced tensor."""
+        return self._coalesced("indices").indices
+
+    def values(self) -> Tensor:
+        """The values (n, *dense dimensions); coordinates have to be coalesced."""
+        own = parts_of(self)
+        return own.values if isinstance(own, Compressed) else self._coalesced("values").values
+
+    def _indices(self) -> Tensor:
+        return self._by_coordinates("_indices").indices
+
+    def _values(self) -> Tensor:
+        return self._by_coordinates("_values").values
+
+    def _nnz(self) -> int:
+        return int(parts_of(self).values.shape[0])
+
+    def _dimI(self) -> int:
+        return int(parts_of(self).depth)
+
+    def sparse_dim(self) -> int:
+        """How many dimensions are sparse."""
+        return int(parts_of(self).depth)
+
+    def dense_dim(self) -> int:
+        """How many dimensions each value has."""
+        return int(parts_of(self).values.ndim) - 1
+
+    def crow_indices(self) -> Tensor:
+        """Where each row begins."""
+        return self._compressed("crow_indices", by_columns=False).starts
+
+    def col_indices(self) -> Tensor:
+        """The column of each value."""
+        return self._compressed("col_indices", by_columns=False).inner
+
+    def ccol_indices(self) -> Tensor:
+        """Where each column begins."""
+        return self._compressed("ccol_indices", by_columns=True).starts
+
+    def row_indices(self) -> Tensor:
+        """The row of each value."""
+        return self._compressed("row_indices", by_columns=True).inner
+
+    def _by_coordinates(self, name: str) -> Coo:
+        own = parts_of(self)
+        if not isinstance(own, Coo):
+            raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got SparseCsr")
+        return own
+
+    def _coalesced(self, name: str) -> Coo:
+        own = self._by_coordinates(name)
+        if not own.coalesced:
+            raise RuntimeError(
+                f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first"
+            )
+        return own
+
+    def _compressed(self, name: str, by_columns: bool) -> Compressed:
+        own = parts_of(self)
+        if not isinstance(own, Compressed) or own.by_columns != by_columns:
+            kind = "column" if by_columns else "row"
+            raise RuntimeError(
+                f"{name} expected sparse {kind} compressed tensor layout but got "
+                f"{''.join(part.title() for part in own.layout.name.split('_')[:2])}"
+            )
+        return own
+
+    def size(self, dim: int | None = None) -> Any:
+        """The sizes, or the size of one dimension."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Zeros: elements lie nowhere."""
+        return 0 if dim is not None else (0,) * self.ndim
+
+    def numpy(self, *, force: bool = False) -> NoReturn:
+        """There is nothing to share.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
+
+    def data_ptr(self) -> NoReturn:
+        """There is no one memory.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+
+    def untyped_storage(self) -> NoReturn:
+        """There is no one memory.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError("Cannot access storage of SparseTensorImpl")
+
+    def item(self) -> Any:
+        """The one element as a Python number."""
+        return self.to_dense().item()  # type: ignore[attr-defined]
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+    def __getitem__(self, key: object) -> Any:
+        if isinstance(key, int):
+            return eager_function("aten::select")(self, 0, key)
+        raise NotImplementedError("sparse tensors are indexed by one number; see index_select")
+
+    def __setitem__(self, key: object, value: object) -> NoReturn:
+        raise NotImplementedError("sparse tensors are not written by index")
+
+    def __copy__(self) -> Any:
+        return of_parts(parts_of(self))
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Any:
+        own = parts_of(self)
+        copied = of_parts(type(own)(*(_copied(each, memo) for each in own)))
+        memo[id(self)] = copied
+        return copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return of_parts, (parts_of(self),)
+
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
+        return self.__reduce__()
+
+    def __repr__(self: Any) -> str:
+        own = parts_of(self)
+        said = [f"size={own.sizes}", f"nnz={own.values.shape[0]}"]
+        if own.values.dtype is not get_default_dtype() and own.values.dtype.name not in _UNSAID:
+            said.append(f"dtype={own.values.dtype}")
+        said += [f"layout={own.layout}", *self._history()]
+        return shown(own.pieces(), said, isinstance(own, Coo))
+
+    def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """The name of the tensor's type, or the tensor in another dtype."""
+        if dtype is None:
+            return f"torch.sparse.{self.dtype.scalar_name}Tensor"
+        return self.to(dtype)
+
+
+def _copied(value: Any, memo: dict[int, object]) -> Any:
+    return value.__deepcopy__(memo) if isinstance(value, Tensor) else value
+
+
+_MEMBERS: Final = {"__slots__": (), "__torch_function__": staticmethod(overriding.disabled)}
+SparseTensor: Final[Any] = type("Tensor", (_Sparse, Tensor), _MEMBERS)
+overriding.make_plain(SparseTensor)
+
+
+def is_sparse(value: object) -> bool:
+    """Whether a value is a sparse tensor."""
+    return type(value) is SparseTensor
+
+
+def of_parts(parts: Parts) -> Any:
+    """The sparse tensor of these places and values."""
+    made = object.__new__(SparseTensor)
+    made.__dict__["parts"] = parts
+    return made
+
+
+def parts_of(value: Any) -> Any:
+    """The places and values of a sparse tensor."""
+    return value.__dict__["parts"]
+
+
+def coo(indices: Any, values: Any, sizes: Sequence[int] | None, coalesced: bool = False) -> Any:
+    """A sparse tensor by coordinates; see `torch.sparse_coo_tensor`.
+
+    Raises:
+        RuntimeError: indices and values do not belong together.
+    """
+    places = indices if isinstance(indices, Tensor) else tensor(indices)
+    own = values if isinstance(values, Tensor) else tensor(values)
+    places = places.detach().long()
+    if places.ndim == 1 and not places.numel():
+        places = places.reshape(0 if sizes is None else len(sizes) - max(own.ndim - 1, 0), 0)
+    if places.ndim != 2:
+        raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(places.shape)}")
+    count = own.shape[0] if own.ndim else 1
+    own = own if own.ndim else own.reshape(1)
+    if places.shape[1] != count:
+        raise RuntimeError(
+            "indices and values must have same nnz, but got nnz from indices: "
+            f"{places.shape[1]}, nnz from values: {count}"
+        )
+    if sizes is None:
+        found = places.numpy()
+        sizes = [*(found.max(1) + 1 if found.size else [0] * len(found)), *own.shape[1:]]
+    if len(sizes) != places.shape[0] + own.ndim - 1:
+        raise RuntimeError(
+            "number of dimensions must be sparse_dim "
+            f"({places.shape[0]}) + dense_dim ({own.ndim - 1}), but got {len(sizes)}"
+        )
+    own = own.view_as(own) if own.requires_grad else own.detach()
+    made = Coo(places, own, tuple(map(int, sizes)), coalesced)
+    if coalesced and (np.diff(flat_places(made)) <= 0).any():
+        raise RuntimeError("the places of a coalesced tensor are sorted, each named once")
+    return of_parts(made)
+
+
+def compressed(
+    starts: Tensor, inner: Tensor, values: Tensor, sizes: Sequence[int], by_columns: bool
+) -> Any:
+    """A matrix by rows or columns; see `torch.sparse_csr_tensor`.
+
+    Raises:
+        RuntimeError: starts, indices and values do not belong together.
+    """
+    own = values.view_as(values) if values.requires_grad else values.detach()
+    places = tuple(map(int, sizes))
+    if len(places) != 2 or own.ndim != 1 or starts.ndim != 1 or inner.ndim != 1:
+        raise RuntimeError(f"only matrices of numbers are compressed, not sizes {list(places)}")
+    lines, width = places[::-1] if by_columns else places
+    first, within = starts.long().numpy(), inner.long().numpy()
+    if len(first) != lines + 1 or len(within) != own.shape[0]:
+        raise RuntimeError(
+            f"a compressed matrix of sizes {list(places)} has {lines + 1} starts and an index for "
+            f"each value, not {len(first)} and {len(within)} for {own.shape[0]}"
+        )
+    if first[0] or first[-1] != len(within) or (first[1:] < first[:-1]).any():
+        raise RuntimeError("the starts of a compressed matrix run from 0 to the number of values")
+    if len(within) and (within.min() < 0 or within.max() >= width):
+        raise RuntimeError(f"an index of a compressed matrix lies outside its {width} places")
+    return of_parts(Compressed(starts.detach(), inner.detach(), own, places, by_columns))

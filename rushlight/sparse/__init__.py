@@ -1,0 +1,140 @@
+"""Sparse tensors: `torch.sparse`.
+
+By coordinates (`torch.sparse_coo_tensor`), by rows or by columns (`torch.sparse_csr_tensor`,
+`torch.sparse_csc_tensor`): made, converted, added, multiplied, summed, with gradients of their
+values.  Operators without a form for them raise NotImplementedError, which names them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.eager.dispatch import eager_function
+from ..ops.memory.dtype import DType
+from ..ops.sparse_tensors.arithmetic import softmax as _softmax
+from ..ops.sparse_tensors.arithmetic import total as _total
+from ..ops.sparse_tensors.products import addmm as _addmm
+from ..ops.sparse_tensors.products import matmul as _matmul
+from ..ops.sparse_tensors.structure import mask as _mask
+from ..ops.sparse_tensors.tensors import is_sparse as _is_sparse
+from ..ops.tensors.tensor import Tensor
+from .creation import sparse_coo_tensor as _sparse_coo_tensor
+
+__all__ = [
+    "addmm",
+    "as_sparse_gradcheck",
+    "check_sparse_tensor_invariants",
+    "log_softmax",
+    "mm",
+    "sampled_addmm",
+    "softmax",
+    "spdiags",
+    "spsolve",
+    "sum",
+]
+
+
+def mm(mat1: Any, mat2: Any) -> Any:
+    """The product of two matrices, of which one or both are sparse; sparse where both are.
+
+    Raises:
+        RuntimeError: no matrices, or sizes that do not meet.
+    """
+    return _matmul(mat1, mat2) if _is_sparse(mat1) or _is_sparse(mat2) else mat1 @ mat2
+
+
+def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`beta * mat + alpha * (mat1 @ mat2)`, with `mat1` sparse."""
+    return _addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
+
+
+def sampled_addmm(input: Any, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`alpha * (mat1 @ mat2) + beta * input` at the places that the matrix `input` keeps."""
+    return _mask(mat1 @ mat2, input) * alpha + input * beta
+
+
+def sum(input: Any, dim: Any = None, dtype: DType | None = None) -> Any:
+    """The sum of all elements, or over dimensions; sparse where sparse dimensions are left."""
+    return _total(input, dim, dtype=dtype)
+
+
+def softmax(input: Any, dim: int, *, dtype: DType | None = None) -> Any:
+    """Softmax over what is kept along a dimension, as if the rest were minus infinity."""
+    return _softmax(input, dim, dtype, logarithm=False)
+
+
+def log_softmax(input: Any, dim: int, *, dtype: DType | None = None) -> Any:
+    """The logarithm of `softmax`."""
+    return _softmax(input, dim, dtype, logarithm=True)
+
+
+def spdiags(diagonals: Tensor, offsets: Tensor, shape: tuple[int, int], layout: Any = None) -> Any:
+    """A sparse matrix of diagonals.
+
+    Args:
+        diagonals: (d, n) or (n): element j of a row stands in column j.
+        offsets: (d): 0 is the main diagonal, those above it are positive.
+        shape: of the matrix.
+        layout: `torch.sparse_coo`, or one by rows or columns.
+
+    Raises:
+        RuntimeError: as many offsets as rows are wanted, each once.
+    """
+    rows, kept = (each if each.ndim > 1 else each.unsqueeze(0) for each in (diagonals, offsets))
+    kept = kept.reshape(-1)
+    if len(kept) != rows.shape[0] or kept.unique().numel() != kept.numel():
+        raise RuntimeError(
+            f"spdiags: {rows.shape[0]} diagonals need as many different offsets, "
+            f"not {kept.tolist()}"
+        )
+    columns = eager_function("aten::arange")(rows.shape[1]).expand_as(rows)
+    lines = columns - kept.unsqueeze(1)
+    inside = (lines >= 0) & (lines < shape[0]) & (columns < shape[1])
+    places = eager_function("aten::stack")([lines[inside], columns[inside]])
+    made = _sparse_coo_tensor(places, rows[inside], shape).coalesce()
+    return made if layout is None else made.to_sparse(layout=layout)
+
+
+def spsolve(input: Any, other: Any, *, left: bool = True) -> Any:
+    """Sparse systems are not solved here.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError("torch.sparse.spsolve: use torch.linalg.solve(A.to_dense(), b)")
+
+
+class check_sparse_tensor_invariants:
+    """Whether places are checked when a sparse tensor is made: they are where they are used."""
+
+    _enabled = False
+
+    def __init__(self, enable: bool = True) -> None:
+        self._wanted = enable
+
+    @classmethod
+    def is_enabled(cls) -> bool:
+        """What was said last."""
+        return cls._enabled
+
+    @classmethod
+    def enable(cls) -> None:
+        """Say that places are to be checked early."""
+        cls._enabled = True
+
+    @classmethod
+    def disable(cls) -> None:
+        """Say that they need not be."""
+        cls._enabled = False
+
+    def __enter__(self) -> None:
+        self._before = type(self)._enabled
+        type(self)._enabled = self._wanted
+
+    def __exit__(self, *exception: object) -> None:
+        type(self)._enabled = self._before
+
+
+def as_sparse_gradcheck(gradcheck: Any) -> Any:
+    """The same check of gradients: sparse leaves give gradients at their places as they are."""
+    return gradcheck

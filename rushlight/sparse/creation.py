@@ -1,0 +1,168 @@
+"""`torch.sparse_coo_tensor` and its like: sparse tensors of places and values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from ..ops.memory.dtype import LAYOUTS, Device, DType, Layout, check_device, get_default_dtype
+from ..ops.sparse_tensors.tensors import compressed, coo, flat_places, parts_of
+from ..ops.tensors.construct import tensor
+from ..ops.tensors.tensor import Tensor
+
+__all__ = [
+    "sparse_bsc_tensor",
+    "sparse_bsr_tensor",
+    "sparse_compressed_tensor",
+    "sparse_coo_tensor",
+    "sparse_csc_tensor",
+    "sparse_csr_tensor",
+]
+
+Numbers = Tensor | Sequence[Any]
+
+
+def _as_tensor(given: object, dtype: DType | None) -> Tensor:
+    if isinstance(given, Tensor):
+        converted: Tensor = given if dtype is None else given.to(dtype)
+        return converted
+    return tensor(given, dtype=dtype)
+
+
+def _placed(device: Device | str | None) -> None:
+    if device is not None:
+        check_device(Device(device))
+
+
+def sparse_coo_tensor(
+    indices: Any = (),
+    values: Any = None,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+    is_coalesced: bool | None = None,
+) -> Any:
+    """A tensor by coordinates: `sparse_coo_tensor(indices, values, size)`, or `(size)` of zeros.
+
+    Args:
+        indices: the places (sparse dimensions, n).
+        values: the elements (n, *dense dimensions).
+        size: the sizes; as small as the places allow if there is none.
+        dtype: of the values.
+        device: the CPU.
+        pin_memory: nothing follows.
+        requires_grad: whether gradients of the values are wanted.
+        check_invariants: whether places are checked now, not where they are first used.
+        is_coalesced: whether places are sorted and named once.
+
+    Raises:
+        RuntimeError: places and values do not belong together.
+    """
+    _placed(device)
+    if values is None:
+        sizes = list(indices) if size is None else list(size)
+        own = tensor([], dtype=dtype or get_default_dtype())
+        made = coo(tensor([[]] * len(sizes)).reshape(len(sizes), 0).long(), own, sizes, True)
+    else:
+        made = coo(indices, _as_tensor(values, dtype), size, bool(is_coalesced))
+    if check_invariants:
+        flat_places(parts_of(made))
+    return made.requires_grad_() if requires_grad else made
+
+
+def _compressed(
+    starts: Numbers, inner: Numbers, values: Numbers, size: Any, by_columns: bool, **options: Any
+) -> Any:
+    _placed(options.get("device"))
+    first, second = (_as_tensor(each, None) for each in (starts, inner))
+    own = _as_tensor(values, options.get("dtype"))
+    if size is None:
+        width = int(second.max()) + 1 if second.numel() else 0
+        size = (first.numel() - 1, width)[:: -1 if by_columns else 1]
+    made = compressed(first, second, own, size, by_columns)
+    return made.requires_grad_() if options.get("requires_grad") else made
+
+
+def sparse_csr_tensor(
+    crow_indices: Numbers,
+    col_indices: Numbers,
+    values: Numbers,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> Any:
+    """A matrix by its rows: row i holds the values `crow_indices[i]` to `crow_indices[i + 1]`.
+
+    Raises:
+        RuntimeError: starts, indices and values do not belong together.
+    """
+    given = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+    return _compressed(crow_indices, col_indices, values, size, False, **given)
+
+
+def sparse_csc_tensor(
+    ccol_indices: Numbers,
+    row_indices: Numbers,
+    values: Numbers,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> Any:
+    """A matrix by its columns, as `sparse_csr_tensor` by its rows."""
+    given = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+    return _compressed(ccol_indices, row_indices, values, size, True, **given)
+
+
+def sparse_compressed_tensor(
+    compressed_indices: Numbers,
+    plain_indices: Numbers,
+    values: Numbers,
+    size: Sequence[int] | None = None,
+    *,
+    layout: Layout | None = None,
+    **options: Any,
+) -> Any:
+    """A matrix by its rows or columns, as the layout says.
+
+    Raises:
+        RuntimeError: no compressed layout.
+        NotImplementedError: one of blocks.
+    """
+    if layout not in (LAYOUTS["sparse_csr"], LAYOUTS["sparse_csc"]):
+        _no_blocks(f"sparse_compressed_tensor with layout {layout}")
+    by_columns = layout is LAYOUTS["sparse_csc"]
+    return _compressed(compressed_indices, plain_indices, values, size, by_columns, **options)
+
+
+def _no_blocks(what: str) -> NoReturn:
+    raise NotImplementedError(f"{what}: sparse tensors are kept by coordinates, rows or columns")
+
+
+def sparse_bsr_tensor(*args: object, **kwargs: object) -> NoReturn:
+    """Blocks are not kept here.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    _no_blocks("sparse_bsr_tensor")
+
+
+def sparse_bsc_tensor(*args: object, **kwargs: object) -> NoReturn:
+    """Blocks are not kept here.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    _no_blocks("sparse_bsc_tensor")

@@ -1,0 +1,194 @@
+"""Sparse tensors: what they hold, what is computed of them, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given as drawn
+from hypothesis import strategies as st
+
+import rushlight as torch
+from rushlight.serialization.files.errors import ArchiveError
+
+
+def _example() -> Any:
+    return torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], [3.0, 4.0, 5.0], (2, 3))
+
+
+def test_what_they_are() -> None:
+    s = _example()
+    assert isinstance(s, torch.Tensor)
+    assert (s.layout, s.is_sparse, s.is_sparse_csr) == (torch.sparse_coo, True, False)
+    assert (tuple(s.shape), s.numel(), s.dim(), len(s), s._nnz()) == ((2, 3), 6, 2, 2, 3)
+    assert (s.sparse_dim(), s.dense_dim(), s.is_coalesced()) == (2, 0, False)
+    assert s.to_dense().tolist() == [[0, 0, 3], [4, 0, 5]]
+    rows = s.to_sparse_csr()
+    assert (rows.layout, rows.is_sparse, rows.is_sparse_csr) == (torch.sparse_csr, False, True)
+    assert rows.crow_indices().tolist() == [0, 1, 3]
+    assert rows.col_indices().tolist() == [2, 0, 2]
+    assert rows.t().layout is torch.sparse_csc
+    assert torch.sparse_coo_tensor((2, 3)).to_dense().tolist() == [[0.0] * 3] * 2
+    assert s.type() == "torch.sparse.FloatTensor"
+
+
+def test_how_they_are_printed() -> None:
+    s = _example()
+    assert repr(s) == (
+        "tensor(indices=tensor([[0, 1, 1],\n"
+        "                       [2, 0, 2]]),\n"
+        "       values=tensor([3., 4., 5.]),\n"
+        "       size=(2, 3), nnz=3, layout=torch.sparse_coo)"
+    )
+    assert repr(torch.eye(3).double().to_sparse_csr()) == (
+        "tensor(crow_indices=tensor([0, 1, 2, 3]),\n"
+        "       col_indices=tensor([0, 1, 2]),\n"
+        "       values=tensor([1., 1., 1.]), size=(3, 3), nnz=3, dtype=torch.float64,\n"
+        "       layout=torch.sparse_csr)"
+    )
+    assert "size=(2, 0)" in repr(torch.zeros_like(s))
+
+
+def test_places_named_twice_are_added() -> None:
+    s = torch.sparse_coo_tensor([[0, 0], [1, 1]], [1.0, 2.0], (1, 2))
+    assert s.coalesce().values().tolist() == [3]
+    assert s.to_dense().tolist() == [[0, 3]]
+    with pytest.raises(RuntimeError, match=r"please call \.coalesce"):
+        s.indices()
+
+
+_MATRICES = st.lists(
+    st.lists(st.integers(-3, 3).map(float), min_size=4, max_size=4), min_size=4, max_size=4
+)
+
+
+@drawn(_MATRICES, _MATRICES)
+def test_results_are_those_of_dense_tensors(a: list[list[float]], b: list[list[float]]) -> None:
+    x, y = torch.tensor(a), torch.tensor(b)
+    for layout in (torch.sparse_coo, torch.sparse_csr):
+        s, other = x.to_sparse(layout=layout), y.to_sparse(layout=layout)
+        pairs = [
+            *((s + other, x + y), (s - other, x - y), (s * other, x * y), (s * y, x * y)),
+            *((s * 2, x * 2), (-s, -x), (s.sin(), x.sin()), (s / 4, x / 4), (s**2, x**2)),
+            *((s @ y, x @ y), (s @ other, x @ y), (s @ y[0], x @ y[0]), (s.t(), x.t())),
+            *((x @ other, x @ y), (y + s, y + x), (s.sum(), x.sum()), (s.abs(), x.abs())),
+        ]
+        pairs += [
+            (s.sum(0), x.sum(0)),
+            (torch.cat([s.to_sparse_coo()] * 2, 1), torch.cat([x, x], 1)),
+        ]
+        pairs += [(s.to_sparse_coo()[1], x[1]), (s.double(), x.double())]
+        for found, wanted in pairs:
+            dense = found.to_dense()
+            assert dense.dtype is wanted.dtype
+            assert torch.allclose(dense, wanted)
+    places = torch.tensor([2, 0, 2])
+    assert torch.equal(x.to_sparse().index_select(1, places).to_dense(), x.index_select(1, places))
+    assert torch.equal(torch.stack([x.to_sparse()] * 2, 1).to_dense(), torch.stack([x, x], 1))
+
+
+def test_gradients_of_values_and_of_leaves() -> None:
+    values = torch.tensor([3.0, 4.0, 5.0], requires_grad=True)
+    s = torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], values, (2, 3))
+    weights = torch.arange(6.0).reshape(3, 2).requires_grad_()
+    (torch.sparse.mm(s, weights) ** 2).sum().backward()
+    dense = torch.tensor([[0.0, 0, 3], [4, 0, 5]], requires_grad=True)
+    same = torch.arange(6.0).reshape(3, 2).requires_grad_()
+    ((dense @ same) ** 2).sum().backward()
+    assert values.grad.tolist() == [dense.grad[0, 2], dense.grad[1, 0], dense.grad[1, 2]]
+    assert torch.equal(weights.grad, same.grad)
+
+    leaf = _example().requires_grad_()
+    (leaf.to_dense() ** 2).sum().backward()
+    assert leaf.grad.layout is torch.sparse_coo
+    assert torch.equal(leaf.grad.to_dense(), 2 * leaf.to_dense().detach())
+
+
+def test_softmax_over_what_is_kept() -> None:
+    dense = _example().to_dense()
+    rows = torch.where(dense == 0, -torch.inf, dense).softmax(1)
+    assert torch.allclose(torch.sparse.softmax(_example(), 1).to_dense(), rows)
+    logs = torch.sparse.log_softmax(_example(), 1)
+    assert torch.allclose(logs.coalesce().values().exp(), torch.tensor([1, rows[1, 0], rows[1, 2]]))
+
+
+def test_what_has_no_form_is_refused_by_name() -> None:
+    s = _example()
+    for call, name in (
+        (s.exp, "aten::exp"),
+        (s.max, "aten::max"),
+        (lambda: s + 1, "aten::add|sparse"),
+        (lambda: torch.equal(s, s), "aten::equal"),
+        (lambda: s.reshape(6), "aten::reshape"),
+    ):
+        with pytest.raises((NotImplementedError, RuntimeError, AttributeError), match=name):
+            call()
+    with pytest.raises(RuntimeError, match="Use add"):
+        s + torch.ones(2, 3)
+    with pytest.raises(TypeError, match="to_dense"):
+        s.numpy()
+    with pytest.raises(NotImplementedError, match="layout"):
+        torch.ones(2, 2).to_sparse(layout=torch.sparse_bsr)
+    with pytest.raises(RuntimeError, match="but got Strided"):
+        torch.ones(2).coalesce()
+
+
+def test_wrong_places_are_refused() -> None:
+    for indices, values in (([[0, 5]], [1.0, 2.0]), ([[0, -1]], [1.0, 2.0])):
+        s = torch.sparse_coo_tensor(indices, values, (3,))
+        with pytest.raises((RuntimeError, IndexError)):
+            s.coalesce()
+        with pytest.raises((RuntimeError, IndexError)):
+            torch.sparse_coo_tensor(indices, values, (3,), check_invariants=True)
+    with pytest.raises(RuntimeError, match="same nnz"):
+        torch.sparse_coo_tensor([[0, 1]], [1.0], (3,))
+    for starts, inner in (
+        ([0, 9, 2], [0, 1]),
+        ([0, 1, 2], [0, 7]),
+        ([1, 1, 2], [0, 1]),
+        ([0], [0]),
+    ):
+        with pytest.raises(RuntimeError):
+            torch.sparse_csr_tensor(starts, inner, [1.0, 2.0], (2, 2))
+
+
+def test_in_place_and_copies() -> None:
+    s = _example()
+    twin, kept = copy.deepcopy(s), s.clone()
+    assert s.mul_(2) is s
+    assert s.to_dense().sum() == 2 * twin.to_dense().sum() == 2 * kept.sum()
+    assert s.zero_()._nnz() == 0
+
+
+def test_they_are_saved(tmp_path: Path) -> None:
+    given = {
+        "coo": _example().coalesce(),
+        "csr": torch.eye(3).to_sparse_csr(),
+        "again": [_example()],
+    }
+    torch.save(given, tmp_path / "sparse.pt")
+    found = torch.load(tmp_path / "sparse.pt")
+    assert found["coo"].is_coalesced()
+    assert not found["again"][0].is_coalesced()
+    assert repr(found) == repr(given)
+
+
+def test_files_with_wrong_places_are_refused(tmp_path: Path) -> None:
+    for broken in (
+        torch.sparse_csr_tensor([0, 1, 2], [0, 1], [1.0, 2.0]),
+        torch.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (2,), is_coalesced=True),
+    ):
+        own = broken.__dict__["parts"]
+        (own.starts if hasattr(own, "starts") else own.indices).fill_(7)
+        torch.save(broken, tmp_path / "broken.pt")
+        with pytest.raises(ArchiveError, match="sparse"):
+            torch.load(tmp_path / "broken.pt")
+
+
+def test_diagonals() -> None:
+    made = torch.sparse.spdiags(
+        torch.arange(9).reshape(3, 3), torch.tensor([0, -1, 2]), (3, 3)
+    ).to_dense()
+    assert made.tolist() == [[0, 0, 8], [3, 1, 0], [0, 4, 2]]
