@@ -91,7 +91,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: tuple[int, int], layout: 
     lines = columns - kept.unsqueeze(1)
     inside = (lines >= 0) & (lines < shape[0]) & (columns < shape[1])
     places = eager_function("aten::stack")([lines[inside], columns[inside]])
-    made = _sparse_coo_tensor(places, rows[inside], shape).coalesce()
+    made = _sparse_coo_tensor(places, rows[inside], shape)
     return made if layout is None else made.to_sparse(layout=layout)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given as drawn
+from hypothesis import settings
 from hypothesis import strategies as st
 
 import rushlight as torch
@@ -64,6 +65,7 @@ _MATRICES = st.lists(
 )
 
 
+@settings(max_examples=12, deadline=None)
 @drawn(_MATRICES, _MATRICES)
 def test_results_are_those_of_dense_tensors(a: list[list[float]], b: list[list[float]]) -> None:
     x, y = torch.tensor(a), torch.tensor(b)
