@@ -12,11 +12,10 @@ from ..memory.errors import OperatorError
 from ..special_functions.gamma import zeta
 from ..special_functions.incomplete_gamma import igamma, igammac
 from ..table.declare import number_first, number_second, of_two, with_twin
-from ..table.ordered import check_kernel
 from ..table.out_dtypes import OutDtype
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, write
 from ..table.promotion import can_cast, kind
-from ..table.refusals import Refusal, letter
+from ..table.refusals import Refusal, check_kernel, letter
 from ..table.table import operator
 from .elementwise import mul, number_pow, pow_number, pow_tensors
 

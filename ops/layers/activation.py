@@ -19,7 +19,6 @@ from ..reductions.loss_reduction import widened
 from ..special_functions.error_functions import erf
 from ..table.formula import formula
 from ..table.inline import ON_FLOAT32, inline
-from ..table.ordered import check_kernel
 from ..table.out_dtypes import AS_EXPECTED, FOUND
 from ..table.pointwise import (
     as_array,
@@ -32,7 +31,7 @@ from ..table.pointwise import (
 )
 from ..table.promotion import kind
 from ..table.record import Known
-from ..table.refusals import Refusal
+from ..table.refusals import Refusal, check_kernel, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 
@@ -94,8 +93,9 @@ operator("aten::relu_(Tensor(a!) self) -> Tensor(a!)")(in_place(relu))
 
 def check_float(self: Array, name: str) -> None:
     if kind(self.dtype) != 2:
-        raise UnsupportedDtype(
-            f"\"{name}\" not implemented for '{dtype_of(self).scalar_name}'",
+        raise not_implemented(
+            name,
+            self.dtype,
             headline=f"this function needs floats, not `{dtype_of(self)}`",
             roles={"self": "must be of floats"},
         )
@@ -388,7 +388,7 @@ operator("aten::relu6_(Tensor(a!) self) -> Tensor(a!)", face="layer")(in_place(r
 )
 def threshold(self: Array, threshold: Scalar, value: Scalar) -> Array:
     if self.dtype.kind == "b":
-        raise UnsupportedDtype("\"threshold_cpu\" not implemented for 'Bool'")
+        raise not_implemented("threshold_cpu", self.dtype)
     level, other = number_in(threshold, self.dtype), number_in(value, self.dtype)
     return as_array(np.where(self <= level, other, self))
 

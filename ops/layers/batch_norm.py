@@ -11,10 +11,11 @@ import numpy as np
 
 from ..kernels import family, is_ready
 from ..memory.dtype import Array, dtype_of
-from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
+from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.loss_reduction import widened
 from ..shapes.windows import follow_format, wide_dtype
 from ..table.pointwise import as_array
+from ..table.refusals import not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .normalize import statistics_dtype
@@ -62,8 +63,7 @@ def _check(
                 },
             )
     if not dtype_of(input).is_floating_point:
-        word = dtype_of(input).scalar_name
-        raise UnsupportedDtype(f"\"batch_norm\" not implemented for '{word}'")
+        raise not_implemented("batch_norm", input.dtype)
 
 
 def _natively(input: Array) -> Any:

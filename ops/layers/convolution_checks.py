@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from typing import Final
 
 from ..memory.dtype import Array, dtype_of
-from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.errors import OperatorError
 from ..shapes.windows import Ints
-from ..table.refusals import cpp_name
+from ..table.refusals import cpp_name, not_implemented
 
 __all__ = ["check_convolution", "check_ranks", "check_transposed_sizes", "expanded"]
 
@@ -145,7 +145,7 @@ def _check_dtypes(input: Array, weight: Array, bias: Array | None, space: int) -
         a, b = dtype_of(input).scalar_name, dtype_of(weight).scalar_name
         raise _dtype_error(f"expected scalar type {a} but found {b}", input, "weight", weight)
     if input.dtype.kind == "b":
-        raise UnsupportedDtype(f"\"slow_conv{max(space, 2)}d_cpu\" not implemented for 'Bool'")
+        raise not_implemented(f"slow_conv{max(space, 2)}d_cpu", input.dtype)
 
 
 def _dtype_error(sentence: str, input: Array, name: str, other: Array) -> OperatorError:

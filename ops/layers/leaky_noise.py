@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..memory.dtype import Array, Scalar, dtype_of
-from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.dtype import Array, Scalar
+from ..memory.errors import OperatorError
 from ..random_numbers.random import Generator, default_generator
 from ..table.pointwise import as_array, write
 from ..table.promotion import kind
+from ..table.refusals import not_implemented
 from ..table.table import operator
 from .activation import leaky_relu
 
@@ -57,9 +58,7 @@ def rrelu_with_noise(
     if not training or kind(self.dtype) != 2:
         return leaky_relu(self, (lower + upper) / 2)
     if self.dtype == np.float16:
-        raise UnsupportedDtype(
-            f"\"rrelu_with_noise_out_cpu\" not implemented for '{dtype_of(self).scalar_name}'"
-        )
+        raise not_implemented("rrelu_with_noise_out_cpu", self.dtype)
     slopes = _slopes(self, lower, upper, generator).astype(self.dtype)
     noise[...] = slopes
     return as_array(self * slopes)

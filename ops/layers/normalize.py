@@ -16,9 +16,10 @@ import numpy as np
 from ..arithmetic.convert import is_channels_last
 from ..kernels import LARGE, Prepared, blas, family, is_ready
 from ..memory.dtype import Array, Dtype, dtype_of
-from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
+from ..memory.errors import IndexOutOfRange, OperatorError
 from ..shapes.windows import Ints, wide_dtype
 from ..table.pointwise import operand
+from ..table.refusals import not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 
@@ -85,7 +86,7 @@ def normalized(rows: Array, eps: float) -> tuple[Array, Array, Array]:
 
 def _check_float(input: Array, kernel: str) -> None:
     if input.dtype is not _FLOAT32 and not dtype_of(input).is_floating_point:
-        raise UnsupportedDtype(f"\"{kernel}\" not implemented for '{dtype_of(input).scalar_name}'")
+        raise not_implemented(kernel, input.dtype)
 
 
 def _affine(result: Array, weight: Array | None, bias: Array | None) -> Array:

@@ -16,11 +16,10 @@ from ..memory.errors import OperatorError
 from ..shapes.query import size_of
 from ..shapes.shape import expand, t
 from ..table.inline import inline
-from ..table.ordered import check_kernel
 from ..table.out_dtypes import AS_INPUT, SAME, OutDtype
 from ..table.pointwise import as_array, cast, check_result_shape, checked_broadcast
 from ..table.promotion import kind
-from ..table.refusals import cpp_name
+from ..table.refusals import check_kernel, cpp_name
 from ..table.table import operator
 from ..table.without_data import rows_of
 

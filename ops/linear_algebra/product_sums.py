@@ -13,10 +13,10 @@ from ..memory.metadata import become
 from ..memory.storage import is_resizable
 from ..shapes.query import size_of
 from ..shapes.shape import expand
-from ..table.ordered import check_kernel
 from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import as_array, cast, in_place, number_in, write
 from ..table.promotion import kind, promote
+from ..table.refusals import check_kernel
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .linalg import (

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..layers.activation import log_sigmoid
 from ..memory.dtype import Array, Dtype, dtype_of, of_numpy
-from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.errors import OperatorError
 from ..reductions.loss_reduction import floats, reduced, widened
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, with_number
 from ..table.promotion import common_dtype, kind, result_dtype
-from ..table.refusals import NO_BOOLS, Refusal
+from ..table.refusals import NO_BOOLS, Refusal, not_implemented
 from ..table.table import operator
 
 __all__ = ["hinge_embedding_loss", "l1_loss"]
@@ -32,8 +32,7 @@ def _of_pairs(
         UnsupportedDtype: they are no floats.
     """
     if kind(dtype) != 2:
-        word = dtype_of(np.empty(0, dtype)).scalar_name
-        raise UnsupportedDtype(f"\"{name}\" not implemented for '{word}'")
+        raise not_implemented(name, dtype)
 
     def kernel(a: Array, b: Array) -> Any:
         return function(widened(a), widened(b))

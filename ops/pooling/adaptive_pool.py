@@ -8,10 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory.dtype import Array, dtype_of
-from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
 from ..reductions.reduce import mean_over
 from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..table.refusals import not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .few_windows import max_in, sums_in
@@ -69,8 +70,7 @@ def _narrow_averages(input: Array, output: Ints) -> Array:
 
 def _averages(input: Array, output: Ints, name: str) -> Array:
     if input.dtype.kind not in "f" and wide_dtype(input.dtype) is input.dtype:
-        word = dtype_of(input).scalar_name
-        raise UnsupportedDtype(f"\"{name}\" not implemented for '{word}'")
+        raise not_implemented(name, input.dtype)
     dims = len(output)
     if input.dtype is _FLOAT32 and all(size == 1 for size in output):
         return mean_over(input, range(input.ndim - dims, input.ndim), True, None)
@@ -190,8 +190,7 @@ def _share(size: int, count: int, ndim: int, axis: int) -> Callable[[int], tuple
 def _maxima(input: Array, output: Ints, name: str) -> tuple[Array, Array]:
     wide = wide_dtype(input.dtype)
     if wide.kind != "f":
-        word = dtype_of(input).scalar_name
-        raise UnsupportedDtype(f"\"{name}\" not implemented for '{word}'")
+        raise not_implemented(name, input.dtype)
     dims = len(output)
     shape = (*input.shape[: input.ndim - dims], *output)
     if min(output) < 0:

@@ -8,13 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from ..memory.dtype import Array, dtype_of
-from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
 from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.out_dtypes import SAME
 from ..table.pointwise import operand
 from ..table.record import Known
-from ..table.refusals import Refusal
+from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .few_windows import sums_in, windows_of
@@ -72,7 +72,7 @@ def _averages(
 ) -> Array:
     dtype = input.dtype
     if dtype.kind in "bc" or (dtype.kind in "iu" and dtype != np.int64):
-        raise UnsupportedDtype(f"\"{name}\" not implemented for '{dtype_of(input).scalar_name}'")
+        raise not_implemented(name, dtype)
     dims = len(g.kernel)
     total = input.astype(wide_dtype(dtype), copy=False)
     for place in range(dims):

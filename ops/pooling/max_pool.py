@@ -15,11 +15,11 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dtype import Array, Dtype, dtype_of
-from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype
+from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.record import Policy
-from ..table.refusals import Refusal
+from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .few_windows import cut_at, max_in, windows_of
@@ -203,7 +203,7 @@ def _mark_empty(values: Array, index: Array, sizes: tuple[int, ...], g: Geometry
 
 def _check_dtype(input: Array, name: str) -> None:
     if input.dtype.kind in "bc":
-        raise UnsupportedDtype(f"\"{name}\" not implemented for '{dtype_of(input).scalar_name}'")
+        raise not_implemented(name, input.dtype)
 
 
 def max_pool(input: Array, g: Geometry, name: str) -> Array:

@@ -9,10 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dtype import Array, dtype_of
-from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.errors import OperatorError
 from ..memory.storage import settled
 from ..shapes.windows import Ints, follow_format, wide_dtype
-from ..table.refusals import Refusal
+from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
 from .max_pool import max_over
 
@@ -190,10 +190,7 @@ def _check_fractional(
             f"{[*self.shape[:-dims], *output]}"
         )
     if self.dtype.kind in "biuc":
-        frame = name.removesuffix("_out")
-        raise UnsupportedDtype(
-            f"\"{frame}_out_frame\" not implemented for '{dtype_of(self).scalar_name}'"
-        )
+        raise not_implemented(f"{name.removesuffix('_out')}_out_frame", self.dtype)
 
 
 def _check_samples(self: Array, samples: Array, dims: int) -> None:

@@ -16,14 +16,14 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
-from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.errors import OperatorError
 from ..shapes.creation import OPTIONS
 from ..special_functions.implicit_derivatives import beta_derivative, gamma_derivative
 from ..table.faces import Face
 from ..table.pointwise import as_array
 from ..table.promotion import kind
 from ..table.record import Known
-from ..table.refusals import Refusal, cpp_name
+from ..table.refusals import Refusal, cpp_name, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .random import (
@@ -64,8 +64,9 @@ def _fill(self: Array, values: Array) -> Array:
 
 def _check_floats(self: Array, name: str) -> None:
     if kind(self.dtype) != 2:
-        raise UnsupportedDtype(
-            f"\"{name}\" not implemented for '{dtype_of(self).scalar_name}'",
+        raise not_implemented(
+            name,
+            self.dtype,
             headline=f"only tensors of floats can be filled so, not `{self.dtype}`",
         )
 

@@ -18,8 +18,9 @@ import numpy as np
 
 from ...frontend.locks import fork_safe_lock
 from ..arithmetic.fused import fused_double, fused_float
-from ..memory.dtype import CPU, Array, Device, Dtype, dtype_of
-from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.dtype import CPU, Array, Device, Dtype
+from ..memory.errors import OperatorError
+from ..table.refusals import not_implemented
 
 __all__ = ["Generator", "default_generator", "fill_normal", "fill_uniform", "manual_seed"]
 
@@ -389,8 +390,9 @@ def memory_order(array: Array) -> Array:
 
 def _float_kind(array: Array, kernel: str) -> None:
     if array.dtype.kind in "iub":
-        raise UnsupportedDtype(
-            f"\"{kernel}\" not implemented for '{dtype_of(array).scalar_name}'",
+        raise not_implemented(
+            kernel,
+            array.dtype,
             headline="only tensors of floats can be filled with these numbers",
             roles={"self": "must be of floats"},
         )

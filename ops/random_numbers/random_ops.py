@@ -16,7 +16,7 @@ from ..table.layouts import like as empty_like
 from ..table.out_dtypes import MADE, OutDtype
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
-from ..table.refusals import cpp_name, letter
+from ..table.refusals import cpp_name, letter, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .random import (
@@ -79,11 +79,9 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
 
 
 def _no_floats(name: str, dtype: Dtype) -> UnsupportedDtype:
-    word = dtype_of(np.empty(0, dtype)).scalar_name
-    return UnsupportedDtype(
-        f"\"check_uniform_bounds\" not implemented for '{word}'"
-        if name == "rand"
-        else f"\"normal_kernel_cpu\" not implemented for '{word}'",
+    return not_implemented(
+        "check_uniform_bounds" if name == "rand" else "normal_kernel_cpu",
+        dtype,
         headline=f"`{name}` makes floats, not `{dtype_of(np.empty(0, dtype))}`",
     )
 
@@ -258,7 +256,7 @@ def randperm_from(n: int, generator: Generator | None, dtype: int | None, *_: ob
         raise OperatorError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     wanted = DTYPES["int64"] if dtype is None else dtype_by_number(dtype)
     if wanted.kind == "q" or letter(wanted.numpy) not in "ihf":
-        raise UnsupportedDtype(f"\"randperm\" not implemented for '{wanted.scalar_name}'")
+        raise not_implemented("randperm", wanted)
     check_storage([n])
     return permutation(generator, n).astype(wanted.numpy)
 
@@ -324,8 +322,9 @@ def random_below(self: Array, high: int, generator: Generator | None) -> Array:
 )
 def bernoulli(self: Array, generator: Generator | None) -> Array:
     if kind(self.dtype) != 2:
-        raise UnsupportedDtype(
-            f"\"bernoulli_tensor_cpu_p_\" not implemented for '{dtype_of(self).scalar_name}'",
+        raise not_implemented(
+            "bernoulli_tensor_cpu_p_",
+            self.dtype,
             headline=f"chances are floats, not `{dtype_of(self)}`",
         )
     if not ((self >= 0) & (self <= 1)).all():

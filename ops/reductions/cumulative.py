@@ -10,13 +10,12 @@ import numpy as np
 from ..kernels import family, is_large
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of
-from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.errors import OperatorError
 from ..table.layouts import contiguous, lies_like
-from ..table.ordered import check_kernel
 from ..table.out_dtypes import COMPUTED, SPELLED_APART
 from ..table.pointwise import as_array, binary, cast, number_as, with_number, write
 from ..table.promotion import kind, result_dtype
-from ..table.refusals import cpp_name
+from ..table.refusals import check_kernel, cpp_name, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .reduce import sum_input, sum_over
@@ -101,8 +100,9 @@ for _name, _accumulate in (
 )
 def logcumsumexp(self: Array, dim: int) -> Array:
     if kind(self.dtype) < 2:
-        raise UnsupportedDtype(
-            f"\"logcumsumexp_out_cpu\" not implemented for '{dtype_of(self).scalar_name}'",
+        raise not_implemented(
+            "logcumsumexp_out_cpu",
+            self.dtype,
             headline=f"`logcumsumexp` is not defined for `{dtype_of(self)}`",
         )
     axis = wrap_dim(dim, self.ndim)

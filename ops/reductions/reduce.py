@@ -18,10 +18,10 @@ from ..memory.dtype import Array, Dtype, Scalar, default_dtype, dtype_of, numpy_
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import OutOverlap
 from ..table.faces import Face
-from ..table.ordered import check_kernel, check_ordered
 from ..table.out_dtypes import CAN_CAST, COMPUTED, SAME, OutDtype
 from ..table.pointwise import as_array, cast, operand
 from ..table.promotion import kind
+from ..table.refusals import check_kernel, check_ordered
 from ..table.table import operator
 from .folding import folded, moments
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..kernels import blas
 from ..memory.dtype import Array, dtype_of
-from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.errors import OperatorError
 from ..shapes.windows import Ints, wide_dtype
+from ..table.refusals import not_implemented
 from ..table.table import operator
 from .resample import cubic_weights
 
@@ -205,8 +206,7 @@ def _check(input: Array, grid: Array, mode: int) -> None:
             roles={"input": f"has shape {a}", "grid": f"has shape {b}"},
         )
     if not dtype_of(input).is_floating_point:
-        word = dtype_of(input).scalar_name
-        raise UnsupportedDtype(f"\"grid_sampler_{dims}d_cpu\" not implemented for '{word}'")
+        raise not_implemented(f"grid_sampler_{dims}d_cpu", input.dtype)
 
 
 _WORDS: Final = {"Long": "long int", "Half": "c10::Half", "BFloat16": "c10::BFloat16"}

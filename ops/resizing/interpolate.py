@@ -9,10 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dtype import Array, Dtype, dtype_of
-from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.errors import OperatorError
 from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.record import Known
-from ..table.refusals import Refusal
+from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .resample import (
@@ -78,9 +78,7 @@ def resized(
     is_bytes = input.dtype == np.uint8
     is_nearest = "nearest" in name
     if not (is_bytes or dtype_of(input).is_floating_point):
-        kernel = "compute_indices_weights_" + name
-        word = dtype_of(input).scalar_name
-        raise UnsupportedDtype(f"\"{kernel}\" not implemented for '{word}'")
+        raise not_implemented("compute_indices_weights_" + name, input.dtype)
     wide = input.dtype
     if not is_nearest:
         wide = wide_dtype(input.dtype)

@@ -12,8 +12,8 @@ from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.storage import settled
 from ..reductions.reduce import check_dim_not_empty
-from ..table.ordered import check_kernel, check_ordered
 from ..table.out_dtypes import SAME
+from ..table.refusals import check_kernel, check_ordered
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .index import row_starts

@@ -9,11 +9,10 @@ import numpy as np
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.storage import settled
-from ..table.ordered import check_kernel
 from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import cast
 from ..table.promotion import common_dtype, kind
-from ..table.refusals import Refusal
+from ..table.refusals import Refusal, check_kernel
 from ..table.table import operator
 from .sorting import is_nan, sortable
 

@@ -13,10 +13,10 @@ from ..memory.dtype import Array, Dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.reduce import check_dim_not_empty
 from ..table.layouts import contiguous
-from ..table.ordered import check_kernel, check_ordered
 from ..table.out_dtypes import SAME, SPELLED_APART, OutDtype
 from ..table.pointwise import as_array, number_as
 from ..table.promotion import kind
+from ..table.refusals import check_kernel, check_ordered
 from ..table.table import operator
 from ..table.without_data import always, rows_of
 from .ranking import place_in_order, sorted_positions

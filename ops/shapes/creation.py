@@ -14,10 +14,10 @@ from ..memory.counts import MOST_DIMENSIONS, check_count, check_storage
 from ..memory.dtype import DTYPES, Array, Device, Dtype, Scalar, default_dtype, numpy_dtype
 from ..memory.errors import BadNumber, OperatorError
 from ..table.layouts import like
-from ..table.ordered import check_dtype
 from ..table.out_dtypes import MADE
 from ..table.pointwise import checked_operand, number_as, number_in, scalar_of
 from ..table.promotion import number_dtype
+from ..table.refusals import check_dtype
 from ..table.table import operator
 from ..table.without_data import rows_of
 

@@ -11,14 +11,15 @@ import numpy as np
 from ..arithmetic.choice import where
 from ..memory.counts import check_storage, repeated
 from ..memory.dims import wrap_dim, wrap_dims
-from ..memory.dtype import Array, dtype_of
-from ..memory.errors import IndexOutOfRange, OperatorError, UnsupportedDtype, WrongType
+from ..memory.dtype import Array
+from ..memory.errors import IndexOutOfRange, OperatorError, WrongType
 from ..memory.remembered import remembered
 from ..table.inline import inline
 from ..table.layouts import contiguous, lies_like
 from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import cast, operand
 from ..table.promotion import result_dtype
+from ..table.refusals import not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .shape import expand
@@ -341,9 +342,7 @@ def repeat_interleave_each(
     self: Array, repeats: Array, dim: int | None, output_size: int | None
 ) -> Array:
     if repeats.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
-        raise UnsupportedDtype(
-            f"\"repeat_interleave_cpu\" not implemented for '{dtype_of(repeats).scalar_name}'"
-        )
+        raise not_implemented("repeat_interleave_cpu", repeats.dtype)
     if repeats.ndim > 1:
         raise OperatorError("repeats must be 0-dim or 1-dim tensor")
     axis = None if dim is None else wrap_dim(dim, self.ndim)

@@ -12,10 +12,14 @@ from typing import Final
 
 import numpy as np
 
-from ..memory.dtype import DType, Dtype, Scalar, of_numpy
+from ..memory.dtype import Array, DType, Dtype, Scalar, dtype_of, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
+from .promotion import kind
 
-__all__ = ["NO_BOOLS", "Refusal", "check_number", "cpp_name", "letter", "refusing"]
+__all__ = [
+    *("NO_BOOLS", "Refusal", "check_dtype", "check_kernel", "check_number", "check_ordered"),
+    *("cpp_name", "letter", "not_implemented", "refusing"),
+]
 
 _LETTERS: Final = {
     **dict.fromkeys(("bool",), "b"),
@@ -96,6 +100,16 @@ def check_number(number: Scalar, dtype: Dtype) -> None:
         )
 
 
+def not_implemented(
+    kernel: str, dtype: Dtype | DType, *, headline: str = "", roles: dict[str, str] | None = None
+) -> UnsupportedDtype:
+    """The error of a kernel that does not take a dtype."""
+    given = dtype if isinstance(dtype, DType) else of_numpy(dtype)
+    return UnsupportedDtype(
+        f"\"{kernel}\" not implemented for '{given.scalar_name}'", headline=headline, roles=roles
+    )
+
+
 class Refusal:
     """Called with a dtype, raises if an operator refuses it.
 
@@ -151,11 +165,8 @@ class Refusal:
             return OperatorError(sentence, code="dtype-mismatch", headline=headline)
         names = self._classes[1:].split(",") if self._classes[:1] == "=" else ()
         if dtype.scalar_name in names if names else kind in self._classes:
-            return UnsupportedDtype(
-                f"\"{self._kernel}\" not implemented for '{dtype.scalar_name}'",
-                headline=headline,
-                roles={"self": f"is `{dtype}`"},
-            )
+            roles = {"self": f"is `{dtype}`"}
+            return not_implemented(self._kernel, dtype, headline=headline, roles=roles)
         return None
 
 
@@ -184,3 +195,44 @@ def refusing(refuse: Refusal | None, forward: Callable[..., object]) -> Callable
         return forward(self, *rest)
 
     return checked
+
+
+def check_dtype(kernel: str, dtype: Dtype, refused: str = "c") -> None:
+    """Refuse complex numbers, or the classes of dtypes `refused` names (see `letter`).
+
+    Raises:
+        UnsupportedDtype: the dtype is one of these.
+    """
+    if letter(dtype) in refused:
+        given = of_numpy(dtype)
+        raise not_implemented(
+            kernel,
+            given,
+            headline=f"this function does not work on elements of `{given}`",
+            roles={"self": f"is `{given}`"},
+        )
+
+
+def check_kernel(kernel: str, self: Array, refused: str = "c") -> None:
+    """`check_dtype` of a tensor's dtype.
+
+    Raises:
+        UnsupportedDtype: it is one of the refused ones.
+    """
+    check_dtype(kernel, self.dtype, refused)
+
+
+def check_ordered(what: str, self: Array, refused: str = "c", after: str = "dtypes on CPU") -> None:
+    """`check_kernel` in the words of operators that look before they start.
+
+    Raises:
+        OperatorError: the tensor is of these.
+    """
+    if letter(self.dtype) in refused or ("c" in refused and kind(self.dtype) == 3):
+        word = "complex" if kind(self.dtype) == 3 else "bool"
+        raise OperatorError(
+            f"{what} does not support {word} {after}",
+            code="dtype-mismatch",
+            headline=f"elements of `{dtype_of(self)}` have no order here",
+            roles={"self": "must be of ordered numbers"},
+        )
