@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
 from . import functional_in_script
 from .nn.sizes import scripted_as
@@ -32,6 +33,12 @@ unique = scripted_as(functional_in_script.unique)(functional.unique)
 unique_consecutive = scripted_as(functional_in_script.unique_consecutive)(
     functional.unique_consecutive
 )
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__ or name in ("pca_lowrank", "svd_lowrank"):  # the others are at the top
+        return getattr(import_module(__package__), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 def cdist(

@@ -54,6 +54,7 @@ def execute(src: str, globals: dict[str, Any], place: dict[str, Any] | None = No
         place: where the code was written that it was made from.
     """
     name = _LOADER.cache(src, globals, place)
+    globals.setdefault("__name__", name)
     globals.setdefault("__builtins__", {**vars(builtins), "__import__": _import})
     exec(compile(src, name, "exec"), globals)
 

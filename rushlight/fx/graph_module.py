@@ -355,6 +355,6 @@ def _class_of_one(cls: type[GraphModule]) -> type[GraphModule]:
     class GraphModuleImpl(cls):  # type: ignore[valid-type,misc]
         """Holds the `forward` of one GraphModule."""
 
-    GraphModuleImpl.__module__ = cls.__module__
+    GraphModuleImpl.__module__ = GraphModule.__module__
     GraphModuleImpl.__qualname__ = "GraphModule.__new__.<locals>.GraphModuleImpl"
     return GraphModuleImpl

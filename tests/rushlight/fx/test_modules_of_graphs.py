@@ -1,0 +1,156 @@
+"""GraphModules are scripted, saved, changed by passes and run."""
+
+from __future__ import annotations
+
+import io
+import operator
+import warnings
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight import fx, nn
+from rushlight.fx.experimental import const_fold, normalize, optimization, proxy_tensor
+from rushlight.fx.passes import pass_manager, tools_common
+from rushlight.fx.passes.dialect.common.cse_pass import CSEPass
+from rushlight.fx.passes.infra.pass_base import PassResult
+from rushlight.fx.passes.infra.pass_manager import (
+    PassManager,
+    pass_result_wrapper,
+    this_before_that_pass_constraint,
+)
+from rushlight.fx.passes.param_fetch import extract_attrs_for_lowering
+from rushlight.fx.passes.shape_prop import ShapeProp
+from rushlight.nn import functional
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+        self.layers = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Dropout())
+
+    def forward(self, x: Any, y: Any) -> Any:
+        first, second = torch.split(self.linear(x), 1, dim=1)
+        return functional.relu(torch.cat([first, second], 1)) + 1, self.layers(y).mean([2, 3])
+
+
+Net.forward.__annotations__.clear()  # texts, which scripts of generated code cannot read
+INPUTS = torch.ones(3, 2), torch.rand(1, 1, 5, 5)
+
+
+@pytest.fixture
+def net() -> Net:
+    made = Net().eval()
+    made.layers[1].running_mean.fill_(0.5)
+    return made
+
+
+def same(left: Any, right: Any) -> bool:
+    return all(torch.allclose(a, b) for a, b in zip(left, right, strict=True))
+
+
+def test_a_traced_module_is_scripted_and_saved_in_both_ways(net: Net) -> None:
+    traced = fx.symbolic_trace(net)
+    scripted = torch.jit.script(traced)
+    assert "torch.nn.functional.relu(cat, False, )" in scripted.code
+    archive, pickled = io.BytesIO(), io.BytesIO()
+    torch.jit.save(scripted, archive)
+    torch.save(traced, pickled)
+    archive.seek(0)
+    pickled.seek(0)
+    loaded = torch.load(pickled, weights_only=False)
+    assert loaded.code == traced.code
+    for each in (traced, scripted, torch.jit.load(archive), loaded):
+        assert same(each(*INPUTS), net(*INPUTS))
+
+
+def test_layers_are_fused_and_dropouts_removed(net: Net) -> None:
+    fused = optimization.fuse(net)
+    lean = optimization.optimize_for_inference(net)
+    assert [node.name for node in fused.graph.nodes if "layers" in node.name] == [
+        *("layers_0", "layers_2"),
+    ]
+    assert "layers_2" not in lean.code
+    assert same(fused(*INPUTS), net(*INPUTS))
+    assert same(lean(*INPUTS), net(*INPUTS))
+    with pytest.raises(AssertionError, match="Fusion only for eval!"):
+        optimization.fuse(Net())
+
+
+def test_shapes_are_noted_and_told(net: Net) -> None:
+    traced = fx.symbolic_trace(net)
+    ShapeProp(traced).propagate(*INPUTS)
+    assert 'mean: "f32[1, 2]" = ' in traced.print_readable(print_output=False)
+    wrong = fx.symbolic_trace(lambda x: torch.add(x, torch.ones(3)))
+    with pytest.raises(RuntimeError, match="ShapeProp error for: node=%add") as raised:
+        ShapeProp(wrong).propagate(torch.ones(2))
+    assert "While executing %add" in str(raised.value)
+
+
+def test_constants_are_computed_once() -> None:
+    class Constants(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b = (nn.Parameter(torch.ones(2)) for _ in range(2))
+
+        def forward(self, x: Any) -> Any:
+            return x - (self.a + self.b)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        folded = const_fold.split_const_subgraphs(Constants())
+    assert "+" not in folded.code
+    assert folded(torch.ones(2)).tolist() == [-1, -1]
+
+
+def test_passes_run_in_an_order_that_constraints_allow() -> None:
+    def first(module: Any) -> PassResult:
+        return PassResult(module, False)
+
+    def second(module: Any) -> None:
+        for node in module.graph.nodes:
+            if node.target is operator.add:
+                node.target = operator.sub
+
+    manager = PassManager([pass_result_wrapper(second), first])
+    manager.add_constraint(this_before_that_pass_constraint(first, manager.passes[0]))
+    result = manager(fx.symbolic_trace(lambda x: x + 1))
+    assert [each.__name__ for each in manager.passes] == ["first", "second"]
+    assert result.modified
+    assert "x - 1" in result.graph_module.code
+    with pytest.raises(Exception, match="running the 'second' pass after the following passes"):
+        PassManager([second])(fx.symbolic_trace(lambda x: x + 1))
+    assert pass_manager.loop_pass(lambda x: x + 1, n_iter=3)(1) == 4
+
+
+def test_graphs_are_put_in_order_and_lose_what_is_computed_twice() -> None:
+    traced = fx.symbolic_trace(lambda x: (x + 1) * (x + 1))
+    x, add = list(traced.graph.nodes)[:2]
+    add.append(x)
+    with pytest.raises(RuntimeError, match="used before it has been defined"):
+        traced.graph.lint()
+    tools_common.legalize_graph(traced).graph.lint()
+    result = CSEPass()(traced)
+    assert result is not None
+    assert result.graph_module.code.count("+") == 1
+
+
+def test_arguments_take_their_normal_form() -> None:
+    traced = fx.symbolic_trace(lambda x: functional.relu(torch.flatten(x, 1)))
+    code = normalize.NormalizeArgs(traced).transform().code
+    assert "torch.flatten(input = x, start_dim = 1, end_dim = -1)" in code
+    assert "relu(input = flatten, inplace = False)" in code
+    add = next(n for n in fx.symbolic_trace(lambda x: torch.add(x, x)).graph.nodes if n.args)
+    with pytest.raises(RuntimeError, match="schema match was ambiguous"):
+        add.normalized_arguments(nn.Module())
+    both = add.normalized_arguments(nn.Module(), (torch.Tensor, torch.Tensor), None, True)
+    assert [*both.kwargs] == ["input", "other", "alpha"]
+
+
+def test_what_is_not_there_is_refused_by_name() -> None:
+    with pytest.raises(NotImplementedError, match="make_fx"):
+        proxy_tensor.make_fx(lambda x: x)(torch.ones(1))
+    with pytest.raises(RuntimeError, match="not in the module_fetch_book"):
+        extract_attrs_for_lowering(nn.LSTM(1, 1))
