@@ -26,7 +26,7 @@ from ..table.record import Known
 from ..table.refusals import Refusal
 from ..table.table import operator
 
-__all__ = ["sigmoid"]
+__all__ = ["sigmoid", "tanh"]
 
 Kernel = Callable[..., Any]
 Forward = Callable[[Array], Array]
@@ -176,7 +176,8 @@ _declare("sinc", Refusal("q", "sinc_cpu"), np.sinc, "special_sinc")
 _declare("sinh", Refusal("q", "sinh_cpu"), np.sinh, autocast_in_graphs="full")
 _declare("sqrt", Refusal("q", "sqrt_vml_cpu"), np.sqrt)
 _declare("tan", Refusal("q", "tan_vml_cpu"), np.tan, autocast_in_graphs="full")
-_declare("tanh", Refusal("q", "tanh_vml_cpu"), pointwise("tanh", np.tanh))
+tanh: Final = _declare("tanh", Refusal("q", "tanh_vml_cpu"), pointwise("tanh", np.tanh))
+"""The hyperbolic tangent."""
 
 
 # --------------------------------------------------------------------------- without floats only

@@ -20,7 +20,7 @@ import numpy as np
 from ..memory.allocation import uncounted
 
 __all__ = [
-    *("KERNELS_VARIABLE", "LARGE", "Prepared", "by_formula", "family", "is_large", "is_ready"),
+    *("ALWAYS", "KERNELS_VARIABLE", "LARGE", "Prepared", "by_formula", "family", "is_large", "is_ready"),
     "pointwise",
 ]
 
@@ -101,18 +101,26 @@ class Prepared:
         return self.call(*values)
 
 
+ALWAYS: Final = frozenset({"gelu", "gelu_tanh", "sigmoid", "silu", "tanh"})
+"""Formulas that compute float32 of every size where there is native code: NumPy's way takes several
+passes, or gives other bits."""
+
+
 def pointwise(name: str, kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A function of one number that is computed natively where that pays, else by `kernel`, which
-    is its attribute `for_small`."""
+    is its attribute `for_small` where that is by size."""
+    least = 1 if name in ALWAYS else LARGE
 
     def compute(x: Any) -> Any:
-        found = by_formula(name, x)
+        arrays = family("arrays")
+        found = None if arrays is None else arrays.apply(name, (x,))
         return kernel(x) if found is None else found
 
     known = Prepared(compute)
 
     def call(x: Any) -> Any:
-        return known.call(x) if x.size >= LARGE else kernel(x)
+        return known.call(x) if x.dtype is _FLOAT32 and x.size >= least else kernel(x)
 
-    call.for_small = kernel  # type: ignore[attr-defined]
+    if name not in ALWAYS:
+        call.for_small = kernel  # type: ignore[attr-defined]
     return call

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..arithmetic.maths import sigmoid
+from ..arithmetic.maths import sigmoid, tanh
 from ..kernels import family
 from ..linear_algebra.linalg import linear
 from ..memory.dims import size_at
@@ -54,7 +54,7 @@ Step = Callable[[Array, State, Weights], State]
 
 
 def _tanh_step(gates: Array, state: State, weights: Weights) -> State:
-    return (as_array(np.tanh(gates + _gates(state[0], weights.w_hh, weights.b_hh))),)
+    return (tanh(as_array(gates + _gates(state[0], weights.w_hh, weights.b_hh))),)
 
 
 def _relu_step(gates: Array, state: State, weights: Weights) -> State:
@@ -66,9 +66,9 @@ def _lstm_step(gates: Array, state: State, weights: Weights) -> State:
     gates = as_array(gates + _gates(hidden, weights.w_hh, weights.b_hh))
     size = cell.shape[-1]
     opened = sigmoid(gates)  # what is made of the new content is not used: one call is quicker
-    new = np.tanh(gates[..., 2 * size : 3 * size])
+    new = tanh(gates[..., 2 * size : 3 * size])
     cell = as_array(opened[..., size : 2 * size] * cell + opened[..., :size] * new)
-    hidden = as_array(opened[..., 3 * size :] * np.tanh(cell))
+    hidden = as_array(opened[..., 3 * size :] * tanh(cell))
     if weights.w_hr is not None:
         hidden = linear(hidden, weights.w_hr, None)
     return hidden, cell
@@ -80,7 +80,7 @@ def _gru_step(gates: Array, state: State, weights: Weights) -> State:
     of_hidden = _gates(hidden, weights.w_hh, weights.b_hh)
     opened = sigmoid(as_array(gates[..., : 2 * size] + of_hidden[..., : 2 * size]))
     reset, update = opened[..., :size], opened[..., size:]
-    new = np.tanh(gates[..., 2 * size :] + reset * of_hidden[..., 2 * size :])
+    new = tanh(as_array(gates[..., 2 * size :] + reset * of_hidden[..., 2 * size :]))
     return (as_array(new + update * (hidden - new)),)
 
 

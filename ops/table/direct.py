@@ -15,7 +15,7 @@ import numpy as np
 
 from ...frontend.locks import after_fork
 from ...frontend.started import started
-from ..kernels import LARGE, family
+from ..kernels import ALWAYS, LARGE, family
 from .formula import Formula, letter_of, meeting
 from .record import Operator
 
@@ -54,7 +54,8 @@ def _explained(entry: Operator, values: Sequence[Any], result: Any) -> Any:
     taken = [values[place] for place in formula.operands]
     known = arrays.FORMULAS[formula.name]
     joins = meeting(arrays, formula, taken, letter)
-    if not joins or not (known.is_exact or result.size >= LARGE):
+    is_always = formula.name in ALWAYS and joins == letter == "f"
+    if not joins or not (known.is_exact or is_always or result.size >= LARGE):
         return None
     seen = tuple(_lies(arrays, each, result.shape) for each in taken)
     way = arrays.way_of(result.shape, result.strides, seen)

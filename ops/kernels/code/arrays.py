@@ -134,10 +134,17 @@ def apply(name: str, operands: tuple[Any, ...]) -> Any:
             return None
         operands = tuple([_alike(each, out) for each in operands])
         way = way_of(shape, out.strides, tuple((each.itemsize, each.strides) for each in operands))
-    letters = "".join(LETTERS[each.dtype] for each in operands)
-    step = Step(name, letter, tuple(range(len(operands))))
-    compute(Expression(letters, (step,), ((0, letter),)), way, list(operands), [out])
+    letters = "".join([LETTERS[each.dtype] for each in operands])
+    kernel = _alone(name, letter, letters, way.places, way.rank)
+    run(kernel, way.size, way.least, way.geometry, *operands, out)
     return out
+
+
+@lru_cache(1024)
+def _alone(name: str, letter: str, letters: str, places: str, rank: int) -> int:
+    """The kernel of one formula, whose result is of the dtype that it computes in."""
+    step = Step(name, letter, tuple(range(len(letters))))
+    return expression_kernel(Expression(letters, (step,), ((0, letter),)), places, rank)
 
 
 _BOOL: Final = np.dtype(np.bool_)
