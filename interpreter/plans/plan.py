@@ -19,6 +19,7 @@ from ..code.instructions import row
 from ..code.machine import Invoke
 from ..code.reuse import reuse
 from ..values.actions import ACTIONS
+from .direct_calls import DirectCalls
 from .plan_source import PlanSource, write_plan
 
 __all__ = ["Plan", "make_plan"]
@@ -106,6 +107,8 @@ def _compiled(
     with np.errstate(over="ignore"):
         for i in source.numbers:
             space[f"k{i}"] = np.asarray(code.constants[i]).astype(np.float32)
+    if source.direct:
+        DirectCalls(space, {i: code.operators[i] for i in sorted(source.direct)})
     # The text is all our own: see plan_source.
     exec(compile(text, "<plan>", "exec"), space)
     run = space["plan"]

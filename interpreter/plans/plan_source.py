@@ -61,13 +61,15 @@ DEEPEST = 18
 class PlanSource:
     """A plan's text, and for each of its lines the step it was written from.
 
-    `numbers` are the constants that the text wants as arrays of float32, `named` what the forms of
+    `numbers` are the constants that the text wants as arrays of float32, `direct` the operators
+    that it may call by their direct forms, `named` what the forms of
     operators name.
     """
 
     lines: list[str] = field(default_factory=list)
     steps: list[Step | None] = field(default_factory=list)
     numbers: set[int] = field(default_factory=set)
+    direct: set[int] = field(default_factory=set)
     named: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -101,7 +103,11 @@ def write_plan(
         writer.source.add(1, "note = running.record.steps.append")
     if counts:
         writer.source.add(1, "used = 0")
+    begin = len(writer.source.lines)
     writer.region(code.body, 1, code.nodes[-1])
+    if writer.source.direct:
+        writer.source.lines.insert(begin, " if trial: tick()")
+        writer.source.steps.insert(begin, None)
     return writer.source
 
 
@@ -432,9 +438,18 @@ class _Writer:
             elif entry.on_arrays is not None and operands[0].startswith("r") and shown["a"]:
                 call = f"p{operator}({every}) if {ORDINARY.format(operands[0])} else {call}"
                 self._used += OPERATOR
+            if shown["a"] and not many and self._is_pointwise(entry, operands):
+                self.source.direct.add(operator)
+                small = f" and {operands[0]}.size < {LARGE}" if "reuse(" in call else ""
+                call = f"d{operator}({every}) if warm{operator}{small} else {call}"
         if many:
             return f"{shown['a']}= {call}" if shown["a"] else call
         return f"{shown['a']} = {call}"
+
+    def _is_pointwise(self, entry: Operator, operands: Sequence[str]) -> bool:
+        """Whether an operator may have a direct form here."""
+        is_plain = not (self._called or self._noted or self._counts)
+        return is_plain and bool(entry.formula) and operands[0].startswith("r")
 
     def _written_out(
         self, forms: Sequence[Inline], step: Step, operands: list[str], result: str, call: str

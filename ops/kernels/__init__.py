@@ -20,7 +20,16 @@ import numpy as np
 from ..memory.allocation import uncounted
 
 __all__ = [
-    *("ALWAYS", "KERNELS_VARIABLE", "LARGE", "Prepared", "by_formula", "family", "is_large", "is_ready"),
+    *(
+        "ALWAYS",
+        "KERNELS_VARIABLE",
+        "LARGE",
+        "Prepared",
+        "by_formula",
+        "family",
+        "is_large",
+        "is_ready",
+    ),
     "pointwise",
 ]
 

@@ -19,7 +19,7 @@ from ..kernels import ALWAYS, LARGE, family
 from .formula import Formula, letter_of, meeting
 from .record import Operator
 
-__all__ = ["direct_form"]
+__all__ = ["direct_calls", "direct_form"]
 
 _MOST: Final = 300
 """Kernels that a process compiles for this; nothing frees them."""
@@ -41,6 +41,17 @@ def direct_form(entry: Operator) -> Callable[..., Any]:
             return entry.forward
         known = _KNOWN[entry] = module.prepared(entry.forward, partial(_explained, entry))
     return known
+
+
+def direct_calls(entry: Operator, cool: Callable[[], object]) -> Any:
+    """The same for one place in a program: an object whose `call` it is, which the caller keeps.
+
+    `cool` is called when that does not pay.  None where there is no native code.
+    """
+    module = family("prepared")
+    if module is None or module.CREW is None:
+        return None
+    return module.Known(entry.forward, partial(_explained, entry), cool)
 
 
 def _explained(entry: Operator, values: Sequence[Any], result: Any) -> Any:

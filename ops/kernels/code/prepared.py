@@ -25,7 +25,7 @@ from .crew_text import MOST_ARGUMENTS
 from .prepared_text import MOST_ENTRIES, MOST_RESULTS
 from .run import CREW, run
 
-__all__ = ["Explain", "Given", "prepared"]
+__all__ = ["CREW", "Explain", "Given", "Known", "prepared"]
 
 ndarray: Final = np.ndarray
 _MOST_LEARNED: Final = 200
@@ -59,21 +59,32 @@ def prepared(function: Callable[..., Any], explain: Explain | None = None) -> Ca
     All that a call does besides making one new array must follow from what this module says.
     What it runs is seen, or what `explain` says.
     """
-    return function if CREW is None else _Prepared(function, explain).call
+    if CREW is None:
+        return function
+    known = Known(function, explain)
+    _ALL.append(known)
+    return known.call
 
 
-class _Prepared:
-    """What is known of a function's calls."""
+class Known:
+    """What is known of a function's calls, which `call` does; it must be kept as long as that.
 
-    def __init__(self, function: Callable[..., Any], explain: Explain | None) -> None:
+    `cool` is called when nothing is learned, or when sizes change all the time.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        explain: Explain | None,
+        cool: Callable[[], object] = lambda: None,
+    ) -> None:
         assert CREW is not None
-        self._function, self._explain = function, explain
+        self._function, self._explain, self._cool = function, explain, cool
         self._learn = self.learn
         self._known = np.zeros(MOST_ENTRIES + 2, np.int64)
         self._entries: list[_Entry] = []
         self._next_wait = 1
         self.call = CREW.prepared(_address(self._known), function, self._learn)
-        _ALL.append(self)
 
     def learn(self, *values: Any) -> Any:
         """Do a call and remember how."""
@@ -90,6 +101,8 @@ class _Prepared:
         except Unknown:
             self._known[MOST_ENTRIES + 1] = self._next_wait
             self._next_wait = min(2 * self._next_wait, _LONGEST_WAIT)
+            if self._next_wait == _LONGEST_WAIT:
+                self._cool()
         return result
 
     def _seen(self, values: Sequence[Any]) -> tuple[Any, Notes | None]:
@@ -115,10 +128,11 @@ class _Prepared:
         known[1 + place % MOST_ENTRIES] = entry.address
         known[0] = min(place + 1, MOST_ENTRIES)
         if place >= MOST_ENTRIES:  # sizes that change all the time are not worth it
+            self._cool()
             known[MOST_ENTRIES + 1] = 4 * place if place < _MOST_LEARNED else 1 << 62
 
 
-_ALL: Final[list[_Prepared]] = []
+_ALL: Final[list[Known]] = []
 """What native code looks at, as long as the process lives."""
 
 

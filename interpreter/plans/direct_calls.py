@@ -1,0 +1,45 @@
+"""Direct forms of a plan's pointwise operators, which take over when it has run often.
+
+A plan asks `warm0` whether to call `d0`, which knows calls beforehand (`ops/table/direct.py`), or
+to do what it has written out.  Operators whose operands change their sizes all the time cool down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from ...ops.table.direct import direct_calls
+from ...ops.table.record import Operator
+
+__all__ = ["DirectCalls"]
+
+_TRIALS: Final = 50
+"""Runs of a plan after which it pays to learn what its operators do."""
+
+
+class DirectCalls:
+    """What a plan's operators are called by: `space` holds the names of its text."""
+
+    def __init__(self, space: dict[str, Any], operators: Mapping[int, Operator]) -> None:
+        self._space = space
+        self._operators = operators
+        self._left = _TRIALS
+        self._known: list[object] = []
+        space.update(trial=True, tick=self._tick)
+        space.update((f"warm{number}", False) for number in operators)
+
+    def _tick(self) -> None:
+        """The plan runs once more."""
+        left = self._left = self._left - 1
+        if left == 0:
+            self._space["trial"] = False
+            for number, entry in self._operators.items():
+                self._warm(number, entry)
+
+    def _warm(self, number: int, entry: Operator) -> None:
+        known = direct_calls(entry, partial(self._space.update, {f"warm{number}": False}))
+        if known is not None:
+            self._known.append(known)  # native code looks at it
+            self._space.update({f"d{number}": known.call, f"warm{number}": True})
