@@ -7,7 +7,9 @@ import math
 import numpy as np
 
 from ..layers.attention import dropped
+from ..layers.batch_norm import batch_norm_gradients
 from ..memory.dtype import Array
+from ..table.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor
 from .rows import Ints, Tensors, Wanted, aten, composite, conj, constant, gradient, joint
 
@@ -175,13 +177,32 @@ def _batch_norm(
     return found, middle, scale
 
 
-@composite("aten::batch_norm", name="NativeBatchNormBackward0")
+@joint("aten::batch_norm", of=_NAMES, name="NativeBatchNormBackward0")
 def batch_norm(
-    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
+    g: Tensor, wanted: Wanted, input: Tensor, weight: Tensor | None, running_mean: Tensor | None,
     running_var: Tensor | None, training: bool, eps: float,
-) -> Tensor:  # fmt: skip
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:  # fmt: skip
     """Channels brought to mean 0 and variance 1."""
-    return _batch_norm(input, weight, bias, running_mean, running_var, training, eps)[0]
+    if not is_grad_enabled():
+        weights, mean, var = (
+            None if each is None else each._array for each in (weight, running_mean, running_var)
+        )
+        quick = batch_norm_gradients(g._array, input._array, weights, mean, var, training, eps)
+        if quick is not None:
+            of_input, of_weight, of_bias = map(Tensor._of, quick)
+            return of_input, of_weight, of_bias
+    normal, _, scale = _batch_norm(input, None, None, running_mean, running_var, training, eps)
+    dims = [d for d in range(input.ndim) if d != 1]
+    of_bias, of_weight = g.sum(dims), (g * normal).sum(dims)
+    if not wanted["input"]:
+        return None, of_weight, of_bias
+    of_input = g
+    if training or running_mean is None or running_var is None:
+        count = input.numel() // max(1, input.shape[1])
+        apart, along = (_channels(each / count, input) for each in (of_bias, of_weight))
+        of_input = g - apart - normal * along
+    factor = scale if weight is None else scale * weight
+    return of_input * _channels(factor, input), of_weight, of_bias
 
 
 @composite("aten::native_batch_norm", "aten::_native_batch_norm_legit", apart=(1, 2))

@@ -20,7 +20,7 @@ from ..table.table import operator
 from ..table.without_data import rows_of
 from .normalize import statistics_dtype
 
-__all__: list[str] = []
+__all__ = ["batch_norm_gradients"]
 
 _NO_BYTES: Final = np.dtype(np.uint8)
 
@@ -200,6 +200,42 @@ def _batch_norm(
         mean, scale = (each.astype(np.float64) for each in kept)
         return _apply(input, mean, scale, weight, bias), *kept
     return _normalized(input, mean, variance, eps, weight, bias), *kept
+
+
+def batch_norm_gradients(
+    g: Array,
+    input: Array,
+    weight: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    training: bool,
+    eps: float,
+) -> tuple[Array, Array, Array] | None:
+    """The gradients of `batch_norm` in input, weight and bias by native code; None if there is none
+    for such operands."""
+    of_batch = training or running_mean is None or running_var is None
+    kernels = _natively(input)
+    if kernels is None or g.dtype is not input.dtype or g.shape != input.shape:
+        return None
+    if weight is not None and weight.dtype is not input.dtype:
+        return None
+    if of_batch:
+        mean, variance = kernels.moments(input)
+    else:
+        assert running_mean is not None
+        assert running_var is not None
+        mean, variance = (each.astype(np.float64) for each in (running_mean, running_var))
+    found: tuple[Array, Array, Array] = kernels.gradients(
+        *(
+            np.ascontiguousarray(g),
+            input,
+            mean.reshape(-1),
+            1 / np.sqrt(variance + eps).reshape(-1),
+        ),
+        weight,
+        of_batch=of_batch,
+    )
+    return found
 
 
 # --------------------------------------------------------------------------- operators

@@ -47,6 +47,35 @@ def test_each_element_is_rounded_once(shape: tuple[int, ...], parameters: str) -
     np.testing.assert_array_max_ulp(made, wanted, 0 if host().has_fma else 2)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("of_batch", [True, False])
+def test_gradients_are_those_of_the_formula(shape: tuple[int, ...], of_batch: bool) -> None:
+    x, g = _drawn(*shape) + np.float32(100), _drawn(2, *shape)[1]
+    axes, column = (0, *range(2, x.ndim)), (-1, *(1,) * (x.ndim - 2))
+    mean, variance = batch_norms.moments(x) if of_batch else abs(_drawn(2, shape[1])) + 1.0
+    mean, scale = mean.astype(np.float64), 1 / np.sqrt(variance.astype(np.float64) + 1e-5)
+    weight = _drawn(shape[1])
+    made = batch_norms.gradients(g, x, mean, scale, weight, of_batch=of_batch)
+    apart = (x - mean.reshape(column)) * scale.reshape(column)
+    sums = (g * apart).sum(axes), g.sum(axes, dtype=np.float64)
+    of_x, count = g.astype(np.float64), x.size // shape[1]
+    if of_batch:
+        of_x = of_x - (sums[1].reshape(column) + apart * sums[0].reshape(column)) / count
+    of_x = of_x * (scale * weight).reshape(column)
+    for found, wanted in zip(made, (of_x, *sums), strict=True):
+        np.testing.assert_allclose(found, wanted, 2e-6, 2e-5)
+
+
+def test_gradients_by_native_code_are_those_by_operators() -> None:
+    functions, found = torch.nn.functional, []
+    x, w = (torch.from_numpy(_drawn(*shape)).requires_grad_() for shape in ((2, 8, 30, 31), (8,)))
+    for again in (False, True):  # by operators where gradients shall have gradients
+        made = functions.batch_norm(x, None, None, w, w * 2, True)
+        found.append(torch.autograd.grad(made.sin().sum(), [x, w], create_graph=again))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.detach().numpy(), 1e-4, 1e-5)
+
+
 def test_threads_change_no_bit() -> None:
     x, mean, var = torch.from_numpy(_drawn(4, 40, 30, 30)), torch.zeros(40), torch.ones(40)
     before, found = threads.get_threads(), []
@@ -73,6 +102,12 @@ def test_cpus_with_shorter_vectors_give_the_same_bits() -> None:
     assert [each.tobytes() for each in batch_norms.moments(x)] == [
         each.tobytes() for each in (mean, variance)
     ]
+    made = assembled(batch_norms._gradients_text(target, 1), target)
+    kernel = placed(made, ("batch_norm_gradients",))["batch_norm_gradients"]
+    whole = batch_norms.gradients(x * 2, x, mean, variance, None, of_batch=True)
+    out = [np.empty_like(each) for each in whole]
+    run(kernel, 5, 6, 77, 5, 3, x * 2, x, mean, variance, np.ones(5), *out)
+    assert [each.tobytes() for each in whole] == [each.tobytes() for each in out]
     found = np.empty((2, 5), np.float32)
     made = assembled(batch_norms._factors_text(target, "double", 0, 0), target)
     kernel = placed(made, ("batch_norm",))["batch_norm"]

@@ -6,6 +6,8 @@ is then one fused product and sum.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -24,9 +26,9 @@ from .convolution_frame import PLAIN, After
 from .objects import kernel
 from .run import run
 from .target import Target
-from .text import DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value
+from .text import DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value, Variable
 
-__all__ = ["Elements", "factors", "moments", "normalized"]
+__all__ = ["Elements", "factors", "gradients", "moments", "normalized"]
 
 F: Final = np.float32
 _LEAST: Final = 1 << 15
@@ -210,3 +212,103 @@ def _moments_text(target: Target) -> str:
     return code.kernel(
         "channel_moments", [*counts, *((POINTER, name) for name in ("x", "mean", "variance"))]
     )
+
+
+def gradients(
+    g: Any, x: Any, mean: Any, scale: Any, weight: Any, *, of_batch: bool
+) -> tuple[Any, Any, Any]:
+    """The gradients of `(x - mean) * scale * weight + bias` in x, weight and bias from its own, g.
+
+    g and x are float32, in one piece and of one shape; mean and scale are float64, weight float32
+    or None, with an element for each channel.  If they are `of_batch`, they are those of x itself,
+    and move with it.  Sums are taken as in `moments`.
+    """
+    g, x = g[...], x[...]  # which no other thread can change
+    samples, channels = x.shape[:2]
+    size = x[0, 0].size
+    vectors = [np.ascontiguousarray(each[...], np.float64) for each in (mean, scale)]
+    vectors.append(np.ones(channels) if weight is None else weight.astype(np.float64).reshape(-1))
+    if g.shape != x.shape or any(each.shape != (channels,) for each in vectors):
+        raise ValueError("statistics and parameters do not fit the channels")
+    made = np.empty(x.shape, F), np.empty(channels, F), np.empty(channels, F)
+    form = (int(of_batch),)
+    run(
+        kernel("batch_norm_gradients", form, lambda target: _gradients_text(target, *form)),
+        *(channels, _LEAST // (2 * size * samples) + 1),
+        *(size, channels, samples, g, x, *vectors, *made),
+    )
+    return made
+
+
+_GRADIENTS: Final = ("g", "x", "mean", "scale", "weight", "of_x", "of_weight", "of_bias")
+
+
+def _gradients_text(target: Target, of_batch: int) -> str:
+    """For channels from `start` to `stop`."""
+    code = Code(target)
+    size, channels, samples = (
+        code.argument(INT64, name) for name in ("size", "channels", "samples")
+    )
+    at = {name: code.argument(POINTER, name) for name in _GRADIENTS}
+    zero = code.constant(INT64, 0)
+    count = (size * samples).converted("sitofp", DOUBLE)
+
+    def planes(channel: Value, visit: Callable[..., None], beside: int) -> None:
+        with code.counted(zero, samples) as sample:
+            place = (sample * channels + channel) * size
+            code.vectors(zero, size, beside, partial(visit, place))
+
+    def numbers(name: str, place: Value, mask: Value | None) -> Value:
+        return code.load_if(FLOATS, code.at(at[name], place, FLOAT), mask)
+
+    def folded(sums: list[Variable]) -> Value:
+        first, second = (each.now for each in sums)
+        return code.folded(first + second, lambda one, other: one + other)
+
+    def sums(channel: Value, middle: Value) -> tuple[Value, Value]:
+        """Of the gradients, and of their products with what x is away from the middle."""
+        plain, moved = (
+            [code.variable(code.constant(_DOUBLES, 0.0)) for _ in range(2)] for _ in range(2)
+        )
+
+        def add(place: Value, places: list[Value], mask: Value | None) -> None:
+            for i, each in enumerate(places):
+                wide, apart = (
+                    numbers(name, place + each, mask).converted("fpext", _DOUBLES) for name in "gx"
+                )
+                plain[i].set(plain[i].now + wide)
+                apart = apart - middle
+                apart = apart if mask is None else code.choose(mask, apart, 0.0)
+                moved[i].set(code.multiply_add(wide, apart, moved[i].now))
+
+        planes(channel, add, 2)
+        return folded(plain), folded(moved)
+
+    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as channel:
+        mean, scale, weight = (
+            code.load(DOUBLE, code.at(at[name], channel, DOUBLE))
+            for name in ("mean", "scale", "weight")
+        )
+        plain, moved = sums(channel, code.spread(mean))
+        for name, value in (("of_weight", moved * scale), ("of_bias", plain)):
+            code.store(value.converted("fptrunc", FLOAT), code.at(at[name], channel, FLOAT))
+        factor = scale * weight
+        parts = (factor, -(factor * scale * scale * moved / count), -(factor * plain / count), mean)
+        whole, tilt, shift, middle = (
+            code.spread(each.converted("fptrunc", FLOAT)) for each in parts
+        )
+
+        def write(place: Value, places: list[Value], mask: Value | None) -> None:
+            for each in places:
+                found = numbers("g", place + each, mask)
+                if of_batch:
+                    apart = numbers("x", place + each, mask) - middle
+                    rest = code.multiply_add(apart, tilt, shift)
+                    found = code.multiply_add(found, whole, rest)
+                else:
+                    found = found * whole
+                code.store_if(found, code.at(at["of_x"], place + each, FLOAT), mask)
+
+        planes(channel, write, _BESIDE)
+    counts = [(INT64, name) for name in ("size", "channels", "samples")]
+    return code.kernel("batch_norm_gradients", [*counts, *((POINTER, n) for n in _GRADIENTS)])
