@@ -83,6 +83,20 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "torch leaves out what is written into a tensor that nobody sees, and does not check it",
     ),
     (
+        r"no_grad\(\)",
+        r"torch[^\n]*A view was created in no_grad mode[^\n]*\n  rushlight +\{\"out\"",
+        "torch writes with gradients into no view made without them, even of what needs none; here "
+        "gradients follow it",
+    ),
+    (
+        r"(?:for|while) [^\n]*:\n(?: {8}[^\n]*\n)*? {8,}([a-e]) [-+*/|&]?= [^\n]*\n"
+        r"(?:[^\n]*\n)*?"
+        r" {4}\1(?:\.\w+_\(|\[[^\n]*\] [-+*/|&]?= | [-+*/|&]= )",
+        r"^\w+\n  torch +\{\"out\"",
+        "torch takes what a loop leaves for what its rounds made, even where it has none, and "
+        "drops what is then written into the argument",
+    ),
+    (
         r"divmod\(",
         r"torch .*\"out\".*rushlight.*ZeroDivisionError: \w+ divmod",
         "torch leaves out a division whose result nobody uses",

@@ -13,6 +13,7 @@ from ..memory.errors import OperatorError, UnsupportedDtype
 from ..table.declare import with_twin
 from ..table.formula import formula
 from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline
+from ..table.layouts import like
 from ..table.out_dtypes import CAN_CAST, FOUND, OutDtype
 from ..table.pointwise import (
     as_array,
@@ -159,7 +160,9 @@ def _test(name: str, kernel: Kernel, otherwise: bool) -> Callable[[Array], Array
     def test(self: Array) -> Array:
         refuse(self.dtype)
         if kind(self.dtype) < 2:
-            return np.full(self.shape, otherwise)
+            answers = like(self, _BOOL)
+            answers.fill(otherwise)
+            return answers
         return as_array(kernel(self))
 
     return test

@@ -11,6 +11,7 @@ from ..memory.dtype import Array, default_dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
 from ..table.declare import with_twin
+from ..table.layouts import contiguous
 from ..table.out_dtypes import FOUND, OutDtype
 from ..table.pointwise import as_array, checked_broadcast
 from ..table.promotion import kind
@@ -83,7 +84,7 @@ _refuse_angle: Final = Refusal("q", "angle_cpu")
 def angle(self: Array) -> Array:
     _refuse_angle(self.dtype)
     if self.dtype.kind == "c":
-        return as_array(np.arctan2(self.imag, self.real))
+        return contiguous(as_array(np.arctan2(self.imag, self.real)))
     if kind(self.dtype) < 2:
         return np.where(self < 0, math.pi, 0.0).astype(default_dtype.float)
     flat = np.where(self < 0, self.dtype.type(math.pi), self.dtype.type(0))

@@ -214,7 +214,7 @@ def _sign(self: Array) -> Array:
     if kind(self.dtype) == 2:
         above, below = np.greater(self, 0), np.less(self, 0)
         return as_array(np.subtract(above, below, dtype=np.int8)).astype(self.dtype)
-    return self.copy() if kind(self.dtype) == 0 else as_array(np.sign(self))
+    return as_array(np.logical_and(self, self) if kind(self.dtype) == 0 else np.sign(self))
 
 
 @with_twin("aten::sgn(Tensor self) -> Tensor", twin="method", out_dtype=FOUND)

@@ -22,7 +22,7 @@ def _rounder(refuse: Refusal, kernel: Callable[..., object]) -> Callable[[Array]
     def rounded(self: Array) -> Array:
         refuse(self.dtype)
         if kind(self.dtype) < 2:
-            return self.copy()
+            return as_array(np.positive(self))  # a copy that lies like it
         return as_array(kernel(self))
 
     return rounded

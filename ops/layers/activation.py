@@ -444,11 +444,13 @@ def _check_prelu(self: Array, weight: Array) -> None:
         )
 
 
+_refuse_prelu: Final = Refusal("biuqc", "prelu_cpu")
+
+
 @operator(
     "aten::prelu(Tensor self, Tensor weight) -> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
-    refuses=Refusal("biuqc", "prelu_cpu"),
     layout="L",
     out="",
     rows=rows_of("self"),
@@ -456,6 +458,7 @@ def _check_prelu(self: Array, weight: Array) -> None:
 def prelu(self: Array, weight: Array) -> Array:
     """Negative numbers times a weight, the same for all or one a channel."""
     _check_prelu(self, weight)
+    _refuse_prelu(self.dtype)
     shape = (-1, *(1,) * (self.ndim - 2)) if self.ndim > 1 else (1,) * self.ndim
     return prelu_kernel(self, weight.reshape(shape if weight.size != 1 else (1,) * self.ndim))
 

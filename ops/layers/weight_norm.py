@@ -36,6 +36,8 @@ def norm_except_dim(v: Array, pow: int, dim: int) -> Array:
 def weight_norm_and_norms(v: Array, g: Array, dim: int) -> tuple[Array, Array]:
     """The weight `v * (g / norm)` and the norms."""
     norms = norm_except_dim(v, 2, dim)
+    if g.size == norms.size and dim in (0, v.ndim - 1):
+        g = g.reshape(norms.shape)
     return as_array(v * (g / norms)), norms
 
 

@@ -107,7 +107,7 @@ operator(
     "aten::addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
     "-> Tensor(a!)",
     cost="added-product",
-)(in_place(addmm))
+)(in_place(addmm, late=True))
 
 
 @operator(
@@ -136,7 +136,7 @@ operator(
     "-> Tensor(a!)",
     face="both",
     cost="added-product",
-)(in_place(addmv))
+)(in_place(addmv, late=True))
 
 
 @operator(
@@ -163,7 +163,7 @@ operator(
     "aten::baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
     "Scalar alpha=1) -> Tensor(a!)",
     cost="added-product",
-)(in_place(baddbmm))
+)(in_place(baddbmm, late=True))
 
 
 @operator(
@@ -233,4 +233,4 @@ operator(
     "aten::addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) "
     "-> Tensor(a!)",
     cost="reads",
-)(in_place(addr))
+)(in_place(addr, late=True))

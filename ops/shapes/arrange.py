@@ -16,7 +16,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.reduce import sum_over, total
 from ..table.layouts import lies_like
 from ..table.out_dtypes import SAME, OutDtype
-from ..table.pointwise import as_array, cast, in_place, number_as
+from ..table.pointwise import as_array, cast, number_as, operand
 from ..table.promotion import result_dtype
 from ..table.table import operator
 from ..table.without_data import always
@@ -289,10 +289,20 @@ def matrix_h(self: Array) -> Array:
 # --------------------------------------------------------------------------- diagonals
 
 
-for _name, _triangle in (("tril", join.tril), ("triu", join.triu)):
+def _zeroing(lower: bool) -> Callable[[Array, int], Array]:
+    def zero(self: Array, diagonal: int) -> Array:
+        """Writes zeros alone, so that elements may share memory, as in torch."""
+        away = np.logical_not(join.triangle(self, diagonal, lower))
+        np.copyto(self, operand(0, self.dtype), where=away)
+        return self
+
+    return zero
+
+
+for _name, _lower in (("tril", True), ("triu", False)):
     operator(
         f"aten::{_name}_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)", written="unchecked"
-    )(in_place(_triangle))
+    )(_zeroing(_lower))
 
 
 @operator(

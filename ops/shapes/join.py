@@ -382,15 +382,16 @@ def roll(self: Array, shifts: Sequence[int], dims: Sequence[int]) -> Array:
     return contiguous(rolled) if self.size else lies_like(rolled, self)
 
 
-def _triangle(self: Array, diagonal: int, lower: bool) -> Array:
-    """What lies up to a diagonal, or beyond it; zeros elsewhere."""
+def triangle(self: Array, diagonal: int, lower: bool) -> Array:
+    """A mask of what lies up to a diagonal, or from it on: do not write to it."""
     if self.ndim < 2:
         name = "tril" if lower else "triu"
         raise OperatorError(f"{name}: input tensor must have at least 2 dimensions")
     rows, columns = self.shape[-2:]
+    diagonal -= not lower
     diagonal = min(max(diagonal, -rows - 1), columns)  # the farthest that make a difference
     mask = _kept if rows * columns <= _SMALL else _made
-    return where(mask(rows, columns, diagonal, lower), self, operand(0, self.dtype))
+    return mask(rows, columns, diagonal, lower)
 
 
 _SMALL: Final = 1 << 18
@@ -414,7 +415,7 @@ _kept: Final = remembered(8 << 20)(_made)
     rows=rows_of("self"),
 )
 def tril(self: Array, diagonal: int) -> Array:
-    return _triangle(self, diagonal, True)
+    return where(triangle(self, diagonal, True), self, operand(0, self.dtype))
 
 
 @operator(
@@ -425,7 +426,7 @@ def tril(self: Array, diagonal: int) -> Array:
     rows=rows_of("self"),
 )
 def triu(self: Array, diagonal: int) -> Array:
-    return _triangle(self, diagonal - 1, False)
+    return where(triangle(self, diagonal, False), self, operand(0, self.dtype))
 
 
 @operator("aten::meshgrid(Tensor[] tensors) -> Tensor[]")

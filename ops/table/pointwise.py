@@ -288,16 +288,23 @@ def _cast_error(source: Dtype, target: Dtype) -> OperatorError:
     )
 
 
-def in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
-    """The in-place form of a forward: computes, then writes into the first argument."""
+def in_place(forward: Callable[..., Array], *, late: bool = False) -> Callable[..., Array]:
+    """The in-place form of a forward: computes, then writes into the first argument.
+
+    With `late` memory that elements share is told after all else.
+    """
 
     def write_result(self: Array, *rest: object) -> Array:
-        check_written(self, rest)
+        if not late:
+            check_written(self, rest)
         try:
             result = forward(self, *rest)
         except UnsupportedDtype:
             _check_target(self, rest)
             raise
+        if late:
+            check_result_shape(self.shape, result.shape)
+            check_written(self, rest)
         return write(self, result)
 
     write_result.checks_overlap = True  # type: ignore[attr-defined]

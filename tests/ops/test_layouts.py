@@ -285,3 +285,13 @@ def test_functions_of_pairs_lie_beside_the_first_that_tells(name: str) -> None:
     assert function(block, turned).stride() == (12, 3, 1)
     assert function(REPEATED, REPEATED).stride() == (6, 3, 1)
     assert function(torch.ones(2, 1, 3).expand(2, 4, 3), turned).stride() == (12, 1, 4)
+
+
+OF_WHOLE = "isnan isinf isfinite isposinf floor ceil trunc round sign".split()
+
+
+@pytest.mark.parametrize("name", OF_WHOLE)
+def test_what_is_known_of_whole_numbers_lies_like_them(name: str) -> None:
+    function = getattr(torch, name)
+    assert function(TURNED.long()).stride() == (1, 2)
+    assert torch.angle(TURNED + 0j).stride() == (3, 1)

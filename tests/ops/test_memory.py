@@ -271,3 +271,17 @@ def test_a_view_that_is_changed_never_lies_in_itself(dtype: Any) -> None:
         while base is not None:
             depth, base = depth + 1, getattr(base, "base", None)
             assert depth < 20
+
+
+def test_zeros_are_written_into_elements_that_share_memory() -> None:
+    """As in torch, whose `tril_` writes zeros alone."""
+    row, column = torch.arange(1.0, 4).expand(3, 3), torch.arange(1.0, 4).view(3, 1).expand(3, 3)
+    assert row.tril_().tolist() == [[1, 0, 0]] * 3
+    assert column.triu_(-1).tolist() == [[1] * 3, [2] * 3, [0] * 3]
+
+
+def test_shared_elements_are_told_after_what_products_say_of_sizes() -> None:
+    one = torch.ones(1)
+    for sizes, told in (((3, 3), "size of the tensor"), ((4, 5), "single memory location")):
+        with pytest.raises(RuntimeError, match=told):
+            one.expand(sizes).addmm_(torch.ones(4, 2), torch.ones(2, 5))

@@ -170,3 +170,19 @@ def _grown(factor: float) -> Any:
 
 def _segments(lengths: list[int], **more: Any) -> Any:
     return torch.segment_reduce(torch.ones(4), "sum", lengths=torch.tensor(lengths), **more)
+
+
+def test_prelu_asks_for_one_dtype_before_it_asks_for_floats() -> None:
+    x, weight = torch.ones(2, 3).long(), torch.ones(1)
+    with pytest.raises(RuntimeError, match="Type promoting not supported"):
+        torch.nn.functional.prelu(x, weight)
+    with pytest.raises(NotImplementedError, match="\"prelu_cpu\" not implemented for 'Long'"):
+        torch.nn.functional.prelu(x, weight.long())
+
+
+def test_the_sizes_of_a_weight_may_be_a_vector() -> None:
+    v = torch.arange(24.0).reshape(4, 2, 3)
+    for dim, sizes in ((0, (4, 1, 1)), (2, (1, 1, 3))):
+        g = torch.arange(1.0, v.shape[dim] + 1)
+        wanted = torch._weight_norm(v, g.view(sizes), dim)
+        assert torch._weight_norm(v, g, dim).equal(wanted)
