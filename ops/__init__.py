@@ -27,8 +27,10 @@ from .eager import elsewhere
 from .memory import metadata
 from .quantized_tensors import dispatch  # joins forms to what is declared above
 from .table import autocast, grad_mode
+from .table.table import TABLE
 from .tensors import script_gradients, tape_port
 
+TABLE.later("torchvision", lambda: import_module(".detection", __name__))
 elsewhere.install("meta", lambda: import_module(".meta.calls", __name__))
 elsewhere.install("sparse", lambda: import_module(".sparse_tensors.calls", __name__))
 tape_port.install(lambda: import_module(".gradients.tape", __name__))

@@ -35,7 +35,7 @@ __all__ = [
 _FAMILIES: Final = (
     "pointwise", "reduction", "shape", "linear", "activation", "loss", "layers", "selection",
     "windows", "resampling", "recurrent", "factorisation", "spectral", "lu", "eigen", "statistics",
-    "names", "quantize", "library_calls",
+    "names", "quantize", "library_calls", "detection",
 )  # fmt: skip
 
 

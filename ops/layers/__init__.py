@@ -14,7 +14,6 @@ from . import (
     packed_sequence,
     recurrent,
     softmax,
-    vision,
     weight_norm,
 )
 
@@ -32,6 +31,5 @@ __all__ = [
     "packed_sequence",
     "recurrent",
     "softmax",
-    "vision",
     "weight_norm",
 ]
