@@ -213,6 +213,24 @@ class GraphTracer:
         """The path of a module whose call becomes a call in the graph."""
         return self.paths.get(id(module))
 
+    def push_scope(self, name: str) -> None:
+        """What is recorded from here on belongs to a scope inside the current one."""
+        self.scopes.append(name)
+
+    def pop_scope(self) -> None:
+        """The innermost scope ends.
+
+        Raises:
+            RuntimeError: there is none.
+        """
+        if not self.scopes:
+            raise RuntimeError("pop_scope(): no scope was pushed")
+        self.scopes.pop()
+
+    def current_scope(self) -> str:
+        """The name of the innermost scope."""
+        return self.scopes[-1] if self.scopes else ""
+
     def enter_module(self, path: str) -> None:
         """The call of a module begins."""
         node = self.insert("prim::TracedModuleForward", (), ())

@@ -19,7 +19,7 @@ import urllib.request
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import util
+from importlib import import_module, util
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any, Final
@@ -29,14 +29,66 @@ from .serialization.files.atomic_file import atomic_file
 from .weights import load as load_file
 
 __all__ = [
-    *("download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url"),
+    *(
+        "HASH_REGEX",
+        "download_url_to_file",
+        "get_dir",
+        "help",
+        "list",
+        "load",
+        "load_state_dict_from_url",
+    ),
     "set_dir",
 ]
 
 _PIECE: Final = 1 << 17
-_HASH: Final = re.compile(r"-([a-f0-9]*)\.")
+HASH_REGEX: Final = re.compile(r"-([a-f0-9]*)\.")
 _TRUSTED: Final = ("facebookresearch", "facebookincubator", "pytorch", "fairinternal")
 _DIRECTORY: list[str] = []
+
+
+class _Progress:
+    """Counts what is done, and shows it where the standard error output is a terminal: for who
+    asks `torch.hub` for `tqdm` where that is not installed."""
+
+    def __init__(self, iterable: Any = None, total: float | None = None, **options: Any) -> None:
+        self._each, self.total, self.n = iterable, total, 0.0
+        self._shown = not options.get("disable") and sys.stderr.isatty()
+
+    def update(self, n: float) -> None:
+        """So much more is done."""
+        self.n += n
+        if self._shown:
+            whole = f"{100 * self.n / self.total:.1f}%" if self.total else f"{self.n:.1f} bytes"
+            print(f"\r{whole}", end="", file=sys.stderr, flush=True)
+
+    def set_description(self, *given: Any, **named: Any) -> None:
+        """Shown by the real one."""
+
+    def close(self) -> None:
+        """Nothing more comes."""
+        if self._shown:
+            print(file=sys.stderr)
+
+    def __iter__(self) -> Iterator[Any]:
+        for each in self._each:
+            yield each
+            self.update(1)
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+
+def __getattr__(name: str) -> Any:
+    """`tqdm`, which torch shows its downloads with."""
+    if name != "tqdm":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    if util.find_spec("tqdm") is None:
+        return _Progress
+    return import_module("tqdm").tqdm
 
 
 def get_dir() -> str:
@@ -124,7 +176,7 @@ def load_state_dict_from_url(
     place = folder / name
     if not place.exists():
         print(f'Downloading: "{url}" to {place}\n', file=sys.stderr)
-        match = _HASH.search(name) if check_hash else None
+        match = HASH_REGEX.search(name) if check_hash else None
         download_url_to_file(url, str(place), match.group(1) if match else None, progress)
     return load_file(place, map_location, weights_only=weights_only)
 

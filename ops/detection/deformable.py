@@ -200,7 +200,8 @@ class _Geometry:
 def _somewhere(places: Array) -> Array:
     """Places, those that are no numbers or infinite far outside."""
     near = np.abs(places) < 2**30
-    return np.asarray(np.where(near, places, -2.0), places.dtype)
+    found: Array = np.where(near, places, places.dtype.type(-2))
+    return found
 
 
 def _geometry(numbers: tuple[int, ...], use_mask: bool) -> _Geometry:

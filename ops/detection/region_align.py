@@ -1,9 +1,9 @@
 """Regions of images, resampled to one size by bilinear interpolation.
 
 K. He, G. Gkioxari, P. Dollar and R. Girshick, "Mask R-CNN", 2017, section 3: each bin of a region
-is the mean of points on a grid inside it.  A point's weights are products of one along the height and
-one along the width, and so are means over a grid of points; so a region is two small products of
-matrices: `rows @ image @ columns.T`.
+is the mean of points on a grid inside it.  A point's weights are products of one along the height
+and one along the width, and so are means over a grid of points; so a region is two small products
+of matrices: `rows @ image @ columns.T`.
 """
 
 from __future__ import annotations

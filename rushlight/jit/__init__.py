@@ -6,6 +6,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Final
 
+from .._C.tracing import _get_tracing_state
 from ..frontend.exceptions import ScriptError as Error
 from ..frontend.exceptions import ScriptWarning
 from ..ops.tensors.overriding import asks, has_torch_function, has_torch_function_unary
@@ -84,6 +85,7 @@ __all__ = [
     "_overload_method",
     "_unwrap_optional",
     "_fork",
+    "_script_if_tracing",
     "_state",
     "_wait",
     "annotate",
@@ -117,12 +119,15 @@ __all__ = [
     "wait",
 ]
 
+_script_if_tracing = script_if_tracing
+
 register_special(annotate, SpecialForm("annotate"))
 register_special(is_scripting, SpecialForm("is_scripting"))
 register_special(asks, SpecialForm("asks"))
 register_special(has_torch_function, SpecialForm("asks"))
 register_special(has_torch_function_unary, SpecialForm("asks"))
 register_special(is_tracing, SpecialForm("is_tracing"))
+register_special(_get_tracing_state, SpecialForm("is_tracing"))
 register_special(isinstance, SpecialForm("isinstance"))
 register_special(fork, SpecialForm("fork"))
 register_special(wait, SpecialForm("wait"))

@@ -79,7 +79,17 @@ def _can_be_compiled(cls: type) -> bool:
     if is_ours and not hasattr(cls, "_jit_override_qualname"):
         return False
     routines = [value for name in vars(cls) if inspect.isroutine(value := getattr(cls, name, None))]
-    return bool(routines) and all(hasattr(routine, "__code__") for routine in routines)
+    if not routines:
+        return _is_written_in_python(cls)
+    return all(hasattr(routine, "__code__") for routine in routines)
+
+
+def _is_written_in_python(cls: type) -> bool:
+    """Whether a class without methods, `numbers.Number`, stands in a source file."""
+    try:
+        return bool(inspect.getsource(cls))
+    except (OSError, TypeError):
+        return False
 
 
 # -------------------------------------------------------------------------------- enumerations

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..hub import load_state_dict_from_url
+from ..hub import load_state_dict_from_url, tqdm
 
-__all__ = ["load_url"]
+__all__ = ["load_url", "tqdm"]
 
 load_url = load_state_dict_from_url

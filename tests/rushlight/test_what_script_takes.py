@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import types
 from typing import Any
 
@@ -262,3 +263,52 @@ def test_calls_of_slice() -> None:
         torch.jit.script(named)
     with pytest.raises(RuntimeError, match="slice accepts exactly 1, 2 or 3 arguments, got: 4"):
         torch.jit.script(many)
+
+
+# ------------------------------------------------------------- classes of modules, and of numbers
+
+
+class _Asks(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(2, 2), torch.nn.ReLU()])
+        self.weight = torch.nn.Parameter(torch.ones(2))
+        self.none = None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers:
+            x = layer(x) if isinstance(layer, (torch.nn.Conv2d, torch.nn.Linear)) else x + 1
+        if isinstance(self.weight, torch.nn.Linear) or isinstance(self.none, torch.nn.Linear):
+            x = x * 0
+        if torch._C._get_tracing_state():
+            x = x * 0
+        return x
+
+
+def _number(a: float, b: Any) -> tuple[bool, bool]:
+    return isinstance(a, numbers.Number), isinstance(b, numbers.Number)
+
+
+def test_values_are_asked_for_classes_of_modules_and_numbers() -> None:
+    module = _Asks()
+    x = torch.ones(1, 2)
+    assert torch.equal(torch.jit.script(module)(x), module(x))
+    scripted = torch.jit.script(_number)
+    assert scripted(1.0, 2) == (False, False)  # as in torch, the class is one of its own
+    assert "isinstance[types=[__torch__.numbers.Number]]" in str(scripted.graph)
+
+
+def test_scopes_of_traces() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        state = torch._C._get_tracing_state()
+        state.push_scope("outer")
+        state.push_scope("inner")
+        assert state.current_scope() == "inner"
+        x = x + 1
+        state.pop_scope()
+        state.pop_scope()
+        return x * 2
+
+    graph = torch.jit.trace(function, torch.ones(2), check_trace=False).graph
+    scopes = {node.kind(): node.scopeName() for node in graph.nodes()}
+    assert (scopes["aten::add"], scopes["aten::mul"]) == ("outer/inner", "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from . import compiler
-from .compiler import (
+from .. import compiler
+from ..compiler import (
     allow_in_graph,
     assume_constant_result,
     disable,
@@ -14,13 +14,18 @@ from .compiler import (
     list_backends,
     reset,
 )
+from . import eval_frame, exc, utils
+from .eval_frame import OptimizedModule
 
 __all__ = [
+    "OptimizedModule",
     "allow_in_graph",
     "assume_constant_result",
     "config",
     "disable",
     "disallow_in_graph",
+    "eval_frame",
+    "exc",
     "forbid_in_graph",
     "graph_break",
     "is_compiling",
@@ -32,6 +37,7 @@ __all__ = [
     "maybe_mark_dynamic",
     "optimize",
     "reset",
+    "utils",
 ]
 
 config = SimpleNamespace(

@@ -1,0 +1,31 @@
+"""`torch._prims_common`: what packages call of it."""
+
+from __future__ import annotations
+
+import warnings
+
+from .settings import are_deterministic_algorithms_enabled
+from .settings import is_deterministic_algorithms_warn_only_enabled as only_warned
+
+__all__ = ["alert_not_deterministic"]
+
+
+def alert_not_deterministic(caller: str) -> None:
+    """Say that an operator of that name may give other bits each time, if the user wants to know.
+
+    Raises:
+        RuntimeError: only deterministic algorithms are allowed.
+    """
+    if not are_deterministic_algorithms_enabled():
+        return
+    text = f"{caller} does not have a deterministic implementation"
+    if not only_warned():
+        raise RuntimeError(
+            f"{text}, but you set 'torch.use_deterministic_algorithms(True)'. You can turn off "
+            "determinism just for this operation, or you can use the 'warn_only=True' option, if "
+            "that's acceptable for your application."
+        )
+    warnings.warn(
+        f"{text}, but you set 'torch.use_deterministic_algorithms(True, warn_only=True)'.",
+        stacklevel=2,
+    )

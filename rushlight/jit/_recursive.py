@@ -1,0 +1,41 @@
+"""`torch.jit._recursive`: what packages touch of how modules are compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .concrete import concrete_type
+from .module import RecursiveScriptModule
+from .script import script
+
+__all__ = ["ConcreteTypeStore", "concrete_type_store", "create_script_module", "wrap_cpp_module"]
+
+
+class ConcreteTypeStore:
+    """Torch keeps the types of modules here, by their Python class.
+
+    rushlight keeps them with the classes and compares all that is compiled in, so that there is
+    nothing to forget when a class changes.
+    """
+
+    def __init__(self) -> None:
+        self.type_store: dict[type, list[Any]] = {}
+        self.methods_compiled: set[Any] = set()
+
+    def get_or_create_concrete_type(self, nn_module: Any) -> Any:
+        """The type that a module is compiled under."""
+        return concrete_type(nn_module)
+
+
+concrete_type_store = ConcreteTypeStore()
+
+
+def create_script_module(nn_module: Any, stubs_fn: Any, share_types: bool = True) -> Any:
+    """The scripted module."""
+    del stubs_fn, share_types
+    return script(nn_module)
+
+
+def wrap_cpp_module(cpp_module: Any) -> RecursiveScriptModule:
+    """A scripted module's handle is the module itself."""
+    return cpp_module  # type: ignore[no-any-return]

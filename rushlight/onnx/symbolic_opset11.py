@@ -1,0 +1,18 @@
+"""`torch.onnx.symbolic_opset11`: how torch's operators are exported, which they are not here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+__all__: list[str] = []
+
+
+def __getattr__(name: str) -> Callable[..., NoReturn]:
+    if name.startswith("__"):
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"torch.onnx: rushlight exports nothing, also not `{name}`")
+
+    return refuse
