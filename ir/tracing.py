@@ -46,6 +46,7 @@ from .graph import Graph, Node, Value
 from .tensor_types import type_of_array
 from .trace_arguments import DECOMPOSED, recorded, signature_named
 from .trace_items import copy_to, get_item, set_item
+from .trace_scope_names import Scopes
 
 __all__ = ["GraphTracer", "TracerWarning"]
 
@@ -91,10 +92,11 @@ def _not_in_place(entry: Operator) -> Operator:
     return TABLE.operator(full) or entry
 
 
-class GraphTracer:
+class GraphTracer(Scopes):
     """Writes what happens in this thread into a graph, until it is taken out of `ACTIVE`."""
 
     def __init__(self, strict: bool = True) -> None:
+        super().__init__()
         self.thread = threading.get_ident()
         self.paused = 0
         self.strict = strict
@@ -103,7 +105,6 @@ class GraphTracer:
         self.graph = Graph()
         self.known: dict[int, Value] = {}
         self.paths: dict[int, str] = {}
-        self.scopes: list[str] = []
         self._kept: list[Any] = []
         self._waiting: list[tuple[Value, Tensor]] = []
 
@@ -204,32 +205,9 @@ class GraphTracer:
                 return name if name != "self" and name.isidentifier() else None
         return None
 
-    @property
-    def scope(self) -> str:
-        """The modules being called, as graphs write them."""
-        return "/".join(self.scopes)
-
     def path_of(self, module: object) -> str | None:
         """The path of a module whose call becomes a call in the graph."""
         return self.paths.get(id(module))
-
-    def push_scope(self, name: str) -> None:
-        """What is recorded from here on belongs to a scope inside the current one."""
-        self.scopes.append(name)
-
-    def pop_scope(self) -> None:
-        """The innermost scope ends.
-
-        Raises:
-            RuntimeError: there is none.
-        """
-        if not self.scopes:
-            raise RuntimeError("pop_scope(): no scope was pushed")
-        self.scopes.pop()
-
-    def current_scope(self) -> str:
-        """The name of the innermost scope."""
-        return self.scopes[-1] if self.scopes else ""
 
     def enter_module(self, path: str) -> None:
         """The call of a module begins."""

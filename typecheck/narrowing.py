@@ -356,9 +356,9 @@ def _is_module_of(scope: Scope, value: typed.Expr, wanted: tree.Expr) -> bool | 
 def _class_info(scope: Scope, node: tree.Expr) -> list[Type]:
     if isinstance(node, tree.TupleDisplay):
         return [t for e in node.elements for t in _class_info(scope, e)]
-    if isinstance(node, tree.Name | tree.Attribute):
-        if hasattr(scope.meaning(node), "has_instance"):  # of modules, which the value is none of
-            return []
+    is_name = isinstance(node, tree.Name | tree.Attribute)
+    if is_name and hasattr(scope.meaning(node), "has_instance"):
+        return []  # a class of modules, which the value is none of
     return [scope.annotations.read(node)]
 
 

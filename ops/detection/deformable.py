@@ -199,8 +199,7 @@ class _Geometry:
 
 def _somewhere(places: Array) -> Array:
     """Places, those that are no numbers or infinite far outside."""
-    near = np.abs(places) < 2**30
-    found: Array = np.where(near, places, places.dtype.type(-2))
+    found: Array = np.where(np.abs(places) < 2**30, places, places.dtype.type(-2))
     return found
 
 
@@ -224,8 +223,9 @@ def deform_conv2d(
         values = values * geometry.masks(given[3], reading)
     columns = _columns(values, geometry.groups)
     kernels = given[1].reshape(geometry.groups, len(weight) // geometry.groups, -1)
-    result = (kernels @ columns).reshape(len(input), len(weight), *out)
-    return (result + given[4].reshape(1, -1, 1, 1)).astype(input.dtype, copy=False)
+    result: Array = (kernels @ columns).reshape(len(input), len(weight), *out)
+    result = result + given[4].reshape(1, -1, 1, 1)
+    return result.astype(input.dtype, copy=False)
 
 
 def _check_dtypes(first: Array, *others: Array) -> None:
