@@ -85,6 +85,7 @@ _PACKAGES = (
     "optim",
     "overrides",
     "random",
+    "return_types",
     "serialization",
     "signal",
     "sparse",
@@ -113,11 +114,24 @@ set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled set_autocast_gp
 _FUNCTIONAL = "cdist lu norm stft tensordot unique unique_consecutive".split()
 _SPARSE = """sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor
 sparse_bsc_tensor sparse_bsr_tensor""".split()
+_INNER = """AliasDb AnyType Argument AwaitType Block BoolType ClassType CompilationUnit ComplexType
+DeviceObjType DictType DisableTorchFunction DisableTorchFunctionSubclass DispatchKeySet EnumType
+FloatType FunctionSchema FutureType Graph IntType InterfaceType ListType Node NoneType NumberType
+OptionalType RRefType ScriptDict ScriptFunction ScriptList ScriptMethod ScriptModule ScriptObject
+StreamObjType StringType TensorType TupleType Type UnionType Use Value parse_schema""".split()
+_STORAGES = """BFloat16Storage BoolStorage ByteStorage CharStorage ComplexDoubleStorage
+ComplexFloatStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage ShortStorage
+Storage TypedStorage UntypedStorage""".split()
 _ELSEWHERE = {
     "Future": ".interpreter.values.tasks",
     "compile": ".compiler",
     "_assert": ".jit.special_names",
     **dict.fromkeys(_FUNCTIONAL, ".functional"),
+    **dict.fromkeys(_INNER, "._C"),
+    **dict.fromkeys(_STORAGES, ".storage"),
+    **dict.fromkeys(("fork", "wait"), ".jit"),
+    "GradScaler": ".amp",
+    **dict.fromkeys("dsmm hsmm hspmm saddmm smm spmm sspaddmm".split(), ".sparse.older"),
     **dict.fromkeys(_SPARSE, ".sparse.creation"),
     "pca_lowrank": ".low_rank",
     "svd_lowrank": ".low_rank",
@@ -141,8 +155,15 @@ def _public_names() -> dict[str, object]:
 
 
 def _foreach(name: str) -> Any:
-    """An operator over lists of tensors."""
+    """An operator over lists of tensors; None if the name is none of them."""
+    if not name.startswith("_foreach_"):
+        return None
     return import_module(".foreach", __name__).foreach_function(name)
+
+
+def _refused(name: str) -> Any:
+    """What stands for a name that exists in torch and is refused here."""
+    return import_module(".refused", __name__).refused(name)
 
 
 def _unknown(name: str) -> AttributeError:
@@ -162,7 +183,7 @@ def __getattr__(name: str) -> Any:
         value: Any = getattr(import_module(_ELSEWHERE[name], __name__), name)
     elif not name.startswith("__") and name in _public_names():
         value = _public_names()[name]
-    elif name.startswith("_foreach_") and (made := _foreach(name)) is not None:
+    elif (made := _foreach(name) if name.startswith("_") else _refused(name)) is not None:
         value = made
     else:
         raise _unknown(name)

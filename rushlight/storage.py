@@ -2,7 +2,47 @@
 
 from __future__ import annotations
 
-from .ops.eager.typed_storage import TypedStorage
-from .ops.tensors.untyped_storage import Storage as UntypedStorage
+from typing import Any
 
-__all__ = ["TypedStorage", "UntypedStorage"]
+from .ops.eager.typed_storage import TypedStorage
+from .ops.memory.dtype import DTYPES, DType
+from .ops.tensors.construct import tensor
+
+__all__ = [
+    *("BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage"),
+    *("ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage"),
+    *("LongStorage", "ShortStorage", "Storage", "TypedStorage", "UntypedStorage"),
+]
+
+
+class StorageClass(type):
+    """The class of old names of storages: a call makes one, `isinstance` looks at the dtype."""
+
+    dtype: DType
+
+    def __call__(cls, *args: Any) -> Any:
+        """The storage of so many elements, or of the given ones."""
+        if args and not isinstance(args[0], int):
+            return TypedStorage(tensor(list(args[0]), dtype=cls.dtype))
+        return TypedStorage(tensor([0] * (args[0] if args else 0), dtype=cls.dtype))
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
+
+
+def _named(name: str, dtype: str) -> Any:
+    return StorageClass(name, (), {"dtype": DTYPES[dtype], "__module__": __name__})
+
+
+BFloat16Storage = _named("BFloat16Storage", "bfloat16")
+BoolStorage = _named("BoolStorage", "bool")
+ByteStorage = _named("ByteStorage", "uint8")
+CharStorage = _named("CharStorage", "int8")
+ComplexDoubleStorage = _named("ComplexDoubleStorage", "complex128")
+ComplexFloatStorage = _named("ComplexFloatStorage", "complex64")
+DoubleStorage = _named("DoubleStorage", "float64")
+FloatStorage = Storage = _named("FloatStorage", "float32")
+HalfStorage = _named("HalfStorage", "float16")
+IntStorage = _named("IntStorage", "int32")
+LongStorage = _named("LongStorage", "int64")
+ShortStorage = _named("ShortStorage", "int16")

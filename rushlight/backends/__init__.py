@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import cuda, cudnn, mha, mkl, mkldnn, mps, openmp
+from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, openmp
 
-__all__ = ["cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp", "private_backend"]
+__all__ = ["cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp", "private_backend"]
 
 private_backend = "privateuseone"
 """The name of the device that a backend of its own would have."""

@@ -1,0 +1,32 @@
+"""Old names of matrix products with sparse tensors, and those whose result is sparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.sparse_tensors.products import addmm, matmul
+from ..ops.sparse_tensors.tensors import is_sparse
+
+__all__ = ["dsmm", "hsmm", "hspmm", "saddmm", "smm", "spmm", "sspaddmm"]
+
+
+def _product(a: Any, b: Any) -> Any:
+    return matmul(a, b) if is_sparse(a) or is_sparse(b) else a @ b
+
+
+def _sparse_product(a: Any, b: Any) -> Any:
+    """The product as a tensor that keeps what is not zero."""
+    made = _product(a, b)
+    return made if is_sparse(made) else made.to_sparse()
+
+
+def _sum(tensor: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`beta * tensor + alpha * (a @ b)`, sparse."""
+    scaled = tensor * beta if beta != 1 else tensor
+    return scaled + _sparse_product(a, b) * alpha
+
+
+spmm = dsmm = _product
+smm = hsmm = hspmm = _sparse_product
+sspaddmm = _sum
+saddmm = addmm

@@ -1,0 +1,75 @@
+"""Names of torch's: those that are refused say so, old ones stand for what serves now."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rushlight as torch
+from rushlight.refused import REASONS
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_of_names_is_up_to_date() -> None:
+    tool = ROOT / "tools" / "make_coverage.py"
+    done = subprocess.run([sys.executable, tool, "--print"], capture_output=True, check=True)
+    page = (ROOT / "docs" / "coverage.md").read_text("utf-8")
+    assert done.stdout.decode("utf-8").split("\n") == page.split("\n"), "run tools/make_coverage.py"
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_refused_names_exist_and_say_why(reason: str) -> None:
+    for name in REASONS[reason].split():
+        stands = getattr(torch, name)
+        assert not isinstance(torch.ones(1), stands)
+        with pytest.raises(NotImplementedError) as caught:
+            stands(1)
+        assert str(caught.value) == f"torch.{name} {reason}"
+
+
+def test_unknown_names_are_attribute_errors() -> None:
+    with pytest.raises(AttributeError):
+        torch.no_such_name  # noqa: B018
+
+
+def test_old_names_of_storages() -> None:
+    storage = torch.FloatStorage([1.0, 2.0])
+    assert isinstance(storage, torch.FloatStorage)
+    assert not isinstance(storage, torch.LongStorage)
+    assert storage.tolist() == [1, 2]
+    assert isinstance(torch.ones(2).storage(), torch.Storage)
+    assert len(torch.LongStorage(3)) == 3
+
+
+def test_results_with_names() -> None:
+    assert isinstance(torch.ones(2, 2).max(0), torch.return_types.max)
+    assert isinstance(torch.ones(2, 2).topk(1), torch.return_types.topk)
+    with pytest.raises(AttributeError):
+        torch.return_types.add  # noqa: B018
+
+
+def test_old_products_of_sparse_matrices() -> None:
+    s, dense = torch.eye(2).to_sparse(), torch.ones(2, 2)
+    assert torch.spmm(s, dense).tolist() == [[1, 1], [1, 1]]
+    assert torch.smm(s, dense).to_dense().tolist() == [[1, 1], [1, 1]]
+    assert torch.sspaddmm(s, s, dense).to_dense().tolist() == [[2, 1], [1, 2]]
+    assert torch.saddmm(dense, s, dense).tolist() == [[2, 2], [2, 2]]
+
+
+def test_tables_that_hold_no_keys() -> None:
+    from rushlight.utils.weak import TensorWeakRef, WeakTensorKeyDictionary
+
+    table, key = WeakTensorKeyDictionary(), torch.ones(1)
+    table[key] = 3
+    reference = TensorWeakRef(key)
+    assert (key in table, torch.ones(1) in table, reference() is key) == (True, False, True)
+    del key
+    assert (len(table), reference()) == (0, None)
+
+
+def test_what_the_processor_can_do() -> None:
+    assert torch.backends.cpu.get_cpu_capability() in ("AVX512", "AVX2", "DEFAULT")
