@@ -49,6 +49,7 @@ from . import ops as ops
 from . import optim as optim
 from . import overrides as overrides
 from . import random as random
+from . import return_types as return_types
 from . import serialization as serialization
 from . import signal as signal
 from . import sparse as sparse
