@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ...ir.graph import Block, Graph, Node, Value
 from ...ops.table.table import TABLE, Operator, Table
-from ...typecheck.types import INT, NONE, EnumType, ListType, TupleType, Type
+from ...typecheck.types import INT, NONE, EnumType, Type
 from ..values.objects import EnumMember
 from .code import Branch, Code, Region, Repeat, Step
 from .instructions import opcode
@@ -342,10 +342,10 @@ def _as_machine_has_it(value: object, type: Type) -> object:
     """A constant with the members of enumerations as the machine has them."""
     if isinstance(type, EnumType):
         return EnumMember(type, str(getattr(value, "name", "")))
-    if isinstance(type, ListType) and isinstance(type.element, EnumType):
+    if type.list_of is not None and type.list_of.is_enum:
         assert isinstance(value, list)
-        return [_as_machine_has_it(member, type.element) for member in value]
-    if isinstance(type, TupleType):
+        return [_as_machine_has_it(member, type.list_of) for member in value]
+    if type.tuple_of is not None:
         assert isinstance(value, tuple)
-        return tuple(map(_as_machine_has_it, value, type.elements))
+        return tuple(map(_as_machine_has_it, value, type.tuple_of))
     return value

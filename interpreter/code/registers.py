@@ -15,7 +15,6 @@ from ...typecheck.types import (
     NONE,
     NUMBER,
     STRING,
-    OptionalType,
     Type,
 )
 
@@ -26,7 +25,7 @@ _LIGHT = frozenset({BOOL, COMPLEX, DEVICE, FLOAT, GENERATOR, INT, NONE, NUMBER, 
 
 def is_heavy(type: Type) -> bool:
     """Whether a value of the type can hold on to much memory, so that it is worth letting go."""
-    return type not in _LIGHT and not (isinstance(type, OptionalType) and type.element in _LIGHT)
+    return type.inner not in _LIGHT
 
 
 class Registers:

@@ -17,9 +17,6 @@ from ...typecheck.types import (
     NONE,
     STRING,
     TENSOR,
-    DictType,
-    ListType,
-    TupleType,
     Type,
 )
 from ..values.tasks import Task
@@ -122,8 +119,8 @@ def _call_operator(tables: Tables, node: Node, outputs: Operands, inputs: Operan
 def _element_type(tables: Tables, node: Node) -> Operands:
     """The type of the elements of the lists, which empty lists do not tell."""
     type = node.inputs[0].type
-    while isinstance(type, ListType):
-        type = type.element
+    while type.list_of is not None:
+        type = type.list_of
     return (tables.constant(type.annotation_str, STRING),)
 
 
@@ -151,7 +148,7 @@ def _construct(name: str) -> Maker:
 
 def _dict(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
     type = node.output.type
-    of_tensors = isinstance(type, DictType) and type.key == TENSOR
+    of_tensors = type.dict_of is not None and type.dict_of[0] == TENSOR
     return (opcode("tensor_dict" if of_tensors else "dict"), outputs[0], inputs)
 
 
@@ -173,14 +170,14 @@ def _unpack_list(tables: Tables, node: Node, outputs: Operands, inputs: Operands
 
 
 def _index(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
-    position, type = node.inputs[1].node, node.inputs[0].type
+    position, elements = node.inputs[1].node, node.inputs[0].type.tuple_of
     known = position.is_constant and isinstance(position.value, int)
-    if not known or not isinstance(type, TupleType):
+    if not known or elements is None:
         entry = tables.table.operator("prim::TupleIndex")
         assert entry is not None
         return (opcode("call2"), outputs[0], tables.operator(entry), *inputs)
     assert isinstance(position.value, int)
-    return (opcode("item"), outputs[0], inputs[0], position.value % len(type.elements))
+    return (opcode("item"), outputs[0], inputs[0], position.value % len(elements))
 
 
 def _slice(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:

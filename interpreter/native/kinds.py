@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...ops.table.inline import Native
 from ...typecheck.schema import Signature
-from ...typecheck.types import BOOL, FLOAT, INT, ListType, TupleType, Type, VariableType
+from ...typecheck.types import BOOL, FLOAT, INT, ListType, Type, VariableType
 
 __all__ = ["Kind", "NotNative", "bound", "kind_of", "matches"]
 
@@ -36,7 +36,7 @@ class Kind:
 
     @property
     def is_list(self) -> bool:
-        return isinstance(self.type, ListType)
+        return self.type.list_of is not None
 
     @property
     def is_rows(self) -> bool:
@@ -50,10 +50,10 @@ class Kind:
         Raises:
             NotNative: it is no list.
         """
-        if not isinstance(self.type, ListType):
+        element = self.type.list_of
+        if element is None:
             raise NotNative
-        element = self.type.element
-        return Kind(element, self.is_outside and isinstance(element, ListType))
+        return Kind(element, self.is_outside and element.list_of is not None)
 
     @property
     def parts(self) -> tuple[Kind, ...]:
@@ -62,9 +62,9 @@ class Kind:
         Raises:
             NotNative: it is no tuple.
         """
-        if not isinstance(self.type, TupleType):
+        if self.type.tuple_of is None:
             raise NotNative
-        return tuple(map(Kind, self.type.elements))
+        return tuple(map(Kind, self.type.tuple_of))
 
     @property
     def letters(self) -> str:
@@ -90,7 +90,7 @@ class Kind:
         Raises:
             NotNative: arguments cannot be that.
         """
-        if isinstance(self.type, TupleType) or (self.is_list and not _is_flat(self.element)):
+        if self.type.tuple_of is not None or (self.is_list and not _is_flat(self.element)):
             raise NotNative
         return Kind(self.type, self.is_list)
 
@@ -105,10 +105,10 @@ def kind_of(type: Type) -> Kind:
     Raises:
         NotNative: native code has no such values.
     """
-    if isinstance(type, ListType):
-        kind_of(type.element)
-    elif isinstance(type, TupleType):
-        if not type.elements or not all(element in _LETTERS for element in type.elements):
+    if type.list_of is not None:
+        kind_of(type.list_of)
+    elif type.tuple_of is not None:
+        if not type.tuple_of or not all(element in _LETTERS for element in type.tuple_of):
             raise NotNative
     elif type not in _LETTERS:
         raise NotNative
@@ -139,8 +139,8 @@ def _is_like(wanted: Type, kind: Kind, known: Known) -> bool:
     """Whether an operand is of the kind that a schema wants."""
     if isinstance(wanted, VariableType):
         return known.setdefault(wanted.name, kind) == kind
-    if isinstance(wanted, ListType):
-        return kind.is_list and _is_like(wanted.element, kind.element, known)
+    if wanted.list_of is not None:
+        return kind.is_list and _is_like(wanted.list_of, kind.element, known)
     return kind == Kind(wanted)
 
 

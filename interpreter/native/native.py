@@ -26,7 +26,7 @@ import numpy as np
 
 from ...frontend.locks import after_fork, fork_safe_lock
 from ...frontend.started import started
-from ...typecheck.types import BOOL, FLOAT, INT, ListType, Type
+from ...typecheck.types import BOOL, FLOAT, INT, Type
 from ..code.code import Code
 from ..failures.errors import is_from_outside
 from ..plans.compiling import NATIVE_VARIABLE
@@ -74,8 +74,8 @@ def native_of(code: Code, arguments: Sequence[Type]) -> Native | None:
 
 
 def _is_number(type: Type) -> bool:
-    while isinstance(type, ListType):
-        type = type.element
+    while type.list_of is not None:
+        type = type.list_of
     return type in (INT, FLOAT, BOOL)
 
 

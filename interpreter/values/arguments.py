@@ -9,7 +9,7 @@ from ...frontend.walks import text_of
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument, Signature
 from ...typecheck.signature_text import expected_text, type_text
-from ...typecheck.types import FLOAT, INT, NONE, ListType, OptionalType, TupleType
+from ...typecheck.types import FLOAT, INT, NONE, TupleType
 from .call_errors import (
     given_twice,
     missing_argument,
@@ -25,12 +25,10 @@ __all__ = ["Binding", "declaration"]
 
 def _inward_of(argument: Argument) -> Convert:
     """The conversion of an argument; one number may stand for a list of a known size."""
-    convert, size, type = inward(argument.type), argument.size, argument.type
-    if isinstance(type, OptionalType):
-        type = type.element
-    if size is None or not isinstance(type, ListType):
+    convert, size, element = inward(argument.type), argument.size, argument.type.inner.list_of
+    if size is None or element is None:
         return convert
-    number = {str(INT): int, str(FLOAT): float}.get(str(type.element))
+    number = {str(INT): int, str(FLOAT): float}.get(str(element))
 
     def repeat(value: object) -> Any:
         return convert([value] * size if value.__class__ is number else value)

@@ -10,7 +10,7 @@ from ...ir.alias_db import Place
 from ...ops.memory.dtype import Array
 from ...ops.memory.storage import bounds_of, storage_of
 from ...ops.tensors.tensor import Tensor
-from ...typecheck.types import TENSOR, ListType, Type
+from ...typecheck.types import TENSOR, Type
 from .objects import ScriptObject
 
 __all__ = ["AttributePlaces"]
@@ -47,8 +47,8 @@ class AttributePlaces:
         if isinstance(value, ScriptObject):
             attributes = value.cls.attributes.values()
             parts = [(v, a.type) for v, a in zip(value.slots, attributes, strict=True)]
-        elif isinstance(value, list) and isinstance(type, ListType):
-            parts = [(v, type.element) for v in value]
+        elif isinstance(value, list) and (element := type.list_of) is not None:
+            parts = [(v, element) for v in value]
         elif isinstance(value, dict) and len(type.contained) == 2:
             parts = [(v, type.contained[1]) for v in value.values()]
         elif isinstance(value, tuple):

@@ -10,7 +10,7 @@ from ..typecheck.schema import Argument as InnerArgument
 from ..typecheck.schema_text import SchemaError
 from ..typecheck.schema_text import parse_schema as read_schema
 from ..typecheck.signature_text import type_text
-from ..typecheck.types import ListType, OptionalType, Type
+from ..typecheck.types import Type
 from .types import Type as TypeHandle
 from .types import type_handle
 
@@ -60,13 +60,13 @@ def _argument_text(argument: InnerArgument) -> str:
 
 def _type_text(type: Type, argument: InnerArgument) -> str:
     """The type; the number of elements and the alias mark stand inside `?` and around `[]`."""
-    if isinstance(type, OptionalType):
-        return f"{_type_text(type.element, argument)}?"
-    if isinstance(type, ListType):
+    if type.optional_of is not None:
+        return f"{_type_text(type.optional_of, argument)}?"
+    if (element := type.list_of) is not None:
         size = "" if argument.size is None else str(argument.size)
-        if argument.alias is not None and not isinstance(type.element, ListType):
-            return f"{type_text(type.element)}{_alias_text(argument.alias)}[{size}]"
-        return f"{type_text(type.element)}[{size}]"
+        if argument.alias is not None and element.list_of is None:
+            return f"{type_text(element)}{_alias_text(argument.alias)}[{size}]"
+        return f"{type_text(element)}[{size}]"
     alias = _alias_text(argument.alias) if argument.alias is not None else ""
     return f"{type_text(type)}{alias}"
 

@@ -24,12 +24,7 @@ from ..typecheck.schema import Argument
 from ..typecheck.types import (
     STRING,
     TENSOR,
-    DictType,
-    ListType,
-    OptionalType,
-    TupleType,
     Type,
-    UnionType,
 )
 from .failure import CommandError, one_line
 
@@ -158,23 +153,23 @@ def convert(value: object, type: Type, name: str = "") -> Any:
     """
     if type == TENSOR:
         return _tensor(value, name)
-    if isinstance(type, OptionalType):
-        return None if value is None else convert(value, type.element, name)
-    if isinstance(type, ListType) and isinstance(value, list | tuple):
-        return [convert(item, type.element, name) for item in value]
-    if isinstance(type, TupleType) and isinstance(value, list | tuple):
-        if len(value) != len(type.elements):
+    if type.optional_of is not None:
+        return None if value is None else convert(value, type.optional_of, name)
+    if (element := type.list_of) is not None and isinstance(value, list | tuple):
+        return [convert(item, element, name) for item in value]
+    if type.tuple_of is not None and isinstance(value, list | tuple):
+        if len(value) != len(type.tuple_of):
             return value
-        pairs = zip(value, type.elements, strict=True)
+        pairs = zip(value, type.tuple_of, strict=True)
         return tuple(convert(item, element, name) for item, element in pairs)
-    if isinstance(type, DictType) and isinstance(value, dict):
+    if (entry := type.dict_of) is not None and isinstance(value, dict):
         return {
-            convert(key, type.key, name): convert(item, type.value, name)
+            convert(key, entry[0], name): convert(item, entry[1], name)
             for key, item in value.items()
         }
-    if isinstance(type, UnionType) and isinstance(value, list | tuple):
-        lists = any(isinstance(member, ListType | TupleType) for member in type.members)
-        return _tensor(value, name) if TENSOR in type.members and not lists else value
+    if type.is_choice and isinstance(value, list | tuple):
+        lists = any(m.list_of is not None or m.tuple_of is not None for m in type.alternatives)
+        return _tensor(value, name) if TENSOR in type.alternatives and not lists else value
     return value
 
 

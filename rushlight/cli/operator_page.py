@@ -10,7 +10,7 @@ from ..frontend.near_miss import near_misses
 from ..ops.table.table import TABLE, Operator
 from ..typecheck.schema import Argument
 from ..typecheck.signature_text import python_signature
-from ..typecheck.types import BOOL, FLOAT, INT, STRING, TENSOR, ListType, OptionalType, Type
+from ..typecheck.types import BOOL, FLOAT, INT, STRING, TENSOR, Type
 from .failure import CommandError
 
 __all__ = ["operator_page"]
@@ -93,14 +93,12 @@ def _example(entry: Operator) -> list[str] | None:
 
 def _texts(argument: Argument) -> list[str]:
     """Texts of values for an argument, the likeliest first."""
-    type: Type = argument.type
-    if isinstance(type, OptionalType):
-        type = type.element
+    type: Type = argument.type.inner
     if type == TENSOR:
         small = "torch.tensor([[4.0, 1.0], [2.0, 3.0]])"
         return [small, "torch.tensor([1.0, 2.0])", "torch.tensor([0, 1])", "torch.ones(1, 2, 4, 4)"]
-    if isinstance(type, ListType):
-        inner = _texts(Argument(argument.name, type.element))
+    if type.list_of is not None:
+        inner = _texts(Argument(argument.name, type.list_of))
         one = [f"[{text}]" for text in inner[:2]]
         return [f"[{inner[0]}, {inner[0]}]", *one] if inner else []
     table: dict[object, list[str]] = {

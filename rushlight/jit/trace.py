@@ -28,7 +28,7 @@ from ..typecheck.class_types import ClassType
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.tensor_facts import without_facts
-from ..typecheck.types import TENSOR, DictType, ListType, TupleType, Type
+from ..typecheck.types import TENSOR, TupleType, Type
 from . import _state
 from .decorators import SCRIPTED_IF_TRACING, is_tracing
 from .function import ScriptFunction
@@ -362,9 +362,9 @@ def _types_of(args: Sequence[Any]) -> list[Type]:
 
 
 def _is_traceable(type: Type) -> bool:
-    if isinstance(type, DictType):
-        return _is_traceable(type.value)
-    if isinstance(type, ListType | TupleType):
+    if type.dict_of is not None:
+        return _is_traceable(type.dict_of[1])
+    if type.list_of is not None or type.tuple_of is not None:
         return all(map(_is_traceable, type.contained))
     return type == TENSOR or isinstance(type, ClassType)
 

@@ -21,11 +21,9 @@ from ...typecheck.types import (
     BOOL,
     INT,
     UNKNOWN,
-    DictType,
     ListType,
     TupleType,
     Type,
-    VariableType,
 )
 from .inference import bound_types, class_of, graph_in, method_of, with_any
 
@@ -101,7 +99,7 @@ class _Completion:
 
     def constant(self, node: Node) -> None:
         """Lists and dicts that somebody could keep or change are copied where they are used."""
-        if not isinstance(node.output.type, ListType | DictType):
+        if not node.output.type.is_collection:
             return
         signature = _copy_of(node.output.type)
         for use in list(node.output.uses):
@@ -151,39 +149,39 @@ class _Completion:
     def list(self, node: Node) -> None:
         type = node.output.type
         for number in range(len(node.inputs)):
-            self.cast(node, number, type.element if isinstance(type, ListType) else ANY)
+            self.cast(node, number, type.list_of or ANY)
 
     def dict(self, node: Node) -> None:
         type = node.output.type
-        parts = (type.key, type.value) if isinstance(type, DictType) else (ANY, ANY)
+        parts = type.dict_of or (ANY, ANY)
         for number in range(len(node.inputs)):
             self.cast(node, number, parts[number % 2])
 
     def tuple(self, node: Node) -> None:
         type = node.output.type
-        if isinstance(type, TupleType) and len(type.elements) == len(node.inputs):
-            for number, element in enumerate(type.elements):
+        if type.tuple_of is not None and len(type.tuple_of) == len(node.inputs):
+            for number, element in enumerate(type.tuple_of):
                 self.cast(node, number, element)
 
     def unpack(self, node: Node) -> None:
         """The elements of a tuple, whose number its type must say."""
-        type = node.input.type
-        if not isinstance(type, TupleType):
+        known = node.input.type.tuple_of
+        if known is None:
             self.cast(node, 0, TupleType(tuple(output.type for output in node.outputs)))
-        elif len(type.elements) != len(node.outputs):
-            raise Incomplete(f"a tuple of {len(type.elements)} values is taken apart wrongly", node)
+        elif len(known) != len(node.outputs):
+            raise Incomplete(f"a tuple of {len(known)} values is taken apart wrongly", node)
 
     def unpack_list(self, node: Node) -> None:
-        if not isinstance(node.input.type, ListType):
+        if node.input.type.list_of is None:
             self.cast(node, 0, ListType(node.outputs[0].type if node.outputs else ANY))
 
     def index(self, node: Node) -> None:
-        type, place = node.inputs[0].type, constant_value(node.inputs[1])
-        if not isinstance(type, TupleType):
+        known, place = node.inputs[0].type.tuple_of, constant_value(node.inputs[1])
+        if known is None:
             node.signature = _signature("prim::TupleIndex")
             self.operator(node, node.signature)
-        elif isinstance(place, int) and not -len(type.elements) <= place < len(type.elements):
-            raise Incomplete(f"a tuple of {len(type.elements)} values has none at {place}", node)
+        elif isinstance(place, int) and not -len(known) <= place < len(known):
+            raise Incomplete(f"a tuple of {len(known)} values has none at {place}", node)
 
 
 def _signature(full_name: str) -> Signature:
@@ -194,16 +192,16 @@ def _signature(full_name: str) -> Signature:
 
 def _for_key(signature: Signature, type: Type) -> Signature:
     """The overload of reading a dict for the type of its keys."""
-    key = type.key if isinstance(type, DictType) else ANY
+    key = ANY if type.dict_of is None else type.dict_of[0]
     entry = TABLE.operator(f"aten::__getitem__.Dict_{key}")
     return signature if entry is None else entry.signature
 
 
-def _copy_of(type: ListType | DictType) -> Signature:
+def _copy_of(type: Type) -> Signature:
     """The operator that copies a list or dict."""
-    if isinstance(type, ListType):
+    if type.dict_of is None:
         return _signature("aten::copy.t")
-    entry = TABLE.operator(f"aten::copy.Dict_{type.key}")
+    entry = TABLE.operator(f"aten::copy.Dict_{type.dict_of[0]}")
     return _signature("aten::copy.Dict_str") if entry is None else entry.signature
 
 
@@ -213,7 +211,7 @@ def _only_reads(use: Use) -> bool:
     if signature is None or use.number >= len(signature.arguments):
         return False
     argument = signature.arguments[use.number]
-    return argument.alias is None and not isinstance(argument.type, VariableType)
+    return argument.alias is None and not argument.type.is_variable
 
 
 def _result_type(use: Use) -> Type:

@@ -33,9 +33,6 @@ from ...typecheck.types import (
     INT,
     NONE,
     UNKNOWN,
-    DictType,
-    ListType,
-    TupleType,
     Type,
 )
 from ..pickles.value_types import machine_type
@@ -439,7 +436,7 @@ class _Decoder:
     def make_list(self, x: int, n: int) -> None:
         type = self.code.types[x]
         output = self.push("prim::ListConstruct", n).output
-        if isinstance(type, ListType):
+        if type.list_of is not None:
             output.type = type
 
     def make_dict(self, x: int, n: int) -> None:
@@ -447,7 +444,7 @@ class _Decoder:
             raise self.fault("a dict has a key without a value")
         type = self.code.types[x]
         output = self.push("prim::DictConstruct", n).output
-        if isinstance(type, DictType):
+        if type.dict_of is not None:
             output.type = type
 
     def make_tuple(self, x: int, n: int) -> None:
@@ -456,7 +453,7 @@ class _Decoder:
     def make_named(self, x: int, n: int) -> None:
         type = self.code.types[x]
         output = self.push("prim::TupleConstruct", n).output
-        if isinstance(type, TupleType) and len(type.elements) == n:
+        if type.tuple_of is not None and len(type.tuple_of) == n:
             output.type = type
 
     def unpack(self, x: int, n: int) -> None:

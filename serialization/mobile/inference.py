@@ -27,7 +27,6 @@ from ...typecheck.types import (
     UNKNOWN,
     DictType,
     ListType,
-    OptionalType,
     TupleType,
     Type,
     VariableType,
@@ -51,7 +50,7 @@ def graph_in(function: Function) -> Graph:
 
 def class_of(type: Type) -> ClassType | None:
     """The class of an object whose attributes are read, if the type says which."""
-    type = without_none(type) if isinstance(type, OptionalType) else type
+    type = type.inner
     return type if isinstance(type, ClassType) else None
 
 
@@ -66,7 +65,7 @@ def bound_types(signature: Signature, inputs: Sequence[Value]) -> dict[str, Type
     bound: dict[str, Type] = {}
     for argument, value in zip(signature.arguments, inputs, strict=False):
         if _has_variables(argument.type):
-            is_list = isinstance(argument.type, ListType | DictType)  # which None is none of
+            is_list = argument.type.is_collection  # which None is none of
             match(argument.type, without_none(value.type) if is_list else value.type, bound)
     return bound
 
@@ -246,20 +245,20 @@ class Inference:
 
     def index(self, node: Node) -> None:
         whole, place = self.known(node.inputs[0]), constant_value(node.inputs[1])
-        if isinstance(whole, TupleType) and isinstance(place, int):
-            count = len(whole.elements)
-            self.give(node.output, whole.elements[place] if -count <= place < count else ANY)
+        if whole.tuple_of is not None and isinstance(place, int):
+            count = len(whole.tuple_of)
+            self.give(node.output, whole.tuple_of[place] if -count <= place < count else ANY)
         elif whole is not UNKNOWN:
             self.give(node.output, ANY)
 
     def unpack(self, node: Node) -> None:
         whole = self.known(node.input)
-        if isinstance(whole, TupleType) and len(whole.elements) == len(node.outputs):
-            for output, type in zip(node.outputs, whole.elements, strict=True):
+        if whole.tuple_of is not None and len(whole.tuple_of) == len(node.outputs):
+            for output, type in zip(node.outputs, whole.tuple_of, strict=True):
                 self.give(output, type)
         elif whole is not UNKNOWN:
             for output in node.outputs:
-                self.give(output, whole.element if isinstance(whole, ListType) else ANY)
+                self.give(output, whole.list_of or ANY)
 
     def anything(self, node: Node) -> None:
         self.give(node.output, ANY)

@@ -15,7 +15,7 @@ from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.relations import join
 from ...typecheck.schema import NO_DEFAULT, Argument
-from ...typecheck.types import ANY, TENSOR, ListType, OptionalType, Type
+from ...typecheck.types import ANY, TENSOR, ListType, Type
 from ..files.container import ArchiveReader
 from ..files.errors import ArchiveError, archive_error, within_limits
 from ..files.file_bytes import OpenedFile, Readable
@@ -214,7 +214,7 @@ class _Loader:
         if isinstance(type, ClassType):  # named tuples are sometimes written by name alone
             type = ANY
         default = self.values.value(argument.default)
-        if default is None and not isinstance(type, OptionalType):
+        if default is None and type.optional_of is None:
             default = NO_DEFAULT
         return Argument(argument.name, type, default)
 
@@ -315,7 +315,7 @@ class _Objects(ValueReader):
 
 def _of_anything(type: Type) -> Type:
     """An empty list's type, which tells nothing of elements."""
-    return ListType(ANY) if isinstance(type, ListType) else type
+    return type if type.list_of is None else ListType(ANY)
 
 
 def _no_call(function: Function, values: Sequence[object]) -> object:

@@ -21,7 +21,6 @@ from ...typecheck.types import (
     DictType,
     EnumType,
     ListType,
-    OptionalType,
     TupleType,
     Type,
 )
@@ -112,9 +111,9 @@ class Constants:
         Raises:
             TypeError: there is no text for such a value.
         """
-        if isinstance(type, OptionalType) and value is not None:
-            type = type.element
-        if isinstance(value, tuple) and not isinstance(type, TupleType):
+        if value is not None:
+            type = type.inner
+        if isinstance(value, tuple) and type.tuple_of is None:
             type = type_of(value)  # the parameter is an Any or a Union
         if value is None or type == NONE:
             return "None"

@@ -12,8 +12,6 @@ from ...typecheck.types import (
     BOOL,
     FLOAT,
     NONE,
-    DictType,
-    ListType,
     OptionalType,
     Type,
 )
@@ -254,7 +252,7 @@ def _tuple_slice(e: Expressions, text: Text, node: Node) -> None:
 
 def _list_construct(e: Expressions, text: Text, node: Node) -> None:
     type = node.output.type
-    evident = isinstance(type, ListType) and element_is_evident(type.element)
+    evident = type.list_of is not None and element_is_evident(type.list_of)
     if node.inputs and evident:
         text.write_list(e.all_of(node.inputs), "[", "]")
     else:
@@ -265,7 +263,7 @@ def _list_construct(e: Expressions, text: Text, node: Node) -> None:
 
 def _dict_construct(e: Expressions, text: Text, node: Node) -> None:
     type = node.output.type
-    evident = isinstance(type, DictType) and all(map(element_is_evident, type.contained))
+    evident = type.dict_of is not None and all(map(element_is_evident, type.contained))
     if not (node.inputs and evident):
         text.write(f"annotate({e.spell(type)}, ")
     text.write("{")

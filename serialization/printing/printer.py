@@ -21,10 +21,8 @@ from ...typecheck.schema import Argument, Signature
 from ...typecheck.types import (
     BOOL,
     NONE,
-    OptionalType,
     TupleType,
     Type,
-    UnionType,
 )
 from .constants import Constants
 from .expressions import Expressions, PrintError, default_of
@@ -317,7 +315,7 @@ class FunctionPrinter:
         """The assignment at a branch's end; one target of several types says so once."""
         type = targets[0].type
         annotation = ""
-        if annotated and len(targets) == 1 and isinstance(type, OptionalType | UnionType):
+        if annotated and len(targets) == 1 and type.is_choice:
             annotation = f" : {self.names.spell(type)}"
         self.line(self._list(targets), annotation, " = ", self._list(values))
 
@@ -330,7 +328,7 @@ class FunctionPrinter:
             self._expressions.texts[inner] = self._of(outer)
         for outer, start in zip(node.outputs, node.inputs[2:], strict=True):
             note = ""
-            if isinstance(outer.type, OptionalType | UnionType):
+            if outer.type.is_choice:
                 note = f": {self.names.spell(outer.type)}"
             self.line(self._of(outer), note, " = ", self._of(start))
         self._name([counter])

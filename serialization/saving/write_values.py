@@ -22,10 +22,8 @@ from ...typecheck.types import (
     DictType,
     EnumType,
     ListType,
-    OptionalType,
     TupleType,
     Type,
-    UnionType,
 )
 from ..files.errors import archive_error
 from ..files.limits import DEFAULT_LIMITS
@@ -233,10 +231,9 @@ def _global(qualified: str) -> Global:
 
 def _narrowed(type: Type, value: object) -> Type:
     """The container type that a value of a wider static type has."""
-    if isinstance(type, OptionalType):
-        type = type.element
-    if isinstance(type, UnionType):
-        type = next((member for member in type.members if matches(value, member)), ANY)
-    if isinstance(type, ListType | DictType | TupleType):
+    type = type.inner
+    if type.is_choice:
+        type = next((member for member in type.alternatives if matches(value, member)), ANY)
+    if type.is_collection or type.tuple_of is not None:
         return type
     return machine_type(value)
