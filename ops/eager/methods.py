@@ -114,6 +114,19 @@ def _unary(function: EagerFunction) -> Callable[[Tensor], Any]:
     return method
 
 
+def _inverted(function: EagerFunction) -> Callable[[Tensor], Any]:
+    invert = _unary(function)
+
+    def method(self: Tensor) -> Any:
+        if self._array.dtype.kind not in "biu":
+            raise TypeError(
+                "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+            )
+        return invert(self)
+
+    return method
+
+
 def _give(name: str, method: Any) -> None:
     method.__name__ = name
     method.__qualname__ = f"Tensor.{name}"
@@ -162,7 +175,8 @@ def _give_operators() -> None:
     for name, operator_name in _IN_PLACE.items():
         _give(f"__i{name}__", _binary(eager_function(f"aten::{operator_name}")))
     for name, operator_name in _UNARY.items():
-        _give(f"__{name}__", _unary(eager_function(f"aten::{operator_name}")))
+        make = _inverted if name == "invert" else _unary
+        _give(f"__{name}__", make(eager_function(f"aten::{operator_name}")))
 
 
 def _give_methods() -> None:

@@ -180,6 +180,13 @@ def test_prelu_asks_for_one_dtype_before_it_asks_for_floats() -> None:
         torch.nn.functional.prelu(x, weight.long())
 
 
+def test_the_sign_of_inversion_takes_whole_numbers_alone() -> None:
+    for dtype in (torch.float32, torch.bfloat16, torch.complex64):
+        with pytest.raises(TypeError, match=r"^~ \(operator.invert\) is only implemented on"):
+            ~torch.ones(2, dtype=dtype)
+    assert (~torch.tensor([1])).item() == -2
+
+
 def test_the_sizes_of_a_weight_may_be_a_vector() -> None:
     v = torch.arange(24.0).reshape(4, 2, 3)
     for dim, sizes in ((0, (4, 1, 1)), (2, (1, 1, 3))):
