@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .weights import save as save
 
 __version__ = "0.1.0"
+_NAME = __name__  # which is `torch` while this stands in for that
 
 _PACKAGES = (
     "_C",
@@ -150,7 +151,7 @@ _ELSEWHERE = {
 @cache
 def _public_names() -> dict[str, object]:
     """What `ops` offers; the first look-up imports it, and NumPy with it."""
-    found: dict[str, object] = import_module(".ops.eager.namespace", __name__).public_names()
+    found: dict[str, object] = import_module(".ops.eager.namespace", _NAME).public_names()
     return found
 
 
@@ -158,29 +159,29 @@ def _foreach(name: str) -> Any:
     """An operator over lists of tensors; None if the name is none of them."""
     if not name.startswith("_foreach_"):
         return None
-    return import_module(".foreach", __name__).foreach_function(name)
+    return import_module(".foreach", _NAME).foreach_function(name)
 
 
 def _refused(name: str) -> Any:
     """What stands for a name that exists in torch and is refused here."""
-    return import_module(".refused", __name__).refused(name)
+    return import_module(".refused", _NAME).refused(name)
 
 
 def _unknown(name: str) -> AttributeError:
     if name.startswith("_"):  # asked for by the import system and inspection: import nothing
         return AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    names = import_module(".ops.eager.unknown_names", __name__)
+    names = import_module(".ops.eager.unknown_names", _NAME)
     error: AttributeError = names.unknown_in_module(__name__, name, __dir__)
     return error
 
 
 def __getattr__(name: str) -> Any:
     if name == "torch":  # as in torch, where `torch.torch` is torch
-        return import_module(__name__)
+        return import_module(_NAME)
     if name in _PACKAGES:
-        return import_module(f".{name}", __name__)
+        return import_module(f".{name}", _NAME)
     if name in _ELSEWHERE:
-        value: Any = getattr(import_module(_ELSEWHERE[name], __name__), name)
+        value: Any = getattr(import_module(_ELSEWHERE[name], _NAME), name)
     elif not name.startswith("__") and name in _public_names():
         value = _public_names()[name]
     elif (made := _foreach(name) if name.startswith("_") else _refused(name)) is not None:

@@ -9,7 +9,7 @@
 
 `import torch.x` gives the module `rushlight.x` itself, or fails where there is none.
 `torch.__version__` and the metadata of a distribution `torch` say which version is followed, and
-public classes and functions say `torch.…` for their modules.
+public classes and functions say `torch.…` for their modules, as the module itself says `torch`.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ class StandIn(abc.MetaPathFinder):
             return
         self._version = own.__version__
         vars(own)["__version__"] = import_module(".torch_version", _OWN).TorchVersion(_VERSION)
+        own.__name__ = "torch"
         sys.meta_path.insert(0, self)
         for name, module in list(sys.modules.items()):
             if name.startswith(f"{_OWN}."):
@@ -78,7 +79,9 @@ class StandIn(abc.MetaPathFinder):
         if self not in sys.meta_path:
             return
         sys.meta_path.remove(self)
-        vars(import_module(_OWN))["__version__"] = self._version
+        own = import_module(_OWN)
+        vars(own)["__version__"] = self._version
+        own.__name__ = _OWN
         for thing, module in self._renamed:
             thing.__module__ = module
         self._renamed.clear()

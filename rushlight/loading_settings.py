@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pickletools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 
+from .ops.memory.dtype import Device
 from .ops.tensors.untyped_storage import Storage
 from .serialization.files.container import ArchiveReader
 from .serialization.files.errors import ArchiveError
@@ -17,6 +18,7 @@ from .weights import load, save
 
 __all__ = [
     "LoadEndianness",
+    "MAP_LOCATION",
     "add_safe_globals",
     "clear_safe_globals",
     "default_restore_location",
@@ -30,6 +32,9 @@ __all__ = [
     "set_default_load_endianness",
     "set_default_mmap_options",
 ]
+
+MAP_LOCATION: TypeAlias = Callable[[Storage, str], Storage] | Device | str | dict[str, str] | None
+"""What `map_location` of `load` takes."""
 
 
 def add_safe_globals(safe_globals: list[Vouched]) -> None:

@@ -126,7 +126,7 @@ def unflatten(self: Array, dim: int, sizes: Sequence[int]) -> Array:
 
 @operator("aten::squeeze(Tensor(a) self) -> Tensor(a)")
 def squeeze(self: Array) -> Array:
-    return self.squeeze()
+    return self.squeeze() if 1 in self.shape else self.view()
 
 
 @operator("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)")

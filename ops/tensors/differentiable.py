@@ -91,6 +91,11 @@ class Differentiable:
         return tape().grad_fn(self)
 
     @property
+    def _cdata(self) -> int:
+        """A number that no other tensor has while this one is alive."""
+        return id(self)
+
+    @property
     def is_leaf(self) -> bool:
         """Whether no recorded operator made this tensor."""
         return self.grad_fn is None

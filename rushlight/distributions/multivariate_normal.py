@@ -13,6 +13,7 @@ from .covariances import Covariance, half_log_det
 from .covariances import matrix_times_vector as _batch_mv
 from .covariances import squared_length as _batch_mahalanobis
 from .covariances import tril_of_inverse as _precision_to_scale_tril
+from .distribution import Distribution as Distribution  # packages take it from here
 from .utils import _standard_normal
 
 __all__ = ["MultivariateNormal"]

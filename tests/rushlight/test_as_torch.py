@@ -56,6 +56,7 @@ def test_packages_that_import_torch_get_rushlight(tmp_path: Path) -> None:
             assert error.name == "torch.nowhere"
         stand_in.undo()
         assert rushlight.__version__ == before
+        assert rushlight.__name__ == "rushlight"
         assert rushlight.nn.Linear.__module__ == "rushlight.nn.modules.linear"
         assert rushlight.load("w.pt", weights_only=False).out_features == 2
         try:
@@ -78,7 +79,7 @@ def test_programs_run_with_their_arguments(tmp_path: Path) -> None:
     shown = run(*start, "-m", "program", "y", folder=tmp_path)
     assert shown.endswith("program.py', 'y'] __main__\n")
     shown = run(*start, "-c", "import torch, sys; print(torch.__name__, sys.argv)", "z")
-    assert shown == "rushlight ['-c', 'z']\n"
+    assert shown == "torch ['-c', 'z']\n"
 
 
 def test_pytorch_itself_is_not_mixed_in() -> None:

@@ -132,3 +132,21 @@ def test_tensors_broadcast_together_keep_their_own_histories() -> None:
     y, z = torch.ones(2, requires_grad=True), torch.ones(1, requires_grad=True)
     torch.broadcast_tensors(y, z)[1].sum().backward()
     assert y.grad is None
+
+
+def test_any_classes_can_have_a_divergence() -> None:
+    """Pyro registers one for a class that is no distribution of torch's."""
+
+    class Law:
+        pass
+
+    d.register_kl(d.Normal, Law)(lambda p, q: "found")
+    assert d.kl_divergence(d.Normal(0.0, 1.0), Law()) == "found"
+    with pytest.raises(TypeError):
+        d.register_kl(1, d.Normal)
+
+
+def test_what_squeeze_gives_is_a_tensor_of_its_own() -> None:
+    x = torch.ones(2, 3)
+    assert x.squeeze() is not x
+    assert x.squeeze().data_ptr() == x.data_ptr()

@@ -1,0 +1,306 @@
+"""LBFGS: steps of Newton's method with a Hessian remembered from the last gradients.
+
+Nocedal and Wright, "Numerical Optimization" (2006): algorithm 7.4 gives the direction, 3.5 and 3.6
+find a length that fulfils the strong Wolfe conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..ops.gradients.rows import aten
+from ..ops.table.grad_mode import enable_grad, no_grad
+from ..ops.tensors.tensor import Tensor
+from .optimizer import Group, Optimizer, Params
+
+__all__ = ["LBFGS"]
+
+_C1: Final = 1e-4
+_C2: Final = 0.9
+_MOST_TRIALS: Final = 25
+
+
+@dataclass(eq=False)
+class _Trial:
+    """What was found at some length along a direction."""
+
+    length: Any
+    loss: float
+    gradient: Tensor
+    slope: Tensor
+
+
+Try = Callable[[Any], _Trial]
+
+
+def _cubic_minimum(a: _Trial, b: _Trial, bounds: tuple[Any, Any] | None = None) -> Any:
+    """Where the cubic through two trials and their slopes is least, within bounds; the middle of
+    the bounds where it has no minimum (equation 3.59)."""
+    low, high = bounds or sorted((a.length, b.length))
+    first, second = (a, b) if a.length <= b.length else (b, a)
+    chord = 3 * (a.loss - b.loss) / (a.length - b.length)
+    inner = a.slope + b.slope - chord
+    square = inner**2 - a.slope * b.slope
+    if not square >= 0:
+        return (low + high) / 2.0
+    root = square.sqrt()
+    share = (second.slope + root - inner) / (second.slope - first.slope + 2 * root)
+    return min(max(second.length - (second.length - first.length) * share, low), high)
+
+
+def _bracket(start: _Trial, trial: _Trial, at: Try) -> tuple[list[_Trial], int, bool]:
+    """Two trials with a good length between them, or one that is good (algorithm 3.5)."""
+    before = start
+    for count in range(_MOST_TRIALS):
+        limit = start.loss + _C1 * trial.length * start.slope
+        if trial.loss > limit or (count > 1 and trial.loss >= before.loss):
+            return [before, trial], count, False
+        if abs(trial.slope) <= -_C2 * start.slope:
+            return [trial], count, True
+        if trial.slope >= 0:
+            return [before, trial], count, False
+        nearest = trial.length + 0.01 * (trial.length - before.length)
+        length = _cubic_minimum(before, trial, (nearest, trial.length * 10))
+        before, trial = trial, at(length)
+    return [start, trial], _MOST_TRIALS, False
+
+
+def _kept_inside(length: Any, low: Any, high: Any, was_near: bool) -> tuple[Any, bool]:
+    """A length moved off the ends of the bracket if it is near one for the second time."""
+    margin = 0.1 * (high - low)
+    if min(high - length, length - low) >= margin:
+        return length, False
+    if was_near or length >= high or length <= low:
+        is_high = abs(length - high) < abs(length - low)
+        return (high - margin if is_high else low + margin), False
+    return length, True
+
+
+def _zoom(start: _Trial, ends: list[_Trial], count: int, at: Try, reach: Tensor) -> _Trial:
+    """The best trial of a bracket that is made smaller until one is good (algorithm 3.6)."""
+    best, other = sorted(ends, key=lambda end: end.loss)  # the first where both are equal
+    was_near = False
+    while count < _MOST_TRIALS and abs(ends[1].length - ends[0].length) * reach >= 1e-9:
+        length = _cubic_minimum(ends[0], ends[1])
+        low, high = sorted(end.length for end in ends)
+        length, was_near = _kept_inside(length, low, high, was_near)
+        trial, count = at(length), count + 1
+        if trial.loss > start.loss + _C1 * length * start.slope or trial.loss >= best.loss:
+            ends[ends.index(other)] = trial
+            best, other = sorted(ends, key=lambda end: end.loss)
+            continue
+        place = ends.index(best)
+        if abs(trial.slope) <= -_C2 * start.slope:
+            return trial
+        if trial.slope * (other.length - best.length) >= 0:
+            ends[1 - place] = other = best
+        ends[place] = best = trial
+    return best
+
+
+class LBFGS(Optimizer):
+    """Limited-memory BFGS, of one group of parameters.
+
+    Args:
+        params: the parameters.
+        lr: the length of steps, or where the search for one begins.
+        max_iter: steps a call makes at most.
+        max_eval: how often it may run the closure (5/4 of the steps, unless told).
+        tolerance_grad: where no gradient is larger, it is done.
+        tolerance_change: where nothing changes by more, it is done.
+        history_size: how many gradients are remembered.
+        line_search_fn: None, or "strong_wolfe".
+
+    Raises:
+        ValueError: a negative rate, or several groups.
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float | Tensor = 1,
+        max_iter: int = 20,
+        max_eval: int | None = None,
+        tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9,
+        history_size: int = 100,
+        line_search_fn: str | None = None,
+    ) -> None:
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        if not lr >= 0.0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        defaults: Group = {
+            **{"lr": lr, "max_iter": max_iter, "tolerance_grad": tolerance_grad},
+            **{"max_eval": max_iter * 5 // 4 if max_eval is None else max_eval},
+            **{"tolerance_change": tolerance_change, "history_size": history_size},
+            **{"line_search_fn": line_search_fn},
+        }
+        super().__init__(params, defaults)
+        if len(self.param_groups) != 1:
+            raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+
+    @property
+    def _members(self) -> list[Tensor]:
+        members: list[Tensor] = self.param_groups[0]["params"]
+        return members
+
+    def _flat_gradient(self) -> Tensor:
+        parts = [
+            p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1) for p in self._members
+        ]
+        return aten.cat(parts, 0)
+
+    def _move(self, direction: Tensor, length: Any) -> None:
+        start = 0
+        for member in self._members:
+            part = direction[start : start + member.numel()].view_as(member)
+            member.add_(part, alpha=length)
+            start += member.numel()
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Make up to `max_iter` steps.
+
+        Args:
+            closure: computes the loss anew, with gradients.
+
+        Returns:
+            the loss before the first step.
+        """
+        assert closure is not None
+
+        def evaluate() -> Any:
+            with enable_grad():
+                return closure()
+
+        with no_grad():
+            return _Run(self, evaluate).run()
+
+
+class _Run:
+    """One call of `step`."""
+
+    def __init__(self, optimizer: LBFGS, evaluate: Callable[[], Any]) -> None:
+        self.optimizer = optimizer
+        self.evaluate = evaluate
+        self.group: Group = optimizer.param_groups[0]
+        self.state: Group = optimizer.state[optimizer._members[0]]
+        self.state.setdefault("func_evals", 0)
+        self.state.setdefault("n_iter", 0)
+
+    def run(self) -> Any:
+        first = self.evaluate()
+        self.loss = float(first)
+        self.evals = 1
+        self.state["func_evals"] += 1
+        self.gradient = self.optimizer._flat_gradient()
+        if self._is_flat():
+            return first
+        for count in range(1, self.group["max_iter"] + 1):
+            self.state["n_iter"] += 1
+            if self._step(count == self.group["max_iter"]):
+                break
+        return first
+
+    def _is_flat(self) -> bool:
+        return bool(self.gradient.abs().max() <= self.group["tolerance_grad"])
+
+    def _step(self, is_last: bool) -> bool:
+        """One step; whether it was the last."""
+        state, group = self.state, self.group
+        direction = state["d"] = self._direction()
+        before = state["prev_loss"] = self.loss
+        if state["prev_flat_grad"] is None:
+            state["prev_flat_grad"] = self.gradient.clone()
+        else:
+            state["prev_flat_grad"].copy_(self.gradient)
+        length = group["lr"]
+        if state["n_iter"] == 1:
+            length = min(1.0, 1.0 / self.gradient.abs().sum()) * length
+        state["t"] = length
+        slope = self.gradient.dot(direction)
+        if slope > -group["tolerance_change"]:
+            return True
+        evals, is_flat = self._go(direction, slope, is_last)
+        self.evals += evals
+        state["func_evals"] += evals
+        change = group["tolerance_change"]
+        return (
+            is_last
+            or self.evals >= group["max_eval"]
+            or is_flat
+            or bool((direction * state["t"]).abs().max() <= change)
+            or abs(self.loss - before) < change
+        )
+
+    def _direction(self) -> Tensor:
+        """What the remembered Hessian makes of the gradient."""
+        state = self.state
+        if state["n_iter"] == 1:
+            state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1, prev_flat_grad=None)
+            return self.gradient.neg()
+        self._remember()
+        dirs, steps, inverses = state["old_dirs"], state["old_stps"], state["ro"]
+        shares = state.setdefault("al", [None] * self.group["history_size"])
+        q = self.gradient.neg()
+        for i in reversed(range(len(dirs))):
+            shares[i] = steps[i].dot(q) * inverses[i]
+            q.add_(dirs[i], alpha=-shares[i])
+        result: Tensor = q * state["H_diag"]
+        for i, each in enumerate(dirs):
+            back = each.dot(result) * inverses[i]
+            result.add_(steps[i], alpha=shares[i] - back)
+        return result
+
+    def _remember(self) -> None:
+        state = self.state
+        change = self.gradient.sub(state["prev_flat_grad"])
+        moved = state["d"].mul(state["t"])
+        product = change.dot(moved)
+        if not product > 1e-10:  # the curvature is not positive
+            return
+        for name, value in (("old_dirs", change), ("old_stps", moved), ("ro", 1.0 / product)):
+            if len(state[name]) == self.group["history_size"]:
+                state[name].pop(0)
+            state[name].append(value)
+        state["H_diag"] = product / change.dot(change)
+
+    def _go(self, direction: Tensor, slope: Tensor, is_last: bool) -> tuple[int, bool]:
+        """Move along the direction; how often the closure ran, and whether it is flat there."""
+        kind = self.group["line_search_fn"]
+        if kind is not None:
+            if kind != "strong_wolfe":
+                raise RuntimeError("only 'strong_wolfe' is supported")
+            return self._search(direction, slope), self._is_flat()
+        self.optimizer._move(direction, self.state["t"])
+        if is_last:
+            return 0, False
+        self.loss = float(self.evaluate())
+        self.gradient = self.optimizer._flat_gradient()
+        return 1, self._is_flat()
+
+    def _search(self, direction: Tensor, slope: Tensor) -> int:
+        """Move as far as fulfils the strong Wolfe conditions; how often the closure ran."""
+        optimizer = self.optimizer
+        kept = [member.clone() for member in optimizer._members]
+        evals = 0
+
+        def at(length: Any) -> _Trial:
+            nonlocal evals
+            evals += 1
+            optimizer._move(direction, length)
+            loss = float(self.evaluate())
+            gradient = optimizer._flat_gradient()
+            for member, value in zip(optimizer._members, kept, strict=True):
+                member.copy_(value)
+            return _Trial(length, loss, gradient.clone(), gradient.dot(direction))
+
+        start = _Trial(0, self.loss, self.gradient.clone(), slope)
+        ends, count, is_good = _bracket(start, at(self.state["t"]), at)
+        reach = direction.abs().max()
+        found = ends[0] if is_good else _zoom(start, ends, count, at, reach)
+        self.loss, self.gradient, self.state["t"] = found.loss, found.gradient, found.length
+        optimizer._move(direction, found.length)
+        return evals

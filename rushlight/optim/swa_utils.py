@@ -1,0 +1,239 @@
+"""Averages of a model's weights, over steps (SWA, arXiv:1803.05407) or with decay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from itertools import chain
+from typing import Any
+
+from ..nn.modules.batchnorm import _BatchNorm
+from ..nn.modules.module import Module
+from ..ops.gradients.rows import aten
+from ..ops.memory.dtype import DTYPES
+from ..ops.table.grad_mode import no_grad
+from ..ops.tensors.tensor import Tensor
+from .lr_scheduler import LRScheduler
+from .optimizer import Optimizer
+
+__all__ = [
+    "AveragedModel",
+    "update_bn",
+    "SWALR",
+    "get_ema_multi_avg_fn",
+    "get_swa_multi_avg_fn",
+    "get_ema_avg_fn",
+    "get_swa_avg_fn",
+]
+
+Averaging = Callable[[Tensor, Tensor, Any], Tensor]
+SeveralAveraging = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]
+
+
+def _check_decay(decay: float) -> None:
+    if not 0.0 <= decay <= 1.0:
+        raise ValueError(
+            f"Invalid decay value {decay} provided. Please provide a value in [0,1] range."
+        )
+
+
+def get_ema_multi_avg_fn(decay: float = 0.999) -> SeveralAveraging:
+    """Averages with decay, of lists of tensors, in place."""
+    _check_decay(decay)
+    one = get_ema_avg_fn(decay)
+
+    def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:
+        with no_grad():
+            for ours, theirs in zip(averaged, current, strict=True):
+                if ours.is_floating_point() or ours.is_complex():
+                    ours.lerp_(theirs.to(ours.dtype), 1 - decay)
+                else:
+                    ours.copy_(one(ours, theirs, count))
+
+    return average
+
+
+def get_swa_multi_avg_fn() -> SeveralAveraging:
+    """Equal averages, of lists of tensors, in place."""
+    one = get_swa_avg_fn()
+
+    def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:
+        with no_grad():
+            for ours, theirs in zip(averaged, current, strict=True):
+                if ours.is_floating_point() or ours.is_complex():
+                    ours.lerp_(theirs.to(ours.dtype), 1 / (float(count) + 1))
+                else:
+                    ours.copy_(one(ours, theirs, count))
+
+    return average
+
+
+def get_ema_avg_fn(decay: float = 0.999) -> Averaging:
+    """decay * average + (1 - decay) * current."""
+    _check_decay(decay)
+
+    def average(averaged: Tensor, current: Tensor, count: Any) -> Tensor:
+        with no_grad():
+            return decay * averaged + (1 - decay) * current
+
+    return average
+
+
+def get_swa_avg_fn() -> Averaging:
+    """The mean of all so far."""
+
+    def average(averaged: Tensor, current: Tensor, count: Any) -> Tensor:
+        with no_grad():
+            moved: Tensor = averaged + (current - averaged) / (count + 1)
+            return moved
+
+    return average
+
+
+class AveragedModel(Module):
+    """A copy of a model that holds averages of its parameters.
+
+    Args:
+        model: the model; the copy is in `module`.
+        device: where the copy is to lie.
+        avg_fn: how one tensor is averaged: average, current value, how many before.
+        multi_avg_fn: the same for lists of tensors, in place.
+        use_buffers: whether buffers are averaged too, not copied.
+
+    Raises:
+        AssertionError: both functions are given.
+    """
+
+    n_averaged: Tensor
+
+    def __init__(
+        self,
+        model: Module,
+        device: Any = None,
+        avg_fn: Averaging | None = None,
+        multi_avg_fn: SeveralAveraging | None = None,
+        use_buffers: bool = False,
+    ) -> None:
+        super().__init__()
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
+        self.module = deepcopy(model)
+        if device is not None:
+            self.module = self.module.to(device)
+        self.register_buffer("n_averaged", aten.tensor(0, dtype=DTYPES["int64"], device=device))
+        self.avg_fn = avg_fn
+        self.multi_avg_fn = multi_avg_fn
+        self.use_buffers = use_buffers
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the averaged model makes of it."""
+        return self.module(*args, **kwargs)
+
+    def _tensors(self, model: Module) -> list[Tensor]:
+        buffers = model.buffers() if self.use_buffers else ()
+        return [each.detach() for each in chain(model.parameters(), buffers)]
+
+    def update_parameters(self, model: Module) -> None:
+        """Take the model's present parameters into the averages; the first are copied."""
+        ours, theirs = self._tensors(self.module), self._tensors(model)
+        theirs = [each.to(own.device) for own, each in zip(ours, theirs, strict=True)]
+        if self.n_averaged == 0:
+            for own, each in zip(ours, theirs, strict=True):
+                own.copy_(each)
+        elif self.avg_fn is None:
+            average = self.multi_avg_fn or get_swa_multi_avg_fn()
+            average(ours, theirs, self.n_averaged)
+        else:
+            for own, each in zip(ours, theirs, strict=True):
+                own.copy_(self.avg_fn(own, each, self.n_averaged.to(own.device)))
+        if not self.use_buffers:
+            for kept, given in zip(self.module.buffers(), model.buffers(), strict=True):
+                kept.detach().copy_(given.detach().to(kept.device))
+        self.n_averaged += 1
+
+
+def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+    """Compute the statistics of a model's batch normalizations anew, in one pass over the data.
+
+    Args:
+        loader: batches, or lists and tuples that begin with one.
+        model: whose layers are changed; it is left in the mode it is in.
+        device: where batches are sent.
+    """
+    layers = [layer for layer in model.modules() if isinstance(layer, _BatchNorm)]
+    if not layers:
+        return
+    momenta = [layer.momentum for layer in layers]
+    was_training = model.training
+    for layer in layers:
+        layer.reset_running_stats()
+        layer.momentum = None  # equal weights
+    model.train()
+    with no_grad():
+        for batch in loader:
+            batch = batch[0] if isinstance(batch, list | tuple) else batch
+            model(batch if device is None else batch.to(device))
+    for layer, momentum in zip(layers, momenta, strict=True):
+        layer.momentum = momentum
+    model.train(was_training)
+
+
+class SWALR(LRScheduler):
+    """Rates that go to a fixed one within some epochs, and stay there.
+
+    Args:
+        optimizer: whose rates are set.
+        swa_lr: the rate in the end, or one for each group.
+        anneal_epochs: how many epochs it takes.
+        anneal_strategy: "cos" or "linear".
+        last_epoch: the number of the last epoch.
+
+    Raises:
+        ValueError: another strategy, or a number of epochs below 0.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        swa_lr: float | list[float] | tuple[float, ...],
+        anneal_epochs: int = 10,
+        anneal_strategy: str = "cos",
+        last_epoch: int = -1,
+    ) -> None:
+        groups = optimizer.param_groups
+        rates = list(swa_lr) if isinstance(swa_lr, list | tuple) else [swa_lr] * len(groups)
+        if len(rates) != len(groups):
+            raise ValueError(
+                "swa_lr must have the same length as optimizer.param_groups: "
+                f"swa_lr has {len(rates)}, optimizer.param_groups has {len(groups)}"
+            )
+        for rate, group in zip(rates, groups, strict=True):
+            group["swa_lr"] = rate
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
+            )
+        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
+        self._anneal_strategy = anneal_strategy
+        self.anneal_epochs = anneal_epochs
+        super().__init__(optimizer, last_epoch)
+
+    def _share(self, epoch: int) -> float:
+        """How much of the way is gone."""
+        part = max(0, min(1, epoch / max(1, self.anneal_epochs)))
+        return (1 - math.cos(math.pi * part)) / 2 if self._anneal_strategy == "cos" else part
+
+    def get_lr(self) -> list[Any]:
+        """The rates of this epoch, from those of the one before."""
+        epoch = self._step_count - 1
+        if self.anneal_epochs == 0:
+            epoch = max(1, epoch)
+        before, now = self._share(max(0, epoch - 1)), self._share(epoch)
+        return [self._rate(group, before, now) for group in self.optimizer.param_groups]
+
+    def _rate(self, group: Any, before: float, now: float) -> Any:
+        end = group["swa_lr"]
+        start = end if before == 1 else (group["lr"] - before * end) / (1 - before)
+        return end * now + start * (1 - now)
