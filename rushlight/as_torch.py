@@ -35,6 +35,7 @@ _PUBLIC_CLASSES: Final = {
         **dict.fromkeys(("enable_grad", "inference_mode", "no_grad"), ".autograd.grad_mode"),
         "set_grad_enabled": ".autograd.grad_mode",
     },
+    "ops.eager.typed_storage": {"TypedStorage": ".storage"},
     "ops.tensors.construct": {"finfo": "", "iinfo": ""},
     "ops.tensors.tensor": {"Parameter": ".nn.parameter", "Size": "", "Tensor": ""},
 }

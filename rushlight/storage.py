@@ -6,7 +6,7 @@ from typing import Any
 
 from .ops.eager.typed_storage import TypedStorage
 from .ops.memory.dtype import DTYPES, DType
-from .ops.tensors.construct import tensor
+from .ops.tensors import untyped_storage
 
 __all__ = [
     *("BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage"),
@@ -14,17 +14,17 @@ __all__ = [
     *("LongStorage", "ShortStorage", "Storage", "TypedStorage", "UntypedStorage"),
 ]
 
+UntypedStorage = untyped_storage.Storage
+
 
 class StorageClass(type):
     """The class of old names of storages: a call makes one, `isinstance` looks at the dtype."""
 
     dtype: DType
 
-    def __call__(cls, *args: Any) -> Any:
-        """The storage of so many elements, or of the given ones."""
-        if args and not isinstance(args[0], int):
-            return TypedStorage(tensor(list(args[0]), dtype=cls.dtype))
-        return TypedStorage(tensor([0] * (args[0] if args else 0), dtype=cls.dtype))
+    def __call__(cls, *args: Any, **options: Any) -> TypedStorage:
+        """The storage of so many elements, that are not filled, or of the given ones."""
+        return TypedStorage(args[0] if args else 0, dtype=cls.dtype, **options)
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype

@@ -25,6 +25,8 @@ from ..tensors.tensor import Tensor
 from .binding import type_name, wrong_keyword
 from .dispatch import AutocastFunction, EagerFunction, eager_function, make_function
 from .functional import METHODS
+from .rare_methods import ATTRIBUTES
+from .rare_methods import METHODS as RARE
 from .typed_storage import new, set_, storage
 from .unknown_names import UnknownName
 
@@ -199,7 +201,7 @@ def where(self: Tensor, condition: Tensor, other: object) -> Any:
 _CASTS: Final = {
     **{"float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16"},
     **{"int": "int32", "long": "int64", "short": "int16", "char": "int8", "byte": "uint8"},
-    **{"bool": "bool", "cfloat": "complex64", "cdouble": "complex128"},
+    **{"bool": "bool", "chalf": "complex32", "cfloat": "complex64", "cdouble": "complex128"},
 }
 
 
@@ -391,6 +393,9 @@ def _give_conversions() -> None:
         if method.__name__.startswith("_"):
             _give(name, method)
         setattr(Tensor, name, method)
+    for name, member in {**RARE, **ATTRIBUTES}.items():
+        if not hasattr(Tensor, name):
+            setattr(Tensor, name, member)
     Tensor._make_subclass = staticmethod(make_subclass)  # type: ignore[attr-defined]
     refusing = staticmethod(make_wrapper_subclass)
     Tensor._make_wrapper_subclass = refusing  # type: ignore[attr-defined]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..memory.dtype import CPU, Device, DType
+from ..memory.dtype import CPU, Device, DType, get_default_dtype
 from ..memory.storage import storage_of
 from ..selection.strides import elements_of
+from ..tensors.construct import tensor as _made
 from ..tensors.tensor import Tensor
 from ..tensors.untyped_storage import Storage as UntypedStorage
 from .dispatch import eager_function
@@ -19,14 +20,79 @@ class TypedStorage:
     """The memory of a tensor, from the beginning of what it is a view of, counted in elements.
 
     Args:
-        tensor: any tensor over that memory.
+        source: any tensor over that memory, or numbers, or how many; none for no elements.
+        dtype: of the elements, where no tensor says it.
+        wrap_storage: bytes to be seen as elements of the dtype.
     """
 
-    is_cuda = is_sparse = False
+    is_cuda = is_sparse = is_hpu = False
+    filename = None
 
-    def __init__(self, tensor: Tensor) -> None:
-        self._tensor = tensor
-        self._size = storage_of(tensor._array)[2]
+    def __init__(
+        self,
+        source: Any = 0,
+        *,
+        wrap_storage: UntypedStorage | None = None,
+        dtype: DType | None = None,
+        device: Device | str | None = None,
+        _internal: bool = False,
+    ) -> None:
+        if wrap_storage is not None:
+            kind = get_default_dtype() if dtype is None else dtype
+            source = Tensor._of(elements_of(wrap_storage._owner, kind.numpy))
+        elif not isinstance(source, Tensor):
+            kind = get_default_dtype() if dtype is None else dtype
+            is_count = isinstance(source, int)
+            source = Tensor(source).to(kind) if is_count else _made(source, dtype=kind)
+        self._tensor: Tensor = source
+        self._size = storage_of(source._array)[2]
+
+    def is_shared(self) -> bool:
+        """Whether other processes see the memory: no."""
+        return False
+
+    def is_pinned(self, device: Device | str | None = None) -> bool:
+        """Whether a card could read the memory directly: no."""
+        return False
+
+    def cpu(self) -> TypedStorage:
+        """The same."""
+        return self
+
+    def clone(self) -> TypedStorage:
+        """A copy."""
+        return TypedStorage(self._flat().clone())
+
+    def copy_(self, source: TypedStorage, non_blocking: bool | None = None) -> TypedStorage:
+        """Write the elements of another storage into this one."""
+        self._flat().copy_(source._flat())
+        return self
+
+    def fill_(self, value: Any) -> TypedStorage:
+        """Set every element to a value."""
+        self._flat().fill_(value)
+        return self
+
+    def type(self, dtype: object = None, non_blocking: bool = False) -> Any:
+        """The name of the storage's type, or the elements in another dtype."""
+        if dtype is None:
+            return f"torch.{self.dtype.scalar_name}Storage"
+        return TypedStorage(self._flat().type(dtype))
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TypedStorage) and self.data_ptr() == other.data_ptr()
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __copy__(self) -> TypedStorage:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, object]) -> TypedStorage:
+        return self.clone()
 
     def _flat(self) -> Tensor:
         flat: Tensor = self._tensor.detach().as_strided((self._size,), (1,), 0)

@@ -14,6 +14,7 @@ from .entered import ENTERED
 from .errors import OnMeta, OperatorError
 
 __all__ = [
+    "dtype_of_type",
     "admitted",
     "Array",
     "DType",
@@ -452,3 +453,21 @@ def place_of(device: Device | str | int | None) -> Device:
     if found.type != "meta":
         check_device(found)
     return found
+
+
+def dtype_of_type(kind: object) -> DType:
+    """The dtype that `Tensor.type` is asked for: itself, `"torch.FloatTensor"`, or such a class.
+
+    Raises:
+        ValueError: there is no such type of tensors.
+    """
+    if isinstance(kind, str):
+        word = kind.removeprefix("torch.").removesuffix("Tensor")
+        known: object = next((d for d in DTYPES.values() if d.scalar_name == word), None)
+        known = known if kind == f"torch.{word}Tensor" else None
+    else:
+        known = kind if isinstance(kind, DType) else getattr(kind, "dtype", None)
+    if isinstance(known, DType):
+        return known
+    shown = kind.__name__ if isinstance(kind, type) else kind
+    raise ValueError(f"invalid type: '{shown}'")

@@ -18,6 +18,7 @@ __all__ = [
     "grad_mode_set",
     "inference_mode",
     "is_grad_enabled",
+    "is_inference_mode_enabled",
     "no_grad",
     "set_grad_enabled",
 ]
@@ -39,6 +40,8 @@ class _Running(threading.local):
 RUNNING: Final = _Running()
 
 _ENABLED: ContextVar[bool] = ContextVar("grad_enabled", default=True)
+
+_INFERENCE: ContextVar[bool] = ContextVar("inference_mode", default=False)
 
 
 def is_grad_enabled() -> bool:
@@ -94,6 +97,21 @@ class inference_mode(_GradMode):
     def __init__(self, mode: bool = True) -> None:
         super().__init__()
         self.mode = not mode
+        self._outside: list[bool] = []
+
+    def __enter__(self) -> Self:
+        self._outside.append(_INFERENCE.get())
+        _INFERENCE.set(not self.mode)
+        return super().__enter__()
+
+    def __exit__(self, *exception: object) -> None:
+        super().__exit__(*exception)
+        _INFERENCE.set(self._outside.pop())
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this is inside of `inference_mode`."""
+    return _INFERENCE.get()
 
 
 class grad_mode_set(_GradMode):

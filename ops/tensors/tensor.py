@@ -14,7 +14,6 @@ from ..arithmetic.convert import int_of_tensor, item, only_element, real_part, t
 from ..memory.dims import checked_dim
 from ..memory.dtype import (
     CPU,
-    DTYPES,
     LAYOUTS,
     Array,
     Device,
@@ -22,6 +21,7 @@ from ..memory.dtype import (
     Layout,
     default_dtype,
     dtype_of,
+    dtype_of_type,
 )
 from ..memory.storage import address, copied_with_storage, strides_of
 from ..memory.versions import written
@@ -223,14 +223,11 @@ class Tensor(Differentiable):
         """The memory the tensor lies in."""
         return Storage(self._array)
 
-    def type(self, dtype: DType | str | None = None, non_blocking: bool = False) -> Any:
+    def type(self, dtype: object = None, non_blocking: bool = False) -> Any:
         """The name of the tensor's type, or the tensor in another dtype."""
         if dtype is None:
             return f"torch.{self.dtype.scalar_name}Tensor"
-        if isinstance(dtype, str):
-            word = dtype.removeprefix("torch.").removesuffix("Tensor")
-            dtype = next(d for d in DTYPES.values() if d.scalar_name == word)
-        return self.to(dtype)
+        return self.to(dtype_of_type(dtype))
 
     # ------------------------------------------------------------------ gradients
 

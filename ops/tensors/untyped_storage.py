@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
 import numpy as np
 
-from ..memory.dtype import Array
+from ..memory.dtype import CPU, Array, Device
 from ..memory.storage import storage_of
 
 __all__ = ["Storage"]
 
 
 class Storage:
-    """The memory of a tensor: its address and size."""
+    """The memory of a tensor, in bytes.
 
-    __slots__ = ("_owner", "_size")
+    Args:
+        source: the number of bytes, unfilled, or the bytes.
+    """
 
-    def __init__(self, array: Array) -> None:
-        owner, _, count = storage_of(array)
+    __slots__ = ("__weakref__", "_owner", "_size")
+
+    device: Final = CPU
+    filename: Final = None
+    is_cuda = is_sparse = is_sparse_csr = is_hpu = False
+
+    def __init__(self, source: Array | int | Iterable[int] = 0, *, device: object = None) -> None:
+        if isinstance(source, int):
+            source = np.empty(source, np.uint8)
+        elif not isinstance(source, np.ndarray):
+            source = np.array(list(source), np.uint8)
+        owner, _, count = storage_of(source)
         self._owner = owner
-        self._size = count * array.itemsize
+        self._size = count * source.itemsize
+
+    def _bytes(self) -> Array:
+        """The bytes as an array over the same memory."""
+        return self._owner.reshape(-1).view(np.uint8)[: self._size] if self._size else _NOTHING
 
     def data_ptr(self) -> int:
         """The address."""
@@ -32,5 +51,71 @@ class Storage:
         """The bytes."""
         return self._size
 
+    def element_size(self) -> int:
+        """The bytes of an element: one."""
+        return 1
+
+    def get_device(self) -> int:
+        """The number of the card: -1, there is none."""
+        return -1
+
+    def is_pinned(self, device: Device | str = "cuda") -> bool:
+        """Whether a card could read the memory directly: no."""
+        return False
+
+    def is_shared(self) -> bool:
+        """Whether other processes see the memory: no."""
+        return False
+
+    def cpu(self) -> Storage:
+        """The same."""
+        return self
+
+    def clone(self) -> Storage:
+        """A copy."""
+        return Storage(self._bytes().copy())
+
+    def copy_(self, source: Storage, non_blocking: bool | None = None) -> Storage:
+        """Write the bytes of another storage into this one."""
+        self._bytes()[:] = source._bytes()
+        return self
+
+    def fill_(self, value: int) -> Storage:
+        """Set every byte to a value."""
+        self._bytes()[:] = value
+        return self
+
+    def tolist(self) -> list[int]:
+        """The bytes as numbers."""
+        found: list[int] = self._bytes().tolist()
+        return found
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self._size
+
     def __len__(self) -> int:
         return self._size
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.tolist())
+
+    def __getitem__(self, index: int | slice) -> Any:
+        part = self._bytes()[index]
+        return Storage(part) if isinstance(index, slice) else int(part)
+
+    def __setitem__(self, index: int | slice, value: int) -> None:
+        self._bytes()[index] = value
+
+    def __copy__(self) -> Storage:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Storage:
+        return self.clone()
+
+    def __repr__(self) -> str:
+        rows = "".join(f" {value}\n" for value in self.tolist())
+        kind = "torch.storage.UntypedStorage"
+        return f"{rows}[{kind}(device=cpu) of size {self._size}]"
+
+
+_NOTHING: Final = np.empty(0, np.uint8)

@@ -1,0 +1,279 @@
+"""Methods of tensors that few programs call: functions over elements, other devices, old names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
+
+import numpy as np
+
+from ..memory.dtype import DType
+from ..memory.versions import written
+from ..tensors.tensor import Tensor
+from .typed_storage import TypedStorage
+
+__all__ = ["ATTRIBUTES", "METHODS"]
+
+
+# --------------------------------------------------------------------------- Python's functions
+
+
+def _refuse_gradients(self: Tensor, name: str) -> None:
+    if self.requires_grad:
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. "
+            f"Use var.detach().{name}() instead."
+        )
+
+
+def _each(self: Tensor, function: Callable[..., Any], *others: Tensor) -> Tensor:
+    """Every element replaced by what a function makes of it and of those of others."""
+    if not callable(function):
+        raise TypeError(f"'{type(function).__name__}' object is not callable")
+    columns = [self.tolist() if not self.dim() else self.reshape(-1).tolist()]
+    columns += [other.expand(self.shape).reshape(-1).tolist() for other in others]
+    if not self.dim():
+        columns = [each if isinstance(each, list) else [each] for each in columns]
+    made = [function(*row) for row in zip(*columns, strict=True)]
+    kind = self._array.dtype
+    if kind.kind in "iu":
+        made = [int(each) for each in made]
+    written(self._array)
+    self._array[...] = np.asarray(made, dtype=kind).reshape(self._array.shape)
+    return self
+
+
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Replace every element by what a function of Python's makes of it.
+
+    Raises:
+        RuntimeError: the tensor requires gradients.
+        TypeError: it is no function.
+    """
+    _refuse_gradients(self, "apply_")
+    return _each(self, callable)
+
+
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Replace every element by what a function makes of it and of that of another tensor.
+
+    Raises:
+        RuntimeError: a tensor requires gradients.
+        TypeError: the other tensor has another dtype.
+    """
+    _refuse_gradients(self, "map_")
+    _same_kind(self, tensor, "map_", "other")
+    return _each(self, callable, tensor)
+
+
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+    """The same with the elements of two other tensors."""
+    _refuse_gradients(self, "map2_")
+    _same_kind(self, x, "map2_", "argument 'x'")
+    _same_kind(self, y, "map2_", "argument 'y'")
+    return _each(self, callable, x, y)
+
+
+def _same_kind(self: Tensor, other: Tensor, name: str, word: str) -> None:
+    if other.dtype is not self.dtype:
+        shown = word if word.startswith("argument") else f"'{word}'"
+        raise TypeError(f"{name}: expected {self.type()} for {shown} (got {other.type()})")
+
+
+# --------------------------------------------------------------------------- other places
+
+
+def pin_memory(self: Tensor, device: object = None) -> NoReturn:
+    """A copy that a graphics card could read directly.
+
+    Raises:
+        RuntimeError: always, since there is none.
+    """
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+def _absent(name: str, error: type[Exception], text: str) -> Callable[..., NoReturn]:
+    def method(self: Tensor, *args: object, **kwargs: object) -> NoReturn:
+        raise error(text)
+
+    method.__name__ = name
+    method.__doc__ = f"Move the tensor to a device of that kind: always an error, {text}."
+    return method
+
+
+_NO_MTIA: Final = (
+    "Torch not compiled with MTIA enabled. Ensure you have `import "
+    "mtia.host_runtime.torch_mtia.dynamic_library` in your python src file and include "
+    "`//mtia/host_runtime/torch_mtia:torch_mtia` as your target dependency!"
+)
+_DEVICES: Final = {
+    "cuda": (AssertionError, "Torch not compiled with CUDA enabled"),
+    "xpu": (AssertionError, "Torch not compiled with XPU enabled"),
+    "ipu": (RuntimeError, "PyTorch is not linked with support for ipu devices"),
+    "mtia": (AssertionError, _NO_MTIA),
+    "record_stream": (RuntimeError, "unknown parameter type"),
+    "to_mkldnn": (NotImplementedError, "to_mkldnn(): rushlight has no layout of oneDNN's own"),
+}
+
+
+# --------------------------------------------------------------------------- old names
+
+
+def _removed(name: str) -> Callable[..., NoReturn]:
+    def method(self: Tensor, *args: object, **kwargs: object) -> NoReturn:
+        raise RuntimeError(
+            "This function was deprecated since version 1.9 and is now removed. "
+            f"`torch.{name}` is replaced by `torch.linalg.{_NOW[name]}`."
+        )
+
+    method.__name__ = name
+    method.__doc__ = f"An old function: use `torch.linalg.{_NOW[name]}`."
+    return method
+
+
+_NOW: Final = {"eig": "eig", "lstsq": "lstsq", "solve": "solve", "symeig": "eigh"}
+
+
+def reinforce(self: Tensor, reward: object) -> NoReturn:
+    """A step of an old way to train.
+
+    Raises:
+        RuntimeError: always.
+    """
+    raise RuntimeError("reinforce() was removed. Use torch.distributions instead.")
+
+
+def resize(self: Tensor, *sizes: Any) -> Tensor:
+    """A view of other sizes with as many elements."""
+    made: Tensor = self.reshape(*sizes)
+    return made
+
+
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """The same, with the sizes of another tensor."""
+    return resize(self, tensor.shape)
+
+
+def __div__(self: Tensor, other: object) -> Tensor:
+    """Python 2's division."""
+    return self / other
+
+
+def __idiv__(self: Tensor, other: object) -> Tensor:
+    """Python 2's division, written into the tensor."""
+    return self.div_(other)
+
+
+def __long__(self: Tensor) -> int:
+    """Python 2's conversion."""
+    return int(self)
+
+
+def __nonzero__(self: Tensor) -> bool:
+    """Python 2's truth."""
+    return bool(self)
+
+
+# --------------------------------------------------------------------------- what it is
+
+
+def const_data_ptr(self: Tensor) -> int:
+    """The address of the first element."""
+    return self.data_ptr()
+
+
+def dense_dim(self: Tensor) -> int:
+    """How many dimensions are not sparse: all."""
+    return self.dim()
+
+
+def sparse_dim(self: Tensor) -> int:
+    """How many dimensions are sparse: none."""
+    return 0
+
+
+def storage_type(self: Tensor) -> type:
+    """The class of the storage."""
+    return TypedStorage
+
+
+def _typed_storage(self: Tensor) -> TypedStorage:
+    """The memory the tensor lies in, as elements of its dtype."""
+    return TypedStorage(self)
+
+
+def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
+    """What a module's parameter becomes when a state is loaded: a copy, or the other tensor."""
+    if assign:
+        return other if type(other) is type(self) else type(self)(other)
+    self.copy_(other)
+    return self
+
+
+def _is_zerotensor(self: Tensor) -> bool:
+    """Whether the tensor stands for zeros without memory: never."""
+    return False
+
+
+def _use_count(self: Tensor) -> int:
+    """How many hold the tensor, below Python: one."""
+    return 1
+
+
+def _nothing(name: str) -> Callable[[Tensor], None]:
+    def method(self: Tensor) -> None:
+        return None
+
+    method.__name__ = name
+    method.__doc__ = "Nothing is to be done."
+    return method
+
+
+_LAYOUTS: Final = {
+    **dict.fromkeys(("is_coalesced", "coalesce", "indices"), "sparse coordinate tensor"),
+    "values": "sparse tensor",
+    **dict.fromkeys(("crow_indices", "col_indices"), "sparse row compressed tensor"),
+    **dict.fromkeys(("ccol_indices", "row_indices"), "sparse column compressed tensor"),
+}
+"""Questions to sparse tensors, and the kind of tensor that answers them."""
+
+
+def _of_sparse(name: str) -> Callable[[Tensor], NoReturn]:
+    def method(self: Tensor) -> NoReturn:
+        raise RuntimeError(f"{name} expected {_LAYOUTS[name]} layout but got Strided")
+
+    method.__name__ = name
+    method.__doc__ = "What only sparse tensors know."
+    return method
+
+
+def _grad_dtype(self: Tensor) -> DType | None:
+    """The dtype of gradients: the tensor's own."""
+    return self.dtype
+
+
+def _address_of_object(self: Tensor) -> int:
+    """A number of the tensor's own."""
+    return id(self)
+
+
+METHODS: Final[dict[str, Any]] = {
+    each.__name__: each
+    for each in (
+        *(apply_, map_, map2_, pin_memory, reinforce, resize, resize_as),
+        *(__div__, __idiv__, __long__, __nonzero__, const_data_ptr, dense_dim, sparse_dim),
+        *(storage_type, _typed_storage, module_load, _is_zerotensor, _use_count),
+        *(_absent(name, *said) for name, said in _DEVICES.items()),
+        *map(_removed, _NOW),
+        *map(_nothing, ("_fix_weakref", "_clear_non_serializable_cached_data")),
+        *map(_of_sparse, _LAYOUTS),
+    )
+}
+"""What `Tensor.<name>` stands for, by name."""
+
+ATTRIBUTES: Final[dict[str, Any]] = {
+    **{"grad_dtype": property(_grad_dtype), "_cdata": property(_address_of_object)},
+    **dict.fromkeys(("name", "_backward_hooks", "_post_accumulate_grad_hooks")),
+    **dict.fromkeys(("volatile", "_has_symbolic_sizes_strides"), False),
+}
+"""The attributes of tensors, by name."""

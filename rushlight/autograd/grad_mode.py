@@ -1,0 +1,44 @@
+"""`torch.autograd.grad_mode`: whether gradients are recorded."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from ..ops.table.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
+__all__ = [
+    "is_inference_mode_enabled",
+    "enable_grad",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
+]
+
+_STATE = {"threads": True}
+
+
+class set_multithreading_enabled:
+    """Say whether a walk back may use several threads; it uses the one that asks."""
+
+    def __init__(self, mode: bool) -> None:
+        self._before = _STATE["threads"]
+        self.mode = mode
+        _STATE["threads"] = mode
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        _STATE["threads"] = self._before
