@@ -22,6 +22,7 @@ from .ops.tensors.tensor import Tensor as _Tensor
 
 from . import accelerator as accelerator
 from . import amp as amp
+from . import ao as ao
 from . import as_torch as as_torch
 from . import autograd as autograd
 from . import backends as backends
@@ -30,6 +31,7 @@ from . import cpu as cpu
 from . import cuda as cuda
 from . import distributed as distributed
 from . import distributions as distributions
+from . import export as export
 from . import fft as fft
 from . import func as func
 from . import functional as functional
@@ -48,6 +50,8 @@ from . import onnx as onnx
 from . import ops as ops
 from . import optim as optim
 from . import overrides as overrides
+from . import package as package
+from . import quantization as quantization
 from . import random as random
 from . import return_types as return_types
 from . import serialization as serialization

@@ -9,7 +9,12 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, Final, NoReturn
 
+from ..refused_names import refusing
+from . import errors
+from .errors import OnnxExporterError as OnnxExporterError
+
 __all__ = [
+    *("ExportableModule", "InputObserver", "ONNXProgram", "OnnxExporterError", "errors"),
     *("OperatorExportTypes", "TensorProtoDataType", "TrainingMode", "export", "is_in_onnx_export"),
     *("is_onnxrt_backend_supported", "register_custom_op_symbolic"),
     "unregister_custom_op_symbolic",
@@ -107,3 +112,9 @@ def export(*args: Any, **kwargs: Any) -> NoReturn:
         "torch.onnx.export: rushlight writes no ONNX files; save the scripted model, "
         "`rushlight.jit.save`, or its weights, `rushlight.save`"
     )
+
+
+_CLASSES: dict[str, Any] = refusing(
+    __name__, "ExportableModule InputObserver ONNXProgram", "rushlight exports no ONNX yet"
+)
+globals().update(_CLASSES)

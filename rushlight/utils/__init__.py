@@ -9,7 +9,10 @@ from . import checkpoint, data, dlpack, hooks
 
 __all__ = ["checkpoint", "data", "dlpack", "hooks"]
 
-_LATER = ("_python_dispatch", "_pytree", "model_zoo")
+_LATER = (
+    *("_python_dispatch", "_pytree", "benchmark", "collect_env", "flop_counter", "model_zoo"),
+    *("module_tracker", "tensorboard"),
+)
 
 
 def __getattr__(name: str) -> ModuleType:

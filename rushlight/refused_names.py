@@ -1,0 +1,47 @@
+"""Names of torch that are here to be imported, and that say when they are used what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+__all__ = ["refusing"]
+
+
+class Refused:
+    """Base of classes of which there are no instances; others may derive from them."""
+
+    _said = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(self._said)
+
+
+def _function(module: str, name: str, said: str) -> Callable[..., NoReturn]:
+    def refused(*args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(said)
+
+    refused.__name__ = refused.__qualname__ = name
+    refused.__module__ = module
+    refused.__doc__ = f"Raises NotImplementedError: {said}"
+    return refused
+
+
+def refusing(module: str, names: str, reason: str) -> dict[str, Any]:
+    """Classes and functions of a module of torch that say why they are not here.
+
+    Args:
+        module: the module's own name.
+        names: the names; those with a capital first are classes.
+        reason: what is missing, and what to use.
+    """
+    shown = module.replace(f"{__name__.partition('.')[0]}.", "torch.", 1)
+    made: dict[str, Any] = {}
+    for name in names.split():
+        said = f"{shown}.{name}: {reason}"
+        if name[0].isupper():
+            body = {"_said": said, "__module__": module, "__doc__": f"Not here: {said}"}
+            made[name] = type(name, (Refused,), body)
+        else:
+            made[name] = _function(module, name, said)
+    return made

@@ -1,0 +1,89 @@
+"""Modules of torch about models and machines: some work, some say what is missing."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight import nn
+from rushlight.utils import benchmark, collect_env
+from rushlight.utils.module_tracker import ModuleTracker
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("export", "export"),
+        ("export", "ExportedProgram"),
+        ("package", "PackageExporter"),
+        ("onnx", "ONNXProgram"),
+        ("ao.quantization", "quantize_dynamic"),
+        ("quantization", "QuantStub"),
+        ("ao.nn.quantized", "Linear"),
+        ("utils.flop_counter", "FlopCounterMode"),
+    ],
+)
+def test_what_is_missing_says_so_when_it_is_used(module: str, name: str) -> None:
+    found = getattr(import_module(f"rushlight.{module}"), name)
+    with pytest.raises(NotImplementedError, match=rf"torch\..*\b{name}: rushlight"):
+        found()
+    if isinstance(found, type):
+        assert not isinstance(1, type("Own", (found,), {}))
+    assert torch.onnx.is_in_onnx_export() is False
+
+
+def test_the_modules_at_work_are_known() -> None:
+    seen: list[set[str]] = []
+
+    class Inner(nn.Module):
+        def forward(self, x: Any) -> Any:
+            seen.append(set(tracker.parents))
+            return x * 2
+
+    class Outer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Inner()
+
+        def forward(self, x: Any) -> Any:
+            return self.inner(x)
+
+    with ModuleTracker() as tracker:
+        Outer()(torch.ones(2))
+    assert seen == [{"Global", "Outer", "Outer.inner"}]
+    assert tracker.parents == {"Global"}
+
+
+def test_statements_are_measured_and_compared() -> None:
+    options: dict[str, Any] = {"globals": {"x": 1}, "label": "sums"}
+    one = benchmark.Timer("x + 1", sub_label="small", description="old", **options).timeit(10)
+    two = benchmark.Timer("x + 2", sub_label="large", description="new", **options)
+    three = two.blocked_autorange(min_run_time=0.001)
+    assert one.number_per_run == 10
+    assert re.fullmatch(
+        r"<.*Measurement object at 0x\w+>\nsums: small\nold\n  [\d.]+ ns\n"
+        r"  1 measurement, 10 runs , 1 thread",
+        repr(one),
+    )
+    assert three.median == sorted(three.times)[len(three.times) // 2] or len(three.times) % 2 == 0
+    lines = str(benchmark.Compare([one, three])).splitlines()
+    assert lines[0].strip("[-] ") == "sums"
+    assert re.sub("[ -]+", " ", lines[2]).strip() == "1 threads:"
+    assert [line.split()[0] for line in lines[3:5]] == ["small", "large"]
+    assert lines[-1] == "Times are in nanoseconds (ns)."
+    with pytest.raises(NotImplementedError, match="only Python is measured"):
+        benchmark.Timer(language="c++")
+
+
+def test_numbers_keep_the_digits_that_count() -> None:
+    assert benchmark.trim_sigfig(12345.0, 2) == 12000.0
+    assert benchmark.select_unit(3e-5) == ("us", 1e-6)
+    assert benchmark.unit_to_english("ms") == "milliseconds"
+
+
+def test_the_machine_is_described() -> None:
+    assert "Versions of relevant libraries:\n[pip3] lark==" in collect_env.get_pretty_env_info()
