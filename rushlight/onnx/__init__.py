@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import Any, Final, NoReturn
 
 from ..refused_names import refusing
-from . import errors
+from . import errors as errors
 from .errors import OnnxExporterError as OnnxExporterError
 
 __all__ = [
