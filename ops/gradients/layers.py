@@ -316,14 +316,11 @@ def weight_norm(v: Tensor, g: Tensor, dim: int) -> Tensor:
 # --------------------------------------------------------------------------- attention, products
 
 
-@composite(
-    "aten::scaled_dot_product_attention", name="ScaledDotProductFlashAttentionForCpuBackward0"
-)
-def attention(
+def attended(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout_p: float,
     is_causal: bool, scale: float | None, enable_gqa: bool, result: Tensor,
-) -> Tensor:  # fmt: skip
-    """Values averaged by the likeness of keys to queries."""
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Values averaged by the likeness of keys to queries, and the weights of the averages."""
     if enable_gqa:
         times = query.shape[-3] // key.shape[-3]
         key, value = (x.repeat_interleave(times, -3) for x in (key, value))
@@ -341,7 +338,20 @@ def attention(
     weights = aten._safe_softmax(scores, -1)
     if dropout_p:
         weights = weights * Tensor._of(dropped(result._array)).to(weights.dtype)
-    return weights @ value
+    return weights @ value, weights
+
+
+@composite(
+    "aten::scaled_dot_product_attention", name="ScaledDotProductFlashAttentionForCpuBackward0"
+)
+def attention(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout_p: float,
+    is_causal: bool, scale: float | None, enable_gqa: bool, result: Tensor,
+) -> Tensor:  # fmt: skip
+    """Values averaged by the likeness of keys to queries."""
+    return attended(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, result)[
+        0
+    ]
 
 
 @composite("aten::bilinear")

@@ -15,6 +15,7 @@ from .factorisation import _eigh, _log_det, _outer, _solve
 from .layers import (
     _batch_norm,
     _convolution,
+    attended,
     attention,
     batch_norm_with_update,
     native_batch_norm,
@@ -155,6 +156,23 @@ def flash_attention(
 ) -> Tensor:  # fmt: skip
     """Values averaged by the likeness of keys to queries."""
     return attention(query, key, value, attn_mask, dropout_p, is_causal, scale, False, results[0])
+
+
+@composite("aten::_scaled_dot_product_attention_math", name="UnsafeViewBackward0")
+def attention_and_weights(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout_p: float,
+    is_causal: bool, dropout_mask: Tensor | None, scale: float | None, enable_gqa: bool,
+    results: Tensors,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The same with the weights; what is dropped may be given."""
+    drawn = dropout_p if dropout_mask is None else 0.0
+    options = attn_mask, drawn, is_causal, scale, enable_gqa, results[0]
+    found, weights = attended(query, key, value, *options)
+    if dropout_mask is None or not dropout_p:
+        return found, weights
+    if enable_gqa:
+        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+    return (weights * dropout_mask / (1 - dropout_p)) @ value, weights
 
 
 @composite("aten::_trilinear")

@@ -191,13 +191,13 @@ def attention_and_weights(
         key, value = _repeated(key, query.shape[-3]), _repeated(value, query.shape[-3])
     scores = _scores(widened(query), widened(key), attn_mask, is_causal, scale)
     weights = _weights(scores)[0]
-    if dropout_mask is not None:
-        weights = as_array(np.where(dropout_mask, weights, 0) / (1 - dropout_p))
-    kept = None
+    kept, used = None, weights
+    if dropout_mask is not None and dropout_p > 0:  # the weights given back are whole, as in torch
+        used = as_array(np.where(dropout_mask, weights, 0) / (1 - dropout_p))
     if dropout_mask is None and dropout_p > 0:
         kept = dropout(np.ones_like(weights), dropout_p, True)
-        weights = as_array(weights * kept)
-    product = products.matmul(weights.astype(widened(value).dtype, copy=False), widened(value))
+        used = weights = as_array(weights * kept)
+    product = products.matmul(used.astype(widened(value).dtype, copy=False), widened(value))
     result = product.astype(query.dtype, copy=False)
     if kept is not None:
         key_of = id(result)

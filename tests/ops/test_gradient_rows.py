@@ -42,9 +42,7 @@ NESTED = (
 )
 """They are about nested tensors."""
 
-TO_BE_WRITTEN = """
-_pack_sequence _scaled_dot_product_attention_math embedding_renorm
-"""
+TO_BE_WRITTEN = "_pack_sequence embedding_renorm"
 
 
 def _is_of_tensors(entry: Operator) -> bool:

@@ -13,6 +13,7 @@ from rushlight.ops.eager.dispatch import eager_function
 
 WIDE = torch.float64
 STATS = torch.tensor([0.1, 0.2], dtype=WIDE), torch.tensor([1.0, 0.3], dtype=WIDE)
+MASK = torch.tensor([[True, False], [True, True]])
 PLACES, MARKS = torch.tensor([1, 0, 2]), torch.tensor([[1, 2, -1], [0, -1, 2]])
 CASES: dict[str, tuple[str, tuple[tuple[int, ...], ...]]] = {
     "igamma": ("t.igamma(t.ones(2, dtype=WIDE), x.abs())", ((2,),)),
@@ -55,6 +56,10 @@ CASES: dict[str, tuple[str, tuple[tuple[int, ...], ...]]] = {
         "a._scaled_dot_product_flash_attention_for_cpu(x, y, z, 0.0, True)[0]",
         ((1, 1, 2, 3), (1, 1, 2, 3), (1, 1, 2, 3)),
     ),
+    "_scaled_dot_product_attention_math": (
+        "a._scaled_dot_product_attention_math(x, y, z, None, 0.5, False, MASK, enable_gqa=True)",
+        ((1, 2, 2, 3), (1, 1, 2, 3), (1, 1, 2, 3)),
+    ),
     "_trilinear": ("a._trilinear(x, y, z, [1], [0], [1], [2])", ((2, 2), (3, 2), (2, 2))),
     "embedding_dense_backward": ("a.embedding_dense_backward(x, PLACES, 3, 2, False)", ((3, 2),)),
     "log_sigmoid_forward": ("a.log_sigmoid_forward(x)[0]", ((3,),)),
@@ -89,10 +94,9 @@ def test_gradients_are_those_of_differences(name: str) -> None:
     call, sizes = CASES[name]
     source = np.random.default_rng(2)
     given = [torch.tensor(source.standard_normal(size), requires_grad=True) for size in sizes]
-    names = {"t": torch, "a": torch.ops.aten, "WIDE": WIDE, "STATS": STATS, "PLACES": PLACES,
-             "MARKS": MARKS, "by_mode": eager_function("aten::__interpolate")}  # fmt: skip
+    names = {"t": torch, "a": torch.ops.aten, "by_mode": eager_function("aten::__interpolate")}
 
     def function(*values: Any) -> Any:
-        return eval(call, {**names, **dict(zip("xyz", values, strict=False))})
+        return eval(call, {**globals(), **names, **dict(zip("xyz", values, strict=False))})
 
     assert gradcheck(function, given, atol=1e-5)
