@@ -35,7 +35,7 @@ class Compiling:
         mode = os.environ.get(NATIVE_VARIABLE, "").lower()
         wanted = _WANTED | self._wanted
         if mode == "off" or len(wanted) > MOST_KERNELS:
-            self.is_given_up = True
+            self._give_up()
             return False
         _WANTED.update(wanted)
         if mode == "now" or self._at_hand():
@@ -53,10 +53,19 @@ class Compiling:
         try:
             self._make()
             self.is_done = True
+            self._at_hand, self._make = bool, _nothing  # which may hold large arrays
         except (OSError, RuntimeError):  # no memory of ours may be executed, or no compiler
-            self.is_given_up = True
+            self._give_up()
         finally:
             _UNDER_WAY.discard(self)
+
+    def _give_up(self) -> None:
+        self.is_given_up = True
+        self._at_hand, self._make = bool, _nothing
+
+
+def _nothing() -> None:
+    """What is left to make."""
 
 
 _WANTED: Final[set[object]] = set()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -158,6 +160,19 @@ def f({PARAMETERS}):
         copies = [each.clone() for each in given]
         found.append([bits(each) for each in function(*copies)])
     assert found[1:] == found[:1] * 2
+
+
+def test_no_operand_is_kept() -> None:
+    head = "torch.conv2d(x, w, b, [1, 1], [1, 1])"
+    function = torch.jit.CompilationUnit(f"def f({PARAMETERS}):\n  return torch.relu({head})\n").f
+    given = operands(head)
+    for _ in range(3):
+        function(*given)
+    known = weakref.ref(given[0]._array)
+    assert known() is not None
+    del given
+    gc.collect()
+    assert known() is None
 
 
 def test_what_is_refused_is_refused_at_its_place() -> None:
