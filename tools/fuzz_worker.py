@@ -82,7 +82,7 @@ def run(library: Any, name: str, text: str, number: int) -> dict[str, Any]:
                 break
             continue
         found[way] = [call(target, arguments) for arguments in module.calls()]
-        if isinstance(target, library.nn.Module) and way not in CHANGED:
+        if isinstance(module.target, type) and way not in CHANGED:
             found[way].append({"state": encode(dict(target.state_dict()))})
     return found
 
