@@ -8,6 +8,7 @@ argument the node that it came from.  Leaves, tensors the user made, have an `Ac
 from __future__ import annotations
 
 import heapq
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -31,6 +32,7 @@ __all__ = [
     "Edge",
     "Hooks",
     "Node",
+    "PACKING",
     "Saved",
     "add_hook",
     "edge_of",
@@ -297,10 +299,39 @@ FREED: Final = (
 )
 
 
+Packed = tuple[Any, Callable[[Any], Tensor]]
+"""What a hook made of a tensor, and what makes the tensor of it again."""
+
+
+class Packing(threading.local):
+    """The hooks that tensors kept for the way back go through, the innermost last."""
+
+    used = False
+    """Whether there are any, or they are refused."""
+    refusal = ""
+
+    def __init__(self) -> None:
+        self.hooks: list[tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]] = []
+
+    def packed(self, tensor: Tensor) -> Packed | None:
+        """What the innermost hook makes of a tensor."""
+        if not self.hooks:
+            return None
+        pack, unpack = self.hooks[-1]
+        return pack(tensor), unpack
+
+    def changed(self) -> None:
+        """Notice that hooks came or went."""
+        self.used = bool(self.hooks)
+
+
+PACKING: Final = Packing()
+
+
 class Saved:
     """A tensor kept for the way back, with the version its memory had."""
 
-    __slots__ = ("array", "edge", "handle", "number", "version")
+    __slots__ = ("array", "edge", "handle", "number", "packed", "version")
 
     def __init__(self, handle: Tensor, *, number: int | None = None) -> None:
         self.array: Array | None = handle._array
@@ -308,6 +339,20 @@ class Saved:
         self.number = number
         self.edge = edge_of(handle) if number is None else None
         self.handle: Tensor | None = handle if number is None else None
+        self.packed = PACKING.packed(handle) if PACKING.used else None
+        if self.packed is not None:
+            self.handle = None
+
+    def _unpacked(self, node: Node, packed: Packed) -> Tensor:
+        made = packed[1](packed[0])
+        if not isinstance(made, Tensor):
+            raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor")
+        found = Tensor._of(made._array)
+        edge = self.edge if self.number is None else (node, self.number)
+        if edge is not None and made._array.dtype.kind not in "biu":
+            found._requires_grad = True
+            found._grad_node, found._output_number = edge
+        return found
 
     def tensor(self, node: Node) -> Tensor:
         """The tensor again.
@@ -318,6 +363,8 @@ class Saved:
         array = self.array
         if array is None:
             raise RuntimeError(FREED)
+        if self.packed is not None:
+            return self._unpacked(node, self.packed)
         now = version_of(array)
         if now != self.version:
             raise RuntimeError(self._changed(array, node, now))
@@ -360,7 +407,7 @@ class Saved:
 
     def release(self) -> None:
         """Let go of it."""
-        self.array = self.handle = None
+        self.array = self.handle = self.packed = None
 
 
 def fit(

@@ -17,7 +17,7 @@ from ..table.grad_mode import RUNNING, enable_grad, is_grad_enabled
 from ..table.table import Operator
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, own_questions
-from .autograd import FREED, Edge, Node, Saved, edge_of, fit, node_class, run_backward
+from .autograd import FREED, PACKING, Edge, Node, Saved, edge_of, fit, node_class, run_backward
 from .layouts import layout_of
 from .rows import ROWS, Row
 
@@ -519,6 +519,7 @@ class _KeptResult(Saved):
         self.number = number
         self.edge = None
         self.handle = None
+        self.packed = PACKING.packed(tensor) if PACKING.used else None
 
 
 def _bare(value: Any) -> Any:

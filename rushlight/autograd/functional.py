@@ -11,7 +11,7 @@ from ..ops.gradients.tape import roots_of
 from ..ops.table.grad_mode import enable_grad
 from ..ops.tensors.tensor import Tensor
 
-__all__ = ["hessian", "hvp", "jacobian", "vhp", "vjp"]
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 
 def joined(tensors: Sequence[Tensor]) -> Tensor:
@@ -47,6 +47,38 @@ def _gradients(
     ]
 
 
+def _check_strategy(strategy: str, vectorize: bool) -> None:
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your '
+            'function has more outputs than inputs, "forward-mode" tends to be more performant. '
+            'Otherwise, prefer to use "reverse-mode".'
+        )
+    if strategy == "forward-mode" and not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian is"
+            "only implemented for `vectorize=True`."
+        )
+
+
+def _check_history(outputs: Sequence[Any]) -> None:
+    for number, each in enumerate(outputs):
+        if not each.requires_grad:
+            raise RuntimeError(
+                f"Output {number} of the user-provided function does not require gradients. The "
+                "outputs must be computed in a differentiable manner from the input when running "
+                "in strict mode."
+            )
+
+
+def _only_element(output: Any) -> Any:
+    if isinstance(output, Tensor) and output.numel() != 1:
+        raise RuntimeError(
+            "The Tensor returned by the function given to hessian should contain a single element"
+        )
+    return output
+
+
 def jacobian(
     func: Callable[..., object],
     inputs: object,
@@ -55,11 +87,22 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """The Jacobian of a function: of the shape of the output, then that of the input."""
+    """The Jacobian of a function: of the shape of the output, then that of the input.
+
+    Rows are computed one by one; `vectorize` and `strategy` say how torch would do it.
+
+    Raises:
+        AssertionError: `strategy` is another word.
+        NotImplementedError: the forward mode without `vectorize`.
+        RuntimeError: an output needs no gradient, and `strict` is set.
+    """
+    _check_strategy(strategy, vectorize)
     with enable_grad():
         given = _fresh(inputs, create_graph)
         outputs = func(*given)
         results = _tuple(outputs)
+        if strict:
+            _check_history(results)
         table = []
         for output in results:
             flat = output.reshape([-1])
@@ -91,8 +134,8 @@ def hessian(
     """The matrix of second derivatives of a function that gives one number."""
 
     def first(*args: object) -> Any:
-        found = jacobian(func, args if len(args) > 1 else args[0], create_graph=True)
-        return found
+        given = args if len(args) > 1 else args[0]
+        return jacobian(lambda *values: _only_element(func(*values)), given, create_graph=True)
 
     single = isinstance(inputs, Tensor)
     if not single and len(inputs) == 1:
@@ -113,6 +156,41 @@ def vjp(
         found = _gradients(results, given, grads, create_graph)
     shown = outputs if create_graph else _detached(outputs)
     return shown, found[0] if isinstance(inputs, Tensor) else tuple(found)
+
+
+def jvp(
+    func: Callable[..., object], inputs: Any, v: Any = None, create_graph: bool = False,
+    strict: bool = False,
+) -> Any:  # fmt: skip
+    """A function's results, and the product of its Jacobian with a vector.
+
+    Raises:
+        RuntimeError: `v` is left out though the input is more than one element, or has other sizes.
+    """
+    given = _tuple(inputs)
+    if v is None:
+        if len(given) != 1 or given[0].numel() != 1:
+            raise RuntimeError(
+                "The vector v can only be None if the input to the user-provided function is a "
+                "single Tensor with a single element."
+            )
+        vectors: tuple[Any, ...] = (given[0].new_ones(given[0].shape),)
+    else:
+        vectors = _tuple(v)
+    for vector, each in zip(vectors, given, strict=True):
+        if vector.shape != each.shape:
+            raise RuntimeError(
+                f"v has invalid size: should be {each.shape} but got {vector.shape}."
+            )
+    with enable_grad():
+        fresh = _fresh(inputs, create_graph)
+        outputs = func(*fresh)
+        results = _tuple(outputs)
+        dummies = [each.detach().new_zeros(each.shape).requires_grad_() for each in results]
+        products = _gradients(results, fresh, dummies, True)
+        found = _gradients(products, dummies, vectors, create_graph)
+    shown = outputs if create_graph else _detached(outputs)
+    return shown, found[0] if isinstance(outputs, Tensor) else tuple(found)
 
 
 def _detached(outputs: Any) -> Any:

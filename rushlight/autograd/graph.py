@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, NamedTuple
 
-from ..ops.gradients.autograd import Node, edge_of
+from ..ops.gradients.autograd import PACKING, Node, edge_of
+from ..ops.memory.versions import written
 from ..ops.tensors.tensor import Tensor
 
-__all__ = ["GradientEdge", "Node", "get_gradient_edge"]
+__all__ = [
+    *("GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge"),
+    *("increment_version", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks"),
+]
 
 
 class GradientEdge(NamedTuple):
@@ -30,3 +37,141 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
             "gradients"
         )
     return GradientEdge(*edge)
+
+
+# --------------------------------------------------------------------------- kept tensors
+
+
+class saved_tensors_hooks:
+    """A block in which tensors that are kept for the way back go through hooks.
+
+    Args:
+        pack_hook: called with a tensor that is kept; what it gives is kept in its place.
+        unpack_hook: makes the tensor of that again, when it is needed.
+
+    Raises:
+        RuntimeError: hooks are refused here (see `disable_saved_tensors_hooks`).
+    """
+
+    def __init__(
+        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
+    ) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        if PACKING.refusal:
+            raise RuntimeError(PACKING.refusal)
+        PACKING.hooks.append((self._pack, self.unpack_hook))
+        PACKING.changed()
+
+    def _pack(self, tensor: Tensor) -> Any:
+        held, PACKING.hooks = PACKING.hooks, []
+        PACKING.changed()
+        try:
+            return self.pack_hook(tensor)
+        finally:
+            PACKING.hooks = held
+            PACKING.changed()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        PACKING.hooks.pop()
+        PACKING.changed()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """A block in which kept tensors are moved to the CPU, where they are: they are copied."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda tensor: tensor.detach().clone(), lambda tensor: tensor)
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """A block in which `saved_tensors_hooks` raise an error of that text."""
+    before, PACKING.refusal = PACKING.refusal, error_message
+    try:
+        yield
+    finally:
+        PACKING.refusal = before
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Count a change of memory that was written behind the back of gradients."""
+    for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        written(each._array)
+
+
+# --------------------------------------------------------------------------- hooks of several
+
+
+class _Several:
+    """Collects the gradients of several tensors until all are there, or the first is."""
+
+    def __init__(self, count: int, fn: Callable[[Any], None], mode: str) -> None:
+        self._count, self._fn, self._mode = count, fn, mode
+        self._found: dict[int, Tensor] = {}
+        self._seen = 0
+
+    def hook(self, place: int) -> Callable[[Tensor], None]:
+        """The hook of the tensor of that number."""
+
+        def called(gradient: Tensor) -> None:
+            first = self._seen == 0
+            self._seen += 1
+            self._found[place] = gradient
+            if self._mode == "any" and first:
+                self._fn(gradient)
+            done = self._seen == self._count
+            if done and self._mode == "all":
+                self._fn([self._found.get(each) for each in range(self._count)])
+            if done:
+                self._found, self._seen = {}, 0
+
+        return called
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[[Any], None], *, mode: str = "all"
+) -> RemovableHandle:
+    """Have a function called once the gradients of several tensors are known, or the first is.
+
+    A walk back must reach all of the tensors: those that it does not reach are waited for.
+
+    Raises:
+        ValueError: `mode` is neither "all" nor "any".
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    several = _Several(len(tensors), fn, mode)
+    return RemovableHandle(
+        [each.register_hook(several.hook(place)) for place, each in enumerate(tensors)]
+    )
+
+
+class RemovableHandle:
+    """Takes the hooks of several tensors away again."""
+
+    def __init__(self, hooks: list[Any]) -> None:
+        self._hooks = hooks
+
+    def remove(self) -> None:
+        """Take them away."""
+        for each in self._hooks:
+            each.remove()
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        self.remove()

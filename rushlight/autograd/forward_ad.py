@@ -1,0 +1,130 @@
+"""`torch.autograd.forward_ad`: numbers with a direction, which functions carry along.
+
+The direction of a result is found when it is asked for: by the gradient, with respect to a vector,
+of that vector's product with the Jacobian.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import NamedTuple
+
+from ..ops.table.grad_mode import enable_grad
+from ..ops.tensors.tensor import Tensor
+from . import grad
+
+__all__ = [
+    *("UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual"),
+    "unpack_dual",
+]
+
+_LEVELS: list[list[tuple[Tensor, Tensor]]] = []
+"""For each level that is entered its tensors and their directions."""
+
+
+class UnpackedDualTensor(NamedTuple):
+    """A tensor, and its direction if it has one."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+def enter_dual_level() -> int:
+    """Enter a level, and give its number.
+
+    Raises:
+        RuntimeError: one is entered already.
+    """
+    if _LEVELS:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    _LEVELS.append([])
+    return 0
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Leave the level; directions are forgotten.
+
+    Raises:
+        RuntimeError: none is entered, or it is another one.
+    """
+    if not _LEVELS:
+        raise RuntimeError("Dual level must be a positive number.")
+    if level not in (None, 0):
+        raise RuntimeError("Trying to exit a forward AD level that was not the last one created.")
+    _LEVELS.pop()
+
+
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+    """A tensor with a direction.
+
+    Raises:
+        RuntimeError: no level is entered, or the direction has other sizes.
+        ValueError: one of them has no floats or complex numbers.
+    """
+    if not _LEVELS:
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+            "enter_dual_level() first."
+        )
+    for name, each in (("primal", tensor), ("tangent", tangent)):
+        if not (each.is_floating_point() or each.is_complex()):
+            raise ValueError(
+                f"Expected {name} to be floating point or complex, but got: {each.dtype}"
+            )
+    if tensor.shape != tangent.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original "
+            f"Tensor, this is not supported. Tensor is of size {list(tensor.shape)} while the "
+            f"given forward gradient is of size {list(tangent.shape)}."
+        )
+    with enable_grad():
+        wanted = tensor.requires_grad
+        dual: Tensor = tensor.view_as(tensor) if wanted else tensor.detach().requires_grad_()
+    _LEVELS[-1].append((dual, tangent))
+    return dual
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """A tensor without its direction, and the direction; None where it has none."""
+    if not _LEVELS or not tensor.requires_grad:
+        return UnpackedDualTensor(tensor, None)
+    duals = _LEVELS[-1]
+    for dual, tangent in duals:
+        if tensor is dual:
+            return UnpackedDualTensor(tensor.detach(), tangent)
+    direction = _direction(tensor, [dual for dual, _ in duals], [each for _, each in duals])
+    return UnpackedDualTensor(tensor.detach(), direction)
+
+
+def _direction(result: Tensor, duals: list[Tensor], tangents: list[Tensor]) -> Tensor | None:
+    if not duals:
+        return None
+    with enable_grad():
+        vector: Tensor = result.detach().new_zeros(result.shape).requires_grad_()
+        products = grad(
+            [result], duals, [vector], retain_graph=True, create_graph=True, allow_unused=True
+        )
+        pairs = [
+            (product, tangent)
+            for product, tangent in zip(products, tangents, strict=True)
+            if product is not None and product.requires_grad
+        ]
+        if not pairs:
+            return None
+        (found,) = grad([p for p, _ in pairs], [vector], [t for _, t in pairs], retain_graph=True)
+    return found
+
+
+class dual_level:
+    """A block with a level."""
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        exit_dual_level()
