@@ -66,6 +66,8 @@ def _explained(entry: Operator, values: Sequence[Any], result: Any) -> Any:
     known = arrays.FORMULAS[formula.name]
     joins = meeting(arrays, formula, taken, letter)
     is_always = formula.name in ALWAYS and joins == letter == "f"
+    if joins in ("f", "d") and not _brings(joins, taken):
+        return None
     if not joins or not (known.is_exact or is_always or result.size >= LARGE):
         return None
     seen = tuple(_lies(arrays, each, result.shape) for each in taken)
@@ -81,6 +83,13 @@ def _explained(entry: Operator, values: Sequence[Any], result: Any) -> Any:
         for place, each in zip(formula.operands, taken, strict=True)
     ]
     return [(kernel, way.size, way.least, way.geometry, *operands, result)]
+
+
+def _brings(letter: str, operands: Sequence[Any]) -> bool:
+    """Whether an operand has the dtype by itself: else it may come from the default dtype."""
+    arrays = [each for each in operands if type(each) is np.ndarray]
+    deep = [each for each in arrays if each.ndim] or arrays
+    return any(each.dtype.char == letter for each in deep)
 
 
 def _formula_for(entry: Operator, values: Sequence[Any]) -> Formula | None:

@@ -172,3 +172,28 @@ def test_numbers_may_change_from_call_to_call():
     x = torch.randn(8, 30)
     for number in [*range(100), *(i / 8 for i in range(100))]:
         assert torch.equal(x * number, x * torch.full_like(x, number))
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda x: x / 2,
+        lambda x: x + 1.5,
+        lambda x: x * torch.tensor(0.1, dtype=torch.float64),
+        lambda x: x > 16777216.5,
+        torch.sigmoid,
+    ],
+    ids=["quotient", "number", "scalar", "comparison", "function"],
+)
+def test_the_default_dtype_is_no_part_of_what_is_known(monkeypatch, compute):
+    monkeypatch.setattr("rushlight.ops.table.direct._is_there", lambda *_: True)
+    x = torch.arange(16777210, 16777225)
+    for _ in range(120):
+        compute(x)
+    torch.set_default_dtype(torch.float64)
+    try:
+        made, fresh = compute(x), compute(x.reshape(3, 5).clone()).reshape(-1)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert made.dtype is fresh.dtype
+    assert torch.equal(made, fresh)
