@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ..memory.errors import Elsewhere
 from ..table.table import TABLE, Operator
+from ..tensors.overriding import ask, askers
 from .binding import Form, Mismatch, type_name
 from .calls import run
 from .dispatch import EagerFunction, eager_function
@@ -73,6 +74,9 @@ class Overload:
         return schemas.FunctionSchema(self._entry.signature, self._entry.schema)
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
+        asked = askers(args, kwargs)
+        if asked is not None:
+            return ask(self, asked, args, kwargs, f"torch.ops.{self}")
         if isinstance(self._entry, OpenOperator):
             instead = self._entry.for_autocast()
             if instead is not None:
@@ -186,6 +190,9 @@ class Packet:
         return found
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
+        asked = askers(args, kwargs)
+        if asked is not None:
+            return ask(self, asked, args, kwargs, f"torch.ops.{self}")
         entries = TABLE.operators(self._name)
         if len(entries) == 1 and isinstance(entries[0], OpenOperator):
             return self.__getattr__(entries[0].overload or "default")(*args, **kwargs)

@@ -329,7 +329,7 @@ class Tracer(TracerBase):
             NameError: it calls a module or uses a parameter that is not below `root`.
         """
         function = self._begin(root)
-        self._annotations = getattr(function, "__annotations__", {})
+        self._annotations = _annotations(function)
         called, args = self.create_args_for_root(function, isinstance(root, Module), concrete_args)
         with Patcher() as patcher, tracing():
             self._patch(patcher, function)
@@ -441,6 +441,19 @@ def _by_name(concrete_args: ConcreteArgs, names: list[str]) -> dict[str, Any]:
 
 def _is_flat(value: Any) -> bool:
     return bool(pytree.tree_structure(value).is_leaf())
+
+
+def _annotations(function: Any) -> dict[str, Any]:
+    """A function's annotations; in our own files these are texts, and told as what they mean."""
+    found = dict(getattr(function, "__annotations__", {}))
+    names = getattr(function, "__globals__", {})
+    if str(names.get("__name__", "")).startswith(f"{__name__.partition('.')[0]}."):
+        for name, text in found.items():
+            try:
+                found[name] = eval(text, names) if isinstance(text, str) else text
+            except NameError:  # a name for type checkers alone
+                continue
+    return found
 
 
 def _with_stars(function: Any, code: Any, count: int) -> Any:

@@ -289,7 +289,50 @@ def patterns(torch: Any) -> dict[str, str]:
     }
 
 
-CASES = functions, refusals, graphs, mistakes, modules, leaves, patterns
+def calls(torch: Any) -> dict[str, str]:
+    """Functions of torch, and operators of tensors with what is traced."""
+    f, one = torch.nn.functional, torch.ones(2)
+    asked = {
+        "add": lambda x: torch.add(x, 1),
+        "cat": lambda x: torch.cat((one, x), dim=1),
+        "einsum": lambda x: torch.einsum("i,i->", x, x),
+        "split": lambda x: torch.split(x, 2),
+        "norms": lambda x: torch.linalg.norm(x) + torch.norm(x) + torch.special.erf(x),
+        "relu": lambda x: f.relu(f.linear(x, x) + f.gelu(x)),
+        "pad": lambda x: f.pad(x, (1, 1)),
+        "interpolate": lambda x: f.interpolate(x, scale_factor=2),
+        "pool": lambda x: f.max_pool2d(x, 2) + f.avg_pool2d(x, 2),
+        "dropout": lambda x: f.dropout(x, 0.5),
+        "layer_norm": lambda x: f.layer_norm(x, (2,)),
+        "softmax": lambda x: f.softmax(x, -1),
+        "loss": lambda x: f.cross_entropy(x, x) + f.mse_loss(x, x),
+        "attention": lambda x: f.scaled_dot_product_attention(x, x, x, dropout_p=0.1),
+        "conv": lambda x: f.conv2d(x, x, stride=2),
+        "reflected": lambda x: (one - x) @ (one * x) / (one & x),
+        "method": lambda x: one.masked_fill(x, 0.0).expand(2, x)[x],
+        "sizes": lambda x: torch.full((2, x), 1.0) + torch.ones(2, x) + torch.rand(x.size()),
+        "overloads": lambda x: torch.ops.aten.add.Tensor(x, x) + torch.ops.aten.cat([x, x]),
+        "foreign": lambda x: x * torch.nn.Parameter(one),
+    }
+    found = {name: _error(_traced, torch, function) for name, function in asked.items()}
+    layers = torch.nn.Conv2d(1, 2, 3), torch.nn.BatchNorm2d(2), torch.nn.ReLU(inplace=True)
+    model = torch.nn.Sequential(*layers, torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()).eval()
+
+    class Everything(torch.fx.Tracer):
+        def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
+            return isinstance(m, torch.nn.BatchNorm2d)
+
+    found["layers"] = str(Everything().trace(model))
+    traced, x = torch.fx.symbolic_trace(model), torch.ones(1, 1, 4, 4)
+    found["equal"] = str(torch.equal(traced(x), model(x)))
+    random = torch.fx.symbolic_trace(
+        lambda x: (x, x + 1, torch.rand_like(x), torch._assert(x, "a"), torch.relu_(x))[0]
+    )
+    found["impure"] = str([node.is_impure() for node in random.graph.nodes])
+    return found
+
+
+CASES = calls, functions, refusals, graphs, mistakes, modules, leaves, patterns
 
 
 def all_cases(torch: Any) -> dict[str, dict[str, str]]:
