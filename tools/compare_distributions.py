@@ -117,7 +117,7 @@ TRANSFORMS = {
     "ReshapeTransform((6,), (2, 3))": "m(2, 6)",
     "StackTransform([T.ExpTransform(), T.TanhTransform()], 1)": "m(3, 2)",
     "CatTransform([T.ExpTransform(), T.TanhTransform()], 0, [1, 2])": "m(3, 2)",
-    "CatTransform([T.SoftmaxTransform(), T.StickBreakingTransform().inv], 0, [1, 2])": "m(3, 2)",
+    "CatTransform([T.SoftmaxTransform(), T.LowerCholeskyTransform()], 0, [1, 2])": "m(3, 2, 2)",
     "ComposeTransform([T.AffineTransform(1.0, 2.0), T.TanhTransform()])": "m(2, 3)",
     "ComposeTransform([T.ExpTransform(), T.StickBreakingTransform()])": "m(2, 3)",
     "ComposeTransform([T.ReshapeTransform((4,), (2, 2)), T.LowerCholeskyTransform()])": "m(3, 4)",

@@ -120,12 +120,9 @@ class TransformedDistribution(Distribution):
 
     def _monotonize_cdf(self, value: Any) -> Any:
         """The share below turned into the share above where the transforms fall."""
-        sign: Any = 1
-        for transform in self.transforms:
-            sign = sign * transform.sign
-        if isinstance(sign, int) and sign == 1:
-            return value
-        return sign * (value - 0.5) + 0.5
+        sign = ComposeTransform(self.transforms).sign
+        rises = isinstance(sign, int) and sign == 1
+        return value if rises else 0.5 + sign * (value - 0.5)
 
     def cdf(self, value: Tensor) -> Tensor:
         below: Tensor = self._monotonize_cdf(self.base_dist.cdf(self._back(self._checked(value))))
