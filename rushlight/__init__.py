@@ -88,6 +88,7 @@ _PACKAGES = (
     "optim",
     "overrides",
     "package",
+    "profiler",
     "quantization",
     "random",
     "return_types",

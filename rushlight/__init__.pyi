@@ -51,6 +51,7 @@ from . import ops as ops
 from . import optim as optim
 from . import overrides as overrides
 from . import package as package
+from . import profiler as profiler
 from . import quantization as quantization
 from . import random as random
 from . import return_types as return_types

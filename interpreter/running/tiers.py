@@ -22,7 +22,7 @@ from ..plans.plan import Plan, make_plan
 from ..values.arguments import Binding
 from .executable import Executable, executable_of
 
-__all__ = ["SHORT", "FunctionTiers", "Tiers", "Way"]
+__all__ = ["SHORT", "FunctionTiers", "Tiers", "Way", "watch"]
 
 PLAN_VARIABLE = "RUSHLIGHT_PLAN"
 """The environment variable that, set to `off`, leaves everything to the machine."""
@@ -117,6 +117,13 @@ class _Bounded(Way):
             return super().run(values)
 
 
+class _Watched(Way):
+    """Runs on the machine alone, where each operator over tensors is a call of its own."""
+
+    def run(self, values: Sequence[object]) -> Any:
+        return self._on_machine(values)
+
+
 class Tiers:
     """How a code runs: a way for each mode, made when it is first needed.
 
@@ -151,6 +158,20 @@ class Tiers:
         except KeyError:
             return self._made(mode)
 
+    def watched_way(self, records: bool = False) -> Way:
+        """The way while a profiler listens; code under a guard runs as always."""
+        usual = self.usual_way(records)
+        if self._guard is not None:
+            return usual
+        mode = ("watched", usual)
+        found = self._ways.get(mode)
+        if found is None:
+            made = _Watched(usual.executable, usual._calls, self._invoke)
+            found = self._ways.setdefault(mode, made)
+        return found
+
+    usual_way = way
+
     def _made(self, mode: object) -> Way:
         with DEFINING:
             found = self._ways.get(mode)
@@ -180,3 +201,12 @@ class FunctionTiers(Tiers):
         kind = Way if guard is None else _Bounded
         super().__init__(lambda: executable_of(function, guard), guard, invoke, kind)
         self.binding = Binding(function)
+
+
+def watch(on: bool) -> None:
+    """Have scripted code call its operators one by one from now on, or run as always again.
+
+    The method itself is exchanged, so that nothing is asked while nobody watches.
+    """
+    way = Tiers.watched_way if on else Tiers.usual_way
+    Tiers.way = way  # type: ignore[method-assign]

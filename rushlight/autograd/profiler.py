@@ -1,16 +1,18 @@
-"""`torch.autograd.profiler`: labelled blocks of code.  Labels are kept, nothing is measured."""
+"""`torch.autograd.profiler`: labelled blocks of code, and the older face of `torch.profiler`."""
 
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Optional
 
 __all__ = ["record_function"]
 
 
-class record_function:
-    """A block, or with `@record_function("label")` a function, with a label; also in script."""
+class _Label:
+    """What scripts compile in the place of `record_function`: the label is kept, and no more."""
 
     _jit_override_qualname = "__torch__.torch.autograd.profiler.record_function"
 
@@ -25,6 +27,33 @@ class record_function:
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:  # read by script
         pass
 
+
+class record_function:
+    """A block, or with `@record_function("label")` a function, with a label; also in script.
+
+    A profiler that records notes when it began and ended.
+    """
+
+    _compiled_as = _Label
+
+    def __init__(self, name: str, args: Optional[str] = None) -> None:  # noqa: UP045
+        self.name: str = name
+        self.args: Optional[str] = args  # noqa: UP045
+        self.run_callbacks_on_exit: bool = True
+        self._spans: list[Any] = []
+
+    def __enter__(self) -> record_function:
+        recording = sys.modules.get(f"{_OWN}.profiler.recording")
+        if recording is not None and recording.ACTIVE:
+            recorder = recording.ACTIVE[-1]
+            self._spans.append((recorder, recorder.begin(self.name)))
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._spans:
+            recorder, span = self._spans.pop()
+            recorder.finish(span)
+
     def __call__(self, function: Callable[..., object]) -> Callable[..., Any]:
         @functools.wraps(function)
         def call(*args: object, **kwargs: object) -> Any:
@@ -33,6 +62,17 @@ class record_function:
 
         return call
 
-    __call__._torchscript_modifier = (  # type: ignore[attr-defined]
-        "_drop (function is fully ignored, declaration can be unscriptable)"
-    )
+
+_OWN = __name__.partition(".")[0]
+_LATER = {
+    **dict.fromkeys(("EventList", "FunctionEvent", "FunctionEventAvg", "Interval"), "events"),
+    **dict.fromkeys(("ProfilerActivity", "emit_itt", "emit_nvtx", "kineto_available"), "profiler"),
+    "profile": "older",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What records is imported when it is first named."""
+    if name not in _LATER:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module(f"..profiler.{_LATER[name]}", __package__), name)

@@ -56,7 +56,7 @@ _being_made: set[int] = set()
 def class_type(cls: type) -> Type | None:
     """The type of a Python class: an interface, enumeration or script class, compiled now if that
     has not happened; None for a class that cannot be compiled."""
-    cls = STAND_INS.get(cls, cls)
+    cls = STAND_INS.get(cls) or vars(cls).get("_compiled_as", cls)
     found = _known.get(cls)
     if found is not None and id(cls) not in _being_made:
         return found

@@ -1,0 +1,114 @@
+"""`rushlight.profiler`: which operators ran, how often and for how long."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import rushlight as torch
+from rushlight import Tensor
+from rushlight.autograd import profiler as older
+from rushlight.profiler import (
+    ProfilerAction,
+    profile,
+    record_function,
+    schedule,
+    tensorboard_trace_handler,
+)
+
+
+def _work(x: Tensor) -> Tensor:
+    return torch.mm(x, x).relu() + torch.mm(x, x)
+
+
+@pytest.mark.parametrize("way", ["eager", "scripted", "gradients"])
+def test_operators_are_counted_and_timed(way: str) -> None:
+    call = torch.jit.script(_work) if way == "scripted" else _work
+    x = torch.rand(4, 4, requires_grad=way == "gradients")
+    call(x)
+    with profile(record_shapes=True, profile_memory=True) as p, record_function("three times"):
+        for _ in range(3):
+            call(x)
+    found = {event.key: event for event in p.key_averages()}
+    assert {key: event.count for key, event in found.items()} == {
+        "three times": 1, "aten::mm": 6, "aten::relu": 3, "aten::add": 3,
+    }  # fmt: skip
+    label = found["three times"]
+    inside = sum(e.cpu_time_total for key, e in found.items() if key != "three times")
+    assert 0 < inside < label.cpu_time_total
+    assert label.self_cpu_time_total == pytest.approx(label.cpu_time_total - inside)
+    assert found["aten::mm"].cpu_memory_usage == 6 * 64
+    first = next(e for e in p.events() if e.name == "aten::mm")
+    assert first.input_shapes == [[4, 4], [4, 4]]
+    assert first.cpu_parent.name == "three times"
+
+
+def test_tables_have_torchs_columns() -> None:
+    x = torch.rand(4, 4)
+    with profile() as p:
+        _work(x)
+    text = p.key_averages().table(sort_by="count", row_limit=2)
+    rule, heads, _, first, _, _, total, _ = text.split("\n")
+    assert heads.split("  ")[-2].strip() == "# of Calls"
+    assert rule.startswith("-" * len("aten::relu    "))
+    assert first.split()[0] == "aten::mm"
+    assert first.split()[-1] == "2"
+    assert total.startswith("Self CPU time total: ")
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        p.key_averages().table(sort_by="nothing")
+    assert p.key_averages().total_average().count == 4
+
+
+def test_traces_are_written(tmp_path: Path) -> None:
+    with profile(on_trace_ready=tensorboard_trace_handler(str(tmp_path)), with_stack=True) as p:
+        _work(torch.rand(400, 400))
+    (file,) = tmp_path.iterdir()
+    events = json.loads(file.read_text())["traceEvents"]
+    names = [event["name"].removeprefix("aten::") for event in events]
+    assert names == ["rand", "mm", "relu", "mm", "add"]
+    assert all(event["dur"] >= 0 and event["ph"] == "X" for event in events)
+    assert "_work" in p.events()[1].stack[0]
+    p.export_stacks(tmp_path / "stacks")
+    assert any("_work" in line for line in (tmp_path / "stacks").read_text().splitlines())
+
+
+def test_schedules() -> None:
+    what = schedule(wait=1, warmup=1, active=2, repeat=1, skip_first=1)
+    names = [what(step).name for step in range(7)]
+    assert names == ["NONE", "NONE", "WARMUP", "RECORD", "RECORD_AND_SAVE", "NONE", "NONE"]
+    assert what(4) is ProfilerAction.RECORD_AND_SAVE
+    ready: list[int] = []
+    x = torch.ones(2)
+    with profile(schedule=what, on_trace_ready=lambda p: ready.append(p.step_num)) as p:
+        for _ in range(8):
+            x = x + 1
+            p.step()
+    assert ready == [5]
+    assert [(e.key, e.count) for e in p.key_averages()] == [("ProfilerStep*", 2), ("aten::add", 2)]
+    with pytest.raises(AssertionError, match=r"active=0 \(need > 0\)"):
+        schedule(wait=0, warmup=0, active=0)
+
+
+def test_the_older_face_and_nothing_when_off() -> None:
+    def heard(*event: object) -> None:
+        pass
+
+    sys.setprofile(heard)
+    try:
+        with older.profile() as p:
+            torch.ones(2) * 2
+        assert sys.getprofile() is heard
+    finally:
+        sys.setprofile(None)
+    assert "aten::mul" in {event.name for event in p.function_events}
+    assert "aten::mul" in str(p)
+    with older.profile(enabled=False) as nothing:
+        assert nothing is None
+    with pytest.raises(AssertionError, match="must be initialized"):
+        profile().key_averages()
+    with record_function("unheard"):
+        pass
+    assert sys.getprofile() is None
