@@ -1,5 +1,6 @@
 """Calls that native code knows beforehand: they are those of the function itself, bit for bit."""
 
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -197,3 +198,16 @@ def test_the_default_dtype_is_no_part_of_what_is_known(monkeypatch, compute):
         torch.set_default_dtype(torch.float32)
     assert made.dtype is fresh.dtype
     assert torch.equal(made, fresh)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_child_of_a_fork_amid_learning_knows_calls_as_before():
+    known, calls = known_calls(family("rows").softmax)
+    x = random(20, 500)
+    known(x)
+    with module.CREW.told(lambda *_: None):
+        child = os.fork()
+        if not child:
+            known(x)
+            os._exit(len(calls))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1

@@ -141,8 +141,8 @@ class _Crew:
             self._state.job = job
 
     def _forget(self) -> None:
-        """In a forked child there are no threads but one."""
-        self._state.job = None
+        """In a forked child there are no threads but one, and nobody who is told."""
+        self._state.job = self._state.note = None
 
     def _resized(self, size: int) -> None:
         """Have so many threads from now on; those of before end when they look up next."""
