@@ -303,11 +303,7 @@ class Graph:
         Raises:
             AssertionError: `n` is of another graph.
         """
-        if n is None:
-            return self.inserting_after(self._root)
-        if n.graph is not self:
-            raise AssertionError("Node to insert before is not in graph.")
-        return _InsertPoint(self, n.prepend)
+        return _InsertPoint(self, self._own(n, "before").prepend if n else self._root.append)
 
     def inserting_after(self, n: Node | None = None) -> _InsertPoint:
         """New nodes go behind `n`, or behind all; as a context, within the block alone.
@@ -315,11 +311,12 @@ class Graph:
         Raises:
             AssertionError: `n` is of another graph.
         """
-        if n is None:
-            return self.inserting_before(self._root)
-        if n.graph is not self:
-            raise AssertionError("Node to insert after is not in graph.")
-        return _InsertPoint(self, n.append)
+        return _InsertPoint(self, self._own(n, "after").append if n else self._root.prepend)
+
+    def _own(self, node: Node, where: str) -> Node:
+        if node.graph is not self:
+            raise AssertionError(f"Node to insert {where} is not in graph.")
+        return node
 
     def erase_node(self, to_erase: Node) -> None:
         """Take a node out that nothing uses.

@@ -58,17 +58,14 @@ class ScopeContextManager:
     """A block in which `scope` says what `current_scope` says."""
 
     def __init__(self, scope: Scope, current_scope: Scope) -> None:
-        self._scope = scope
-        self._before = copy.copy(scope)
-        scope.module_path = current_scope.module_path
-        scope.module_type = current_scope.module_type
+        self._scope, self._before = scope, dict(vars(scope))
+        vars(scope).update(vars(current_scope))
 
     def __enter__(self) -> Scope:
         return self._scope
 
     def __exit__(self, *raised: object) -> None:
-        self._scope.module_path = self._before.module_path
-        self._scope.module_type = self._before.module_type
+        vars(self._scope).update(self._before)
 
 
 # --------------------------------------------------------------------------------- tracers

@@ -30,12 +30,11 @@ class FoldedGraphModule(GraphModule):
         device_for_folded_attrs: str = "cuda",
     ) -> None:
         super().__init__(root, graph)
-        self.const_subgraph_module = (
-            None if const_subgraph is None else GraphModule(root, const_subgraph)
-        )
-        self.has_folding_been_run = False
-        self.fx_const_folded_attrs_name = fx_const_folded_attrs_name
+        part = None if const_subgraph is None else GraphModule(root, const_subgraph)
+        self.const_subgraph_module = part
         self.device_for_folded_attrs = device_for_folded_attrs
+        self.fx_const_folded_attrs_name = fx_const_folded_attrs_name
+        self.has_folding_been_run = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not self.has_folding_been_run:
@@ -66,13 +65,13 @@ def _kept(value: Any) -> Any:
 
 def get_unique_attr_name_in_module(mod_traced: GraphModule, name: str) -> str:
     """A name like the given one that a module has no attribute of."""
-    name = re.sub("[^0-9a-zA-Z_]+", "_", name)
-    if name[0].isdigit():
-        name = f"_{name}"
-    while hasattr(mod_traced, name):
-        found = re.match(r"(.*)_(\d+)$", name)
-        name = f"{name}_1" if found is None else f"{found[1]}_{int(found[2]) + 1}"
-    return name
+    cleaned = re.sub(r"^(?=\d)|[^0-9a-zA-Z_]+", "_", name)
+    found = re.fullmatch(r"(.*)_(\d+)", cleaned)
+    base, number = (found[1], int(found[2])) if found else (cleaned, 0)
+    while hasattr(mod_traced, cleaned):
+        number += 1
+        cleaned = f"{base}_{number}"
+    return cleaned
 
 
 def _constants(module: GraphModule, skip: Callable[[Node], bool] | None) -> list[Node]:

@@ -41,13 +41,11 @@ class OperatorSupport(OperatorSupportBase):
         """Whether the table has the node's target and the dtypes of its arguments."""
         if node.op not in CALLABLE_NODE_OPS:
             return True
-        target = get_node_target(submodules, node)
-        if target not in self._support_dict:
-            return False
-        dtypes = self._support_dict[target]
-        if dtypes is None:
-            return True
-        args, kwargs = dtypes
+        table: Mapping[str, Any] = self._support_dict
+        wanted = table.get(get_node_target(submodules, node), False)
+        if not wanted:  # the table does not have it, or has None: any arguments
+            return wanted is None
+        args, kwargs = wanted
         pairs = [*zip(node.args, args, strict=False)]
         pairs += [(node.kwargs.get(name), given) for name, given in kwargs.items()]
         return all(_get_arg_dtype(v) in given for v, given in pairs if isinstance(v, Node))

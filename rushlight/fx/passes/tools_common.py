@@ -39,12 +39,11 @@ def get_node_target(submodules: Mapping[str, Module], node: Node) -> str:
     if node.op not in CALLABLE_NODE_OPS:
         wanted = "call_method, call_function, call_module"
         raise AssertionError(f"Expect op types of {wanted}, but found {node.op}")
-    if node.op == "call_module":
-        module: Any = submodules[str(node.target)]
-        return get_acc_ops_name(getattr(module, "_base_class_origin", type(module)))
-    if node.op == "call_function":
-        return qualified_name(node.target)  # type: ignore[arg-type]
-    return str(node.target)
+    target: Any = node.target
+    if node.op != "call_module":
+        return str(target) if node.op == "call_method" else qualified_name(target)
+    module = submodules[target]
+    return get_acc_ops_name(getattr(module, "_base_class_origin", type(module)))
 
 
 def is_node_output_tensor(node: Node) -> bool:

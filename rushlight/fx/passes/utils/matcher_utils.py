@@ -84,15 +84,12 @@ class SubgraphMatcher:
     # -- one node ------------------------------------------------------------------------------
 
     def _nodes_are_equal(self, pn: Node, gn: Node, node_name_match: str = "") -> bool:
-        if not self.match_placeholder and pn.op == "placeholder":
+        anything = pn.op == "placeholder" and not self.match_placeholder
+        if anything or (node_name_match and node_name_match in gn.name):
             return True
-        if node_name_match and node_name_match in gn.name:
-            return True
-        if pn.op != gn.op:
-            return False
-        if pn.op in ("placeholder", "output"):
-            return True
-        return self._same_attribute(pn, gn) if pn.op == "get_attr" else pn.target == gn.target
+        if pn.op == "get_attr" == gn.op:
+            return self._same_attribute(pn, gn)
+        return pn.op == gn.op and (pn.op in ("placeholder", "output") or pn.target == gn.target)
 
     def _same_attribute(self, pn: Node, gn: Node) -> bool:
         left = get_attr(pn.graph.owning_module, str(pn.target))
