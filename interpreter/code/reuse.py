@@ -37,11 +37,13 @@ _ALONE: Final = _measured()
 
 
 def reuse(kernel: Callable[..., object], array: Any, other: Any) -> object:
-    """`kernel(array, other)`, for arrays of one dtype; over `array` if nobody else can see it."""
+    """`kernel(array, other)`, for arrays of one dtype; over `array` if nobody else can see it, and
+    a new result would lie like it."""
     if (
         _count is not None
         and _count(array) == _ALONE
-        and array.flags.owndata
+        and (flags := array.flags).owndata
+        and (flags.c_contiguous or other.strides == array.strides or not other.ndim)
         and (other.shape == array.shape or _broadcasts(other.shape, array.shape))
     ):
         return kernel(array, other, array)

@@ -109,3 +109,13 @@ def test_an_array_alone_is_written_over() -> None:
     same, result = space["plan"](np.zeros((2, 1, 1)))
     assert not same
     assert result.shape == (2, 9, 5)
+
+
+def test_results_lie_as_new_ones_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "off")
+    source = "def f(x, y):\n  x = x * 2.0\n  x = x + y\n  return x\n"
+    function = torch.jit.CompilationUnit(source).f
+    x = torch.ones(2, 16, 40, 41).contiguous(memory_format=torch.channels_last)
+    for y in (torch.ones(2, 16, 40, 41), x + 0.0, torch.ones(16, 1, 1)):
+        with torch.no_grad():
+            assert len({function(x, y).stride() for _ in range(4)}) == 1
