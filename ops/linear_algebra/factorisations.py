@@ -57,9 +57,13 @@ def _cholesky(matrices: Array, upper: bool) -> tuple[Array, Array]:
     if not matrices.size:
         return matrices.copy(), np.zeros(batch, np.int32)
     lower_half = adjoint(matrices) if upper else matrices
+    info = np.zeros(batch, np.int32)
     try:
-        factors, info = np.asarray(blas.cholesky(lower_half)), np.zeros(batch, np.int32)
+        factors = np.asarray(blas.cholesky(lower_half))
+        is_whole = not np.isnan(factors.diagonal(0, -2, -1)).any()  # LAPACK lets NaN through
     except np.linalg.LinAlgError:
+        is_whole = False
+    if not is_whole:
         flat = lower_half.reshape(-1, *matrices.shape[-2:])
         found = [_minor(matrix) for matrix in flat]
         factors = np.stack([f for f, _ in found]).reshape(matrices.shape)

@@ -150,3 +150,13 @@ def test_what_squeeze_gives_is_a_tensor_of_its_own() -> None:
     x = torch.ones(2, 3)
     assert x.squeeze() is not x
     assert x.squeeze().data_ptr() == x.data_ptr()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_matrices_with_nan_have_no_cholesky_factor(dtype: torch.dtype) -> None:
+    matrix = torch.eye(3, dtype=dtype)
+    matrix[2, 1] = float("nan")
+    assert torch.linalg.cholesky_ex(matrix).info == 3
+    with pytest.raises(torch.linalg.LinAlgError, match="leading minor of order 3"):
+        torch.linalg.cholesky(torch.stack([matrix, matrix])[1])
+    assert not constraints.positive_definite.check(matrix)
