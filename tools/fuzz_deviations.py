@@ -53,7 +53,7 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "torch's script reads the memory as another dtype, and beyond its end; Python may not",
     ),
     (
-        r"\b\d+e1[0-6]\b|\b\d{11,17}\b",
+        r"\b\d+e1[0-6]\b|\b\d{11,19}\b",
         r"^loaded\n  torch refuses",
         "torch's archives say 10000000000 for 1e10, which is a whole number when it is read",
     ),

@@ -11,6 +11,7 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
+from ..shapes.shape import view
 from ..table.out_dtypes import SAME, SELF_AND_RESULT, OutDtype
 from ..table.pointwise import checked_broadcast
 from ..table.table import operator
@@ -47,15 +48,19 @@ def take(self: Array, index: Array) -> Array:
         raise no_such_element(wrong, self.size) from None
 
 
+_PLACES: Final = (np.dtype(np.int32), np.dtype(np.int64))
+
+
 @operator(
     "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", out_dtype=SAME
 )
 def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
     if dim is None:
-        _check_long(indices)
-        flat = indices.reshape(-1)
-        check_index(self.reshape(-1), 0, flat, "take_along_dim")
-        return self.reshape(-1).take(flat)
+        row, flat = view(self, [-1]), view(indices, [-1])
+        if flat.size and flat.dtype not in _PLACES:
+            raise OperatorError("gather(): Expected dtype int32/int64 for index")
+        check_index(row, 0, flat, "take_along_dim")
+        return row.take(flat)
     name = "torch.take_along_dim()"
     if self.ndim != indices.ndim:
         raise OperatorError(

@@ -193,3 +193,13 @@ def test_the_sizes_of_a_weight_may_be_a_vector() -> None:
         g = torch.arange(1.0, v.shape[dim] + 1)
         wanted = torch._weight_norm(v, g.view(sizes), dim)
         assert torch._weight_norm(v, g, dim).equal(wanted)
+
+
+def test_elements_are_taken_out_of_a_row_that_is_a_view() -> None:
+    x, places = torch.arange(6.0).reshape(2, 3), torch.zeros(2, 3).long()
+    for given, index in ((x.t(), places), (x, places.t())):
+        with pytest.raises(RuntimeError, match="view size is not compatible with input tensor's"):
+            torch.take_along_dim(given, index)
+    with pytest.raises(RuntimeError, match="Expected dtype int32/int64 for index"):
+        torch.take_along_dim(x, places.float())
+    assert torch.take_along_dim(x, places.int() + 5).tolist() == [5.0] * 6
