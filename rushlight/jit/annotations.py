@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from types import GenericAlias
 
 __all__ = [
@@ -46,3 +47,13 @@ class BroadcastingList5(_BroadcastingList):
 
 class BroadcastingList6(_BroadcastingList):
     """A list of six."""
+
+
+_OLD = frozenset("Any Callable Dict List Optional Tuple Union".split())
+"""What packages take from here that `typing` has."""
+
+
+def __getattr__(name: str) -> object:
+    if name in _OLD:
+        return getattr(typing, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

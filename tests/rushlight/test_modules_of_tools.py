@@ -87,3 +87,11 @@ def test_numbers_keep_the_digits_that_count() -> None:
 
 def test_the_machine_is_described() -> None:
     assert "Versions of relevant libraries:\n[pip3] lark==" in collect_env.get_pretty_env_info()
+
+
+def test_annotations_have_the_old_names_of_typing() -> None:
+    from rushlight.jit import annotations
+
+    assert annotations.List[int].__origin__ is list
+    with pytest.raises(AttributeError, match=r"no attribute 'Lists'"):
+        annotations.Lists  # noqa: B018
