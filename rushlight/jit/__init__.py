@@ -11,7 +11,7 @@ from ..frontend.exceptions import ScriptError as Error
 from ..frontend.exceptions import ScriptWarning
 from ..ops.tensors.overriding import asks, has_torch_function, has_torch_function_unary
 from ..typecheck.names import SpecialForm
-from . import _state, annotations, frontend  # type: ignore[assignment]  # the name of a feature
+from . import _state, frontend
 from . import host as host  # it tells the floors below
 from .archives import jit_module_from_flatbuffer, load, save, save_jit_module_to_flatbuffer
 from .classes import interface
@@ -120,6 +120,7 @@ __all__ = [
 ]
 
 _script_if_tracing = script_if_tracing
+annotations = import_module(f"{__name__}.annotations")  # type: ignore[assignment]  # not the feature
 
 register_special(annotate, SpecialForm("annotate"))
 register_special(is_scripting, SpecialForm("is_scripting"))

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import typing
 from types import GenericAlias
+from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: UP035
 
 __all__ = [
+    "Any",
     "BroadcastingList1",
     "BroadcastingList2",
     "BroadcastingList3",
     "BroadcastingList4",
     "BroadcastingList5",
     "BroadcastingList6",
+    "Dict",
+    "List",
+    "Optional",
+    "Tuple",
+    "Union",
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import types
+import typing
 from typing import Any
 
 import pytest
@@ -312,3 +313,9 @@ def test_scopes_of_traces() -> None:
     graph = torch.jit.trace(function, torch.ones(2), check_trace=False).graph
     scopes = {node.kind(): node.scopeName() for node in graph.nodes()}
     assert (scopes["aten::add"], scopes["aten::mul"]) == ("outer/inner", "")
+
+
+def test_packages_import_names_of_types_from_annotations() -> None:
+    annotations = torch.jit.annotations
+    for name in ("Any", "Dict", "List", "Optional", "Tuple", "Union"):
+        assert getattr(annotations, name) is getattr(typing, name)
