@@ -55,6 +55,7 @@ _PACKAGES = (
     "_dynamo",
     "_functorch",
     "_jit_internal",
+    "_tensor_str",
     "_prims_common",
     "_utils",
     "accelerator",

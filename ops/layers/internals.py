@@ -154,6 +154,16 @@ def is_pinned(self: Array, device: Device | None) -> bool:
     return False
 
 
+@operator("aten::_pin_memory(Tensor self, Device? device=None) -> Tensor", face="operator")
+def pinned(self: Array, device: Device | None) -> Array:
+    """A copy that a device can read by itself.
+
+    Raises:
+        OperatorError: always; there is no such device.
+    """
+    raise OperatorError("Cannot access accelerator device when none is available.")
+
+
 @operator("aten::is_set_to(Tensor self, Tensor tensor) -> bool", face="method")
 def is_set_to(self: Array, tensor: Array) -> bool:
     """Whether both are the same view of the same memory."""

@@ -103,6 +103,31 @@ def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) ->
     return _summed(addmm, product, self, mat1, mat2, beta, alpha)
 
 
+@operator(
+    "aten::_sparse_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
+    "-> Tensor",
+    face="operator",
+    cost="added-product",
+)
+def added_product(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    """The same of a first matrix that may be sparse, in Python (`ops/sparse_tensors`)."""
+    return addmm(self, mat1, mat2, beta, alpha)
+
+
+@operator(
+    "aten::_sparse_mm_reduce_impl(Tensor self, Tensor other, str reduce) -> (Tensor, Tensor)",
+    face="operator",
+    out="",
+)
+def reduced_product(self: Array, other: Array, reduce: str) -> tuple[Array, Array]:
+    """A sparse matrix by rows times a dense one, reduced by another operation than the sum.
+
+    Raises:
+        OperatorError: always.
+    """
+    raise OperatorError(f"_sparse_mm_reduce_impl: products reduced by {reduce!r} are not computed")
+
+
 operator(
     "aten::addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
     "-> Tensor(a!)",

@@ -95,7 +95,7 @@ def linear(input: Any, weight: Any, bias: Tensor | None = None) -> Any:
     return made if bias is None else made + bias
 
 
-@form("aten::addmm", "aten::sspaddmm")
+@form("aten::addmm", "aten::_sparse_addmm", "aten::sspaddmm")
 def addmm(tensor: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * tensor + alpha * (a @ b)`."""
     made = mm(a, b)

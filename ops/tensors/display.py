@@ -15,7 +15,7 @@ from ..memory.dtype import Array, default_dtype, dtype_of
 from ..quantized_tensors.arrays import dequantize, quantizer_of
 from ..table.promotion import kind
 
-__all__ = ["PRINT_OPTIONS", "format_array", "set_printoptions"]
+__all__ = ["PRINT_OPTIONS", "format_array", "format_elements", "set_printoptions"]
 
 
 class _Options:
@@ -197,6 +197,16 @@ def _quantized(array: Array, extra: Sequence[str], prefix: str) -> str:
     return _with_suffixes(prefix + body, [*suffixes, *extra], indent)
 
 
+def format_elements(array: Array, indent: int) -> str:
+    """The elements in nested brackets, lines after the first indented so far."""
+    if kind(array.dtype) == 2 and array.itemsize < 4:
+        array = array.astype(np.float32)
+    cut = array.size > PRINT_OPTIONS.threshold
+    shown = (_ends(array) if cut else array).reshape(-1)
+    form = _ComplexForm(shown) if array.dtype.kind == "c" else _Form(shown)
+    return _block(array, indent, cut, form)
+
+
 def format_array(array: Array, extra: Sequence[str] = (), prefix: str = "tensor(") -> str:
     """A tensor as Python shows it; `extra` are further suffixes such as `requires_grad=True`."""
     indent = len(prefix)
@@ -214,10 +224,5 @@ def format_array(array: Array, extra: Sequence[str] = (), prefix: str = "tensor(
     else:
         if not is_default and dtype.name not in ("int64", "bool"):
             suffixes.append(f"dtype={dtype}")
-        if kind(array.dtype) == 2 and array.itemsize < 4:
-            array = array.astype(np.float32)
-        cut = array.size > PRINT_OPTIONS.threshold
-        shown = (_ends(array) if cut else array).reshape(-1)
-        form = _ComplexForm(shown) if array.dtype.kind == "c" else _Form(shown)
-        body = _block(array, indent, cut, form)
+        body = format_elements(array, indent)
     return _with_suffixes(prefix + body, [*suffixes, *extra], indent)

@@ -73,3 +73,40 @@ def test_tables_that_hold_no_keys() -> None:
 
 def test_what_the_processor_can_do() -> None:
     assert torch.backends.cpu.get_cpu_capability() in ("AVX512", "AVX2", "DEFAULT")
+
+
+def test_parts_for_devices_that_are_all_the_cpu() -> None:
+    from rushlight.nn.parallel import gather, parallel_apply, replicate, scatter
+    from rushlight.nn.parallel.scatter_gather import scatter_kwargs
+
+    x = torch.arange(6.0).reshape(3, 2)
+    parts = scatter({"x": x, "k": 1}, ["cpu", "cpu"])
+    assert [(len(part["x"]), part["k"]) for part in parts] == [(2, 1), (1, 1)]
+    assert torch.equal(gather([part["x"] for part in parts], "cpu"), x)
+    double = torch.nn.Linear(2, 2)
+    made = parallel_apply(replicate(double, ["cpu"] * 2), [part["x"] for part in parts])
+    assert torch.allclose(gather(made, "cpu"), double(x))
+    by_place, by_name = scatter_kwargs((x,), {"a": 2}, ["cpu"])
+    assert (len(by_place), by_name) == (1, ({"a": 2},))
+    with pytest.raises(NotImplementedError, match="cuda"):
+        scatter(x, [0])
+
+
+def test_collectives_that_give_new_tensors() -> None:
+    from rushlight.distributed import _functional_collectives as collectives
+
+    x = torch.ones(2)
+    store = torch.distributed.HashStore()
+    torch.distributed.init_process_group("gloo", rank=0, world_size=1, store=store)
+    try:
+        group = torch.distributed.group.WORLD
+        assert torch.equal(collectives.wait_tensor(collectives.all_reduce(x, "sum", group)), x)
+        with pytest.raises(NotImplementedError):
+            collectives.broadcast(x, 1, group)
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+def test_no_memory_is_pinned() -> None:
+    with pytest.raises(RuntimeError, match="Cannot access accelerator device"):
+        torch.ops.aten._pin_memory.default(torch.ones(1))

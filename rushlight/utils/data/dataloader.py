@@ -48,7 +48,11 @@ class DataLoader:
         worker_init_fn: Callable[[int], None] | None = None,
         multiprocessing_context: Any = None,
         generator: Generator | None = None,
-        **_: Any,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
     ) -> None:
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
@@ -68,6 +72,8 @@ class DataLoader:
         self.num_workers, self.pin_memory, self.timeout = num_workers, pin_memory, timeout
         self.worker_init_fn, self.generator = worker_init_fn, generator
         self.multiprocessing_context = multiprocessing_context
+        self.prefetch_factor, self.persistent_workers = prefetch_factor, persistent_workers
+        self.pin_memory_device, self.in_order = pin_memory_device, in_order
         self.sampler = self._order(bool(shuffle)) if sampler is None else sampler
         if batch_size is not None:
             batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
@@ -87,9 +93,12 @@ class DataLoader:
             return RandomSampler(self.dataset, generator=self.generator)
         return SequentialSampler(self.dataset)
 
-    def __iter__(self) -> Iterator[Any]:
-        drawn_seed(self.generator)  # torch draws the seed of its workers here, also without any
-        return self._batches()
+    def __iter__(self) -> _BaseDataLoaderIter:
+        return self._get_iterator()
+
+    def _get_iterator(self) -> _BaseDataLoaderIter:
+        """One pass over the set; classes derived from this one may give another."""
+        return _SingleProcessDataLoaderIter(self)
 
     def _batches(self) -> Iterator[Any]:
         if isinstance(self.dataset, IterableDataset):
@@ -122,6 +131,35 @@ class DataLoader:
         if self.batch_size is None:
             return length
         return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
+
+
+class _BaseDataLoaderIter:
+    """One pass over a set, in batches."""
+
+    def __init__(self, loader: DataLoader) -> None:
+        self._reset(loader, first_iter=True)
+
+    def _reset(self, loader: DataLoader, first_iter: bool = False) -> None:
+        """Begin anew."""
+        drawn_seed(loader.generator)  # torch draws the seed of its workers here, also without any
+        self._loader, self._batches = loader, loader._batches()
+
+    def __iter__(self) -> _BaseDataLoaderIter:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._batches)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """The pass that this process makes."""
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """The pass that worker processes would make: none is one."""
 
 
 class _Endless:
