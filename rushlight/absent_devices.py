@@ -37,8 +37,16 @@ _REFUSED: Final = """can_device_access_peer current_blas_handle current_device c
     init initial_seed ipc_collect mem_get_info memory_snapshot memory_summary memory_usage
     reset_accumulated_memory_stats reset_max_memory_allocated reset_max_memory_cached
     reset_peak_memory_stats set_device set_per_process_memory_fraction set_stream
-    set_sync_debug_mode synchronize utilization""".split()
-_CLASSES: Final = "Event ExternalStream Stream".split()
+    set_sync_debug_mode synchronize utilization attach_out_of_memory_observer
+    caching_allocator_alloc caching_allocator_delete caching_allocator_enable
+    change_current_allocator check_error clock_rate cudart current_solver_handle device_memory_used
+    get_allocator_backend get_per_process_memory_fraction get_stream_from_external
+    get_sync_debug_mode graph graph_pool_handle host_memory_stats host_memory_stats_as_nested_dict
+    list_gpu_processes make_graphed_callables power_draw record_memory_history
+    reset_accumulated_host_memory_stats reset_peak_host_memory_stats snapshot temperature
+    use_mem_pool""".split()
+_CLASSES: Final = """CUDAGraph CUDAPluggableAllocator Event ExternalStream GreenContext MTIAGraph
+    MemPool Stream XPUGraph XPUPluggableAllocator""".split()
 
 
 class _Chosen:

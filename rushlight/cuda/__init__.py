@@ -37,8 +37,6 @@ def __getattr__(name: str) -> Any:
         return _NAMES[name]
     if name.endswith("Tensor") and name.removesuffix("Tensor") in _TENSORS:
         return _AbsentTensor(name, (), {"__module__": "torch.cuda"})
-    if name in ("CUDAGraph", "graph", "make_graphed_callables", "MemPool", "graph_pool_handle"):
-        return _NAMES["init"]  # refuses
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

@@ -1,0 +1,241 @@
+"""`torch.nn.attention.flex_attention`: attention whose scores a function of the user's changes.
+
+The function is called once, with tensors of the places that broadcast against the scores
+(batch, heads, queries, keys); it has to be made of operators that work element by element.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import DTYPES, Device
+from ...ops.tensors.tensor import Tensor
+
+__all__ = [
+    "AuxOutput",
+    "AuxRequest",
+    "BlockMask",
+    "and_masks",
+    "create_block_mask",
+    "create_mask",
+    "flex_attention",
+    "noop_mask",
+    "or_masks",
+]
+
+_arange = eager_function("aten::arange")
+_pad = eager_function("aten::constant_pad_nd")
+Mask = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
+
+
+class AuxRequest(NamedTuple):
+    """What else is wanted: logarithms of the sums of exponentials, largest scores."""
+
+    lse: bool = False
+    max_scores: bool = False
+
+
+class AuxOutput(NamedTuple):
+    """What else was wanted, (batch, heads, queries) each."""
+
+    lse: Tensor | None = None
+    max_scores: Tensor | None = None
+
+
+def noop_mask(batch: Tensor, head: Tensor, token_q: Tensor, token_kv: Tensor) -> Tensor:
+    """Everything is seen."""
+    made: Tensor = (batch + head + token_q + token_kv) >= 0
+    return made
+
+
+def and_masks(*mask_mods: Mask) -> Mask:
+    """What all masks let through."""
+
+    def both(b: Tensor, h: Tensor, q: Tensor, kv: Tensor) -> Tensor:
+        made = noop_mask(b, h, q, kv)
+        for each in mask_mods:
+            made = made & each(b, h, q, kv)
+        return made
+
+    return both
+
+
+def or_masks(*mask_mods: Mask) -> Mask:
+    """What a mask lets through."""
+
+    def either(b: Tensor, h: Tensor, q: Tensor, kv: Tensor) -> Tensor:
+        made = ~noop_mask(b, h, q, kv)
+        for each in mask_mods:
+            made = made | each(b, h, q, kv)
+        return made
+
+    return either
+
+
+def _places(sizes: tuple[int, int, int, int]) -> list[Tensor]:
+    """The places along each of four dimensions, so that they broadcast."""
+    return [
+        _arange(size).reshape([size if each == dim else 1 for each in range(4)])
+        for dim, size in enumerate(sizes)
+    ]
+
+
+def create_mask(
+    mod_fn: Callable[..., Tensor],
+    B: int | None,
+    H: int | None,
+    Q_LEN: int,
+    KV_LEN: int,
+    device: Device | str | None = None,
+) -> Tensor:
+    """What a mask lets through, or a function of scores makes of zeros: (B, H, Q_LEN, KV_LEN)."""
+    sizes = (B or 1, H or 1, Q_LEN, KV_LEN)
+    places = _places(sizes)
+    if mod_fn.__code__.co_argcount == 5:
+        return mod_fn(eager_function("aten::zeros")(sizes), *places).expand(sizes)
+    made: Tensor = mod_fn(*places).expand(sizes)
+    return made
+
+
+class BlockMask:
+    """A mask and the blocks of keys that it lets queries see.
+
+    `seq_lengths` are the numbers of queries and keys; `shape` begins with batch and heads.
+    """
+
+    def __init__(
+        self, mask_mod: Mask, sizes: tuple[int, int, int, int], BLOCK_SIZE: tuple[int, int]
+    ) -> None:
+        self.mask_mod, self.BLOCK_SIZE = mask_mod, BLOCK_SIZE
+        self.shape, self.seq_lengths = sizes, sizes[2:]
+        dense = create_mask(mask_mod, *sizes)
+        rows, columns = (-(-n // block) for n, block in zip(sizes[2:], BLOCK_SIZE, strict=True))
+        missing = [columns * BLOCK_SIZE[1] - sizes[3], rows * BLOCK_SIZE[0] - sizes[2]]
+        padded = _pad(dense, [0, missing[0], 0, missing[1]], False)
+        blocks = padded.reshape([*sizes[:2], rows, BLOCK_SIZE[0], columns, BLOCK_SIZE[1]]).sum(
+            (3, 5)
+        )
+        self._some, self._all = blocks > 0, blocks == BLOCK_SIZE[0] * BLOCK_SIZE[1]
+
+    def _counted(self, chosen: Tensor) -> tuple[Tensor, Tensor]:
+        whole = DTYPES["int32"]
+        order = chosen.to(whole).argsort(stable=True, dim=-1, descending=True)
+        return chosen.sum(-1).to(whole), order.to(whole)
+
+    @property
+    def kv_num_blocks(self) -> Tensor:
+        """How many blocks are seen in part, for each block of queries."""
+        return self._counted(self._some & ~self._all)[0]
+
+    @property
+    def kv_indices(self) -> Tensor:
+        """Which they are, those first."""
+        return self._counted(self._some & ~self._all)[1]
+
+    @property
+    def full_kv_num_blocks(self) -> Tensor:
+        """How many blocks are seen whole, for each block of queries."""
+        return self._counted(self._all)[0]
+
+    @property
+    def full_kv_indices(self) -> Tensor:
+        """Which they are, those first."""
+        return self._counted(self._all)[1]
+
+    def to_dense(self) -> Tensor:
+        """1 for each block that is seen, in part or whole."""
+        seen: Tensor = self._some.to(DTYPES["int32"])
+        return seen
+
+    def sparsity(self) -> float:
+        """How many of a hundred blocks are not seen."""
+        return 100 * (1 - float(self._some.double().mean()))
+
+    def numel(self) -> int:
+        """The number of scores."""
+        return math.prod(self.shape)
+
+    def to(self, device: Device | str) -> BlockMask:
+        """The mask itself."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%)"
+
+
+def create_block_mask(
+    mask_mod: Mask,
+    B: int | None,
+    H: int | None,
+    Q_LEN: int,
+    KV_LEN: int,
+    device: Device | str | None = None,
+    BLOCK_SIZE: int | tuple[int, int] = 128,
+    _compile: bool = False,
+    **options: object,
+) -> BlockMask:
+    """The blocks that a mask lets through."""
+    block = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
+    return BlockMask(mask_mod, (B or 1, H or 1, Q_LEN, KV_LEN), block)
+
+
+def flex_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score_mod: Callable[..., Tensor] | None = None,
+    block_mask: BlockMask | None = None,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    return_lse: bool = False,
+    kernel_options: object = None,
+    *,
+    return_aux: AuxRequest | None = None,
+) -> Any:
+    """Softmax of changed scores, times the values; rows that see nothing give zeros.
+
+    Args:
+        query: (batch, heads, queries, width).
+        key: (batch, heads, keys, width); fewer heads with `enable_gqa`.
+        value: (batch, heads, keys, width of values).
+        score_mod: `score_mod(scores, batch, head, query, key)`.
+        block_mask: of `create_block_mask`.
+        scale: of the products; the root of the width divides them if there is none.
+        enable_gqa: whether several heads of queries share one of keys.
+        return_lse: whether the logarithms of the sums of exponentials come back as well.
+        kernel_options: taken; there is one kernel.
+        return_aux: what else comes back.
+
+    Raises:
+        ValueError: numbers of heads do not fit.
+    """
+    if query.shape[1] != key.shape[1]:
+        times, rest = divmod(query.shape[1], key.shape[1])
+        if not enable_gqa or rest:
+            raise ValueError(
+                f"Expect query and key/value to have the same number of heads but got "
+                f"Hq={query.shape[1]} and Hkv={key.shape[1]}. Try setting enable_gqa=True for GQA."
+            )
+        key, value = (each.repeat_interleave(times, 1) for each in (key, value))
+    scores = query @ key.transpose(-2, -1)
+    scores = scores * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    b, h, q, k = scores.shape
+    places = _places((b, h, q, k))
+    if score_mod is not None:
+        scores = score_mod(scores, *places)
+    if block_mask is not None:
+        scores = scores.masked_fill(~block_mask.mask_mod(*places), -math.inf)
+    highest = scores.amax(-1, keepdim=True)
+    weights = scores.softmax(-1).masked_fill(highest == -math.inf, 0.0)
+    made = weights.to(query.dtype) @ value
+    if return_aux is None and not return_lse:
+        return made
+    sums = scores.logsumexp(-1)
+    if return_aux is None:
+        return made, sums
+    return made, AuxOutput(
+        sums if return_aux.lse else None, highest.squeeze(-1) if return_aux.max_scores else None
+    )
