@@ -117,6 +117,7 @@ def added_product(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Sc
 @operator(
     "aten::_sparse_mm_reduce_impl(Tensor self, Tensor other, str reduce) -> (Tensor, Tensor)",
     face="operator",
+    cost="reads",
     out="",
 )
 def reduced_product(self: Array, other: Array, reduce: str) -> tuple[Array, Array]:
