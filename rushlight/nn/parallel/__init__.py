@@ -4,5 +4,15 @@ from __future__ import annotations
 
 from .data_parallel import DataParallel, data_parallel
 from .distributed import DistributedDataParallel
+from .replicate import parallel_apply, replicate
+from .scatter_gather import gather, scatter
 
-__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
+__all__ = [
+    "DataParallel",
+    "DistributedDataParallel",
+    "data_parallel",
+    "gather",
+    "parallel_apply",
+    "replicate",
+    "scatter",
+]
