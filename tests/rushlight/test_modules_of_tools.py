@@ -90,8 +90,7 @@ def test_the_machine_is_described() -> None:
 
 
 def test_annotations_have_the_old_names_of_typing() -> None:
-    from rushlight.jit import annotations
-
+    annotations = import_module("rushlight.jit.annotations")
     assert annotations.List[int].__origin__ is list
     with pytest.raises(AttributeError, match=r"no attribute 'Lists'"):
         annotations.Lists  # noqa: B018
