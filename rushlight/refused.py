@@ -1,4 +1,4 @@
-"""Names of torch's that exist here and do nothing: they say why, and what serves instead.
+"""The names of `torch` itself that are refused, with the reasons (see `refused_names`).
 
 `isinstance(x, torch.SymInt)` is False, `torch.SymInt(...)` raises.
 """
@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 from typing import Any, Final
+
+from .refused_names import refusing
 
 __all__ = ["REASONS", "refused"]
 
@@ -47,15 +49,6 @@ REASONS: Final[dict[str, str]] = {
 """Why they are refused, with the names of `torch` that are."""
 
 
-class _Refusing(type):
-    """The class of refused names: calling one raises."""
-
-    reason: str
-
-    def __call__(cls, *args: object, **kwargs: object) -> Any:
-        raise NotImplementedError(f"torch.{cls.__name__} {cls.reason}")
-
-
 def refused(name: str) -> Any:
     """What stands for a name of `torch`'s that is refused; None for other names.
 
@@ -63,5 +56,5 @@ def refused(name: str) -> Any:
     """
     for reason, names in REASONS.items():
         if name in names.split():
-            return _Refusing(name, (), {"reason": reason, "__module__": "torch"})
+            return refusing(__name__.partition(".")[0], name, reason)[name]
     return None

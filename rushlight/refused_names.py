@@ -35,7 +35,7 @@ def refusing(module: str, names: str, reason: str) -> dict[str, Any]:
         names: the names; those with a capital first are classes.
         reason: what is missing, and what to use.
     """
-    shown = module.replace(f"{__name__.partition('.')[0]}.", "torch.", 1)
+    shown = module.replace(__name__.partition(".")[0], "torch", 1)
     made: dict[str, Any] = {}
     for name in names.split():
         said = f"{shown}.{name}: {reason}"

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from .one_process import refusing_class, refusing_function
+from typing import Any
 
-__all__ = ["DeviceMesh", "init_device_mesh"]
+from ..refused_names import refusing
 
-DeviceMesh = refusing_class("torch.distributed.device_mesh.DeviceMesh")
-init_device_mesh = refusing_function("torch.distributed.init_device_mesh")
+_NAMES = "DeviceMesh init_device_mesh"
+_REFUSED: dict[str, Any] = refusing(__name__, _NAMES, "rushlight runs one process")
+__all__ = sorted(_REFUSED)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _REFUSED:
+        return _REFUSED[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from .one_process import refusing_class, refusing_function
+from typing import Any
 
-__all__ = [
-    *("PyRRef", "RRef", "TensorPipeRpcBackendOptions", "WorkerInfo", "get_worker_info"),
-    *("init_rpc", "is_available", "remote", "rpc_async", "rpc_sync", "shutdown"),
-]
+from ..refused_names import refusing
+
+_NAMES = """PyRRef RRef TensorPipeRpcBackendOptions WorkerInfo get_worker_info init_rpc remote
+rpc_async rpc_sync shutdown"""
+_REFUSED: dict[str, Any] = refusing(__name__, _NAMES, "rushlight runs one process")
+__all__ = [*_REFUSED, "is_available"]
 
 
 def is_available() -> bool:
@@ -15,13 +17,7 @@ def is_available() -> bool:
     return False
 
 
-_NAME = "torch.distributed.rpc."
-RRef = PyRRef = refusing_class(_NAME + "RRef")
-WorkerInfo = refusing_class(_NAME + "WorkerInfo")
-TensorPipeRpcBackendOptions = refusing_class(_NAME + "TensorPipeRpcBackendOptions")
-get_worker_info = refusing_function(_NAME + "get_worker_info")
-init_rpc = refusing_function(_NAME + "init_rpc")
-remote = refusing_function(_NAME + "remote")
-rpc_async = refusing_function(_NAME + "rpc_async")
-rpc_sync = refusing_function(_NAME + "rpc_sync")
-shutdown = refusing_function(_NAME + "shutdown")
+def __getattr__(name: str) -> Any:
+    if name in _REFUSED:
+        return _REFUSED[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -130,3 +130,17 @@ def test_overloads_are_listed_as_torch_lists_them() -> None:
     )
     with pytest.raises(TypeError, match=r"\n \* \(Tensor condition\)\n \* \(Tensor condition, T"):
         torch.where(1, 2)
+
+
+def test_losses_are_not_reduced_unless_asked_in_python() -> None:
+    x, y = torch.rand(2, 3), torch.rand(2, 3)
+    losses = torch.kl_div, torch.hinge_embedding_loss, torch.binary_cross_entropy_with_logits
+    for loss in losses:
+        assert loss(x, y).shape == (2, 3)
+        assert loss(x, y, reduction=1).shape == ()
+    assert torch.margin_ranking_loss(x, y, y).shape == (2, 3)
+    assert torch.triplet_margin_loss(x, y, x).shape == (2,)
+    assert torch.cosine_embedding_loss(x, y, torch.ones(2)).shape == (2,)
+    assert torch.ops.aten.kl_div.default(x, y).shape == ()
+    assert torch.ops.aten.kl_div(x, y).shape == ()
+    assert torch.nn.functional.kl_div(x, y, reduction="sum").shape == ()

@@ -25,10 +25,10 @@ def test_the_page_of_names_is_up_to_date() -> None:
 def test_refused_names_exist_and_say_why(reason: str) -> None:
     for name in REASONS[reason].split():
         stands = getattr(torch, name)
-        assert not isinstance(torch.ones(1), stands)
+        assert not (isinstance(stands, type) and isinstance(torch.ones(1), stands))
         with pytest.raises(NotImplementedError) as caught:
             stands(1)
-        assert str(caught.value) == f"torch.{name} {reason}"
+        assert str(caught.value) == f"torch.{name}: {reason}"
 
 
 def test_unknown_names_are_attribute_errors() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import fsdp
-from .fsdp import fully_shard
 
 __all__ = ["fsdp", "fully_shard"]
+
+fully_shard = fsdp.__getattr__("fully_shard")

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from ..fsdp import (
-    CPUOffloadPolicy,
-    FSDPModule,
-    MixedPrecisionPolicy,
-    OffloadPolicy,
-    fully_shard,
-    register_fsdp_forward_method,
-)
+from typing import Any
 
-__all__ = [
-    "CPUOffloadPolicy",
-    "FSDPModule",
-    "MixedPrecisionPolicy",
-    "OffloadPolicy",
-    "fully_shard",
-    "register_fsdp_forward_method",
-]
+from .. import fsdp
+
+_NAMES = "CPUOffloadPolicy FSDPModule MixedPrecisionPolicy OffloadPolicy fully_shard"
+__all__ = sorted(_NAMES.split())
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(fsdp, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,23 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Any
 
 from ...ops.memory.dtype import DType
-from ..one_process import refusing_class, refusing_function
+from ...refused_names import refusing
 
+_NAMES = "FSDPModule FullyShardedDataParallel fully_shard register_fsdp_forward_method"
+_REFUSED: dict[str, Any] = refusing(__name__, _NAMES, "rushlight runs one process")
 __all__ = [
-    "BackwardPrefetch",
-    "CPUOffload",
-    "CPUOffloadPolicy",
-    "FSDPModule",
-    "FullyShardedDataParallel",
-    "MixedPrecision",
-    "MixedPrecisionPolicy",
-    "OffloadPolicy",
-    "ShardingStrategy",
-    "StateDictType",
-    "fully_shard",
-    "register_fsdp_forward_method",
+    *_REFUSED,
+    *("BackwardPrefetch", "CPUOffload", "CPUOffloadPolicy", "MixedPrecision"),
+    *("MixedPrecisionPolicy", "OffloadPolicy", "ShardingStrategy", "StateDictType"),
 ]
 
 
@@ -94,9 +88,7 @@ class CPUOffloadPolicy(OffloadPolicy):
     pin_memory: bool = True
 
 
-FSDPModule = refusing_class("torch.distributed.fsdp.FSDPModule")
-FullyShardedDataParallel = refusing_class("torch.distributed.fsdp.FullyShardedDataParallel")
-fully_shard = refusing_function("torch.distributed.fsdp.fully_shard")
-register_fsdp_forward_method = refusing_function(
-    "torch.distributed.fsdp.register_fsdp_forward_method"
-)
+def __getattr__(name: str) -> Any:
+    if name in _REFUSED:
+        return _REFUSED[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,25 +6,13 @@ Placements can be named; what would make or share out such a tensor is refused.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from ...ops.tensors.tensor import Tensor
-from ..one_process import refusing_class, refusing_function
+from ...refused_names import refusing
 
-__all__ = [
-    "DTensor",
-    "Partial",
-    "Placement",
-    "Replicate",
-    "Shard",
-    "distribute_module",
-    "distribute_tensor",
-    "empty",
-    "full",
-    "ones",
-    "rand",
-    "randn",
-    "zeros",
-]
+_NAMES = "DTensor distribute_module distribute_tensor empty full ones rand randn zeros"
+_REFUSED: dict[str, Any] = refusing(__name__, _NAMES, "rushlight runs one process")
+__all__ = [*_REFUSED, "Partial", "Placement", "Replicate", "Shard"]
 
 
 class Placement:
@@ -69,12 +57,7 @@ class Partial(Placement):
     reduce_op: str = "sum"
 
 
-DTensor = refusing_class("torch.distributed.tensor.DTensor", Tensor)
-distribute_module = refusing_function("torch.distributed.tensor.distribute_module")
-distribute_tensor = refusing_function("torch.distributed.tensor.distribute_tensor")
-empty = refusing_function("torch.distributed.tensor.empty")
-full = refusing_function("torch.distributed.tensor.full")
-ones = refusing_function("torch.distributed.tensor.ones")
-rand = refusing_function("torch.distributed.tensor.rand")
-randn = refusing_function("torch.distributed.tensor.randn")
-zeros = refusing_function("torch.distributed.tensor.zeros")
+def __getattr__(name: str) -> Any:
+    if name in _REFUSED:
+        return _REFUSED[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
