@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..kernels import products
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from .declaring import require_floats, vision
@@ -223,7 +224,7 @@ def deform_conv2d(
         values = values * geometry.masks(given[3], reading)
     columns = _columns(values, geometry.groups)
     kernels = given[1].reshape(geometry.groups, len(weight) // geometry.groups, -1)
-    result: Array = (kernels @ columns).reshape(len(input), len(weight), *out)
+    result: Array = products.matmul(kernels, columns).reshape(len(input), len(weight), *out)
     result = result + given[4].reshape(1, -1, 1, 1)
     return result.astype(input.dtype, copy=False)
 
@@ -260,9 +261,9 @@ def deform_conv2d_backward(
     masks = geometry.masks(given[3], reading) if geometry.use_mask else np.ones((), dtype)
     parts = grad.reshape(len(input), geometry.groups, -1, out[0] * out[1]).astype(dtype)
     kernels = given[1].reshape(geometry.groups, len(weight) // geometry.groups, -1)
-    of_columns = (np.swapaxes(kernels, 1, 2) @ parts).reshape(values.shape)
+    of_columns = products.matmul(np.swapaxes(kernels, 1, 2), parts).reshape(values.shape)
     columns = _columns(values * masks, geometry.groups)
-    of_weight = np.einsum("ngop,ngrp->gor", parts, columns, optimize=True)
+    of_weight = products.matmul(parts, np.swapaxes(columns, -1, -2)).sum(0)
     of_values = of_columns * masks
     slopes = [(of_values * slope).sum(2) for slope in reading.slopes()]
     of_offset = np.stack(slopes, 3)

@@ -76,7 +76,8 @@ def ps_roi_align(
         )  # fmt: skip
         part = input[image, :, high, wide].astype(dtype, copy=False)
         part = part.reshape(*mapping.shape[1:], *part.shape[1:])
-        result[place] = np.einsum("ih,cijhw,jw->cij", rows, part, columns, optimize=True)
+        across = (part * columns[:, None, :]).sum(-1)
+        result[place] = (across * rows[:, None, :]).sum(-1)
     return result.astype(input.dtype, copy=False), mapping
 
 
@@ -107,7 +108,8 @@ def ps_roi_align_backward(
             rois[place, 1:].tolist(), spatial_scale, pooled, sampling_ratio, (height, width),
             dtype, offset=0.5, least=None,
         )  # fmt: skip
-        part = np.einsum("ih,cij,jw->cijhw", rows, grad[place].astype(dtype), columns)
+        whole = grad[place].astype(dtype)[..., None, None]
+        part = whole * rows[:, None, :, None] * columns[:, None, :]
         part = part.reshape(channel_mapping[place].size, *part.shape[3:])
         target = result[image, :, high, wide]
         np.add.at(target, channel_mapping[place].reshape(-1), part)

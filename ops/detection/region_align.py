@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import products
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from .declaring import check_regions, check_same_dtype, image_numbers, require_floats, vision
@@ -117,7 +118,7 @@ def roi_align(
             roi, spatial_scale, pooled, sampling_ratio, input.shape[2:], dtype, **options
         )
         part = input[image, :, high, wide].astype(dtype, copy=False)
-        result[place] = rows @ part @ columns.T
+        result[place] = products.matmul(products.matmul(rows, part), columns.T)
     return result.astype(input.dtype, copy=False)
 
 
@@ -166,7 +167,9 @@ def roi_align_backward(
         (high, rows), (wide, columns) = region_weights(
             roi, spatial_scale, pooled, sampling_ratio, (height, width), dtype, **options
         )
-        result[image, :, high, wide] += rows.T @ grad[place].astype(dtype, copy=False) @ columns
+        result[image, :, high, wide] += products.matmul(
+            products.matmul(rows.T, grad[place].astype(dtype, copy=False)), columns
+        )
     return result.astype(grad.dtype, copy=False)
 
 

@@ -19,12 +19,14 @@ from ..kernels import ALWAYS, LARGE, family
 from .formula import Formula, letter_of, meeting
 from .record import Operator
 
-__all__ = ["direct_calls", "direct_form"]
+__all__ = ["NAMES", "direct_calls", "direct_form"]
 
 _MOST: Final = 300
 """Kernels that a process compiles for this; nothing frees them."""
 
 _KNOWN: Final[dict[Operator, Callable[..., Any]]] = {}
+NAMES: Final[dict[int, str]] = {}
+"""The operators by the identity of what does their calls natively, for who listens to calls."""
 _MADE: Final[set[object]] = set()
 _UNDER_WAY: Final[set[object]] = set()
 """What threads are compiling; a forked child begins anew."""
@@ -40,6 +42,7 @@ def direct_form(entry: Operator) -> Callable[..., Any]:
         if module is None:
             return entry.forward
         known = _KNOWN[entry] = module.prepared(entry.forward, partial(_explained, entry))
+        NAMES[id(known)] = entry.name
     return known
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..interpreter.running.tiers import watch
+from ..ops.table.direct import NAMES
 from ..ops.table.table import TABLE
 
 __all__ = ["ACTIVE", "Recorder", "Span"]
@@ -25,8 +26,8 @@ class Span:
     """A call: its name, nanoseconds at its begin and end, its thread and the spans inside it."""
 
     __slots__ = (
-        *("children", "end", "is_label", "memory", "name", "parent", "shapes", "stack", "start"),
-        "thread",
+        *("children", "end", "is_label", "memory", "name", "native", "parent", "shapes", "stack"),
+        *("start", "thread"),
     )
 
     def __init__(self, name: str, parent: Span | None, *, is_label: bool = False) -> None:
@@ -36,6 +37,7 @@ class Span:
         self.shapes: list[Any] = []
         self.stack: list[str] = []
         self.memory = 0
+        self.native: object = None
         self.start = self.end = perf_counter_ns()
 
 
@@ -121,6 +123,15 @@ class Recorder:
             known = self._forwards.get(frame.f_code)
             if known is not None:
                 self._called(frame, known)
+        elif event == "c_call":
+            name = NAMES.get(id(argument))
+            if name is not None:
+                self.begin(name, is_label=False).native = argument
+        elif event in ("c_return", "c_exception"):
+            if id(argument) in NAMES:
+                span = next((s for s in reversed(self._open()) if s.native is argument), None)
+                if span is not None:
+                    self.finish(span)
         elif event == "return" and frame.f_code in self._forwards:
             inside = self._open()
             frames = getattr(self._here, "frames", [])
@@ -139,7 +150,11 @@ class Recorder:
             if len(known) != 1 or code.co_freevars:
                 return
             name = next(iter(known.values()))
-        span = self.begin(name, is_label=False)
+        inside = self._open()
+        if inside and inside[-1].native is not None and inside[-1].name == name:
+            span = inside[-1]  # native code that gave the call back to the forward
+        else:
+            span = self.begin(name, is_label=False)
         if self._shapes:
             count = code.co_argcount
             given = [values.get(each) for each in code.co_varnames[:count]]

@@ -112,3 +112,14 @@ def test_the_older_face_and_nothing_when_off() -> None:
     with record_function("unheard"):
         pass
     assert sys.getprofile() is None
+
+
+def test_calls_that_are_done_natively_are_heard() -> None:
+    x = torch.ones(20000)
+    for _ in range(80):
+        torch.exp(x)
+    with torch.profiler.profile() as found:
+        torch.exp(x)
+        torch.exp(torch.ones(3))
+    counts = {each.key: each.count for each in found.key_averages()}
+    assert counts["aten::exp"] == 2
