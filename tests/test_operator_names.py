@@ -47,6 +47,7 @@ ALLOWED = (
     "rushlight/__init__.py: _FUNCTIONAL",
     "rushlight/absent_devices.py: _ANSWERS",
     "rushlight/as_torch.py: _PUBLIC_CLASSES",
+    "rushlight/distributed/tensor/__init__.py: _NAMES",
     "rushlight/foreach.py: _METHODS _ONE _ONLY_NEW",
     "rushlight/fx/_codegen.py: magic_methods reflectable_magic_methods",
     "rushlight/fx/_names.py: _FUNCTIONAL",
