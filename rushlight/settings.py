@@ -89,7 +89,7 @@ def set_default_device(device: Device | str | int | None) -> None:
     Raises:
         NotImplementedError: tensors cannot live there.
     """
-    ENTERED.devices[:] = [] if device is None else [place_of(device)]
+    ENTERED.put([] if device is None else [place_of(device)])
 
 
 def set_default_tensor_type(t: object) -> None:

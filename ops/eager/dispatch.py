@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ...typecheck.types import INT, TENSOR, ListType
 from ..memory.dtype import DType, default_dtype
-from ..memory.entered import ENTERED
+from ..memory.entered import ENTERED, at_first
 from ..memory.errors import Elsewhere
 from ..memory.overlap import check_out
 from ..memory.unforeseen import told
@@ -313,10 +313,14 @@ class FactoryFunction(EagerFunction):
 
     __slots__ = ()
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
-        if ENTERED.devices and kwargs.get("device") is None:
-            kwargs["device"] = ENTERED.devices[-1]
-        return super().__call__(*args, **kwargs)
+
+def _on_entered(self: FactoryFunction, *args: object, **kwargs: object) -> Any:
+    if ENTERED.devices and kwargs.get("device") is None:
+        kwargs["device"] = ENTERED.devices[-1]
+    return EagerFunction.__call__(self, *args, **kwargs)
+
+
+at_first(lambda: setattr(FactoryFunction, "__call__", _on_entered))
 
 
 def _makes_tensors(entry: Operator) -> bool:

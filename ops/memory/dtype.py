@@ -398,7 +398,7 @@ class Device:
         """
         if self.type != "meta":
             check_device(self)
-        ENTERED.devices.append(self)
+        ENTERED.put([*ENTERED.devices, self])
         return self
 
     def __exit__(self, *exception: object) -> None:
