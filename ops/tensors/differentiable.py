@@ -203,7 +203,7 @@ def _check_gradient(tensor: Differentiable, gradient: object) -> None:
         raise TypeError(
             f"assigned grad expected to be a Tensor or None but got grad of type {kind}"
         )
-    if gradient._array.dtype != tensor._array.dtype:
+    if gradient.dtype != tensor.dtype:
         given, wanted = gradient.dtype.scalar_name, tensor.dtype.scalar_name
         raise RuntimeError(
             f"attempting to assign a gradient with dtype '{given.lower()}' to a tensor with "
@@ -212,7 +212,7 @@ def _check_gradient(tensor: Differentiable, gradient: object) -> None:
             "dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes "
             "of a tensor and its gradient may break downstream systems that assume they match."
         )
-    if gradient._array.shape != tensor._array.shape:
+    if gradient.shape != tensor.shape:
         raise RuntimeError(
             f"attempting to assign a gradient of size '{list(gradient.shape)}' to a tensor of size "
             f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same "

@@ -23,6 +23,8 @@ class Adagrad(Optimizer):
         maximize: whether to step along the gradient.
     """
 
+    sparse_refusal = None
+
     def __init__(
         self,
         params: Params,

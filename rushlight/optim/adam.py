@@ -25,6 +25,8 @@ class Adam(Optimizer):
         decoupled_weight_decay: whether the decay is taken from the parameter itself.
     """
 
+    sparse_refusal = "Adam does not support sparse gradients, please consider SparseAdam instead"
+
     def __init__(
         self,
         params: Params,

@@ -5,14 +5,23 @@ from __future__ import annotations
 import copy
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..ops.table.grad_mode import enable_grad, no_grad
 from ..ops.tensors.tensor import Tensor
 
-__all__ = ["Optimizer", "check_betas", "check_options", "counter", "required", "with_decay"]
+__all__ = [
+    "Optimizer",
+    "check_betas",
+    "check_one_rate",
+    "check_options",
+    "check_ranges",
+    "counter",
+    "required",
+    "with_decay",
+]
 
 Group = dict[str, Any]
 """The options of some parameters, or what is remembered of one, by name."""
@@ -55,6 +64,27 @@ def check_betas(betas: tuple[float, float]) -> None:
             raise ValueError(f"Invalid beta parameter at index {number}: {beta}")
 
 
+def check_one_rate(lr: float | Tensor) -> None:
+    """Refuse a tensor of several rates.
+
+    Raises:
+        ValueError: it has not one element.
+    """
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+
+
+def check_ranges(*options: tuple[str, Any, float]) -> None:
+    """Refuse options (their name, value and least value) below their least value.
+
+    Raises:
+        ValueError: one is.
+    """
+    for name, value, least in options:
+        if not value >= least:
+            raise ValueError(f"{name} should be >= {least:g} but is: {value}")
+
+
 def counter(value: float = 0.0) -> Tensor:
     """A number that is kept in an optimizer's state, as torch keeps it."""
     return Tensor._of(np.asarray(value, np.float32))
@@ -79,6 +109,9 @@ class Optimizer:
         params: the parameters, or groups of them: dicts with `params` and options of their own.
         defaults: the options of groups that do not say otherwise.
     """
+
+    sparse_refusal: ClassVar[str | None] = "{} does not support sparse gradients"
+    """What is said of a sparse gradient; None where they are taken."""
 
     def __init__(self, params: Params, defaults: Group) -> None:
         if isinstance(params, Tensor):
@@ -148,8 +181,13 @@ class Optimizer:
             for group in self.param_groups:
                 for parameter in group["params"]:
                     if parameter.grad is not None:
+                        self._check(parameter.grad)
                         self.update(parameter, parameter.grad, self.state[parameter], group)
         return loss
+
+    def _check(self, grad: Tensor) -> None:
+        if self.sparse_refusal is not None and grad.is_sparse:
+            raise RuntimeError(self.sparse_refusal.format(type(self).__name__))
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         """Change one parameter."""

@@ -21,6 +21,8 @@ class SGD(Optimizer):
         maximize: whether to step along the gradient.
     """
 
+    sparse_refusal = None
+
     def __init__(
         self,
         params: Params,

@@ -1,0 +1,109 @@
+"""Muon: steps along the nearest orthogonal matrix of the gradients' momentum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.eager.dispatch import eager_function
+from ..ops.memory.dtype import DTYPES
+from ..ops.tensors.tensor import Tensor
+from .optimizer import Group, Optimizer, Params, check_one_rate, check_ranges
+
+__all__ = ["Muon"]
+
+RATES = (None, "original", "match_rms_adamw")
+
+
+class Muon(Optimizer):
+    """Muon (Jordan and others 2024), for matrices alone.
+
+    Args:
+        params: the parameters or groups of them, each of two dimensions.
+        lr: how far the steps go.
+        weight_decay: how much of the parameter is taken away, times lr.
+        momentum: how much of the running mean of gradients is kept.
+        nesterov: whether the step looks ahead by the momentum.
+        ns_coefficients: what x, x**3 and x**5 count in a step of the iteration.
+        eps: the least length by which the matrix is divided.
+        ns_steps: how many steps of the iteration are made, below 100.
+        adjust_lr_fn: how lr follows the shape: "original" (also None) or "match_rms_adamw".
+
+    Raises:
+        ValueError: an option is out of its range, or a parameter is no matrix.
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: tuple[float, float, float] = (3.4445, -4.7750, 2.0315),
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+        adjust_lr_fn: str | None = None,
+    ) -> None:
+        check_one_rate(lr)
+        check_ranges(
+            ("Learning rate", lr, 0.0),
+            ("momentum", momentum, 0.0),
+            ("weight decay", weight_decay, 0.0),
+        )
+        if adjust_lr_fn not in RATES:
+            raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
+        defaults: Group = {
+            **{"lr": lr, "weight_decay": weight_decay, "momentum": momentum},
+            **{"nesterov": nesterov, "ns_coefficients": ns_coefficients, "eps": eps},
+            **{"ns_steps": ns_steps, "adjust_lr_fn": adjust_lr_fn},
+        }
+        super().__init__(params, defaults)
+        for parameter in self._parameters():
+            if parameter.dim() != 2:
+                raise ValueError(
+                    "Muon only supports 2D parameters whereas we found a parameter with size: "
+                    f"{parameter.size()}"
+                )
+
+    def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
+        if parameter.is_complex():
+            raise RuntimeError("Muon does not support complex parameters")
+        if not state:
+            state["momentum_buffer"] = eager_function("aten::zeros_like")(grad)
+        momentum, lr = group["momentum"], float(group["lr"])
+        mean = state["momentum_buffer"].lerp_(grad, 1 - momentum)
+        change = _orthogonal(grad.lerp(mean, momentum) if group["nesterov"] else mean, group)
+        parameter.mul_(1 - lr * group["weight_decay"])
+        parameter.add_(change, alpha=-lr * _shape_factor(parameter, group["adjust_lr_fn"]))
+
+
+def _shape_factor(parameter: Tensor, way: str | None) -> float:
+    """What the rate is multiplied by for a parameter of this shape."""
+    rows, columns = parameter.shape
+    if way == "match_rms_adamw":
+        return float(0.2 * max(rows, columns) ** 0.5)
+    return float(max(1, rows / columns) ** 0.5)
+
+
+def _orthogonal(matrix: Tensor, group: Group) -> Any:
+    """The nearest orthogonal matrix, near enough: Newton and Schulz's iteration in bfloat16.
+
+    Raises:
+        ValueError: 100 steps or more, or not three coefficients.
+    """
+    if group["ns_steps"] >= 100:
+        raise ValueError("Number of steps must be less than 100 for computational efficiency")
+    if len(group["ns_coefficients"]) != 3:
+        raise ValueError("Coefficients must be a tuple of exactly 3 values")
+    first, third, fifth = group["ns_coefficients"]
+    x = matrix.to(DTYPES["bfloat16"])
+    tall = matrix.size(0) > matrix.size(1)
+    if tall:
+        x = x.t()
+    x = x / x.norm().clamp(min=group["eps"])
+    addmm = eager_function("aten::addmm")
+    for _ in range(group["ns_steps"]):
+        square = x @ x.t()
+        both = addmm(square, square, square, beta=third, alpha=fifth)
+        x = addmm(x, both, x, beta=first)
+    return x.t() if tall else x

@@ -1,0 +1,88 @@
+"""SparseAdam: Adam that touches only what a sparse gradient names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.eager.dispatch import eager_function
+from ..ops.tensors.tensor import Tensor
+from .optimizer import Group, Optimizer, Params, check_betas, check_one_rate
+
+__all__ = ["SparseAdam"]
+
+
+class SparseAdam(Optimizer):
+    """Adam whose running means stay as they are where the gradient has no element.
+
+    Args:
+        params: the parameters or groups of them, dense; their gradients are sparse (COO).
+        lr: how far the steps go.
+        betas: how much of the two running means is kept.
+        eps: added to the root of the second one.
+        maximize: whether to step along the gradient.
+
+    Raises:
+        ValueError: an option is out of its range, or a parameter is sparse.
+    """
+
+    sparse_refusal = None
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        maximize: bool = False,
+    ) -> None:
+        check_one_rate(lr)
+        if not float(lr) > 0.0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if not eps > 0.0:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        check_betas(betas)
+        defaults: Group = {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize}
+        super().__init__(params, defaults)
+        sparse = [
+            [i, j]
+            for i, group in enumerate(self.param_groups)
+            for j, parameter in enumerate(group["params"])
+            if parameter.is_sparse
+        ]
+        if sparse:
+            raise ValueError(
+                f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors"
+            )
+
+    def update(self, parameter: Tensor, grad: Any, state: Group, group: Group) -> None:
+        if not grad.is_sparse:
+            raise RuntimeError(
+                "SparseAdam does not support dense gradients, please consider Adam instead"
+            )
+        if not state:
+            zeros_like = eager_function("aten::zeros_like")
+            state["step"] = 0
+            state["exp_avg"] = zeros_like(parameter)
+            state["exp_avg_sq"] = zeros_like(parameter)
+        state["step"] += 1
+        grad = grad.coalesce()
+        places, values = tuple(grad.indices()), grad.values()
+        if values.numel() == 0:
+            return
+        if group["maximize"]:
+            values = -values
+        beta1, beta2 = group["betas"]
+        mean = _moved(state["exp_avg"], places, values, 1 - beta1)
+        square = _moved(state["exp_avg_sq"], places, values * values, 1 - beta2)
+        root = (1 - beta2 ** state["step"]) ** 0.5
+        length = float(group["lr"]) * root / (1 - beta1 ** state["step"])
+        change = mean / square.sqrt().add_(group["eps"])
+        parameter.index_put_(places, change * -length, accumulate=True)
+
+
+def _moved(kept: Tensor, places: tuple[Tensor, ...], values: Tensor, share: float) -> Tensor:
+    """Move a running mean towards new values at these places; the mean there."""
+    old: Tensor = kept[places]
+    new: Tensor = old + (values - old) * share
+    kept.index_put_(places, new)
+    return new
