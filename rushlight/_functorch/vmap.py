@@ -1,4 +1,8 @@
-"""`torch.vmap`: a function of slices, run for all of them."""
+"""`torch.vmap`: a function of slices, run for all of them.
+
+The steps before and after the run have torch's private names and are looked up at each call:
+packages with containers of their own (tensordict) put theirs in their places.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +85,7 @@ def vmap(
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        flat, dims, spec, count = _checked_inputs(in_dims, args, func)
+        count, dims, flat, spec = _process_batched_inputs(in_dims, args, func)
         if chunk_size is None or chunk_size >= count:
             return _run(func, flat, dims, spec, count, out_dims, randomness, kwargs)
         parts = []
@@ -97,17 +101,18 @@ def vmap(
     return wrapped
 
 
-def _name(func: Callable[..., Any]) -> str:
+def _get_name(func: Callable[..., Any]) -> str:
     return getattr(func, "__name__", repr(func))
 
 
 # --------------------------------------------------------------------------- inputs
 
 
-def _checked_inputs(
+def _process_batched_inputs(
     in_dims: Any, args: tuple[Any, ...], func: Callable[..., Any]
-) -> tuple[list[Any], list[Any], TreeSpec, int]:
-    name = _name(func)
+) -> tuple[int, list[Any], list[Any], TreeSpec]:
+    """The number of slices, the dimension of each input, the inputs, their structure."""
+    name = _get_name(func)
     begin = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>):"
     if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
@@ -135,7 +140,7 @@ def _checked_inputs(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
             f"{sizes} for the mapped dimension"
         )
-    return flat, checked, spec, sizes[0]
+    return sizes[0], checked, flat, spec
 
 
 def _checked_dim(begin: str, value: Any, dim: Any) -> int | None:
@@ -177,21 +182,47 @@ def _run(
     _LEVELS.append(level)
     before = default_generator.state_bytes() if randomness == "error" else b""
     try:
-        given = [
-            each if dim is None else Batched.over(_in_front(each, dim), level)
-            for each, dim in zip(flat, dims, strict=True)
-        ]
-        outputs = func(*tree_unflatten(given, spec), **kwargs)
+        given = _create_batched_inputs(dims, flat, level.number, spec)
+        outputs = func(*given, **kwargs)
         if randomness == "error" and default_generator.state_bytes() != before:
             raise RuntimeError(RANDOM)
+        return _unwrap_batched(outputs, out_dims, level.number, count, func)
     finally:
         _LEVELS.pop()
-    return _unwrapped(outputs, out_dims, level, func)
 
 
-def _in_front(value: Tensor, dim: int) -> Tensor:
-    moved: Tensor = value.movedim(dim, 0) if dim else value
-    return moved
+def _create_batched_inputs(
+    flat_in_dims: list[Any], flat_args: list[Any], vmap_level: int, args_spec: TreeSpec
+) -> Any:
+    """The inputs as the function sees them, in their structure."""
+    given = [
+        each if dim is None else _add_batch_dim(each, dim, vmap_level)
+        for each, dim in zip(flat_args, flat_in_dims, strict=True)
+    ]
+    return tree_unflatten(given, args_spec)
+
+
+def _level_at(number: int) -> Level:
+    if not 0 < number <= len(_LEVELS):
+        raise RuntimeError(f"vmap: no level {number} runs, {len(_LEVELS)} do")
+    return _LEVELS[number - 1]
+
+
+def _add_batch_dim(tensor: Tensor, batch_dim: int, level: int) -> Tensor:
+    """What stands for the slices of a tensor along a dimension.
+
+    Raises:
+        RuntimeError: no such level runs.
+    """
+    moved: Tensor = tensor.movedim(batch_dim, 0) if batch_dim else tensor
+    return Batched.over(moved, _level_at(level))
+
+
+def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) -> Any:
+    """All slices of a tensor along a dimension; it is repeated where it stands for itself."""
+    mine = type(tensor) is Batched and tensor._level.number == level
+    whole: Any = tensor._value if mine else tensor.expand([batch_size, *tensor.shape])
+    return whole.movedim(0, out_dim) if out_dim else whole
 
 
 def _flat_outputs(
@@ -202,41 +233,51 @@ def _flat_outputs(
     dims = dims or _broadcast_to_and_flatten(out_dims, spec)
     if dims is None:
         raise ValueError(
-            f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible "
-            f"with the structure of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} "
-            f"but outputs has structure {spec}."
+            f"vmap({_get_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not "
+            "compatible with the structure of `outputs`. out_dims has structure "
+            f"{tree_flatten(out_dims)[1]} but outputs has structure {spec}."
         )
     return flat, list(dims), spec
 
 
-def _unwrapped(outputs: Any, out_dims: Any, level: Level, func: Callable[..., Any]) -> Any:
-    flat, dims, spec = _flat_outputs(outputs, out_dims, func)
-    pairs = zip(flat, dims, strict=True)
-    return tree_unflatten([_taken_out(each, dim, level, func) for each, dim in pairs], spec)
+def _unwrap_batched(
+    batched_outputs: Any,
+    out_dims: Any,
+    vmap_level: int,
+    batch_size: int,
+    func: Callable[..., Any],
+) -> Any:
+    """The results with all slices, in their structure."""
+    flat, dims, spec = _flat_outputs(batched_outputs, out_dims, func)
+    name = _get_name(func)
+    whole = [
+        _maybe_remove_batch_dim(name, each, vmap_level, batch_size, dim)
+        for each, dim in zip(flat, dims, strict=True)
+    ]
+    return tree_unflatten(whole, spec)
 
 
-def _taken_out(value: Any, dim: Any, level: Level, func: Callable[..., Any]) -> Any:
-    name = _name(func)
-    if not isinstance(value, Tensor):
-        if dim is None:
-            return value
+def _maybe_remove_batch_dim(
+    name: str, batched_output: Any, vmap_level: int, batch_size: int, out_dim: int | None
+) -> Any:
+    """A result with all slices, or as it is where `out_dim` is None.
+
+    Raises:
+        ValueError: it is no tensor, or stands for slices and has nowhere to put them.
+    """
+    value = batched_output
+    if out_dim is not None:
+        if isinstance(value, Tensor):
+            return _remove_batch_dim(value, vmap_level, batch_size, out_dim)
         raise ValueError(
             f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(value)}. Did "
             "you mean to set out_dims= to None for output?"
         )
-    mine = type(value) is Batched and value._level is level
-    if dim is None:
-        if mine:
-            raise ValueError(
-                f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
-            )
-        return value
-    whole: Any = _value_of(value) if mine else value.expand([level.count, *value.shape])
-    return whole.movedim(0, dim) if dim else whole
-
-
-def _value_of(value: Any) -> Any:
-    return value._value
+    if type(value) is Batched and value._level.number == vmap_level:
+        raise ValueError(
+            f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
+        )
+    return value
 
 
 def _rejoined(parts: list[Any], out_dims: Any, func: Callable[..., Any]) -> Any:

@@ -7,15 +7,11 @@ from typing import Any
 
 from ...ops.random_numbers.random import Generator
 from ._utils.collate import default_collate, default_convert
+from ._utils.worker import get_worker_info
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
-
-
-def get_worker_info() -> None:
-    """What a worker process knows of itself: None, as there are none."""
-    return
 
 
 class DataLoader:

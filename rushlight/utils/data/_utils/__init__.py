@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import collate
+from . import collate, worker
 
-__all__ = ["collate"]
+__all__ = ["collate", "worker"]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ....ops.eager.namespace import public_names
 from ....ops.tensors.tensor import Tensor
 
-__all__ = ["default_collate", "default_convert"]
+__all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
+
+_Table: TypeAlias = dict[type | tuple[type, ...], Callable[..., Any]]
+_WRONG: Final = (
+    "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+)
 
 
 def default_convert(data: Any) -> Any:
@@ -30,6 +35,37 @@ def _inside(data: Any, convert: Callable[[Any], Any]) -> Any:
     return data
 
 
+def collate(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
+    """One batch of samples: by a table of types, containers are entered.
+
+    Args:
+        batch: the samples.
+        collate_fn_map: for types, or tuples of them, functions of a batch and of this table. The
+            type itself is looked for first, then the first entry that it is a subclass of.
+
+    Raises:
+        RuntimeError: sequences of different lengths.
+        TypeError: a sample of another type.
+    """
+    first = batch[0]
+    found = _entry(first, collate_fn_map or {})
+    if found is not None:
+        return found(batch, collate_fn_map=collate_fn_map)
+    if isinstance(first, Mapping):
+        return {
+            key: collate([each[key] for each in batch], collate_fn_map=collate_fn_map)
+            for key in first
+        }
+    if isinstance(first, Sequence):
+        if any(len(each) != len(first) for each in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        columns = [
+            collate(column, collate_fn_map=collate_fn_map) for column in zip(*batch, strict=True)
+        ]
+        return type(first)(*columns) if hasattr(first, "_fields") else columns
+    raise TypeError(_WRONG.format(type(first)))
+
+
 def default_collate(batch: Sequence[Any]) -> Any:
     """One batch of samples: tensors are stacked, numbers become a tensor, containers are entered.
 
@@ -37,25 +73,50 @@ def default_collate(batch: Sequence[Any]) -> Any:
         RuntimeError: sequences of different lengths.
         TypeError: a sample of another type.
     """
-    first, names = batch[0], public_names()
-    if isinstance(first, Tensor):
-        return names["stack"](list(batch), 0)
-    if isinstance(first, (np.ndarray, np.generic)) and first.dtype.kind not in "SaUO":
-        return default_collate([names["as_tensor"](each) for each in batch])
-    if isinstance(first, float):
-        return names["tensor"](batch, dtype=names["float64"])
-    if isinstance(first, int):
-        return names["tensor"](batch)
-    if isinstance(first, (str, bytes)):
-        return batch
-    if isinstance(first, Mapping):
-        return {key: default_collate([each[key] for each in batch]) for key in first}
-    if isinstance(first, Sequence):
-        if any(len(each) != len(first) for each in batch):
-            raise RuntimeError("each element in list of batch should be of equal size")
-        columns = [default_collate(column) for column in zip(*batch, strict=True)]
-        return type(first)(*columns) if hasattr(first, "_fields") else columns
-    raise TypeError(
-        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
-        f"found {type(first)}"
-    )
+    return collate(batch, collate_fn_map=default_collate_fn_map)
+
+
+def _entry(first: object, table: _Table) -> Callable[..., Any] | None:
+    kind = type(first)
+    if kind in table:
+        return table[kind]
+    return next((function for key, function in table.items() if isinstance(first, key)), None)
+
+
+def _stacked(batch: Sequence[Any], *, collate_fn_map: object = None) -> Any:
+    return public_names()["stack"](list(batch), 0)
+
+
+def _arrays(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
+    if batch[0].dtype.kind in "SaUO":
+        raise TypeError(_WRONG.format(batch[0].dtype))
+    tensors = [public_names()["as_tensor"](each) for each in batch]
+    return collate(tensors, collate_fn_map=collate_fn_map)
+
+
+def _array_elements(batch: Sequence[Any], *, collate_fn_map: object = None) -> Any:
+    return public_names()["as_tensor"](batch)
+
+
+def _floats(batch: Sequence[Any], *, collate_fn_map: object = None) -> Any:
+    names = public_names()
+    return names["tensor"](batch, dtype=names["float64"])
+
+
+def _integers(batch: Sequence[Any], *, collate_fn_map: object = None) -> Any:
+    return public_names()["tensor"](batch)
+
+
+def _as_it_is(batch: Sequence[Any], *, collate_fn_map: object = None) -> Any:
+    return batch
+
+
+default_collate_fn_map: _Table = {
+    Tensor: _stacked,
+    np.ndarray: _arrays,
+    (np.bool_, np.number, np.object_): _array_elements,
+    float: _floats,
+    int: _integers,
+    str: _as_it_is,
+    bytes: _as_it_is,
+}
