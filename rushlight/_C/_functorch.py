@@ -5,6 +5,8 @@ Levels are those of `vmap`, the outermost 1; transforms of gradients wrap no ten
 
 from __future__ import annotations
 
+from .._functorch.vmap import _add_batch_dim as _add_batch_dim
+from .._functorch.vmap import _remove_batch_dim as _remove_batch_dim
 from .._functorch.vmap import in_levels
 from ..ops.batching.batched import Batched
 from ..ops.tensors.tensor import Tensor
