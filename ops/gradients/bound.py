@@ -17,9 +17,10 @@ from ..table.grad_mode import RUNNING, enable_grad, is_grad_enabled
 from ..table.table import Operator
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, own_questions
-from .autograd import FREED, PACKING, Edge, Node, Saved, edge_of, fit, node_class, run_backward
+from .autograd import FREED, PACKING, Edge, Node, Saved, edge_of, fit, node_class
 from .layouts import layout_of
 from .rows import ROWS, Row
+from .walk import run_backward
 
 __all__ = [
     "Bound",
@@ -356,7 +357,7 @@ class RowNode(Node):
         """Of each argument whether its gradient is asked for."""
         names = {at: name for name, at in self._bound.positions.items()}
         found = dict.fromkeys(names.values(), False)
-        for (at, _), edge in zip(self._places, self.edges, strict=True):
+        for (at, _), edge in zip(self._places, self.asked_edges(), strict=True):
             found[names[at]] |= edge is not None
         return found
 
@@ -407,7 +408,7 @@ class RowNode(Node):
     def _one_by_one(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         results: list[Tensor | None] = []
         made: dict[int, Any] = {}
-        for (at, inner), edge in zip(self._places, self.edges, strict=True):
+        for (at, inner), edge in zip(self._places, self.asked_edges(), strict=True):
             if edge is None:
                 results.append(None)
                 continue
@@ -457,9 +458,10 @@ class RowNode(Node):
             flat = flat.index_add(0, places, grad.reshape([-1]).to(flat.dtype))
         if flat is None:
             return [None] * len(self.edges)
+        asked = self.asked_edges()
         return [
             None if edge is None else flat[int(start) : int(end)].reshape(list(size))
-            for edge, start, end, size in zip(self.edges, ends[:-1], ends[1:], sizes, strict=True)
+            for edge, start, end, size in zip(asked, ends[:-1], ends[1:], sizes, strict=True)
         ]
 
     def _unpack_or_none(self, value: Any) -> Any:
@@ -474,7 +476,7 @@ class RowNode(Node):
         values = {name: read(self, grads) for name, read in readers.items()}
         fresh: dict[tuple[int, int | None], Tensor] = {}
         with enable_grad():
-            for (at, inner), edge in zip(self._places, self.edges, strict=True):
+            for (at, inner), edge in zip(self._places, self.asked_edges(), strict=True):
                 name = next(n for n, p in bound.positions.items() if p == at)
                 if edge is None:
                     continue

@@ -308,7 +308,10 @@ gradient(
 )
 gradient("aten::lift", self=lambda g: g)
 same_as("aten::view_as_real", "aten::view_as_real_copy")
-for _name in ("_unique", "_unique2", "unique_dim", "unique_dim_consecutive", "geqrf"):
+for _name in (
+    *("_unique", "_unique2", "unique_dim", "unique_dim_consecutive", "unique_consecutive"),
+    "geqrf",
+):
     gradient(f"aten::{_name}", self=refused(_name))
 rewritten("aten::__interpolate")(interpolate)
 rewritten("aten::__upsample")(upsample)

@@ -233,7 +233,7 @@ moving(
         pixel_unshuffle combinations _pad_circular unfold
         repeat_interleave diagonal_copy select_copy slice_copy unbind_copy
         split_copy split_with_sizes_copy unfold_copy im2col replication_pad1d replication_pad2d
-        replication_pad3d reflection_pad1d reflection_pad2d reflection_pad3d unique_consecutive
+        replication_pad3d reflection_pad1d reflection_pad2d reflection_pad3d
         fft_fftshift fft_ifftshift max_unpool2d max_unpool3d narrow_copy expand_copy
         adjoint_copy resize_as ravel""".split()
     )

@@ -29,10 +29,10 @@ from .autograd import (
     edge_of,
     fit,
     is_wanted,
-    run_backward,
 )
 from .bound import Bound, RowNode, bound_row, lifted, note_handles, tensors_in
 from .rows import Rewriting
+from .walk import run_backward
 
 __all__ = [
     "attach",

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ops.eager.dispatch import eager_function
-from ..ops.gradients.autograd import edge_of, run_backward
+from ..ops.gradients.autograd import edge_of
 from ..ops.gradients.tape import roots_of
+from ..ops.gradients.walk import run_backward
 from ..ops.table.grad_mode import enable_grad
 from ..ops.tensors.tensor import Tensor
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.gradients.autograd import edge_of, run_backward
+from ..ops.gradients.autograd import edge_of
 from ..ops.gradients.tape import roots_of
+from ..ops.gradients.walk import run_backward
 from ..ops.tensors.tensor import Tensor
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
