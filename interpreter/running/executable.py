@@ -7,6 +7,7 @@ from ...ir.graph import Graph
 from ...ir.inline import inline
 from ...ir.passes.autocast import enters_autocast, insert_casts
 from ...ir.passes.constant_propagation import propagate_constants, take_known_branches
+from ...ir.passes.constants_as_numbers import constants_as_numbers
 from ...ir.passes.dead_code import eliminate_dead_code
 from ...ir.passes.peephole import peephole
 from ...ops.table.autocast import autocast_state, script_autocasts
@@ -48,6 +49,7 @@ def executable_of(function: Function, guard: Bounding | None) -> Executable:
     for each in graph.with_tasks:
         each.guard = guard
     peephole(graph, CONTEXT)
+    constants_as_numbers(graph)
     take_known_branches(graph)
     _cast_automatically(graph)
     eliminate_dead_code(graph)

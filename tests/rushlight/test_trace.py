@@ -264,3 +264,29 @@ def test_dropout_is_traced_as_such_where_gradients_are_recorded(train: bool) -> 
     kinds = [node.kind() for node in traced.inlined_graph.nodes()]
     assert kinds.count("aten::dropout") == 1
     assert not {"aten::mul", "aten::bernoulli_", "aten::native_dropout"} & set(kinds)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.int64])
+def test_numbers_in_traces_do_not_widen_what_has_no_dimensions(dtype: torch.dtype) -> None:
+    x = torch.tensor(4, dtype=dtype)
+    wide = torch.tensor(2.0, dtype=torch.float64)
+
+    def on_the_right(x: Tensor) -> tuple[Tensor, ...]:
+        return x - 0.5, torch.add(x, 0.5, alpha=2), x * wide, x / wide
+
+    def elsewhere(x: Tensor) -> tuple[Tensor, ...]:
+        return wide * x, torch.remainder(x, wide), wide - x, x * torch.ones([1]).double()
+
+    def loaded(function: Any) -> Any:
+        archive = io.BytesIO()
+        torch.jit.save(function, archive)
+        archive.seek(0)
+        return torch.jit.load(archive)
+
+    traced = torch.jit.trace(on_the_right, x, check_trace=False)
+    others = torch.jit.trace(elsewhere, x, check_trace=False)
+    narrow = torch.float32 if dtype is torch.int64 else dtype
+    for called, other in ((traced, others), (loaded(traced), loaded(others))):
+        assert [y.dtype for y in called(x)] == [narrow] * 4
+        assert [y.item() for y in called(x)] == [3.5, 5.0, 8.0, 2.0]
+        assert [y.dtype for y in other(x)] == [torch.float64] * 4
