@@ -61,7 +61,7 @@ ALLOWED = (
     "ops/eager/python_forms.py: _OPTIONS",
     "ops/tensors/differentiable.py: _DETACH_VIEW",
     # what passes and tracing rewrite
-    "ir/passes/arithmetic.py: _NEUTRAL",
+    "ir/passes/arithmetic.py: NEUTRAL",
     "ir/passes/constant_propagation.py: _COMPARISONS",
     "ir/passes/fold_frozen.py: _CONVOLUTIONS",
     "ir/passes/normalize.py: _RENAMED",

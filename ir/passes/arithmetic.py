@@ -15,17 +15,18 @@ from ...typecheck.types import BOOL, FLOAT, INT, ListType
 from ..constants import constant_value, create_constant
 from ..graph import Node, Value
 
-__all__ = ["compared_with_itself", "is_neutral_on_tensor", "simplified"]
+__all__ = ["NEUTRAL", "compared_with_itself", "is_neutral_on_tensor", "simplified"]
 
 _COMPARED = (INT, FLOAT, BOOL, ListType(INT), ListType(FLOAT), ListType(BOOL))
 _SUMS = ("aten::add", "aten::sub")
-_NEUTRAL = {
+NEUTRAL = {
     "aten::add": 0,
     "aten::sub": 0,
     "aten::mul": 1,
     "aten::floordiv": 1,
     "aten::div": 1,
 }
+"""What the right operand is when nothing changes, of the operators that are simplified."""
 
 
 def compared_with_itself(node: Node) -> bool | None:
@@ -37,7 +38,7 @@ def compared_with_itself(node: Node) -> bool | None:
 
 def _operand(node: Node) -> int | None:
     """The constant in `x + 1` and the like; the constant of `1 + x` is moved to the right."""
-    if node.kind not in _NEUTRAL or len(node.inputs) != 2:
+    if node.kind not in NEUTRAL or len(node.inputs) != 2:
         return None
     left, right = node.inputs
     if left.type != INT or right.type != INT:
@@ -71,7 +72,7 @@ def simplified(node: Node) -> Value | None:
     if number is None:
         return None
     left = node.inputs[0]
-    if number == _NEUTRAL[node.kind]:
+    if number == NEUTRAL[node.kind]:
         return left
     inner = left.node
     if node.kind not in _SUMS or inner.kind not in _SUMS:

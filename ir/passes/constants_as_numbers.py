@@ -3,7 +3,7 @@
     %2 = prim::Constant[value={0.5}]()     ->   %2 : float = prim::Constant[value=0.5]()
     %3 = aten::mul(%x, %2)                 ->   %3 = aten::mul(%x, %2)    of the overload `Scalar`
 
-Only of floats and complex numbers on the right of `+ - * /`, as torch does before it runs a graph.
+Only of numbers, not truths, on the right of `+ - * /`, as torch does before it runs a graph.
 A trace makes such constants of Python's numbers; they are left alone in graphs that are shown.
 """
 
@@ -12,18 +12,17 @@ from __future__ import annotations
 import numpy as np
 
 from ...ops.table.table import TABLE
-from ...typecheck.types import COMPLEX, FLOAT
+from ...typecheck.types import COMPLEX, FLOAT, INT
 from ..constants import constant_value, create_constant
 from ..graph import Graph, Node
+from .arithmetic import NEUTRAL
 
 __all__ = ["constants_as_numbers"]
-
-_KINDS = ("aten::add", "aten::sub", "aten::mul", "aten::div")
 
 
 def constants_as_numbers(graph: Graph) -> None:
     """Put numbers in the places of constant tensors of one number."""
-    for node in [n for n in graph.all_nodes if n.kind in _KINDS]:
+    for node in [n for n in graph.all_nodes if n.kind in NEUTRAL]:
         if node.signature is not None and node.signature.overload == "Tensor":
             _take_number(node)
 
@@ -33,12 +32,13 @@ def _take_number(node: Node) -> None:
     entry = TABLE.operator(f"{node.kind}.Scalar")
     if entry is None or not isinstance(value, np.ndarray) or value.ndim:
         return
-    # bfloat16 has a kind of its own
+    if value.dtype.kind == "b":
+        return
     if value.dtype.kind == "c":
         constant = create_constant(node.graph, complex(value), COMPLEX)
-    elif value.dtype.kind not in "biu":
+    elif value.dtype.kind in "iu":
+        constant = create_constant(node.graph, int(value), INT)
+    else:  # bfloat16 has a kind of its own
         constant = create_constant(node.graph, float(value), FLOAT)
-    else:
-        return
     node.set_input(1, constant.insert_before(node).output)
     node.signature = entry.signature

@@ -290,3 +290,10 @@ def test_numbers_in_traces_do_not_widen_what_has_no_dimensions(dtype: torch.dtyp
         assert [y.dtype for y in called(x)] == [narrow] * 4
         assert [y.item() for y in called(x)] == [3.5, 5.0, 8.0, 2.0]
         assert [y.dtype for y in other(x)] == [torch.float64] * 4
+
+
+def test_whole_numbers_in_traces_do_not_widen_either() -> None:
+    x, wide = torch.tensor(3, dtype=torch.int8), torch.tensor(6)
+    traced = torch.jit.trace(lambda x: (x * 5, x - wide, wide * x), x, check_trace=False)
+    assert [y.dtype for y in traced(x)] == [torch.int8, torch.int8, torch.int64]
+    assert [y.item() for y in traced(x)] == [15, -3, 18]
