@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from . import adamw, lr_scheduler, swa_utils
+from ._adafactor import Adafactor
+from ._muon import Muon
 from .adadelta import Adadelta
-from .adafactor import Adafactor
 from .adagrad import Adagrad
 from .adam import Adam, AdamW
 from .adamax import Adamax
 from .asgd import ASGD
 from .lbfgs import LBFGS
-from .muon import Muon
 from .nadam import NAdam
 from .optimizer import Optimizer
 from .radam import RAdam

@@ -1,17 +1,24 @@
-"""Pruning: a parameter times a mask of zeros and ones, made anew before every call.
-
-The parameter `name` becomes `name_orig`, its mask the buffer `name_mask`, and `name` their product.
-"""
+"""Pruning: a parameter times a mask of zeros and ones (`pruning_methods` has the ways)."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 from ...ops.eager.dispatch import eager_function
-from ...ops.tensors.tensor import Tensor
 from ..modules.module import Module
+from .pruning_methods import (
+    Amount,
+    BasePruningMethod,
+    CustomFromMask,
+    Identity,
+    L1Unstructured,
+    LnStructured,
+    PruningContainer,
+    RandomStructured,
+    RandomUnstructured,
+    hook_of,
+)
 
 __all__ = [
     "BasePruningMethod",
@@ -34,334 +41,9 @@ __all__ = [
 ]
 
 M = TypeVar("M", bound=Module)
-Amount = int | float
 
 _cat = eager_function("aten::cat")
 _ones_like = eager_function("aten::ones_like")
-_rand = eager_function("aten::rand")
-_rand_like = eager_function("aten::rand_like")
-_topk = eager_function("aten::topk")
-_zeros_like = eager_function("aten::zeros_like")
-
-
-class BasePruningMethod(ABC):
-    """The hook that makes the pruned parameter anew; its kinds say which elements stay."""
-
-    PRUNING_TYPE: ClassVar[str]
-    _tensor_name: str
-
-    def __call__(self, module: Module, inputs: object) -> None:
-        setattr(module, self._tensor_name, self.apply_mask(module))
-
-    @abstractmethod
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        """The mask for scores `t` of what `default_mask` has kept so far."""
-
-    def apply_mask(self, module: Module) -> Any:
-        """The parameter of the module with zeros where its mask has them."""
-        name = self._tensor_name
-        if name is None:
-            raise AssertionError(f"Module {module} has to be pruned")
-        mask, orig = getattr(module, name + "_mask"), getattr(module, name + "_orig")
-        return mask.to(dtype=orig.dtype) * orig
-
-    @classmethod
-    def apply(
-        cls, module: Module, name: str, *args: Any, importance_scores: Any = None, **kwargs: Any
-    ) -> Any:
-        """Prune the parameter `name` of the module (more, if it is pruned); the hook.
-
-        Args:
-            module: whose parameter it is.
-            name: its name.
-            args: how much, and what else the method takes.
-            importance_scores: what decides, of the parameter's shape; None: the parameter itself.
-
-        Raises:
-            AssertionError: the scores have another shape.
-        """
-        method: BasePruningMethod = cls(*args, **kwargs)
-        method._tensor_name = name
-        key, before = _hook_of(module, name)
-        fresh = before is None
-        if before is not None:
-            earlier = before if isinstance(before, PruningContainer) else [before]
-            method = PruningContainer(*earlier, method)
-        orig = getattr(module, name)  # what earlier methods took counts as zero
-        if importance_scores is None:
-            importance_scores = orig
-        elif importance_scores.shape != orig.shape:
-            raise AssertionError(
-                "importance_scores should have the same shape as parameter "
-                f"{name} of {module}, got {importance_scores.shape} vs {orig.shape}"
-            )
-        old = None if fresh else getattr(module, name + "_mask")
-        old = _ones_like(orig).detach() if old is None else old.detach().clone()
-        mask = method.compute_mask(importance_scores, default_mask=old)
-        if fresh:
-            module.register_parameter(name + "_orig", orig)
-            del module._parameters[name]
-        else:
-            del module._forward_pre_hooks[key]
-        module.register_buffer(name + "_mask", mask)
-        setattr(module, name, method.apply_mask(module))
-        module.register_forward_pre_hook(method)
-        return method
-
-    def prune(self, t: Any, default_mask: Any = None, importance_scores: Any = None) -> Any:
-        """The tensor with zeros where the method puts them; no module is changed.
-
-        Raises:
-            AssertionError: the scores have another shape.
-        """
-        if importance_scores is None:
-            importance_scores = t
-        elif importance_scores.shape != t.shape:
-            raise AssertionError(
-                "importance_scores should have the same shape as tensor t, "
-                f"got {importance_scores.shape} vs {t.shape}"
-            )
-        kept = _ones_like(t) if default_mask is None else default_mask
-        return t * self.compute_mask(importance_scores, default_mask=kept)
-
-    def remove(self, module: Module) -> None:
-        """Make the pruned parameter a parameter again, its zeros in it."""
-        name = self._tensor_name
-        if name is None:
-            raise AssertionError(f"Module {module} has to be pruned before pruning can be removed")
-        pruned = self.apply_mask(module)
-        if hasattr(module, name):
-            delattr(module, name)
-        orig = module._parameters.pop(name + "_orig")
-        assert isinstance(orig, Tensor)
-        orig.data = pruned.data
-        del module._buffers[name + "_mask"]
-        module.register_parameter(name, orig)
-
-
-def _hook_of(module: Module, name: str) -> tuple[Any, BasePruningMethod | None]:
-    """The hook that prunes this parameter, after its key; None if there is none."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
-            return key, hook
-    return None, None
-
-
-class PruningContainer(BasePruningMethod):
-    """Several methods for one parameter: each chooses among what those before it have kept."""
-
-    def __init__(self, *args: Any) -> None:
-        self._pruning_methods: tuple[Any, ...] = ()
-        methods = args
-        if len(args) == 1 and isinstance(args[0], Iterable):
-            methods = tuple(args[0])
-        elif args:
-            self._tensor_name = args[0]._tensor_name
-        for method in methods:
-            self.add_pruning_method(method)
-
-    def add_pruning_method(self, method: Any) -> None:
-        """Add one.
-
-        Raises:
-            TypeError: it is no pruning method.
-            ValueError: it is for another parameter.
-        """
-        if method is not None and not isinstance(method, BasePruningMethod):
-            raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
-        if method is not None and self._tensor_name != method._tensor_name:
-            raise ValueError(
-                "Can only add pruning methods acting on the parameter named "
-                f"'{self._tensor_name}' to PruningContainer {self}. Found '{method._tensor_name}'"
-            )
-        self._pruning_methods += (method,)
-
-    def __len__(self) -> int:
-        return len(self._pruning_methods)
-
-    def __iter__(self) -> Iterator[BasePruningMethod]:
-        return iter(self._pruning_methods)
-
-    def __getitem__(self, idx: Any) -> Any:
-        return self._pruning_methods[idx]
-
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        """What the newest method keeps of what the others have kept.
-
-        Raises:
-            ValueError: its `PRUNING_TYPE` is none of unstructured, structured and global.
-        """
-        method = self._pruning_methods[-1]
-        mask = default_mask.to(dtype=t.dtype)
-        chosen = _still_there(method, t, mask)
-        part = method.compute_mask(t[chosen], default_mask=mask[chosen])
-        result = mask.clone()
-        result[chosen] = part.to(dtype=mask.dtype)
-        return result
-
-
-def _still_there(method: Any, t: Any, mask: Any) -> Any:
-    """The elements, or slices, from which the method chooses."""
-    kind = method.PRUNING_TYPE
-    if kind == "unstructured":
-        return mask == 1
-    if kind == "global":
-        return slice(None)
-    if kind != "structured":
-        raise ValueError(f"Unrecognized PRUNING_TYPE {kind}")
-    dim = method.dim % t.dim()
-    left = mask.sum([d for d in range(t.dim()) if d != dim]) != 0
-    return (*[slice(None)] * dim, left)
-
-
-class Identity(BasePruningMethod):
-    """Keeps everything; for its names alone."""
-
-    PRUNING_TYPE = "unstructured"
-
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        """The mask as it is."""
-        return default_mask
-
-    @classmethod
-    def apply(cls, module: Module, name: str) -> Any:  # type: ignore[override]
-        """Put the hook on the module."""
-        return super().apply(module, name)
-
-
-class RandomUnstructured(BasePruningMethod):
-    """Takes single elements by chance; `amount` is a share (float) or a number (int)."""
-
-    PRUNING_TYPE = "unstructured"
-
-    def __init__(self, amount: Amount) -> None:
-        _check_amount(amount)
-        self.amount = amount
-
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        """The mask with `amount` elements fewer."""
-        count = _count(self.amount, t.nelement())
-        return _without(default_mask, _rand_like(t), count, largest=True)
-
-    @classmethod
-    def apply(cls, module: Module, name: str, amount: Amount) -> Any:  # type: ignore[override]
-        """Put the hook on the module."""
-        return super().apply(module, name, amount=amount)
-
-
-class L1Unstructured(BasePruningMethod):
-    """Takes the single elements nearest to zero; `amount` is a share (float) or a number (int)."""
-
-    PRUNING_TYPE = "unstructured"
-
-    def __init__(self, amount: Amount) -> None:
-        _check_amount(amount)
-        self.amount = amount
-
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        """The mask with `amount` elements fewer."""
-        count = _count(self.amount, t.nelement())
-        return _without(default_mask, t.abs(), count, largest=False)
-
-    @classmethod
-    def apply(  # type: ignore[override]
-        cls, module: Module, name: str, amount: Amount, importance_scores: Any = None
-    ) -> Any:
-        """Put the hook on the module."""
-        return super().apply(module, name, amount=amount, importance_scores=importance_scores)
-
-
-class RandomStructured(BasePruningMethod):
-    """Takes whole slices along `dim` by chance."""
-
-    PRUNING_TYPE = "structured"
-
-    def __init__(self, amount: Amount, dim: int = -1) -> None:
-        _check_amount(amount)
-        self.amount = amount
-        self.dim = dim
-
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        """The mask with `amount` slices fewer."""
-        count = _count_slices(t, self.amount, self.dim)
-        scores = _rand([t.shape[self.dim]])
-        return _without_slices(default_mask, scores, t.shape[self.dim] - count, self.dim)
-
-    @classmethod
-    def apply(  # type: ignore[override]
-        cls, module: Module, name: str, amount: Amount, dim: int = -1
-    ) -> Any:
-        """Put the hook on the module."""
-        return super().apply(module, name, amount=amount, dim=dim)
-
-
-class LnStructured(BasePruningMethod):
-    """Takes the whole slices along `dim` whose norm (of order `n`) is least."""
-
-    PRUNING_TYPE = "structured"
-
-    def __init__(self, amount: Amount, n: Any, dim: int = -1) -> None:
-        _check_amount(amount)
-        self.amount = amount
-        self.n = n
-        self.dim = dim
-
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        """The mask with `amount` slices fewer.
-
-        Raises:
-            IndexError: there is no such dimension.
-        """
-        if t.dim() > 1 and not -t.dim() <= self.dim < t.dim():
-            raise IndexError(f"Invalid index {self.dim} for tensor of size {t.shape}")
-        count = _count_slices(t, self.amount, self.dim)
-        others = [d for d in range(t.dim()) if d != self.dim % t.dim()]
-        scores = t.detach().norm(p=self.n, dim=others)
-        return _without_slices(default_mask, scores, t.shape[self.dim] - count, self.dim)
-
-    @classmethod
-    def apply(  # type: ignore[override]
-        cls,
-        module: Module,
-        name: str,
-        amount: Amount,
-        n: Any,
-        dim: int,
-        importance_scores: Any = None,
-    ) -> Any:
-        """Put the hook on the module."""
-        scores = importance_scores
-        return super().apply(module, name, amount=amount, n=n, dim=dim, importance_scores=scores)
-
-
-class CustomFromMask(BasePruningMethod):
-    """Keeps what a mask of one's own keeps."""
-
-    PRUNING_TYPE = "global"
-
-    def __init__(self, mask: Any) -> None:
-        self.mask = mask
-
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
-        """The mask where one's own has ones.
-
-        Raises:
-            AssertionError: the shapes are not alike.
-        """
-        if default_mask.shape != self.mask.shape:
-            raise AssertionError(
-                f"default_mask shape {default_mask.shape} must match "
-                f"self.mask shape {self.mask.shape}"
-            )
-        return default_mask * self.mask.to(dtype=default_mask.dtype)
-
-    @classmethod
-    def apply(cls, module: Module, name: str, mask: Any) -> Any:  # type: ignore[override]
-        """Put the hook on the module."""
-        return super().apply(module, name, mask=mask)
-
-
-# ------------------------------------------------------------------ what people call
 
 
 def identity(module: M, name: str) -> M:
@@ -445,7 +127,7 @@ def remove(module: M, name: str) -> M:
     Raises:
         ValueError: it is not pruned.
     """
-    key, hook = _hook_of(module, name)
+    key, hook = hook_of(module, name)
     if hook is None:
         raise ValueError(
             f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed"
@@ -462,54 +144,3 @@ def is_pruned(module: Module) -> bool:
         for inner in module.modules()
         for hook in inner._forward_pre_hooks.values()
     )
-
-
-# ------------------------------------------------------------------ how much, and which
-
-
-def _check_amount(amount: Any) -> None:
-    if not isinstance(amount, int | float):
-        raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-    if amount < 0 or (not isinstance(amount, int) and amount > 1):
-        raise ValueError(
-            f"amount={amount} should either be a float in the range [0, 1] or a non-negative "
-            "integer"
-        )
-
-
-def _count(amount: Any, size: int) -> int:
-    """How many of `size` things are taken."""
-    if not isinstance(amount, int):
-        return round(float(amount) * size)
-    if amount > size:
-        raise ValueError(
-            f"amount={amount} should be smaller than the number of parameters to prune={size}"
-        )
-    return amount
-
-
-def _count_slices(t: Any, amount: Any, dim: int) -> int:
-    if len(t.shape) <= 1:
-        raise ValueError(
-            "Structured pruning can only be applied to multidimensional tensors. Found tensor of "
-            f"shape {t.shape} with {len(t.shape)} dims"
-        )
-    return _count(amount, t.shape[dim])
-
-
-def _without(mask: Any, scores: Any, count: int, largest: bool) -> Any:
-    """The mask with zeros for so many of the largest or smallest scores."""
-    mask = mask.clone()
-    if count:
-        places = _topk(scores.detach().reshape(-1), k=count, largest=largest)[1]
-        mask.view(-1)[places] = 0
-    return mask
-
-
-def _without_slices(mask: Any, scores: Any, keep: int, dim: int) -> Any:
-    """The mask in the `keep` slices of the largest scores, zero elsewhere."""
-    places = _topk(scores, k=keep, largest=True)[1]
-    kept = _zeros_like(mask)
-    slices = (*[slice(None)] * (dim % mask.dim()), places)
-    kept[slices] = mask[slices]
-    return kept
