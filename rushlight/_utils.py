@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
 from .ops.eager.dispatch import eager_function
 from .ops.eager.typed_storage import TypedStorage
@@ -71,3 +73,23 @@ def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[T
         parts.append(flat.narrow(0, start, tensor.numel()).view_as(tensor))
         start += tensor.numel()
     return tuple(parts)
+
+
+def _get_available_device_type() -> str | None:
+    """The kind of devices there are beside the CPU: none."""
+    return None
+
+
+def _get_device_module(device_type: str) -> Any:
+    """The module of a kind of devices, `torch.cpu`.
+
+    Raises:
+        RuntimeError: there is no such module.
+    """
+    module = getattr(import_module(__package__ or ""), device_type, None)
+    if module is None:
+        raise RuntimeError(
+            f"Device '{device_type}' does not have a corresponding module registered as "
+            f"'torch.{device_type}'."
+        )
+    return module

@@ -12,6 +12,7 @@ from .handles import Hook, RemovableHandle, add_hook
 from .members import Members
 
 __all__ = [
+    "REGISTRATION_HOOKS",
     "check_name",
     "register_module_buffer_registration_hook",
     "register_module_module_registration_hook",
@@ -22,7 +23,7 @@ __all__ = [
 
 Member = TypeVar("Member")
 
-_HOOKS: Final[dict[str, OrderedDict[int, Hook]]] = {
+REGISTRATION_HOOKS: Final[dict[str, OrderedDict[int, Hook]]] = {
     "buffer": OrderedDict(),
     "module": OrderedDict(),
     "parameter": OrderedDict(),
@@ -58,23 +59,23 @@ def check_name(module: Members, name: object, what: str, own: Container[str]) ->
 
 def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
     """Call `hook(module, name, buffer)` for every buffer; what it returns is registered instead."""
-    return add_hook(_HOOKS["buffer"], hook)
+    return add_hook(REGISTRATION_HOOKS["buffer"], hook)
 
 
 def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
     """Call `hook(module, name, child)` for every child; what it returns is registered instead."""
-    return add_hook(_HOOKS["module"], hook)
+    return add_hook(REGISTRATION_HOOKS["module"], hook)
 
 
 def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
     """Call `hook(module, name, parameter)` for every parameter; what it returns is registered
     instead."""
-    return add_hook(_HOOKS["parameter"], hook)
+    return add_hook(REGISTRATION_HOOKS["parameter"], hook)
 
 
 def replaced(what: str, module: Members, name: str, value: Member) -> Member:
     """What to register for `value`: what the hooks for a `parameter`, `buffer` or `module` say."""
-    for hook in _HOOKS[what].values():
+    for hook in REGISTRATION_HOOKS[what].values():
         changed: Any = hook(module, name, value)
         if changed is not None:
             value = changed

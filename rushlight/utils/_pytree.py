@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Final, NamedTuple
 
+from ..ops.memory.named_results import NamedResults
+
 __all__ = [
     *("GetAttrKey", "KeyEntry", "KeyPath", "LeafSpec", "MappingKey", "NodeDef", "PyTree"),
     *("SequenceKey", "TreeSpec", "keystr", "register_dataclass", "register_pytree_node"),
@@ -286,7 +288,23 @@ def _filled(values: Iterable[Any], context: Context) -> Any:
     return defaultdict(factory, zip(keys, values, strict=True))
 
 
-_node(list, lambda tree: (list(tree), None), lambda values, _: list(values), _places)
+def _list_flatten(d: list[Any]) -> tuple[list[Any], Context]:
+    """The elements of a list, for classes of lists of others."""
+    return list(d), None
+
+
+def _list_unflatten(values: Iterable[Any], context: Context) -> list[Any]:
+    """A list of its elements."""
+    del context
+    return list(values)
+
+
+def _list_flatten_with_keys(d: list[Any]) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    """The elements of a list with their places."""
+    return list(zip(_places(d), d, strict=True)), None
+
+
+_node(list, _list_flatten, _list_unflatten, _places)
 _node(tuple, lambda tree: (list(tree), None), lambda values, _: tuple(values), _places)
 _node(
     dict,
@@ -333,14 +351,25 @@ def _is_namedtuple_instance(tree: Any) -> bool:
     return issubclass(cls, tuple) and cls.__bases__ == (tuple,) and hasattr(cls, "_fields")
 
 
+def is_structseq_instance(obj: object) -> bool:
+    """Whether a value is several results of an operator, or of another compiled function."""
+    cls = type(obj)
+    return issubclass(cls, NamedResults) or (
+        cls.__bases__ == (tuple,) and isinstance(getattr(cls, "n_sequence_fields", None), int)
+    )
+
+
 def _kind(tree: Any) -> type:
     cls = type(tree)
     return _NamedTuples if cls not in SUPPORTED_NODES and _is_namedtuple_instance(tree) else cls
 
 
-def _is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
     """Whether a value is a leaf, by its class or because `is_leaf` says so."""
     return (is_leaf is not None and is_leaf(tree)) or _kind(tree) not in SUPPORTED_NODES
+
+
+_is_leaf = tree_is_leaf
 
 
 # ------------------------------------------------------------------------------------- walking
@@ -353,7 +382,7 @@ def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeS
 
 
 def _walk(tree: PyTree, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
-    if _is_leaf(tree, is_leaf):
+    if tree_is_leaf(tree, is_leaf):
         leaves.append(tree)
         return LeafSpec()
     kind = _kind(tree)
@@ -469,7 +498,7 @@ def _broadcast_to_and_flatten(
     tree: PyTree, treespec: TreeSpec, is_leaf: IsLeaf = None
 ) -> list[Any] | None:
     """The leaves of a tree, each as often as the structure has leaves in its place; or None."""
-    if _is_leaf(tree, is_leaf):
+    if tree_is_leaf(tree, is_leaf):
         return [tree] * treespec.num_leaves
     if treespec.is_leaf() or _kind(tree) is not treespec.type:
         return None
@@ -500,7 +529,7 @@ def tree_flatten_with_path(
 
 
 def _with_paths(tree: PyTree, path: KeyPath, is_leaf: IsLeaf) -> Iterable[tuple[KeyPath, Any]]:
-    if _is_leaf(tree, is_leaf):
+    if tree_is_leaf(tree, is_leaf):
         yield path, tree
         return
     node = SUPPORTED_NODES[_kind(tree)]

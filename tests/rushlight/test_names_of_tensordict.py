@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
 from typing import Any
 
 import pytest
 
 import rushlight as torch
+from rushlight import _utils
 from rushlight._C import _functorch
 from rushlight._functorch import vmap as steps
+from rushlight.nn.utils._named_member_accessor import swap_tensor
+from rushlight.utils import _pytree
 from rushlight.utils._contextlib import _DecoratorContextManager
 from rushlight.utils.data import default_collate
 from rushlight.utils.data._utils import collate
@@ -112,3 +116,48 @@ def test_a_context_around_a_function_and_around_each_step_of_a_generator() -> No
     running.close()
     with pytest.warns(FutureWarning, match="Decorating classes is deprecated"):
         assert Noted()(int)("4") == 4
+
+
+def test_a_list_of_a_class_of_its_own_is_a_node() -> None:
+    class Linked(list[Any]):
+        pass
+
+    functions = _pytree._list_flatten, _pytree._list_unflatten
+    keys = _pytree._list_flatten_with_keys
+    _pytree.register_pytree_node(Linked, *functions, flatten_with_keys_fn=keys)
+    try:
+        assert _pytree.tree_leaves([Linked([1, 2]), 3]) == [1, 2, 3]
+        paths = _pytree.tree_flatten_with_path(Linked([5]))[0]
+        assert [(_pytree.keystr(way), leaf) for way, leaf in paths] == [("[0]", 5)]
+        assert not _pytree.tree_is_leaf(Linked())
+    finally:
+        _pytree._deregister_pytree_node(Linked)
+    assert _pytree.tree_is_leaf(Linked())
+
+
+def test_several_results_of_an_operator_are_known() -> None:
+    several = torch.max(torch.ones(2, 2), 0), time.gmtime()
+    assert all(map(_pytree.is_structseq_instance, several))
+    assert not any(map(_pytree.is_structseq_instance, ((1,), torch.Size([1]), [1])))
+
+
+def test_tensors_put_in_the_places_of_others() -> None:
+    module = torch.nn.Linear(2, 2)
+    weight = module.weight
+    assert swap_tensor(module, "weight", torch.ones(1)) is weight
+    assert type(module.weight) is torch.Tensor
+    missing = swap_tensor(module, "new", torch.zeros(1), allow_missing=True)
+    assert module.new.tolist() == [0]
+    swap_tensor(module, "new", missing)
+    assert not hasattr(module, "new")
+    with pytest.raises(AttributeError, match="Linear has no attribute `nope`"):
+        swap_tensor(module, "nope", torch.ones(1))
+    with pytest.raises(TypeError, match=r"`in_features`: 2 is not an instance of torch.Tensor"):
+        swap_tensor(module, "in_features", torch.ones(1))
+
+
+def test_modules_of_kinds_of_devices() -> None:
+    assert _utils._get_available_device_type() is None
+    assert _utils._get_device_module("cpu") is torch.cpu
+    with pytest.raises(RuntimeError, match=r"registered as 'torch\.nope'"):
+        _utils._get_device_module("nope")

@@ -38,7 +38,7 @@ from ..hooks import register_module_forward_hook as register_module_forward_hook
 from ..hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
 from ..members import Members
 from ..parameter import Buffer
-from ..registration import check_name, replaced, type_name
+from ..registration import REGISTRATION_HOOKS, check_name, replaced, type_name
 from ..registration import (
     register_module_buffer_registration_hook as register_module_buffer_registration_hook,
 )
@@ -50,6 +50,11 @@ from ..registration import (
 )
 
 __all__ = ["Module"]
+
+_EXTRA_STATE_KEY_SUFFIX = states.EXTRA_STATE
+_global_parameter_registration_hooks = REGISTRATION_HOOKS["parameter"]
+_global_buffer_registration_hooks = REGISTRATION_HOOKS["buffer"]
+_global_module_registration_hooks = REGISTRATION_HOOKS["module"]
 
 Self = TypeVar("Self", bound="Module")
 Item = TypeVar("Item")
