@@ -27,6 +27,8 @@ __all__ = ["StandIn", "as_torch"]
 
 _OWN: Final = __package__ or "rushlight"
 _VERSION: Final = "2.13.0"
+_ROOTS: Final = {"torch": "", "functorch": "functorch"}
+"""The packages of PyTorch's distribution, and the modules that stand in for them."""
 _PUBLIC_CLASSES: Final = {
     "interpreter.values.tasks": {"Future": ""},
     "ops.memory.dtype": dict.fromkeys(("DType", "Device", "Layout", "MemoryFormat"), ""),
@@ -86,7 +88,7 @@ class StandIn(abc.MetaPathFinder):
         for thing, module in self._renamed:
             thing.__module__ = module
         self._renamed.clear()
-        for name in [name for name in sys.modules if name.partition(".")[0] == "torch"]:
+        for name in [name for name in sys.modules if name.partition(".")[0] in _ROOTS]:
             del sys.modules[name]
 
     def __enter__(self) -> StandIn:
@@ -122,9 +124,9 @@ class StandIn(abc.MetaPathFinder):
             if found is not None and found.loader is not None:
                 found.loader = _Renaming(self, found.loader)
             return found
-        if root != "torch":
+        if root not in _ROOTS:
             return None
-        own = f"{_OWN}.{inside}" if inside else _OWN
+        own = ".".join(filter(None, (_OWN, _ROOTS[root], inside)))
         try:
             module = import_module(own)
         except ModuleNotFoundError as error:
