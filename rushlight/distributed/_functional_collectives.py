@@ -78,6 +78,11 @@ def all_to_all_single(
     return _alone(self, group)
 
 
+all_to_all_single_autograd = all_to_all_single
+all_gather_tensor_autograd = all_gather_tensor
+reduce_scatter_tensor_autograd = reduce_scatter_tensor
+
+
 def all_reduce_coalesced(
     self: Sequence[Tensor], reduceOp: str, group: object, tag: str = ""
 ) -> list[Tensor]:

@@ -332,6 +332,33 @@ _node(
 )
 
 
+def _with_keys(cls: type) -> Callable[[Any], tuple[list[tuple[KeyEntry, Any]], Context]]:
+    """What takes an instance of a class apart, each child with what finds it."""
+    node = SUPPORTED_NODES[cls]
+    assert node.keys_fn is not None
+    keys = node.keys_fn
+
+    def flatten(tree: Any) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+        children, context = node.flatten_fn(tree)
+        return list(zip(keys(tree), children, strict=True)), context
+
+    return flatten
+
+
+_dict_flatten, _dict_unflatten = (
+    SUPPORTED_NODES[dict].flatten_fn,
+    SUPPORTED_NODES[dict].unflatten_fn,
+)
+_list_flatten, _list_unflatten = (
+    SUPPORTED_NODES[list].flatten_fn,
+    SUPPORTED_NODES[list].unflatten_fn,
+)
+_tuple_flatten = SUPPORTED_NODES[tuple].flatten_fn
+_tuple_unflatten = SUPPORTED_NODES[tuple].unflatten_fn
+_dict_flatten_with_keys, _list_flatten_with_keys = _with_keys(dict), _with_keys(list)
+_tuple_flatten_with_keys = _with_keys(tuple)
+
+
 class _NamedTuples(tuple[Any, ...]):
     """Stands for all named tuples, whose context is their class."""
 

@@ -133,3 +133,29 @@ def test_attention_with_changed_scores() -> None:
     assert torch.allclose(shared, attend(q, k[:, :2], v[:, :2], enable_gqa=True), atol=1e-6)
     with pytest.raises(ValueError, match="enable_gqa"):
         flex_attention(q, k[:, :2], v[:, :2])
+
+
+def test_what_works_over_several_processes_is_refused_by_name() -> None:
+    from rushlight.distributed import checkpoint, device_mesh, fsdp, rpc, tensor
+    from rushlight.distributed.checkpoint import default_planner, hf_storage, state_dict
+
+    for stands in (
+        *(checkpoint.save, device_mesh.DeviceMesh, fsdp.fully_shard, rpc.rpc_sync),
+        *(tensor.distribute_tensor, tensor.DTensor, default_planner.DefaultLoadPlanner),
+        *(hf_storage.HuggingFaceStorageReader, state_dict.get_model_state_dict),
+    ):
+        with pytest.raises(NotImplementedError, match="one process"):
+            stands()
+    assert not rpc.is_available()
+    assert fsdp.MixedPrecisionPolicy().cast_forward_inputs
+    assert tensor.Shard(0).is_shard(0)
+    with pytest.raises(AttributeError):
+        fsdp.no_such_name  # noqa: B018
+
+
+def test_parts_of_containers_with_what_finds_them() -> None:
+    from rushlight.utils import _pytree
+
+    pairs, context = _pytree._dict_flatten_with_keys({"a": 1})
+    assert [(str(key), value) for key, value in pairs] == [("['a']", 1)]
+    assert _pytree._dict_unflatten([2], context) == {"a": 2}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DTYPES, Device
@@ -29,6 +29,7 @@ __all__ = [
 _arange = eager_function("aten::arange")
 _pad = eager_function("aten::constant_pad_nd")
 Mask = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
+_DEFAULT_SPARSE_BLOCK_SIZE: Final = 128
 
 
 class AuxRequest(NamedTuple):
@@ -173,7 +174,7 @@ def create_block_mask(
     Q_LEN: int,
     KV_LEN: int,
     device: Device | str | None = None,
-    BLOCK_SIZE: int | tuple[int, int] = 128,
+    BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE,
     _compile: bool = False,
     **options: object,
 ) -> BlockMask:
