@@ -1,4 +1,4 @@
-"""`torch.distributed.checkpoint._consolidate_hf_safetensors`: work over several processes, of which there is one."""
+"""`torch.distributed.checkpoint._consolidate_hf_safetensors`: refused, as one process runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`torch.distributed.checkpoint.default_planner`: work over several processes, of which there is one."""
+"""`torch.distributed.checkpoint.default_planner`: refused, as one process runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`torch.distributed.checkpoint.hf_storage`: work over several processes, of which there is one."""
+"""`torch.distributed.checkpoint.hf_storage`: refused, as one process runs."""
 
 from __future__ import annotations
 

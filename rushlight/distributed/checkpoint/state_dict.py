@@ -1,4 +1,4 @@
-"""`torch.distributed.checkpoint.state_dict`: work over several processes, of which there is one."""
+"""`torch.distributed.checkpoint.state_dict`: refused, as one process runs."""
 
 from __future__ import annotations
 
