@@ -304,14 +304,26 @@ def _list_flatten_with_keys(d: list[Any]) -> tuple[list[tuple[KeyEntry, Any]], C
     return list(zip(_places(d), d, strict=True)), None
 
 
+def _dict_flatten(d: dict[Any, Any]) -> tuple[list[Any], Context]:
+    """The values of a dict, and its keys."""
+    return list(d.values()), list(d)
+
+
+def _dict_unflatten(values: Iterable[Any], context: Context) -> dict[Any, Any]:
+    """A dict of its values and keys."""
+    return dict(zip(context, values, strict=True))
+
+
+def _dict_flatten_with_keys(
+    d: dict[Any, Any],
+) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    """The values of a dict with their keys."""
+    return list(zip(_keys(d), d.values(), strict=True)), list(d)
+
+
 _node(list, _list_flatten, _list_unflatten, _places)
 _node(tuple, lambda tree: (list(tree), None), lambda values, _: tuple(values), _places)
-_node(
-    dict,
-    lambda tree: (list(tree.values()), list(tree)),
-    lambda values, keys: dict(zip(keys, values, strict=True)),
-    _keys,
-)
+_node(dict, _dict_flatten, _dict_unflatten, _keys)
 _node(
     OrderedDict,
     lambda tree: (list(tree.values()), list(tree)),
@@ -330,33 +342,6 @@ _node(
     lambda values, most: deque(values, maxlen=most),
     _places,
 )
-
-
-def _with_keys(cls: type) -> Callable[[Any], tuple[list[tuple[KeyEntry, Any]], Context]]:
-    """What takes an instance of a class apart, each child with what finds it."""
-    node = SUPPORTED_NODES[cls]
-    assert node.keys_fn is not None
-    keys = node.keys_fn
-
-    def flatten(tree: Any) -> tuple[list[tuple[KeyEntry, Any]], Context]:
-        children, context = node.flatten_fn(tree)
-        return list(zip(keys(tree), children, strict=True)), context
-
-    return flatten
-
-
-_dict_flatten, _dict_unflatten = (
-    SUPPORTED_NODES[dict].flatten_fn,
-    SUPPORTED_NODES[dict].unflatten_fn,
-)
-_list_flatten, _list_unflatten = (
-    SUPPORTED_NODES[list].flatten_fn,
-    SUPPORTED_NODES[list].unflatten_fn,
-)
-_tuple_flatten = SUPPORTED_NODES[tuple].flatten_fn
-_tuple_unflatten = SUPPORTED_NODES[tuple].unflatten_fn
-_dict_flatten_with_keys, _list_flatten_with_keys = _with_keys(dict), _with_keys(list)
-_tuple_flatten_with_keys = _with_keys(tuple)
 
 
 class _NamedTuples(tuple[Any, ...]):
