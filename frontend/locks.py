@@ -19,7 +19,7 @@ from time import monotonic, sleep
 from typing import Any, Final, ParamSpec, TypeVar
 from weakref import ref
 
-__all__ = ["after_fork", "fork_safe_lock", "whole"]
+__all__ = ["DEFINING", "after_fork", "fork_safe_lock", "whole"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -64,6 +64,14 @@ def fork_safe_lock(*, of_object: bool = False) -> Any:
     else:
         _locks.append(made)
     return made
+
+
+DEFINING: Final = fork_safe_lock()
+"""Held by the one thread that defines functions, or makes what runs them, at a time.
+
+Functions of two threads may need each other in any order, so there is one lock for all of them.
+What is made already is read without it.  Who defines takes any other lock, so this is the first.
+"""
 
 
 def _all_locks() -> list[Any]:

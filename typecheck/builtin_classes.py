@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 from weakref import WeakValueDictionary
 
+from ..frontend.locks import DEFINING
 from .class_types import ClassType
-from .defining import DEFINING
 
 __all__ = ["BUILTIN_NAMESPACE", "builtin_class"]
 

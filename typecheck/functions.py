@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from ..frontend import tree
-from ..frontend.locks import after_fork
-from .defining import DEFINING
+from ..frontend.locks import DEFINING, after_fork
 from .schema import Signature
 from .turns import define_in_turn
 from .types import NamedType

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...frontend.locks import DEFINING
 from ...ops.python_values.futures import TaskResult
 from ...ops.table.grad_mode import RUNNING
-from ...typecheck.defining import DEFINING
 from ...typecheck.functions import Function, PythonFunction
 from ...typecheck.types import ANY
 from ..code.code import Code

@@ -8,10 +8,10 @@ from math import inf
 from typing import Any
 
 from ...frontend.deep_stack import deeply
+from ...frontend.locks import DEFINING
 from ...ir.define import graph_of
 from ...ops.table.autocast import OFF, autocast_state
 from ...ops.table.grad_mode import RUNNING
-from ...typecheck.defining import DEFINING
 from ...typecheck.functions import Function
 from ..bounds.guard import CALLS, Guard
 from ..code.calls import Calls

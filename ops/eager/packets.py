@@ -195,7 +195,9 @@ class Packet:
             return ask(self, asked, args, kwargs, f"torch.ops.{self}")
         entries = TABLE.operators(self._name)
         is_open = len(entries) == 1 and isinstance(entries[0], OpenOperator)
-        if is_open or "int reduction=" in entries[0].schema:  # whose default is the schema's here
+        if is_open or any(
+            "int reduction=" in each.schema for each in entries[:1]
+        ):  # whose default is the schema's here
             return self.__getattr__(entries[0].overload or "default")(*args, **kwargs)
         return self._function(*args, **kwargs)
 

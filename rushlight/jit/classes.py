@@ -13,6 +13,7 @@ from ..frontend.data_classes import field_names
 from ..frontend.diagnostics import Collector
 from ..frontend.from_python import class_tree
 from ..frontend.kept import KeptWith
+from ..frontend.locks import DEFINING
 from ..frontend.places import attribute_place, base_place
 from ..interpreter.running.evaluating import evaluate
 from ..interpreter.values.inference import type_of_value
@@ -23,7 +24,6 @@ from ..nn.modules.module import Module
 from ..ops.table.table import TABLE
 from ..typecheck.annotations import AnnotationReader
 from ..typecheck.class_types import ClassType, InterfaceType
-from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.names import TypeName
 from ..typecheck.schema import Argument, Signature

@@ -17,13 +17,13 @@ from ..frontend import tree
 from ..frontend.diagnostics import Collector
 from ..frontend.from_python import function_tree
 from ..frontend.kept import KeptWith
+from ..frontend.locks import DEFINING
 from ..interpreter.running.evaluating import CONTEXT, evaluate
 from ..ir.define import define_function
 from ..ir.graph import Graph
 from ..ir.inline import inline_in_place
 from ..ops.table.table import TABLE
 from ..typecheck.class_types import ClassType
-from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from .decorators import SCRIPTED_IF_TRACING
 from .overloads import tree_of_overload

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..frontend.kept import KeptWith
+from ..frontend.locks import DEFINING
 from ..frontend.places import attribute_place
 from ..frontend.walks import check_copies
 from ..interpreter.values.inference import CannotInfer, infer_type, type_of_value
@@ -25,7 +26,6 @@ from ..nn.parameter import is_lazy
 from ..nn.registration import type_name
 from ..ops.memory.dtype import Device, DType, Layout
 from ..typecheck.class_types import ClassType, InterfaceType
-from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.types import MOST_PARTS, NONE, Type
 from . import decorators, overloads

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from ..typecheck.defining import DEFINING
+from ..frontend.locks import DEFINING
 
 __all__ = ["mangled", "qualified_name"]
 

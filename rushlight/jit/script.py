@@ -12,6 +12,7 @@ from typing import Any
 from ..frontend.bounds import bounded
 from ..frontend.diagnostics import Diagnostic, Help, Label
 from ..frontend.exceptions import trimmed
+from ..frontend.locks import DEFINING
 from ..frontend.places import base_place
 from ..frontend.walks import fold
 from ..interpreter.values.objects import ScriptObject
@@ -20,7 +21,6 @@ from ..interpreter.values.values import CastError, to_machine
 from ..nn.modules.module import Module
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.class_types import ClassType, InterfaceType
-from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.names import OverloadedFunction
 from ..typecheck.types import Type

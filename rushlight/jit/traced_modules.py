@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..frontend.locks import DEFINING
 from ..interpreter.values.objects import ScriptObject, python_classes
 from ..nn.modules.module import Module
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.class_types import ClassType
-from ..typecheck.defining import DEFINING
 from ..typecheck.types import NONE
 from .concrete import gather_facts
 from .module import RecursiveScriptModule, ScriptModule

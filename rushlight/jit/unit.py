@@ -9,12 +9,12 @@ from textwrap import dedent
 
 from ..frontend.exceptions import trimmed
 from ..frontend.from_text import function_trees
+from ..frontend.locks import DEFINING
 from ..frontend.source import Span
 from ..interpreter.running.evaluating import evaluate
 from ..ir.define import define_function
 from ..ops.table.table import TABLE
 from ..typecheck.class_types import ClassType
-from ..typecheck.defining import DEFINING
 from ..typecheck.functions import Function
 from ..typecheck.names import FunctionName, Meaning
 from .compile import compile_function

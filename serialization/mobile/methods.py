@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from ...frontend.deep_stack import deeply
+from ...frontend.locks import DEFINING
 from ...frontend.source import UNKNOWN as NOWHERE
 from ...interpreter.bounds.guard import Guard
 from ...interpreter.running.evaluating import CONTEXT
@@ -18,7 +19,6 @@ from ...ir.graph import Graph, Node
 from ...ir.passes.canonical_loops import canonicalize_loops
 from ...ir.passes.dead_code import eliminate_dead_code
 from ...typecheck.class_types import ClassType
-from ...typecheck.defining import DEFINING
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument, Signature
 from ...typecheck.types import ANY, Type

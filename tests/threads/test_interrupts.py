@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight.frontend.locks import DEFINING
 from rushlight.interpreter.native import native
 from rushlight.interpreter.running.invoking import tiers_of
-from rushlight.typecheck.defining import DEFINING
 
 pytest.importorskip("numba")
 
