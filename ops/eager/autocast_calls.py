@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 from ..memory.dtype import DTYPES, DType, dtype_by_number
 from ..table.autocast import Autocast, eager_policy
 from ..tensors.tensor import Tensor
+from .calls import tensors_in
 
 __all__ = ["cast_arguments"]
 
@@ -22,20 +22,10 @@ def cast_arguments(
     policy = eager_policy(name)
     target = dtype_by_number(state.cpu_dtype)
     if policy == "full" or (
-        policy == "widest" and any(t.dtype is _FLOAT for t in _tensors((args, *kwargs.values())))
+        policy == "widest" and any(t.dtype is _FLOAT for t in tensors_in((args, *kwargs.values())))
     ):
         target = _FLOAT
     return _cast(args, target), {key: _cast(each, target) for key, each in kwargs.items()}
-
-
-def _tensors(values: Iterable[object]) -> list[Tensor]:
-    found: list[Tensor] = []
-    for value in values:
-        if isinstance(value, Tensor):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found += _tensors(value)
-    return found
 
 
 def _cast(value: Any, target: DType) -> Any:

@@ -17,7 +17,7 @@ from ..tensors.tape_port import tape
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, current_tracer
 
-__all__ = ["any_requires_grad", "finish", "run"]
+__all__ = ["any_requires_grad", "finish", "run", "tensors_in"]
 
 _new: Final = object.__new__
 _ndarray: Final = np.ndarray
@@ -53,6 +53,15 @@ def any_requires_grad(handles: Sequence[object]) -> bool:
         elif isinstance(handle, (list, tuple)) and any_requires_grad(handle):
             return True
     return False
+
+
+def tensors_in(value: object) -> list[Tensor]:
+    """The tensors of a value or of lists and tuples of them, in order."""
+    if isinstance(value, Tensor):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [tensor for each in value for tensor in tensors_in(each)]
+    return []
 
 
 def finish(entry: Operator, values: list[Any], result: object, handles: Sequence[object]) -> object:

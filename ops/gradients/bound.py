@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..eager.calls import tensors_in
 from ..memory.dtype import DType
 from ..table.grad_mode import RUNNING, enable_grad, is_grad_enabled
 from ..table.table import Operator
@@ -30,7 +31,6 @@ __all__ = [
     "bound_row_in_script",
     "lifted",
     "note_handles",
-    "tensors_in",
 ]
 
 _FAMILIES: Final = (
@@ -214,15 +214,6 @@ def bound_row(entry: Operator) -> Bound:
 def bound_row_in_script(entry: Operator) -> Bound:
     """The row of an overload that a script calls: torch's nodes have other names there."""
     return Bound(entry, _find(entry), in_script=True)
-
-
-def tensors_in(value: Any) -> list[Tensor]:
-    """The tensors of a value or of lists and tuples of them, in order."""
-    if isinstance(value, Tensor):
-        return [value]
-    if isinstance(value, (list, tuple)):
-        return [tensor for each in value for tensor in tensors_in(each)]
-    return []
 
 
 def note_handles(handles: Sequence[Any], known: dict[int, Tensor]) -> None:
@@ -491,7 +482,7 @@ class RowNode(Node):
                 else:
                     values[name][inner] = copied
             outcome = formula(**values)
-        outcomes = [t for t in _flat(outcome) if t._array.dtype.kind not in "biu"]
+        outcomes = [t for t in tensors_in(outcome) if t._array.dtype.kind not in "biu"]
         roots = []
         for tensor, grad in zip(outcomes, grads, strict=False):
             edge = edge_of(tensor)
@@ -554,9 +545,3 @@ def _about(value: Any, word: str) -> object:
 
 def _part(made: Any, inner: int | None) -> Any:
     return made if inner is None or made is None else made[inner]
-
-
-def _flat(value: Any) -> list[Tensor]:
-    if isinstance(value, Tensor):
-        return [value]
-    return [t for each in value for t in _flat(each)] if isinstance(value, (list, tuple)) else []

@@ -9,7 +9,7 @@ from weakref import ref
 
 import numpy as np
 
-from ..eager.calls import finish
+from ..eager.calls import finish, tensors_in
 from ..eager.dispatch import eager_function
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
@@ -30,7 +30,7 @@ from .autograd import (
     fit,
     is_wanted,
 )
-from .bound import Bound, RowNode, bound_row, lifted, note_handles, tensors_in
+from .bound import Bound, RowNode, bound_row, lifted, note_handles
 from .rows import Rewriting
 from .walk import run_backward
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .dtype import Array, Dtype
 from .errors import OperatorError
-from .storage import view_of
+from .storage import contiguous_strides, view_of
 
 __all__ = ["reserved"]
 
@@ -28,20 +28,12 @@ def reserved(sizes: Sequence[int], dtype: Dtype, strides: Sequence[int] | None =
         OperatorError: so much cannot be addressed.
     """
     if strides is None:
-        strides = _contiguous(sizes, dtype.itemsize)
+        strides = [step * dtype.itemsize for step in contiguous_strides(tuple(sizes))]
     if not all(sizes):
         return np.empty(sizes, dtype)
     reach = sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
     memory = np.frombuffer(_pages(reach + dtype.itemsize), _BYTES)
     return view_of(memory, sizes, strides, 0, dtype, writeable=False)
-
-
-def _contiguous(sizes: Sequence[int], itemsize: int) -> list[int]:
-    strides = list[int]()
-    for size in reversed(sizes):
-        strides.append(itemsize)
-        itemsize *= max(size, 1)
-    return strides[::-1]
 
 
 def _pages(length: int) -> mmap.mmap:

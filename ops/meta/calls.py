@@ -7,7 +7,7 @@ from copy import copy
 from functools import cache
 from typing import Any, Final
 
-from ..eager.calls import any_requires_grad, finish
+from ..eager.calls import any_requires_grad, finish, tensors_in
 from ..eager.calls import run as run_with_data
 from ..eager.elsewhere import Choose
 from ..eager.open_operators import OpenOperator
@@ -47,8 +47,8 @@ def call(
 def run(entry: Operator, values: list[Any], handles: Sequence[object]) -> Any:
     """Run an operator on machine values, which may stand for tensors without data."""
     values = [None if isinstance(value, Generator) else value for value in values]
-    device = CPU if entry.name == "aten::cpu" else _taken_device(entry, values)
-    given = _tensors(handles)
+    device = CPU if entry.name == "aten::cpu" else _taken_device(values)
+    given = tensors_in(list(handles))
     if device is None or device.type == "meta":
         _check_places(entry, given, device)
         return _run(entry, values, handles)
@@ -57,7 +57,7 @@ def run(entry: Operator, values: list[Any], handles: Sequence[object]) -> Any:
     return run_with_data(entry, values, handles)
 
 
-def _taken_device(entry: Operator, values: list[Any]) -> Device | None:
+def _taken_device(values: list[Any]) -> Device | None:
     """The device that results shall lie on, if an argument says it, which is taken away."""
     for place, value in enumerate(values):
         if isinstance(value, Device):
@@ -65,16 +65,6 @@ def _taken_device(entry: Operator, values: list[Any]) -> Device | None:
                 values[place] = None
             return value
     return None
-
-
-def _tensors(values: Sequence[object]) -> list[Tensor]:
-    found = list[Tensor]()
-    for value in values:
-        if isinstance(value, Tensor):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found += _tensors(value)
-    return found
 
 
 def _check_places(entry: Operator, given: list[Tensor], device: Device | None) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from ..ops.eager.calls import tensors_in
 from ..ops.eager.open_operators import Kernel, OpenOperator
 from ..ops.eager.packets import Overload
 from ..ops.memory.versions import owner_of, written
@@ -168,9 +169,9 @@ def _check_apart(
     name: str, function: Any, args: Sequence[Any], kwargs: dict[str, Any], result: Any
 ) -> None:
     """Refuse results that are arguments, or share memory with them or each other."""
-    given = [each for value in (*args, *kwargs.values()) for each in _tensors(value)]
+    given = tensors_in((*args, *kwargs.values()))
     seen = {id(owner_of(tensor._array)) for tensor in given}
-    for tensor in _tensors(result):
+    for tensor in tensors_in(result):
         owner = id(owner_of(tensor._array))
         if owner in seen:
             raise RuntimeError(
@@ -182,12 +183,6 @@ def _check_apart(
                 "return x.clone()) or refactor the custom operator to not return y."
             )
         seen.add(owner)
-
-
-def _tensors(value: Any) -> list[Tensor]:
-    if isinstance(value, Tensor):
-        return [value]
-    return [t for each in value for t in _tensors(each)] if isinstance(value, (list, tuple)) else []
 
 
 def triton_op(
