@@ -58,7 +58,8 @@ class Batched(Tensor):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         """The function for every slice."""
-        level = max(_levels((args, kwargs or {})), key=lambda level: level.number)
+        level = level_of((args, kwargs or {}))
+        assert level is not None
         return _for_all(level, func, args, kwargs or {})
 
     def __repr__(self) -> str:
@@ -80,11 +81,13 @@ RANDOM: Final = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
     "'different' randomness flags on vmap or perform the randomness operation out of vmap"
 )
-_READS: Final = ("item", "tolist", "numpy", "__float__", "__int__", "__index__", "__complex__")
+_READS: Final = frozenset(
+    "item tolist numpy __array__ __float__ __int__ __index__ __complex__".split()
+)
 
 
 def _refuse_reading(name: str) -> None:
-    if name in _READS or name == "__array__":
+    if name in _READS:
         raise RuntimeError(_ITEM)
     if name in ("__bool__", "is_nonzero", "__contains__"):
         raise RuntimeError(_CONTROL)
@@ -199,9 +202,8 @@ def _opened(value: Any, level: Level) -> Any:
     """A value as rules take it: `(tensor,)` for one that stands for slices."""
     if _is_at(value, level):
         return Opened((value._value,))
-    if _levels(value) and level_of(value) is level:
-        raise_list = isinstance(value, (list, tuple))
-        return [_opened(each, level) for each in value] if raise_list else value
+    if isinstance(value, (list, tuple)) and level_of(value) is level:
+        return [_opened(each, level) for each in value]
     return value
 
 

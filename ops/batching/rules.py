@@ -85,9 +85,11 @@ def _behind(dim: Any, rank: int) -> Any:
 
 def _dims(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Dimensions that arguments name, as a form says, are counted behind the slices'."""
-    if not args or not _is_open(args[0]) or not _rank(args[0]):
+    if not args or not _is_open(args[0]):
         raise NotTogetherError
-    rank = _rank(args[0])
+    rank = _rank(args[0]) + (func.__name__ == "unsqueeze")  # which counts the new one
+    if not rank:
+        raise NotTogetherError
     form = next((form for form in func.forms if _fits(form, args, kwargs)), None)
     if form is None:
         raise NotTogetherError
@@ -108,8 +110,6 @@ def _dims(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
         found[name] = _behind([value] if is_list else value, rank)
         if func.__name__ == "permute":
             found[name] = [0, *found[name]]
-    if func.__name__ == "unsqueeze":
-        raise NotTogetherError
     self = found.pop(form.names[0])
     return func(self, **found)
 
