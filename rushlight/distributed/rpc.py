@@ -9,15 +9,10 @@ from ..refused_names import refusing
 _NAMES = """PyRRef RRef TensorPipeRpcBackendOptions WorkerInfo get_worker_info init_rpc remote
 rpc_async rpc_sync shutdown"""
 _REFUSED: dict[str, Any] = refusing(__name__, _NAMES, "rushlight runs one process")
+globals().update(_REFUSED)
 __all__ = [*_REFUSED, "is_available"]
 
 
 def is_available() -> bool:
     """No."""
     return False
-
-
-def __getattr__(name: str) -> Any:
-    if name in _REFUSED:
-        return _REFUSED[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

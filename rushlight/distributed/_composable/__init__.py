@@ -6,4 +6,4 @@ from . import fsdp
 
 __all__ = ["fsdp", "fully_shard"]
 
-fully_shard = fsdp.__getattr__("fully_shard")
+fully_shard = fsdp.fully_shard

@@ -9,10 +9,5 @@ from ...refused_names import refusing
 _NAMES = """StateDictOptions get_model_state_dict get_optimizer_state_dict get_state_dict
 set_model_state_dict set_optimizer_state_dict set_state_dict"""
 _REFUSED: dict[str, Any] = refusing(__name__, _NAMES, "rushlight runs one process")
+globals().update(_REFUSED)
 __all__ = sorted(_REFUSED)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _REFUSED:
-        return _REFUSED[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

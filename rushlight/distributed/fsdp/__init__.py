@@ -15,6 +15,7 @@ from ...refused_names import refusing
 
 _NAMES = "FSDPModule FullyShardedDataParallel fully_shard register_fsdp_forward_method"
 _REFUSED: dict[str, Any] = refusing(__name__, _NAMES, "rushlight runs one process")
+globals().update(_REFUSED)
 __all__ = [
     *_REFUSED,
     *("BackwardPrefetch", "CPUOffload", "CPUOffloadPolicy", "MixedPrecision"),
@@ -86,9 +87,3 @@ class CPUOffloadPolicy(OffloadPolicy):
     """Parameters wait on the CPU."""
 
     pin_memory: bool = True
-
-
-def __getattr__(name: str) -> Any:
-    if name in _REFUSED:
-        return _REFUSED[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,6 +12,7 @@ from ...refused_names import refusing
 
 _NAMES = "DTensor distribute_module distribute_tensor empty full ones rand randn zeros"
 _REFUSED: dict[str, Any] = refusing(__name__, _NAMES, "rushlight runs one process")
+globals().update(_REFUSED)
 __all__ = [*_REFUSED, "Partial", "Placement", "Replicate", "Shard"]
 
 
@@ -55,9 +56,3 @@ class Partial(Placement):
     """To be put together by an operation, a sum if none is named."""
 
     reduce_op: str = "sum"
-
-
-def __getattr__(name: str) -> Any:
-    if name in _REFUSED:
-        return _REFUSED[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,10 +8,5 @@ from ...refused_names import refusing
 
 _NAMES = "compute_local_shape_and_global_offset"
 _REFUSED: dict[str, Any] = refusing(__name__, _NAMES, "rushlight runs one process")
+globals().update(_REFUSED)
 __all__ = sorted(_REFUSED)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _REFUSED:
-        return _REFUSED[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
