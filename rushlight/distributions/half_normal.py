@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import math
 
-from ..ops.gradients.rows import aten
 from ..ops.tensors.tensor import Tensor
-from . import constraints
+from .folded import FoldedAtZero
 from .normal import Normal
-from .transformed_distribution import TransformedDistribution
-from .transforms import AbsTransform
 
 __all__ = ["HalfNormal"]
 
 
-class HalfNormal(TransformedDistribution):
+class HalfNormal(FoldedAtZero):
     """|x| for x of `Normal(0, scale)`."""
 
-    arg_constraints = {"scale": constraints.positive}
-    support = constraints.nonnegative
-    _batched = {}
     base_dist: Normal
 
     def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
-        whole = Normal(0, scale, validate_args=False)
-        super().__init__(whole, AbsTransform(), validate_args=validate_args)
-
-    @property
-    def scale(self) -> Tensor:
-        """The scale of the law whose halves are laid on each other."""
-        return self.base_dist.scale
+        super().__init__(Normal(0, scale, validate_args=False), validate_args)
 
     @property
     def mean(self) -> Tensor:
@@ -38,23 +26,3 @@ class HalfNormal(TransformedDistribution):
     @property
     def variance(self) -> Tensor:
         return self.scale.pow(2) * (1 - 2 / math.pi)
-
-    @property
-    def mode(self) -> Tensor:
-        return aten.zeros_like(self.scale)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        value = aten.as_tensor(
-            self._checked(value), dtype=self.scale.dtype, device=self.scale.device
-        )
-        doubled = self.base_dist.log_prob(value) + math.log(2)
-        return aten.where(value >= 0, doubled, -math.inf)
-
-    def cdf(self, value: Tensor) -> Tensor:
-        return 2 * self.base_dist.cdf(self._checked(value)) - 1
-
-    def icdf(self, value: Tensor) -> Tensor:
-        return self.base_dist.icdf((value + 1) / 2)
-
-    def entropy(self) -> Tensor:
-        return self.base_dist.entropy() - math.log(2)
