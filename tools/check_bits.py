@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import importlib.util
 import io
 import json
 import os
@@ -45,20 +44,6 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def programs() -> dict[str, Any]:
-    """The makers of the benchmark programs, by name."""
-    found: dict[str, Any] = {}
-    for path in sorted((ROOT / "benchmarks" / "programs").glob("*.py")):
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[path.stem] = module
-        spec.loader.exec_module(module)
-        found.update(module.PROGRAMS)
-    return found
-
-
 def outcomes(make: Any, calls: int) -> dict[str, str]:
     """The bits of a program by the way it is run; several ones of scripted calls are all named."""
     import rushlight as torch
@@ -80,8 +65,10 @@ def outcomes(make: Any, calls: int) -> dict[str, str]:
 
 def work(names: list[str], calls: int) -> None:
     """In a process of its own: a line of JSON for each program."""
-    sys.path.insert(0, str(ROOT))
-    for name, make in programs().items():
+    sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+    from worker import programs
+
+    for name, make in programs("programs").items():
         if not names or name in names:
             print(json.dumps([name, outcomes(make, calls)]), flush=True)
 

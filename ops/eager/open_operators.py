@@ -144,11 +144,11 @@ class OpenOperator(Operator):
                 raise self._missing()
             return self.own(*values)
         if _takes_arrays(kernel):
-            return self._lowered(kernel(*values))
+            return self.lowered(kernel(*values))
         record, RUNNING.record = RUNNING.record, None
         try:
             with paused():
-                return self._lowered(self.call(kernel, self.handles(values)))
+                return self.lowered(self.call(kernel, self.handles(values)))
         finally:
             RUNNING.record = record
 
@@ -179,7 +179,7 @@ class OpenOperator(Operator):
             for argument, value in zip(self.signature.arguments, values, strict=True)
         ]
 
-    def _lowered(self, result: Any) -> Any:
+    def lowered(self, result: Any) -> Any:
         """What a kernel gave as a machine value.
 
         Raises:
@@ -195,10 +195,6 @@ class OpenOperator(Operator):
                 )
             return tuple(map(_lowered, result)) if expected else None
         return _lowered(result)
-
-    def lowered(self, result: Any) -> Any:
-        """See `_lowered`: for who runs `on_tensors`."""
-        return self._lowered(result)
 
 
 def _is_default(argument: Any, value: object) -> bool:

@@ -152,6 +152,7 @@ class Packet:
         self._name = name
         self._qualified_op_name = name
         self._function: EagerFunction = eager_function(name)
+        self._as_in_schema = any("int reduction=" in e.schema for e in TABLE.operators(name)[:1])
         self.__name__ = name.partition("::")[2]
         self.__module__ = f"torch._ops.{name.partition('::')[0]}"
 
@@ -195,9 +196,7 @@ class Packet:
             return ask(self, asked, args, kwargs, f"torch.ops.{self}")
         entries = TABLE.operators(self._name)
         is_open = len(entries) == 1 and isinstance(entries[0], OpenOperator)
-        if is_open or any(
-            "int reduction=" in each.schema for each in entries[:1]
-        ):  # whose default is the schema's here
+        if is_open or self._as_in_schema:  # the default of `reduction` is a number here
             return self.__getattr__(entries[0].overload or "default")(*args, **kwargs)
         return self._function(*args, **kwargs)
 

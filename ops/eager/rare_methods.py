@@ -30,10 +30,7 @@ def _each(self: Tensor, function: Callable[..., Any], *others: Tensor) -> Tensor
     """Every element replaced by what a function makes of it and of those of others."""
     if not callable(function):
         raise TypeError(f"'{type(function).__name__}' object is not callable")
-    columns = [self.tolist() if not self.dim() else self.reshape(-1).tolist()]
-    columns += [other.expand(self.shape).reshape(-1).tolist() for other in others]
-    if not self.dim():
-        columns = [each if isinstance(each, list) else [each] for each in columns]
+    columns = [each.expand(self.shape).reshape(-1).tolist() for each in (self, *others)]
     made = [function(*row) for row in zip(*columns, strict=True)]
     kind = self._array.dtype
     if kind.kind in "iu":

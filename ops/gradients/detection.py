@@ -33,30 +33,20 @@ def _aligned(
     return _call("roi_align", g, rois, *size, *input_sizes, sampling_ratio, aligned)
 
 
-def _pooled(
-    gs: Any,
-    results: Any,
-    rois: Tensor,
-    input_sizes: Ints,
-    spatial_scale: float,
-    pooled_height: int,
-    pooled_width: int,
-) -> Any:
-    size = (spatial_scale, pooled_height, pooled_width)
-    return _call("roi_pool", gs[0], rois, results[1], *size, *input_sizes)
+def _pooled(name: str) -> Any:
+    def backward(
+        gs: Any,
+        results: Any,
+        rois: Tensor,
+        input_sizes: Ints,
+        spatial_scale: float,
+        pooled_height: int,
+        pooled_width: int,
+    ) -> Any:
+        size = (spatial_scale, pooled_height, pooled_width)
+        return _call(name, gs[0], rois, results[1], *size, *input_sizes)
 
-
-def _sensitively_pooled(
-    gs: Any,
-    results: Any,
-    rois: Tensor,
-    input_sizes: Ints,
-    spatial_scale: float,
-    pooled_height: int,
-    pooled_width: int,
-) -> Any:
-    size = (spatial_scale, pooled_height, pooled_width)
-    return _call("ps_roi_pool", gs[0], rois, results[1], *size, *input_sizes)
+    return backward
 
 
 def _sensitively_aligned(
@@ -74,8 +64,8 @@ def _sensitively_aligned(
 
 
 gradient("torchvision::roi_align", input=_aligned)
-gradient("torchvision::roi_pool", input=_pooled)
-gradient("torchvision::ps_roi_pool", input=_sensitively_pooled)
+gradient("torchvision::roi_pool", input=_pooled("roi_pool"))
+gradient("torchvision::ps_roi_pool", input=_pooled("ps_roi_pool"))
 gradient("torchvision::ps_roi_align", input=_sensitively_aligned)
 
 

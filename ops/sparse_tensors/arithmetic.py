@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -137,11 +136,12 @@ def softmax(tensor: Any, dim: int, dtype: Any, logarithm: bool) -> Any:
     own = parts_of(to_coo(tensor)).once()
     values = own.values if dtype is None else own.values.to(dtype)
     (axis,) = wrap_dims([dim], len(own.sizes))
-    take = _function("aten::log_softmax" if logarithm else "aten::softmax")
+    take = eager_function("aten::log_softmax" if logarithm else "aten::softmax")
     if axis >= own.depth:
         return of_parts(own.with_values(take(values, axis - own.depth + 1)))
     rest = [each for each in range(own.depth) if each != axis]
-    keys = flat_places(own._replace(indices=own.indices[rest], sizes=_picked(own.sizes, rest)))
+    sizes = tuple(own.sizes[each] for each in rest)
+    keys = flat_places(own._replace(indices=own.indices[rest], sizes=sizes))
     _, group = np.unique(keys, return_inverse=True)
     groups = Tensor._of(group.reshape(-1).astype(np.int64))
     count = int(group.max()) + 1 if group.size else 0
@@ -152,11 +152,3 @@ def softmax(tensor: Any, dim: int, dtype: Any, logarithm: bool) -> Any:
     sums = _select(empty.index_add(0, groups, moved.exp()), 0, groups)
     made = moved - sums.log() if logarithm else moved.exp() / sums
     return of_parts(own.with_values(made))
-
-
-def _picked(sizes: Sequence[int], places: list[int]) -> tuple[int, ...]:
-    return tuple(sizes[place] for place in places)
-
-
-def _function(name: str) -> Callable[..., Any]:
-    return eager_function(name)

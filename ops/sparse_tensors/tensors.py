@@ -141,8 +141,6 @@ def flat_places(given: Coo) -> Array:
                 f"a sparse tensor of sizes {list(given.sizes)} has an element at {int(wrong[0])} "
                 f"in dimension {dim}"
             )
-    if not len(indices):
-        return np.zeros(indices.shape[1], np.int64)
     places = np.zeros(indices.shape[1], np.int64)
     for row, size in zip(indices, given.sizes, strict=False):
         places = places * size + row

@@ -50,7 +50,7 @@ def replace_pattern(
         pattern: what is looked for; its inputs stand for any value.
         replacement: what takes its place, with as many inputs.
     """
-    made = _replace_pattern(gm, pattern, replacement)
+    made = replace_pattern_with_filters(gm, pattern, replacement)
     return [Match(each.anchor, each.nodes_map) for each in made]
 
 
@@ -71,27 +71,6 @@ def replace_pattern_with_filters(
         replacement_callback: makes the replacement for a match, if none is given.
         node_name_match: nodes whose names hold this look like any node.
     """
-    return _replace_pattern(
-        *(gm, pattern, replacement, match_filters, ignore_literals, replacement_callback),
-        node_name_match,
-    )
-
-
-def _graph_of(source: Pattern) -> Graph:
-    if isinstance(source, GraphModule):
-        return source.graph
-    return source if isinstance(source, Graph) else symbolic_trace(source).graph
-
-
-def _replace_pattern(
-    gm: GraphModule,
-    pattern: Pattern,
-    replacement: Pattern | None = None,
-    match_filters: list[Filter] | None = None,
-    ignore_literals: bool = False,
-    replacement_callback: Made | None = None,
-    node_name_match: str = "",
-) -> list[ReplacedPatterns]:
     from .passes.utils.matcher_utils import SubgraphMatcher
 
     graph, wanted = gm.graph, _graph_of(pattern)
@@ -117,6 +96,12 @@ def _replace_pattern(
     if isinstance(replacement, Module):
         _replace_attributes(gm, replacement)
     return done
+
+
+def _graph_of(source: Pattern) -> Graph:
+    if isinstance(source, GraphModule):
+        return source.graph
+    return source if isinstance(source, Graph) else symbolic_trace(source).graph
 
 
 def _replace(

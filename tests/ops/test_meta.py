@@ -15,12 +15,6 @@ from rushlight.ops.memory.reserved import reserved
 
 F = torch.nn.functional
 
-DEPENDING = {
-    *("argwhere", "bincount", "masked_select", "nonzero", "unique", "unique_consecutive"),
-    *("Tensor.item", "allclose", "equal", "Tensor.tolist"),
-}
-"""Functions whose results, or the sizes of them, depend on data."""
-
 
 def _without_data(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
