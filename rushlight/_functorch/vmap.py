@@ -44,12 +44,8 @@ def lifted_to_levels(tensor: Tensor) -> Tensor:
 def _put_in(tensor: Tensor, level: Level) -> Tensor:
     """A tensor, shared by all slices of a level, as one that stands for them."""
     if type(tensor) is Batched and tensor._level.number > level.number:
-        return Batched.over(_behind_first(tensor._value, level), tensor._level)
+        return Batched.over(_put_in(tensor._value, level), tensor._level)
     return Batched.over(tensor.expand([level.count, *tensor.shape]), level)
-
-
-def _behind_first(value: Tensor, level: Level) -> Tensor:
-    return _put_in(value, level)
 
 
 def vmap(
