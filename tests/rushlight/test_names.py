@@ -110,31 +110,6 @@ def test_no_memory_is_pinned() -> None:
         torch.ops.aten._pin_memory.default(torch.ones(1))
 
 
-def test_attention_with_changed_scores() -> None:
-    from rushlight.nn.attention.flex_attention import create_block_mask, flex_attention
-
-    torch.manual_seed(0)
-    q, k, v = (torch.randn(2, 4, 6, 8, requires_grad=True) for _ in range(3))
-    attend = torch.nn.functional.scaled_dot_product_attention
-    assert torch.allclose(flex_attention(q, k, v), attend(q, k, v), atol=1e-6)
-    causal = create_block_mask(lambda b, h, i, j: i >= j, None, None, 6, 6, BLOCK_SIZE=2)
-    found, lse = flex_attention(q, k, v, block_mask=causal, return_lse=True)
-    assert torch.allclose(found, attend(q, k, v, is_causal=True), atol=1e-6)
-    assert tuple(lse.shape) == (2, 4, 6)
-    assert causal.to_dense().tolist() == [[[[1, 0, 0], [1, 1, 0], [1, 1, 1]]]]
-    assert causal.kv_num_blocks.tolist() == [[[1, 1, 1]]]
-    assert causal.full_kv_num_blocks.tolist() == [[[0, 1, 2]]]
-    slopes = torch.arange(4.0)
-    biased = flex_attention(q, k, v, lambda s, b, h, i, j: s + slopes[h] * (j - i))
-    places = torch.arange(6.0)
-    bias = slopes.reshape(4, 1, 1) * (places - places.reshape(6, 1))
-    assert torch.allclose(biased, attend(q, k, v, attn_mask=bias), atol=1e-5)
-    shared = flex_attention(q, k[:, :2], v[:, :2], enable_gqa=True)
-    assert torch.allclose(shared, attend(q, k[:, :2], v[:, :2], enable_gqa=True), atol=1e-6)
-    with pytest.raises(ValueError, match="enable_gqa"):
-        flex_attention(q, k[:, :2], v[:, :2])
-
-
 def test_what_works_over_several_processes_is_refused_by_name() -> None:
     from rushlight.distributed import checkpoint, device_mesh, fsdp, rpc, tensor
     from rushlight.distributed.checkpoint import default_planner, hf_storage, state_dict

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from inspect import Parameter, signature
 from typing import Any, Final, NamedTuple
 
 from ...ops.eager.dispatch import eager_function
@@ -52,8 +53,18 @@ def noop_mask(batch: Tensor, head: Tensor, token_q: Tensor, token_kv: Tensor) ->
     return made
 
 
+def _check_callable(mask_mods: tuple[Mask, ...]) -> None:
+    if not all(map(callable, mask_mods)):
+        raise RuntimeError(f"All inputs should be callable mask_mods: {mask_mods}")
+
+
 def and_masks(*mask_mods: Mask) -> Mask:
-    """What all masks let through."""
+    """What all masks let through.
+
+    Raises:
+        RuntimeError: one of them is no function.
+    """
+    _check_callable(mask_mods)
 
     def both(b: Tensor, h: Tensor, q: Tensor, kv: Tensor) -> Tensor:
         made = noop_mask(b, h, q, kv)
@@ -65,7 +76,12 @@ def and_masks(*mask_mods: Mask) -> Mask:
 
 
 def or_masks(*mask_mods: Mask) -> Mask:
-    """What a mask lets through."""
+    """What a mask lets through.
+
+    Raises:
+        RuntimeError: one of them is no function.
+    """
+    _check_callable(mask_mods)
 
     def either(b: Tensor, h: Tensor, q: Tensor, kv: Tensor) -> Tensor:
         made = ~noop_mask(b, h, q, kv)
@@ -84,6 +100,12 @@ def _places(sizes: tuple[int, int, int, int]) -> list[Tensor]:
     ]
 
 
+def _takes_scores(mod_fn: Callable[..., Tensor]) -> bool:
+    """Whether a function takes scores before the four places; what has a default does not count."""
+    given = signature(mod_fn).parameters.values()
+    return sum(each.default is Parameter.empty for each in given) == 5
+
+
 def create_mask(
     mod_fn: Callable[..., Tensor],
     B: int | None,
@@ -92,13 +114,18 @@ def create_mask(
     KV_LEN: int,
     device: Device | str | None = None,
 ) -> Tensor:
-    """What a mask lets through, or a function of scores makes of zeros: (B, H, Q_LEN, KV_LEN)."""
+    """What a mask lets through, or a function of scores does not make minus infinity.
+
+    Returns:
+        Booleans (B, H, Q_LEN, KV_LEN).
+    """
     sizes = (B or 1, H or 1, Q_LEN, KV_LEN)
     places = _places(sizes)
-    if mod_fn.__code__.co_argcount == 5:
-        return mod_fn(eager_function("aten::zeros")(sizes), *places).expand(sizes)
-    made: Tensor = mod_fn(*places).expand(sizes)
-    return made
+    if _takes_scores(mod_fn):
+        made: Tensor = mod_fn(eager_function("aten::zeros")(sizes), *places) != -math.inf
+    else:
+        made = mod_fn(*places)
+    return made.expand(sizes)
 
 
 class BlockMask:
@@ -152,8 +179,12 @@ class BlockMask:
         return seen
 
     def sparsity(self) -> float:
-        """How many of a hundred blocks are not seen."""
-        return 100 * (1 - float(self._some.double().mean()))
+        """How many of a hundred scores lie in no block that is seen.
+
+        Less than 0 where blocks reach far beyond the scores.
+        """
+        computed = int(self._some.sum()) * math.prod(self.BLOCK_SIZE)
+        return 100 * (1 - computed / self.numel())
 
     def numel(self) -> int:
         """The number of scores."""
@@ -162,6 +193,10 @@ class BlockMask:
     def to(self, device: Device | str) -> BlockMask:
         """The mask itself."""
         return self
+
+    def _adjust(self, new_q_len: int, new_kv_len: int) -> BlockMask:
+        """The same mask over other numbers of queries and keys."""
+        return BlockMask(self.mask_mod, (*self.shape[:2], new_q_len, new_kv_len), self.BLOCK_SIZE)
 
     def __repr__(self) -> str:
         return f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%)"
@@ -178,9 +213,67 @@ def create_block_mask(
     _compile: bool = False,
     **options: object,
 ) -> BlockMask:
-    """The blocks that a mask lets through."""
+    """The blocks that a mask lets through.
+
+    Raises:
+        AssertionError: the function is one of scores.
+    """
+    if _takes_scores(mask_mod):
+        raise AssertionError(f"create-block_mask requires a mask_mod function! Got {mask_mod}")
     block = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
     return BlockMask(mask_mod, (B or 1, H or 1, Q_LEN, KV_LEN), block)
+
+
+def _check_operands(
+    query: Tensor, key: Tensor, value: Tensor, block_mask: BlockMask | None, enable_gqa: bool
+) -> None:
+    """Refuse tensors that do not belong together, or not to the mask."""
+    width, of_keys = query.shape[-1], key.shape[-1]
+    if width != of_keys:
+        raise ValueError(
+            f"Expect query and key/value to have the same embedding dimension but got E={width} "
+            f"and E={of_keys}."
+        )
+    if not query.dim() == key.dim() == value.dim() == 4:
+        raise NotImplementedError("NYI: query, key, and value must be 4D tensors")
+    if query.shape[0] != key.shape[0] and block_mask is None:
+        raise ValueError(
+            "Expect query and key/value to have the same batch size, or non-none block_mask, but "
+            f"got block_mask=None, Bq={query.shape[0]}, and Bkv={key.shape[0]}."
+        )
+    heads, shared = query.shape[1], key.shape[1]
+    if heads != shared and not enable_gqa:
+        raise ValueError(
+            "Expect query and key/value to have the same number of heads but got "
+            f"Hq={heads} and Hkv={shared}. Try setting enable_gqa=True for GQA."
+        )
+    if heads % shared:
+        raise ValueError(
+            "Expect number of query heads to be a multiple of kv heads for GQA but got "
+            f"Hq={heads} and Hkv={shared}."
+        )
+    if block_mask is not None:
+        _check_lengths(block_mask, query.shape[-2], key.shape[-2])
+
+
+def _check_lengths(block_mask: BlockMask, queries: int, keys: int) -> None:
+    q_len, kv_len = block_mask.seq_lengths
+    begin = (
+        f"block_mask was created for block_mask.shape={block_mask.shape} but got q_len={queries} "
+        f"and kv_len={keys}. As the block mask was created for a"
+    )
+    if queries > q_len or keys > kv_len:
+        raise ValueError(
+            f"{begin} smaller length than you're using it for, you likely need to create a new "
+            "block mask."
+        )
+    if (queries, keys) != (q_len, kv_len):
+        raise ValueError(
+            f"{begin} larger length than you're using it for, you can either 1. create a new block "
+            "mask with the correct length, or 2. 'adjust' the existing block mask to the correct "
+            "length by calling block_mask._adjust(q_len, kv_len). This essentially 'crops' the "
+            "block mask to the upper left corner, which does not work for all mask_mods!"
+        )
 
 
 def flex_attention(
@@ -211,17 +304,22 @@ def flex_attention(
         return_aux: what else comes back.
 
     Raises:
-        ValueError: numbers of heads do not fit.
+        ValueError: widths, batches or heads do not fit each other, lengths not the mask; both
+            `return_lse` and `return_aux` are given.
+        NotImplementedError: a tensor has not four dimensions.
     """
+    if return_lse and return_aux is not None:
+        raise ValueError(
+            "Cannot specify both return_lse and return_aux. return_lse is deprecated, please use "
+            "return_aux=AuxRequest(lse=True) instead."
+        )
+    _check_operands(query, key, value, block_mask, enable_gqa)
     if query.shape[1] != key.shape[1]:
-        times, rest = divmod(query.shape[1], key.shape[1])
-        if not enable_gqa or rest:
-            raise ValueError(
-                f"Expect query and key/value to have the same number of heads but got "
-                f"Hq={query.shape[1]} and Hkv={key.shape[1]}. Try setting enable_gqa=True for GQA."
-            )
+        times = query.shape[1] // key.shape[1]
         key, value = (each.repeat_interleave(times, 1) for each in (key, value))
     scores = query @ key.transpose(-2, -1)
+    if scores.dtype.itemsize < 4:
+        scores = scores.float()
     scores = scores * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
     b, h, q, k = scores.shape
     places = _places((b, h, q, k))
