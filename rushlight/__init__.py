@@ -6,6 +6,7 @@ The names are torch's: functions over tensors (`rushlight.tanh`), `Tensor`, dtyp
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -173,7 +174,7 @@ def _foreach(name: str) -> Any:
 
 def _refused(name: str) -> Any:
     """What stands for a name that exists in torch and is refused here."""
-    return import_module(".refused", _NAME).refused(name)
+    return import_module(".module_names", _NAME).refused(name)
 
 
 def _unknown(name: str) -> AttributeError:
@@ -182,6 +183,20 @@ def _unknown(name: str) -> AttributeError:
     names = import_module(".ops.eager.unknown_names", _NAME)
     error: AttributeError = names.unknown_in_module(__name__, name, __dir__)
     return error
+
+
+class _Finder:
+    """Finds modules of torch that are nothing but names (see `module_names`)."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: Any, target: Any = None) -> Any:
+        """What `module_names.Finder` knows of a module of ours that has no file."""
+        if not fullname.startswith(f"{_NAME}.") or fullname == f"{_NAME}.module_names":
+            return None
+        return import_module(".module_names", _NAME).Finder().find_spec(fullname, path, target)
+
+
+sys.meta_path.append(_Finder)
 
 
 def __getattr__(name: str) -> Any:

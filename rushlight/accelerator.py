@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from .module_names import names_of
+
 __all__ = [
     *("current_accelerator", "current_device_idx", "current_device_index", "current_stream"),
     *("device_count", "device_index", "empty_cache", "is_available", "max_memory_allocated"),
@@ -36,3 +38,5 @@ current_device_idx = current_device_index = current_stream = device_index = empt
 max_memory_allocated = max_memory_reserved = memory_allocated = memory_reserved = _absent
 memory_stats = reset_accumulated_memory_stats = reset_peak_memory_stats = set_stream = _absent
 set_device_idx = set_device_index = synchronize = _absent
+
+__getattr__ = names_of(__name__)

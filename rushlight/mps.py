@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from .module_names import names_of
+
 __all__ = [
     *("current_allocated_memory", "device_count", "driver_allocated_memory", "empty_cache"),
     *("get_rng_state", "is_available", "manual_seed", "recommended_max_memory", "seed"),
@@ -35,3 +37,5 @@ def _absent(*arguments: object) -> NoReturn:
 
 current_allocated_memory = driver_allocated_memory = empty_cache = get_rng_state = _absent
 recommended_max_memory = set_per_process_memory_fraction = set_rng_state = synchronize = _absent
+
+__getattr__ = names_of(__name__)

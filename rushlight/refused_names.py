@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, NoReturn
 
-__all__ = ["refusing"]
+__all__ = ["reason_of", "refusing"]
 
 
 class Refused:
@@ -24,6 +25,7 @@ def _function(module: str, name: str, said: str) -> Callable[..., NoReturn]:
     refused.__name__ = refused.__qualname__ = name
     refused.__module__ = module
     refused.__doc__ = f"Raises NotImplementedError: {said}"
+    vars(refused)["_said"] = said
     return refused
 
 
@@ -45,3 +47,9 @@ def refusing(module: str, names: str, reason: str) -> dict[str, Any]:
         else:
             made[name] = _function(module, name, said)
     return made
+
+
+def reason_of(value: Any) -> str | None:
+    """Why something is refused (what `refusing` was given); None for what is not."""
+    said = getattr(value, "_said", None) if isinstance(value, type | FunctionType) else None
+    return said.partition(": ")[2] if said else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..module_names import names_of
 from . import autocast_mode, grad_scaler
 from .autocast_mode import autocast, is_autocast_available
 from .custom_functions import custom_bwd, custom_fwd
@@ -16,3 +17,5 @@ __all__ = [
     "grad_scaler",
     "is_autocast_available",
 ]
+
+__getattr__ = names_of(__name__)

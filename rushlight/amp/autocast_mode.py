@@ -13,6 +13,7 @@ import functools
 import warnings
 from typing import Any
 
+from ..module_names import names_of
 from ..nn import dtype_names
 from ..nn.sizes import is_scripting
 from ..ops.memory.dtype import Device, DType
@@ -140,3 +141,6 @@ def _decorated(context: autocast, func: Any) -> Any:
 
     call.__script_unsupported = "@autocast() decorator is not supported in script mode"
     return call
+
+
+__getattr__ = names_of(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..module_names import names_of
 from ..ops.gradients.tape import backward as _backward
 from ..ops.gradients.tape import gradients_of
 from ..ops.table.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
@@ -143,3 +144,6 @@ def _stack(tensors: list[Any]) -> Tensor:
         rest = tensor.unsqueeze(0)
         joined = functional.joined([joined, rest])
     return joined
+
+
+__getattr__ = names_of(__name__)

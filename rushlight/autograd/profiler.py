@@ -8,6 +8,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Optional
 
+from ..module_names import names_of
+
 __all__ = ["record_function"]
 
 
@@ -74,5 +76,5 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     """What records is imported when it is first named."""
     if name not in _LATER:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        return names_of(__name__)(name)
     return getattr(import_module(f"..profiler.{_LATER[name]}", __package__), name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..absent_devices import names_without
+from ..module_names import names_of
 from . import amp, nvtx, random, streams
 
 __all__ = ["OutOfMemoryError", "amp", "has_half", "has_magma", "nvtx", "random", "streams"]
@@ -37,7 +38,7 @@ def __getattr__(name: str) -> Any:
         return _NAMES[name]
     if name.endswith("Tensor") and name.removesuffix("Tensor") in _TENSORS:
         return _AbsentTensor(name, (), {"__module__": "torch.cuda"})
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return names_of(__name__)(name)
 
 
 def __dir__() -> list[str]:

@@ -7,6 +7,7 @@ refused by name.
 
 from __future__ import annotations
 
+from ..module_names import names_of
 from .collectives import (
     P2POp,
     Work,
@@ -130,3 +131,5 @@ __all__ = [
     "send",
     "supports_complex",
 ]
+
+__getattr__ = names_of(__name__)

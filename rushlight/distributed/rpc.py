@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from ..module_names import names_in, names_of
 
-from ..refused_names import refusing
-
-_NAMES = """PyRRef RRef TensorPipeRpcBackendOptions WorkerInfo get_worker_info init_rpc remote
-rpc_async rpc_sync shutdown"""
-_REFUSED: dict[str, Any] = refusing(__name__, _NAMES, "rushlight runs one process")
-globals().update(_REFUSED)
-__all__ = [*_REFUSED, "is_available"]
+__getattr__ = names_of(__name__)
+__all__ = [*sorted(names_in(__name__)), "is_available"]
 
 
 def is_available() -> bool:

@@ -8,8 +8,9 @@ print(traced.code)                            # the Python code made of them
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
+from typing import Any
 
+from ..module_names import names_of
 from ._symbolic_trace import PH as PH
 from ._symbolic_trace import ProxyableClassMeta as ProxyableClassMeta
 from ._symbolic_trace import Tracer, symbolic_trace, wrap
@@ -39,7 +40,7 @@ __all__ = [
 _LATER = ("annotate", "config", "experimental", "operator_schemas", "passes", "tensor_type")
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     if name in _LATER:
         return import_module(f".{name}", __name__)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return names_of(__name__)(name)

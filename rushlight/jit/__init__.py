@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
 from .._C.tracing import _get_tracing_state
 from ..frontend.exceptions import ScriptError as Error
 from ..frontend.exceptions import ScriptWarning
+from ..module_names import names_of
 from ..ops.tensors.overriding import asks, has_torch_function, has_torch_function_unary
 from ..typecheck.names import SpecialForm
 from . import _state, frontend
@@ -134,8 +134,8 @@ register_special(fork, SpecialForm("fork"))
 register_special(wait, SpecialForm("wait"))
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     """The lite interpreter is imported when it is first named: most programs never do."""
     if name == "mobile":
         return import_module(f"{__name__}.mobile")
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return names_of(__name__)(name)

@@ -6,6 +6,8 @@ import typing
 from types import GenericAlias
 from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: UP035
 
+from ..module_names import names_of
+
 __all__ = [
     "Any",
     "BroadcastingList1",
@@ -63,4 +65,4 @@ _OLD = frozenset("Any Callable Dict List Optional Tuple Union".split())
 def __getattr__(name: str) -> object:
     if name in _OLD:
         return getattr(typing, name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return names_of(__name__)(name)

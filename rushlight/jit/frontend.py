@@ -3,5 +3,8 @@
 from __future__ import annotations
 
 from ..frontend.exceptions import FrontendError, NotSupportedError, UnsupportedNodeError
+from ..module_names import names_of
 
 __all__ = ["FrontendError", "NotSupportedError", "UnsupportedNodeError"]
+
+__getattr__ = names_of(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from ..module_names import names_of
 from . import functional, init, modules
 from .modules import *  # noqa: F403
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
@@ -25,4 +26,4 @@ def __getattr__(name: str) -> Any:
         return import_module(f".{name}", __name__)
     if name == "DataParallel":
         return import_module(".parallel", __name__).DataParallel
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return names_of(__name__)(name)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, Final, NoReturn
 
-from ..refused_names import refusing
+from ..module_names import names_of
 from . import errors as errors
 from .errors import OnnxExporterError as OnnxExporterError
 
@@ -114,7 +114,4 @@ def export(*args: Any, **kwargs: Any) -> NoReturn:
     )
 
 
-_CLASSES: dict[str, Any] = refusing(
-    __name__, "ExportableModule InputObserver ONNXProgram", "rushlight exports no ONNX yet"
-)
-globals().update(_CLASSES)
+__getattr__ = names_of(__name__)

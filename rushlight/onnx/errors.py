@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..module_names import names_of
+
 __all__ = ["OnnxExporterError", "SymbolicValueError", "UnsupportedOperatorError"]
 
 
@@ -15,3 +17,6 @@ class UnsupportedOperatorError(OnnxExporterError):
 
 class SymbolicValueError(OnnxExporterError):
     """A value was not what an operator's export needs."""
+
+
+__getattr__ = names_of(__name__)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..module_names import names_of
+
 __all__ = ["parse_args", "quantized_args"]
 
 Symbolic = TypeVar("Symbolic", bound=Callable[..., Any])
@@ -28,3 +30,6 @@ def quantized_args(*arg_q_descriptors: bool, **options: Any) -> Callable[[Symbol
         return function
 
     return note
+
+
+__getattr__ = names_of(__name__)

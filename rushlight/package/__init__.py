@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..refused_names import refusing
+from ..module_names import names_of
 
-_NAMES = """Directory EmptyMatchError GlobGroup Importer ObjMismatchError ObjNotFoundError
-OrderedImporter PackageExporter PackageImporter PackagingError"""
-__all__ = [*_NAMES.split(), "is_from_package"]
-_REFUSED: dict[str, Any] = refusing(
-    __name__,
-    _NAMES,
-    "rushlight packs no Python code; torch.jit.save keeps a model with its code, and "
-    "`rushlight convert` writes it as Python source",
-)
-globals().update(_REFUSED)
+__getattr__ = names_of(__name__)
 
 
 def is_from_package(obj: Any) -> bool:

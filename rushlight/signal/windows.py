@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..module_names import names_of
 from ..ops.kernels import blas
 from ..ops.memory.dtype import DTYPES, LAYOUTS, DType, get_default_dtype
 from ..ops.tensors.tensor import Tensor
@@ -151,3 +152,6 @@ def blackman(M: int, *, sym: bool = True, **options: object) -> Tensor:
 def nuttall(M: int, *, sym: bool = True, **options: object) -> Tensor:
     """A sum of four cosines."""
     return _cosines("general_cosine", M, [0.3635819, 0.4891775, 0.1365995, 0.0106411], sym, options)
+
+
+__getattr__ = names_of(__name__)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import DType
 from ..ops.sparse_tensors.arithmetic import softmax as _softmax
@@ -138,3 +139,6 @@ class check_sparse_tensor_invariants:
 def as_sparse_gradcheck(gradcheck: Any) -> Any:
     """The same check of gradients: sparse leaves give gradients at their places as they are."""
     return gradcheck
+
+
+__getattr__ = names_of(__name__)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
+from typing import Any
 
+from ..module_names import names_of
 from . import checkpoint, data, dlpack, hooks
 
 __all__ = ["checkpoint", "data", "dlpack", "hooks"]
@@ -15,7 +16,7 @@ _LATER = (
 )
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     if name in _LATER:
         return import_module(f".{name}", __name__)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return names_of(__name__)(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import rushlight as torch
-from rushlight.refused import REASONS
+from rushlight.module_names import names_in
+from rushlight.refused_names import reason_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,14 +23,30 @@ def test_the_page_of_names_is_up_to_date() -> None:
     assert done.stdout.decode("utf-8").split("\n") == page.split("\n"), "run tools/make_coverage.py"
 
 
-@pytest.mark.parametrize("reason", REASONS)
-def test_refused_names_exist_and_say_why(reason: str) -> None:
-    for name in REASONS[reason].split():
+def test_refused_names_exist_and_say_why() -> None:
+    for name, rule in names_in("rushlight").items():
         stands = getattr(torch, name)
+        if rule.startswith("="):
+            assert reason_of(stands) is None
+            continue
         assert not (isinstance(stands, type) and isinstance(torch.ones(1), stands))
         with pytest.raises(NotImplementedError) as caught:
             stands(1)
-        assert str(caught.value) == f"torch.{name}: {reason}"
+        assert str(caught.value) == f"torch.{name}: {rule[2:]}"
+
+
+def test_modules_that_are_nothing_but_names() -> None:
+    from rushlight.distributed.elastic.agent import server
+    from rushlight.signal.windows.windows import hann
+
+    assert hann is torch.signal.windows.hann
+    assert "WorkerSpec" in server.__all__
+    with pytest.raises(NotImplementedError, match=r"^torch\.ao\.nn\.quantized\.Linear: rush"):
+        torch.ao.nn.quantized.Linear(2, 2)
+    with pytest.raises(AttributeError, match=r"^module 'rushlight.ao.nn' has no attribute 'nil'$"):
+        torch.ao.nn.nil  # noqa: B018
+    with pytest.raises(ModuleNotFoundError, match=r"^No module named 'rushlight.ao.nil'$"):
+        importlib.import_module("rushlight.ao.nil")
 
 
 def test_unknown_names_are_attribute_errors() -> None:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from ...amp import custom_functions
+from ...module_names import names_of
 from .autocast_mode import autocast
 from .grad_scaler import GradScaler
 
@@ -13,3 +14,5 @@ __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
 custom_bwd: Any = partial(custom_functions.custom_bwd, device_type="cuda")
 custom_fwd: Any = partial(custom_functions.custom_fwd, device_type="cuda")
+
+__getattr__ = names_of(__name__)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...amp import autocast_mode
+from ...module_names import names_of
 from ...nn import dtype_names
 from ...nn.sizes import is_scripting
 from ...ops.memory.dtype import DType
@@ -47,3 +48,6 @@ class autocast(autocast_mode.autocast):
         if is_scripting():
             return func
         return super().__call__(func)
+
+
+__getattr__ = names_of(__name__)

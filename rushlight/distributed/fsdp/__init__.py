@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
 
+from ...module_names import names_of
 from ...ops.memory.dtype import DType
-from ...refused_names import refusing
 
-_NAMES = "FSDPModule FullyShardedDataParallel fully_shard register_fsdp_forward_method"
-_REFUSED: dict[str, Any] = refusing(__name__, _NAMES, "rushlight runs one process")
-globals().update(_REFUSED)
+__getattr__ = names_of(__name__)
 __all__ = [
-    *_REFUSED,
+    *("FSDPModule", "FullyShardedDataParallel", "fully_shard", "register_fsdp_forward_method"),
     *("BackwardPrefetch", "CPUOffload", "CPUOffloadPolicy", "MixedPrecision"),
     *("MixedPrecisionPolicy", "OffloadPolicy", "ShardingStrategy", "StateDictType"),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...module_names import names_of
 from . import functional
 from .functional import (
     all_gather,
@@ -25,3 +26,5 @@ __all__ = [
     "reduce_scatter",
     "scatter",
 ]
+
+__getattr__ = names_of(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...module_names import names_of
 from ...ops.tensors.tensor import Tensor
 from ..groups import ReduceOp, member_of
 
@@ -68,3 +69,6 @@ def all_to_all(
     """A tensor from each process."""
     del output_tensor_list
     return tuple(_of_group(each, group) for each in input_tensor_list)
+
+
+__getattr__ = names_of(__name__)

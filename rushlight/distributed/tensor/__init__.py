@@ -6,14 +6,17 @@ Placements can be named; what would make or share out such a tensor is refused.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from ...refused_names import refusing
+from ...module_names import names_of
 
-_NAMES = "DTensor distribute_module distribute_tensor empty full ones rand randn zeros"
-_REFUSED: dict[str, Any] = refusing(__name__, _NAMES, "rushlight runs one process")
-globals().update(_REFUSED)
-__all__ = [*_REFUSED, "Partial", "Placement", "Replicate", "Shard"]
+__getattr__ = names_of(__name__)
+__all__ = [
+    *"DTensor distribute_module distribute_tensor empty full ones rand randn zeros".split(),
+    "Partial",
+    "Placement",
+    "Replicate",
+    "Shard",
+]
 
 
 class Placement:

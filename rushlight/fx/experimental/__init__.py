@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
+from typing import Any
+
+from ...module_names import names_of
 
 _LATER = ("const_fold", "normalize", "optimization", "proxy_tensor")
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     if name in _LATER:
         return import_module(f".{name}", __name__)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return names_of(__name__)(name)

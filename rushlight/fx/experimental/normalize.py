@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...module_names import names_of
 from ..graph_module import GraphModule
 from ..interpreter import Transformer
 from ..node import Argument, Node, Target
@@ -50,3 +51,6 @@ class NormalizeArgs(Transformer):
         if found is not None:
             args, kwargs = found.args, found.kwargs
         return super().call_module(target, args, kwargs)
+
+
+__getattr__ = names_of(__name__)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ... import nn
+from ...module_names import names_of
 from ...nn.modules.module import Module
 from ...nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 from .._symbolic_trace import Tracer, symbolic_trace
@@ -145,3 +146,6 @@ def optimize_for_inference(
         made = remove_dropout(made)
     work = tracer()
     return GraphModule(work.root if hasattr(work, "root") else made, work.trace(made))
+
+
+__getattr__ = names_of(__name__)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from ...module_names import names_of
+
 __all__ = ["get_proxy_mode", "make_fx", "maybe_disable_fake_tensor_mode"]
 
 
@@ -39,3 +41,6 @@ def maybe_disable_fake_tensor_mode() -> Iterator[None]:
 def disable_proxy_modes_tracing() -> Iterator[None]:
     """A block without tracing, of which there is none."""
     yield
+
+
+__getattr__ = names_of(__name__)

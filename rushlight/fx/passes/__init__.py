@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
+from typing import Any
+
+from ...module_names import names_of
 
 _LATER = (
     *("annotate_getitem_nodes", "fake_tensor_prop", "graph_drawer", "graph_manipulation"),
@@ -12,7 +14,7 @@ _LATER = (
 )
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     if name in _LATER:
         return import_module(f".{name}", __name__)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return names_of(__name__)(name)

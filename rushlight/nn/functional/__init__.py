@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import FunctionType
 
+from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Tensor
 from .activations import (
@@ -307,3 +308,5 @@ linear: Callable[..., Tensor] = eager_function("aten::linear")
 for _name in __all__:
     if isinstance(globals()[_name], FunctionType):
         globals()[_name].__module__ = __name__  # where users, pickles and `help` look for it
+
+__getattr__ = names_of(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...module_names import names_of
 from . import (
     activation,
     adaptive,
@@ -75,3 +76,5 @@ __all__ += rnn.__all__
 __all__ += sparse.__all__
 __all__ += transformer.__all__
 __all__ += upsampling.__all__
+
+__getattr__ = names_of(__name__)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DTYPES, Device, DType
 from ...ops.tensors.tensor import Parameter, Tensor
@@ -216,3 +217,6 @@ class SyncBatchNorm(_BatchNorm):
         for name, child in module.named_children():
             made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
         return made
+
+
+__getattr__ = names_of(__name__)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
 from ...ops.tensors.tensor import Parameter, Tensor
@@ -535,3 +536,6 @@ class ConvTranspose3d(_ConvTransposeNd):
             self.groups,
             self.dilation,
         )
+
+
+__getattr__ = names_of(__name__)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...module_names import names_of
 from ...ops.memory.dtype import Device, DType
 from ...ops.tensors.tensor import Tensor
 from .. import functional
@@ -138,3 +139,6 @@ class InstanceNorm3d(_InstanceNorm):
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() not in (4, 5):
             raise ValueError(f"expected 4D or 5D input (got {input.dim()}D input)")
+
+
+__getattr__ = names_of(__name__)

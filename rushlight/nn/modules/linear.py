@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
 from ...ops.tensors.tensor import Parameter, Tensor
@@ -130,3 +131,6 @@ class Bilinear(Module):
             f"in1_features={first}, in2_features={second}, out_features={self.out_features}, "
             f"bias={self.bias is not None}"
         )
+
+
+__getattr__ = names_of(__name__)

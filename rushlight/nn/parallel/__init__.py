@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...module_names import names_of
 from .data_parallel import DataParallel, data_parallel
 from .distributed import DistributedDataParallel
 from .replicate import parallel_apply, replicate
@@ -16,3 +17,5 @@ __all__ = [
     "replicate",
     "scatter",
 ]
+
+__getattr__ = names_of(__name__)

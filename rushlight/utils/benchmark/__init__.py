@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...module_names import names_of
 from .compare import Colorize, Compare
 from .measurement import (
     Measurement,
@@ -28,3 +29,5 @@ __all__ = [
     "trim_sigfig",
     "unit_to_english",
 ]
+
+__getattr__ = names_of(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from ...module_names import names_of
 from .dataloader import DataLoader, default_collate, default_convert, get_worker_info
 from .dataset import (
     ChainDataset,
@@ -50,4 +51,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "DistributedSampler":  # which few programs need, and brings `torch.distributed`
         return import_module(".distributed", __name__).DistributedSampler
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return names_of(__name__)(name)
