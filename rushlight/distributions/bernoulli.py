@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 from ..nn.functional import binary_cross_entropy_with_logits
 from ..ops.gradients.rows import aten
@@ -55,7 +55,7 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
     def variance(self) -> Tensor:
         return self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             return aten.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from ..ops.gradients.rows import aten
 from ..ops.table.grad_mode import no_grad
@@ -10,6 +10,7 @@ from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
 from . import constraints
 from .bernoulli import spread_over_batch
+from .constraints import Constraint
 from .probs_or_logits import ProbsOrLogits, which_is_given
 from .utils import broadcast_all
 
@@ -46,7 +47,7 @@ class Binomial(ProbsOrLogits):
         super().__init__(value.size(), validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         return constraints.integer_interval(0, self.total_count)
 
     @property
@@ -61,7 +62,7 @@ class Binomial(ProbsOrLogits):
     def variance(self) -> Tensor:
         return self.mean * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             return aten.binomial(self.total_count.expand(shape), self.probs.expand(shape))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from ..ops.gradients.rows import aten
 from ..ops.table.grad_mode import no_grad
@@ -12,6 +13,7 @@ from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
 from . import constraints
 from .bernoulli import spread_over_batch
+from .constraints import Constraint
 from .probs_or_logits import ProbsOrLogits, which_is_given
 
 __all__ = ["Categorical"]
@@ -52,7 +54,7 @@ class Categorical(ProbsOrLogits):
         new._num_events = self._num_events
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         return constraints.integer_interval(0, self._num_events - 1)
 
     def _unknown(self) -> Tensor:
@@ -71,7 +73,7 @@ class Categorical(ProbsOrLogits):
     def variance(self) -> Tensor:
         return self._unknown()
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         sample_shape = Size(sample_shape)
         with no_grad():
             rows = self.probs.reshape(-1, self._num_events)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 from ..ops.gradients.rows import aten
 from ..ops.tensors.sizes import Size
@@ -45,7 +45,7 @@ class Cauchy(Distribution):
     def variance(self) -> Tensor:
         return self._everywhere(math.inf)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         drawn = self.loc.new_empty(self._extended_shape(sample_shape)).cauchy_()
         return self.loc + drawn * self.scale
 

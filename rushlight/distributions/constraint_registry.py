@@ -57,7 +57,7 @@ biject_to = ConstraintRegistry()
 transform_to = ConstraintRegistry()
 
 
-def _in_both(*kinds: Any) -> Callable[[Factory], Factory]:
+def _in_both(*kinds: type[Constraint] | Constraint) -> Callable[[Factory], Factory]:
     """Register a bijection, which is a transform as well."""
 
     def register(factory: Factory) -> Factory:
@@ -70,7 +70,7 @@ def _in_both(*kinds: Any) -> Callable[[Factory], Factory]:
 
 
 @_in_both(constraints.real)
-def _to_real(constraint: Any) -> Transform:
+def _to_real(constraint: object) -> Transform:
     return transforms.identity_transform
 
 
@@ -96,7 +96,7 @@ def _to_interval(constraint: Any) -> Transform:
 
 
 @_in_both(constraints.corr_cholesky)
-def _to_corr_cholesky(constraint: Any) -> Transform:
+def _to_corr_cholesky(constraint: object) -> Transform:
     return transforms.CorrCholeskyTransform()
 
 

@@ -62,7 +62,7 @@ class Constraint:
     _bounds: ClassVar[tuple[str, ...]] = ()
     """Attributes that the constructor takes and that are shown."""
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         """Whether each value lies in the region."""
         raise NotImplementedError
 
@@ -84,7 +84,7 @@ def _all_of_last(checked: Tensor, dims: int) -> Tensor:
 class _Dependent(Constraint):
     """A region that other values decide on."""
 
-    def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented):
+    def __init__(self, *, is_discrete: bool = NotImplemented, event_dim: int = NotImplemented):
         self._is_discrete = is_discrete
         self._event_dim = event_dim
         super().__init__()
@@ -104,7 +104,7 @@ class _Dependent(Constraint):
         return int(self._known("event_dim"))
 
     def __call__(
-        self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
+        self, *, is_discrete: bool = NotImplemented, event_dim: int = NotImplemented
     ) -> Any:
         """The same with more said of it."""
         return _Dependent(
@@ -112,7 +112,7 @@ class _Dependent(Constraint):
             event_dim=self._event_dim if event_dim is NotImplemented else event_dim,
         )
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         raise ValueError("Cannot determine validity of dependent constraint")
 
 
@@ -128,8 +128,8 @@ class _DependentProperty(property, _Dependent):
         self,
         fn: Callable[..., Any] | None = None,
         *,
-        is_discrete: Any = NotImplemented,
-        event_dim: Any = NotImplemented,
+        is_discrete: bool = NotImplemented,
+        event_dim: int = NotImplemented,
     ) -> None:
         property.__init__(self, fn)
         self._is_discrete = is_discrete
@@ -166,7 +166,7 @@ class _IndependentConstraint(Constraint):
         return int(self.base_constraint.event_dim + self.reinterpreted_batch_ndims)
 
     def check(self, value: Tensor) -> Tensor:
-        checked: Tensor = self.base_constraint.check(value)
+        checked = self.base_constraint.check(value)
         if checked.dim() < self.reinterpreted_batch_ndims:
             raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
         return _all_of_last(checked, self.reinterpreted_batch_ndims)
@@ -194,7 +194,7 @@ class MixtureSameFamilyConstraint(Constraint):
 
     def check(self, value: Tensor) -> Tensor:
         own = self.event_dim
-        checked: Tensor = self.base_constraint.check(value.unsqueeze(-1 - own))
+        checked = self.base_constraint.check(value.unsqueeze(-1 - own))
         return checked.flatten(value.dim() - own).all(-1)
 
     def __repr__(self) -> str:

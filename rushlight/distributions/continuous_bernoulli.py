@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from ..nn.functional import binary_cross_entropy_with_logits
 from ..ops.gradients.rows import aten
@@ -86,7 +87,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     def stddev(self) -> Tensor:
         return self.variance.sqrt()
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return self.icdf(aten.rand(shape, dtype=self.probs.dtype, device=self.probs.device))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..autograd import Function
@@ -75,7 +76,7 @@ class Dirichlet(ExponentialFamily):
         others = total - self.concentration
         return self.concentration * others / (total.pow(2) * (total + 1))
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         drawn: Tensor = _Dirichlet.apply(self.concentration.expand(shape))
         return drawn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 from ..ops.table.grad_mode import no_grad
@@ -83,7 +84,7 @@ class Distribution:
             f"but found invalid values:\n{value}"
         )
 
-    def _take(self, validate_args: bool | None, **parameters: Any) -> None:
+    def _take(self, validate_args: bool | None, **parameters: Tensor | float) -> None:
         """Keep parameters, broadcast to the one shape that becomes the batch's."""
         tensors = broadcast_all(*parameters.values())
         for name, tensor in zip(parameters, tensors, strict=True):
@@ -123,7 +124,7 @@ class Distribution:
         new._validate_args = self._validate_args
         return new
 
-    def expand(self, batch_shape: Any, _instance: Self | None = None) -> Self:
+    def expand(self, batch_shape: Sequence[int], _instance: Self | None = None) -> Self:
         """The same law with a larger batch; parameters are views of these, nothing is checked.
 
         Args:
@@ -149,12 +150,12 @@ class Distribution:
         return self._event_shape
 
     @property
-    def arg_constraints(self) -> dict[str, Any]:
+    def arg_constraints(self) -> dict[str, Constraint]:
         """What each parameter has to satisfy."""
         raise NotImplementedError
 
     @property
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         """What values satisfy."""
         raise NotImplementedError
 
@@ -178,12 +179,12 @@ class Distribution:
         """The root of the variance."""
         return self.variance.sqrt()
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """Draws without gradients, `sample_shape + batch_shape + event_shape`."""
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """Draws that pass gradients to the parameters.
 
         Raises:
@@ -229,7 +230,7 @@ class Distribution:
         """The exponential of the entropy."""
         return self.entropy().exp()
 
-    def _extended_shape(self, sample_shape: Any = Size()) -> Size:
+    def _extended_shape(self, sample_shape: Sequence[int] = Size()) -> Size:
         """The shape of draws."""
         return Size(sample_shape) + self._batch_shape + self._event_shape
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from ..ops.tensors.construct import finfo
 from ..ops.tensors.sizes import Size
@@ -52,7 +53,7 @@ class FisherSnedecor(Distribution):
         below = self.df1 * (self.df2 - 2).pow(2) * (self.df2 - 4)
         return (above / below).masked_fill(self.df2 <= 4, math.nan)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         above, below = (each.rsample(sample_shape) for each in (self._gamma1, self._gamma2))
         tiny = finfo(below.dtype).tiny
         below.detach().clamp_(min=tiny)

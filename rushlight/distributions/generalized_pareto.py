@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from ..ops.gradients.rows import aten
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
 from . import constraints
+from .constraints import Constraint
 from .distribution import Distribution
 
 __all__ = ["GeneralizedPareto"]
@@ -41,7 +42,9 @@ class GeneralizedPareto(Distribution):
     ) -> None:
         self._take(validate_args, loc=loc, scale=scale, concentration=concentration)
 
-    def _by_concentration(self, value: Tensor, curved: Any, straight: Tensor) -> Tensor:
+    def _by_concentration(
+        self, value: Tensor, curved: Callable[[Tensor], Tensor], straight: Tensor
+    ) -> Tensor:
         """`curved(k)` where k is not 0, else `straight`."""
         is_zero = aten.isclose(self.concentration, self.concentration.new_zeros(()))
         safe = aten.where(is_zero, aten.ones_like(self.concentration), self.concentration)
@@ -50,7 +53,7 @@ class GeneralizedPareto(Distribution):
     def _z(self, value: Tensor) -> Tensor:
         return (value - self.loc) / self.scale
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return self.icdf(aten.rand(shape, dtype=self.loc.dtype, device=self.loc.device))
 
@@ -97,7 +100,7 @@ class GeneralizedPareto(Distribution):
         return self.loc
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         k = self.concentration
         end = self.loc - self.scale / k
         return constraints.interval(self.loc, aten.where(k < 0, end, math.inf))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from ..nn.functional import binary_cross_entropy_with_logits
 from ..ops.gradients.rows import aten
@@ -58,7 +58,7 @@ class Geometric(ProbsOrLogits):
     def variance(self) -> Tensor:
         return (1.0 / self.probs - 1.0) / self.probs
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape, probs = self._extended_shape(sample_shape), self.probs
         with no_grad():
             drawn = probs.new_empty(shape).uniform_(finfo(probs.dtype).tiny, 1)

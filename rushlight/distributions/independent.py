@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Self, TypeVar
+from collections.abc import Sequence
+from typing import Generic, Self, TypeVar
 
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
 from . import constraints
+from .constraints import Constraint
 from .distribution import Distribution
 from .utils import _sum_rightmost
 
@@ -19,7 +21,7 @@ class Independent(Distribution, Generic[D]):
     """The last `reinterpreted_batch_ndims` dimensions of a batch as one value: log-probabilities
     and entropies are summed up over them."""
 
-    arg_constraints: dict[str, Any] = {}
+    arg_constraints: dict[str, Constraint] = {}
     _batched = {}
     base_dist: D
 
@@ -55,7 +57,7 @@ class Independent(Distribution, Generic[D]):
         return self.reinterpreted_batch_ndims == 0 and bool(self.base_dist.has_enumerate_support)
 
     @constraints.dependent_property
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         inner = self.base_dist.support
         if not self.reinterpreted_batch_ndims:
             return inner
@@ -73,10 +75,10 @@ class Independent(Distribution, Generic[D]):
     def variance(self) -> Tensor:
         return self.base_dist.variance
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.base_dist.sample(sample_shape)
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from ..ops.tensors.construct import finfo
 from ..ops.tensors.sizes import Size
@@ -44,7 +44,7 @@ class Laplace(Distribution):
     def stddev(self) -> Tensor:
         return 2**0.5 * self.scale
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         drawn = self.loc.new_empty(shape).uniform_(finfo(self.loc.dtype).eps - 1, 1)
         return self.loc - self.scale * drawn.sign() * (-drawn.abs()).log1p()

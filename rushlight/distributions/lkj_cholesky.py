@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from ..ops.gradients.rows import aten
 from ..ops.table.grad_mode import no_grad
@@ -54,7 +55,7 @@ class LKJCholesky(Distribution):
         new.dim = self.dim
         new._beta = self._beta.expand(batch_shape + (self.dim,))
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             square = self._beta.sample(sample_shape).unsqueeze(-1)
             normal = aten.randn(

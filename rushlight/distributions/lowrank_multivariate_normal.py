@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from ..ops.eager.namespace import broadcast_shapes
 from ..ops.gradients.rows import aten
@@ -143,7 +144,7 @@ class LowRankMultivariateNormal(Distribution):
         inside = aten.linalg_solve_triangular(tril, W.mT / D.unsqueeze(-2), upper=False)
         return (aten.diag_embed(D.reciprocal()) - inside.mT @ inside).expand(self._matrix_shape())
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape, (W, D, _) = self._extended_shape(sample_shape), self._parts
         dtype, device = self.loc.dtype, self.loc.device
         along = _standard_normal(shape[:-1] + W.shape[-1:], dtype=dtype, device=device)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
 from . import constraints
 from .categorical import Categorical
-from .constraints import MixtureSameFamilyConstraint
+from .constraints import Constraint, MixtureSameFamilyConstraint
 from .distribution import Distribution
 
 __all__ = ["MixtureSameFamily"]
@@ -47,7 +48,7 @@ class MixtureSameFamily(Distribution):
         component_distribution: the last dimension of its batch is the components'.
     """
 
-    arg_constraints: dict[str, Any] = {}
+    arg_constraints: dict[str, Constraint] = {}
     has_rsample = False
     _batched = {}
 
@@ -74,7 +75,7 @@ class MixtureSameFamily(Distribution):
         new._event_ndims = self._event_ndims
 
     @constraints.dependent_property
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         return MixtureSameFamilyConstraint(self._component_distribution.support)
 
     @property
@@ -110,7 +111,7 @@ class MixtureSameFamily(Distribution):
         of_components = self.component_distribution.log_prob(self._pad(self._checked(value)))
         return (of_components + self.mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             chosen = self.mixture_distribution.sample(sample_shape)
             drawn = self.component_distribution.sample(sample_shape)

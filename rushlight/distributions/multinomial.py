@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from ..ops.gradients.rows import aten
 from ..ops.table.grad_mode import no_grad
@@ -12,6 +13,7 @@ from ..ops.tensors.tensor import Tensor
 from . import constraints
 from .binomial import Binomial
 from .categorical import Categorical
+from .constraints import Constraint
 from .one_hot_categorical import OfCategorical
 from .utils import broadcast_all
 
@@ -53,7 +55,7 @@ class Multinomial(OfCategorical):
         new._binomial = self._binomial.expand(batch_shape + self._event_shape)
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         return constraints.multinomial(self.total_count)
 
     @property
@@ -64,7 +66,7 @@ class Multinomial(OfCategorical):
     def variance(self) -> Tensor:
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         sample_shape = Size(sample_shape)
         with no_grad():
             drawn = self._categorical.sample(Size((self.total_count,)) + sample_shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from ..nn.functional import logsigmoid
 from ..ops.gradients.rows import aten
@@ -58,7 +58,7 @@ class NegativeBinomial(ProbsOrLogits):
         """The law of rates, of which this is a mixture of Poisson laws."""
         return Gamma(self.total_count, (-self.logits).exp(), validate_args=False)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             return aten.poisson(self._gamma.sample(sample_shape))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 from ..ops.gradients.rows import aten
 from ..ops.table.grad_mode import no_grad
@@ -53,12 +53,12 @@ class Normal(ExponentialFamily):
     def variance(self) -> Tensor:
         return self.scale.pow(2)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             return aten.normal(self.loc.expand(shape), self.scale.expand(shape))
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return self.loc + self.scale * _standard_normal(shape, self.loc.dtype, self.loc.device)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from ..ops.gradients.rows import aten
 from ..ops.tensors.sizes import Size
@@ -23,7 +24,7 @@ class OfCategorical(Distribution):
         super()._expand_parts(new, batch_shape)
         new._categorical = self._categorical.expand(batch_shape)
 
-    def _new(self, *args: Any, **options: Any) -> Tensor:
+    def _new(self, *args: object, **options: object) -> Tensor:
         """A new tensor of the parameter's dtype."""
         return self._categorical._new(*args, **options)
 
@@ -87,7 +88,7 @@ class OneHotCategorical(OfCategorical):
     def _as_vectors(self, numbers: Tensor) -> Tensor:
         return aten.one_hot(numbers, self._categorical._num_events).to(self.probs.dtype)
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self._as_vectors(self._categorical.sample(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -109,5 +110,5 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     has_rsample = True
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.sample(sample_shape) + (self.probs - self.probs.detach())

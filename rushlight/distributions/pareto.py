@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..ops.tensors.tensor import Tensor
 from . import constraints
+from .constraints import Constraint
 from .exponential import Exponential
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform
@@ -29,7 +28,7 @@ class Pareto(TransformedDistribution):
         super().__init__(logarithm, steps, validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         return constraints.greater_than_eq(self.scale)
 
     @property

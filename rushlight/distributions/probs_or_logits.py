@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, overload
 
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
@@ -12,15 +12,25 @@ from .utils import lazy_property, logits_to_probs, probs_to_logits
 __all__ = ["ProbsOrLogits", "which_is_given"]
 
 
-def which_is_given(probs: Any, logits: Any) -> tuple[str, Any]:
+@overload
+def which_is_given(probs: Tensor | None, logits: Tensor | None) -> tuple[str, Tensor]: ...
+@overload
+def which_is_given(
+    probs: Tensor | float | None, logits: Tensor | float | None
+) -> tuple[str, Tensor | float]: ...
+def which_is_given(
+    probs: Tensor | float | None, logits: Tensor | float | None
+) -> tuple[str, Tensor | float]:
     """The name and value of the one that is not None.
 
     Raises:
         ValueError: both are given, or neither.
     """
-    if (probs is None) == (logits is None):
-        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-    return ("logits", logits) if probs is None else ("probs", probs)
+    if probs is None and logits is not None:
+        return "logits", logits
+    if probs is not None and logits is None:
+        return "probs", probs
+    raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
 
 class ProbsOrLogits(Distribution):
@@ -47,7 +57,7 @@ class ProbsOrLogits(Distribution):
         """The shape of `probs` and `logits`."""
         return self._param.shape
 
-    def _new(self, *args: Any, **options: Any) -> Tensor:
+    def _new(self, *args: object, **options: object) -> Tensor:
         """A new tensor of the parameter's dtype."""
         return self._param.new(*args, **options)
 

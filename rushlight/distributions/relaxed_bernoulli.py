@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from ..ops.gradients.rows import aten
 from ..ops.tensors.sizes import Size
@@ -40,7 +41,7 @@ class LogitRelaxedBernoulli(ProbsOrLogits):
         super()._expand_parts(new, batch_shape)
         new.temperature = self.temperature
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         share = clamp_probs(self.probs.expand(shape))
         drawn = clamp_probs(aten.rand(shape, dtype=share.dtype, device=share.device))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from ..ops.gradients.rows import aten
 from ..ops.tensors.sizes import Size
@@ -43,7 +44,7 @@ class ExpRelaxedCategorical(OfCategorical):
         super()._expand_parts(new, batch_shape)
         new.temperature = self.temperature
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         drawn = clamp_probs(aten.rand(shape, dtype=self.logits.dtype, device=self.logits.device))
         scores = (self.logits - (-drawn.log()).log()) / self.temperature

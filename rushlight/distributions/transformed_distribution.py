@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
 from . import constraints
+from .constraints import Constraint
 from .distribution import Distribution
 from .independent import Independent
 from .transforms import ComposeTransform, Transform
+from .transforms.base import Shape
 from .utils import _sum_rightmost
 
 __all__ = ["TransformedDistribution"]
 
 
-def _as_list(transforms: Any) -> list[Transform]:
+def _as_list(transforms: object) -> list[Transform]:
     if isinstance(transforms, Transform):
         return [transforms]
     if not isinstance(transforms, list):
@@ -37,7 +40,7 @@ class TransformedDistribution(Distribution):
         ValueError: no transforms, or a base of too few dimensions for them.
     """
 
-    arg_constraints: dict[str, Any] = {}
+    arg_constraints: dict[str, Constraint] = {}
     _batched = {}
     base_dist: Distribution
 
@@ -69,7 +72,7 @@ class TransformedDistribution(Distribution):
 
     def _expand_parts(self, new: Self, batch_shape: Size) -> None:
         super()._expand_parts(new, batch_shape)
-        shape = batch_shape + self._event_shape
+        shape: Shape = batch_shape + self._event_shape
         for transform in reversed(self.transforms):
             shape = transform.inverse_shape(shape)
         inner = Size(shape[: len(shape) - len(self.base_dist.event_shape)])
@@ -77,7 +80,7 @@ class TransformedDistribution(Distribution):
         new.transforms = self.transforms
 
     @constraints.dependent_property(is_discrete=False)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         if not self.transforms:
             return self.base_dist.support
         made = self.transforms[-1].codomain
@@ -98,16 +101,16 @@ class TransformedDistribution(Distribution):
             value = transform.inv(value)
         return value
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             return self._forth(self.base_dist.sample(sample_shape))
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self._forth(self.base_dist.rsample(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         after, own = self._checked(value), len(self._event_shape)
-        stretch: Any = 0.0
+        stretch: Tensor | float = 0.0
         for transform in reversed(self.transforms):
             before = transform.inv(after)
             own += transform.domain.event_dim - transform.codomain.event_dim
@@ -115,18 +118,16 @@ class TransformedDistribution(Distribution):
             stretch = stretch + _sum_rightmost(each, own - transform.domain.event_dim)
             after = before
         density = self.base_dist.log_prob(after)
-        result: Tensor = _sum_rightmost(density, own - len(self.base_dist.event_shape)) - stretch
-        return result
+        return _sum_rightmost(density, own - len(self.base_dist.event_shape)) - stretch
 
-    def _monotonize_cdf(self, value: Any) -> Any:
+    def _monotonize_cdf(self, value: Tensor) -> Tensor:
         """The share below turned into the share above where the transforms fall."""
         sign = ComposeTransform(self.transforms).sign
         rises = isinstance(sign, int) and sign == 1
         return value if rises else 0.5 + sign * (value - 0.5)
 
     def cdf(self, value: Tensor) -> Tensor:
-        below: Tensor = self._monotonize_cdf(self.base_dist.cdf(self._back(self._checked(value))))
-        return below
+        return self._monotonize_cdf(self.base_dist.cdf(self._back(self._checked(value))))
 
     def icdf(self, value: Tensor) -> Tensor:
         return self._forth(self.base_dist.icdf(self._monotonize_cdf(value)))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from ..ops.gradients.rows import aten
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
 from . import constraints
+from .constraints import Constraint
 from .distribution import Distribution
 
 __all__ = ["Uniform"]
@@ -27,14 +28,14 @@ class Uniform(Distribution):
         self._take(validate_args, low=low, high=high)
 
     @property
-    def arg_constraints(self) -> dict[str, Any]:
+    def arg_constraints(self) -> dict[str, Constraint]:
         return {
             "low": constraints.less_than(self.high),
             "high": constraints.greater_than(self.low),
         }
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
-    def support(self) -> Any:
+    def support(self) -> Constraint:
         return constraints.interval(self.low, self.high)
 
     @property
@@ -57,7 +58,7 @@ class Uniform(Distribution):
     def variance(self) -> Tensor:
         return self._width.pow(2) / 12
 
-    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         share = aten.rand(shape, dtype=self.low.dtype, device=self.low.device)
         return self.low + self._width * share

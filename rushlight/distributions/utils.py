@@ -30,7 +30,7 @@ def _is_parameter(value: object) -> bool:
     return isinstance(value, Tensor | int | float) or hasattr(value, "__torch_function__")
 
 
-def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
+def broadcast_all(*values: Tensor | float) -> tuple[Tensor, ...]:
     """Tensors of one shape from tensors and numbers.
 
     Numbers take dtype and device of the first tensor; where there is none, the default dtype.
@@ -87,7 +87,7 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
 class _lazy_property_and_property(property):
     """A lazy property asked for on the class, for those who look for its docstring."""
 
-    def __init__(self, wrapped: Callable[..., Any]) -> None:
+    def __init__(self, wrapped: Callable[..., object]) -> None:
         super().__init__(wrapped)
 
 

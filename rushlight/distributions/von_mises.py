@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 from ..ops.gradients.rows import aten
 from ..ops.memory.dtype import DTYPES
@@ -62,7 +62,7 @@ class VonMises(Distribution):
         exact = (1 + rho**2) / (2 * rho)
         return aten.where(kappa < 1e-5, 1 / kappa + kappa, exact)  # its series near 0
 
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """Draws, in double precision inside (Best and Fisher, "Efficient simulation of the von
         Mises distribution", 1979)."""
         shape = self._extended_shape(sample_shape)

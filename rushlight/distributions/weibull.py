@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..ops.gradients.rows import aten
 from ..ops.tensors.tensor import Tensor
 from . import constraints
@@ -31,7 +29,7 @@ class Weibull(TransformedDistribution):
         self.scale, self.concentration = broadcast_all(scale, concentration)
         self.concentration_reciprocal = self.concentration.reciprocal()
         base = Exponential(aten.ones_like(self.scale), validate_args=validate_args)
-        power: Any = PowerTransform(exponent=self.concentration_reciprocal)
+        power = PowerTransform(exponent=self.concentration_reciprocal)
         steps = [power, AffineTransform(loc=0, scale=self.scale)]
         super().__init__(base, steps, validate_args=validate_args)
 

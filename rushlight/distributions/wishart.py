@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from ..ops.eager.namespace import broadcast_shapes
 from ..ops.gradients.rows import aten
@@ -12,6 +13,7 @@ from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
 from . import constraints
 from .chi2 import Chi2
+from .constraints import Constraint
 from .covariances import Covariance, half_log_det
 from .exp_family import ExponentialFamily
 
@@ -89,7 +91,7 @@ class Wishart(Covariance, ExponentialFamily):
         new._dist_chi2 = self._dist_chi2.expand(batch_shape + self._event_shape[:1])
 
     @property
-    def arg_constraints(self) -> dict[str, Any]:
+    def arg_constraints(self) -> dict[str, Constraint]:
         return {
             "covariance_matrix": constraints.positive_definite,
             "precision_matrix": constraints.positive_definite,
@@ -113,7 +115,7 @@ class Wishart(Covariance, ExponentialFamily):
         outer = diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2)
         return self.df[..., None, None] * (whole.pow(2) + outer)
 
-    def _bartlett_sampling(self, sample_shape: Any = Size()) -> Tensor:
+    def _bartlett_sampling(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """L A A^T L^T: chi on A's diagonal, normal numbers below it (Bartlett, 1933)."""
         size = self._event_shape[-1]
         inner = self._dist_chi2.rsample(sample_shape).sqrt().diag_embed(dim1=-2, dim2=-1)
@@ -125,7 +127,7 @@ class Wishart(Covariance, ExponentialFamily):
 
     def rsample(
         self,
-        sample_shape: Any = Size(),
+        sample_shape: Sequence[int] = Size(),
         max_try_correction: int | None = None,
     ) -> Tensor:
         """Draws; what seems singular is drawn again, at most `max_try_correction` times (10).

@@ -4,7 +4,6 @@ p has values that q has not."""
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ...ops.gradients.rows import aten
 from ...ops.tensors.tensor import Tensor
@@ -38,7 +37,7 @@ _NEVER: dict[type[Distribution], tuple[type[Distribution], ...]] = {
 """Of each family those that hold some of its values for impossible."""
 
 
-def _some_parameter(p: Any) -> Tensor:
+def _some_parameter(p: object) -> Tensor:
     for name in ("rate", "loc", "alpha", "concentration1", "probs"):
         if hasattr(p, name):
             found: Tensor = getattr(p, name)
@@ -190,7 +189,7 @@ def _bernoulli_poisson(p: Bernoulli, q: Poisson) -> Tensor:
 # --------------------------------------------------------------------------- within bounds
 
 
-def _is_within(p: Any, low: Any, high: Any) -> Any:
+def _is_within(p: Uniform, low: Tensor | float, high: Tensor | float) -> Tensor:
     return (p.low >= low) & (p.high <= high)
 
 

@@ -27,6 +27,7 @@ from ..normal import Normal
 from ..one_hot_categorical import OneHotCategorical
 from ..pareto import Pareto
 from ..poisson import Poisson
+from ..probs_or_logits import ProbsOrLogits
 from ..transformed_distribution import TransformedDistribution
 from ..uniform import Uniform
 from ..utils import _sum_rightmost, euler_constant
@@ -55,7 +56,7 @@ def _exponential_families(p: ExponentialFamily, q: ExponentialFamily) -> Tensor:
     return result
 
 
-def _coins(p: Any, q: Any, of_one: Tensor, of_zero: Tensor) -> Tensor:
+def _coins(p: ProbsOrLogits, q: ProbsOrLogits, of_one: Tensor, of_zero: Tensor) -> Tensor:
     """Two terms of a sum, which are infinite where q is sure, and 0 where p is."""
     of_one = of_one.masked_fill(q.probs == 0, math.inf).masked_fill(p.probs == 0, 0)
     of_zero = of_zero.masked_fill(q.probs == 1, math.inf).masked_fill(p.probs == 1, 0)

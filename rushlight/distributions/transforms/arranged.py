@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
 
 from ...ops.gradients.rows import aten
 from ...ops.tensors.sizes import Size
@@ -12,7 +11,7 @@ from ...ops.tensors.tensor import Tensor
 from .. import constraints
 from ..constraints import Constraint
 from ..utils import _sum_rightmost
-from .base import Transform, check_length
+from .base import Shape, Transform, check_length
 
 __all__ = ["CatTransform", "ReshapeTransform", "StackTransform"]
 
@@ -51,14 +50,14 @@ class ReshapeTransform(Transform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return x.new_zeros(x.shape[: x.dim() - len(self.in_shape)])
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         return _exchanged(shape, self.in_shape, self.out_shape)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         return _exchanged(shape, self.out_shape, self.in_shape)
 
 
-def _exchanged(shape: Any, expected: Size, other: Size) -> Any:
+def _exchanged(shape: Shape, expected: Size, other: Size) -> Shape:
     check_length(len(shape) >= len(expected))
     kept = len(shape) - len(expected)
     if shape[kept:] != expected:

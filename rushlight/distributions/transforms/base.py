@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...ops.gradients.rows import aten
 from ...ops.tensors.tensor import Tensor
@@ -12,6 +12,8 @@ from ..constraints import Constraint
 from ..utils import _sum_rightmost
 
 __all__ = ["ComposeTransform", "IndependentTransform", "Transform", "identity_transform"]
+
+Shape = tuple[int, ...]
 
 
 def check_length(is_enough: bool) -> None:
@@ -39,20 +41,25 @@ class Transform:
     """
 
     bijective: Any = False
-    domain: Any
-    codomain: Any
     _arguments: ClassVar[tuple[str, ...]] = ()
     """Attributes that the constructor takes, in order, before `cache_size`."""
     _is_told_by_arguments: ClassVar[bool] = False
     """Whether transforms of this class with equal arguments are equal."""
 
+    if TYPE_CHECKING:  # attributes of some, properties of others
+
+        @property
+        def domain(self) -> Constraint: ...
+        @property
+        def codomain(self) -> Constraint: ...
+
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
             raise ValueError("cache_size must be 0 or 1")
         self._cache_size = cache_size
-        self._inv: Any = None
+        self._inv: Transform | None = None
         if cache_size:
-            self._cached_x_y: tuple[Any, Any] = (None, None)
+            self._cached_x_y: tuple[Tensor | None, Tensor | None] = (None, None)
         super().__init__()
 
     @property
@@ -71,14 +78,13 @@ class Transform:
         """The way back; its own way back is this."""
         if self._inv is None:
             self._inv = self._make_inverse()
-        made: Transform = self._inv
-        return made
+        return self._inv
 
     def _make_inverse(self) -> Transform:
         return _InverseTransform(self)
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Tensor | int:
         """+1 or -1, the derivative's sign, where there is one."""
         raise NotImplementedError
 
@@ -108,21 +114,25 @@ class Transform:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tensor) -> Tensor:
         """The result for `x`."""
         if self._cache_size == 0:
             return self._call(x)
-        if x is not self._cached_x_y[0]:
-            self._cached_x_y = (x, self._call(x))
-        return self._cached_x_y[1]
+        before, after = self._cached_x_y
+        if after is None or x is not before:
+            after = self._call(x)
+            self._cached_x_y = (x, after)
+        return after
 
-    def _inv_call(self, y: Any) -> Any:
+    def _inv_call(self, y: Tensor) -> Tensor:
         """What the result `y` comes from."""
         if self._cache_size == 0:
             return self._inverse(y)
-        if y is not self._cached_x_y[1]:
-            self._cached_x_y = (self._inverse(y), y)
-        return self._cached_x_y[0]
+        before, after = self._cached_x_y
+        if before is None or y is not after:
+            before = self._inverse(y)
+            self._cached_x_y = (before, y)
+        return before
 
     def _call(self, x: Tensor) -> Tensor:
         raise NotImplementedError
@@ -137,11 +147,11 @@ class Transform:
     def __repr__(self) -> str:
         return f"{self.__class__.__name__}()"
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         """The result's shape, from the argument's."""
         return shape
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         """The argument's shape, from the result's."""
         return shape
 
@@ -157,11 +167,11 @@ class _InverseTransform(Transform):
         self._inv: Transform = transform
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         return self._inv.codomain
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> Constraint:
         return self._inv.domain
 
     @property
@@ -169,7 +179,7 @@ class _InverseTransform(Transform):
         return bool(self._inv.bijective)
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Tensor | int:
         return self._inv.sign
 
     def with_cache(self, cache_size: int = 1) -> Transform:
@@ -178,19 +188,19 @@ class _InverseTransform(Transform):
     def __repr__(self) -> str:
         return f"{self.__class__.__name__}({self._inv!r})"
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tensor) -> Tensor:
         return self._inv._inv_call(x)
 
-    def _inv_call(self, y: Any) -> Any:
+    def _inv_call(self, y: Tensor) -> Tensor:
         return self._inv(y)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return -self._inv.log_abs_det_jacobian(y, x)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         return self._inv.inverse_shape(shape)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         return self._inv.forward_shape(shape)
 
 
@@ -241,8 +251,8 @@ class ComposeTransform(Transform):
         return all(part.bijective for part in self.parts)
 
     @property
-    def sign(self) -> Any:
-        product: Any = 1
+    def sign(self) -> Tensor | int:
+        product: Tensor | int = 1
         for part in self.parts:
             product = product * part.sign
         return product
@@ -252,12 +262,12 @@ class ComposeTransform(Transform):
         back._inv = self
         return back
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Tensor) -> Tensor:
         for part in self.parts:
             x = part(x)
         return x
 
-    def _inv_call(self, y: Any) -> Any:
+    def _inv_call(self, y: Tensor) -> Tensor:
         for part in reversed(self.parts):
             y = part._inv_call(y)
         return y
@@ -275,12 +285,12 @@ class ComposeTransform(Transform):
         assert total is not None
         return total
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         for part in self.parts:
             shape = part.forward_shape(shape)
         return shape
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         for part in reversed(self.parts):
             shape = part.inverse_shape(shape)
         return shape
@@ -323,27 +333,25 @@ class IndependentTransform(Transform):
         return bool(self.base_transform.bijective)
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Tensor | int:
         return self.base_transform.sign
 
     def _call(self, x: Tensor) -> Tensor:
         check_length(x.dim() >= self.domain.event_dim)
-        result: Tensor = self.base_transform(x)
-        return result
+        return self.base_transform(x)
 
     def _inverse(self, y: Tensor) -> Tensor:
         check_length(y.dim() >= self.codomain.event_dim)
-        result: Tensor = self.base_transform.inv(y)
-        return result
+        return self.base_transform.inv(y)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         each = self.base_transform.log_abs_det_jacobian(x, y)
         return _sum_rightmost(each, self.reinterpreted_batch_ndims)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         return self.base_transform.forward_shape(shape)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         return self.base_transform.inverse_shape(shape)
 
     def __repr__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...nn.functional import softplus
 from ...ops.eager.namespace import broadcast_shapes
@@ -13,7 +13,7 @@ from ...ops.tensors.tensor import Tensor
 from .. import constraints
 from ..constraints import Constraint
 from ..utils import _sum_rightmost, broadcast_all
-from .base import Transform
+from .base import Shape, Transform
 
 if TYPE_CHECKING:
     from ..distribution import Distribution
@@ -84,10 +84,10 @@ class PowerTransform(Transform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return (self.exponent * y / x).abs().log()
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         return broadcast_shapes(shape, self.exponent.shape)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         return broadcast_shapes(shape, self.exponent.shape)
 
 
@@ -197,7 +197,7 @@ class AffineTransform(Transform):
         return self.domain
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> Tensor | int:
         if isinstance(self.scale, Tensor):
             return self.scale.sign()
         return (self.scale > 0) - (self.scale < 0)
@@ -218,14 +218,14 @@ class AffineTransform(Transform):
             each = each.expand(broadcast_shapes(each.shape, x.shape))
         return _sum_rightmost(each, self.event_dim).expand(kept)
 
-    def _shape(self, shape: Any) -> Any:
+    def _shape(self, shape: Shape) -> Shape:
         given = (getattr(each, "shape", ()) for each in (self.loc, self.scale))
         return broadcast_shapes(shape, *given)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         return self._shape(shape)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         return self._shape(shape)
 
 
@@ -245,7 +245,7 @@ class CumulativeDistributionTransform(Transform):
         return 1
 
     @property
-    def domain(self) -> Any:
+    def domain(self) -> Constraint:
         return self.distribution.support
 
     def _call(self, x: Tensor) -> Tensor:

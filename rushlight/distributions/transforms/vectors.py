@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ...nn.functional import logsigmoid, pad, softplus
 from ...ops.gradients.rows import aten
@@ -11,7 +10,7 @@ from ...ops.tensors.construct import finfo
 from ...ops.tensors.tensor import Tensor
 from .. import constraints
 from ..utils import tril_matrix_to_vec, vec_to_tril_matrix
-from .base import Transform, check_length
+from .base import Shape, Transform, check_length
 from .pointwise import inside_unit
 
 __all__ = [
@@ -60,7 +59,7 @@ class CorrCholeskyTransform(Transform):
         doubled: Tensor = softplus(-2 * x)
         return of_rows - 2 * (x + doubled - math.log(2.0)).sum(-1)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         check_length(len(shape) >= 1)
         count = shape[-1]
         size = round((0.25 + 2 * count) ** 0.5 + 0.5)
@@ -68,7 +67,7 @@ class CorrCholeskyTransform(Transform):
             raise ValueError("Input is not a flattened lower-diagonal number")
         return (*shape[:-1], size, size)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         check_length(len(shape) >= 2)
         rows, columns = shape[-2:]
         if rows != columns:
@@ -89,11 +88,11 @@ class SoftmaxTransform(Transform):
     def _inverse(self, y: Tensor) -> Tensor:
         return y.log()
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         check_length(len(shape) >= 1)
         return shape
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         check_length(len(shape) >= 1)
         return shape
 
@@ -128,11 +127,11 @@ class StickBreakingTransform(Transform):
         shifted = x - _remaining(x)
         return (logsigmoid(shifted) - shifted + y[..., :-1].log()).sum(-1)
 
-    def forward_shape(self, shape: Any) -> Any:
+    def forward_shape(self, shape: Shape) -> Shape:
         check_length(len(shape) >= 1)
         return (*shape[:-1], shape[-1] + 1)
 
-    def inverse_shape(self, shape: Any) -> Any:
+    def inverse_shape(self, shape: Shape) -> Shape:
         check_length(len(shape) >= 1)
         return (*shape[:-1], shape[-1] - 1)
 
