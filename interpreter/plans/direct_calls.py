@@ -1,4 +1,4 @@
-"""Direct forms of a plan's pointwise operators, which take over when it has run often.
+"""Direct forms of a plan's operators, which take over when it has run often.
 
 A plan asks `warm0` whether to call `d0`, which knows calls beforehand (`ops/table/direct.py`), or
 to do what it has written out.  Operators whose operands change their sizes all the time cool down.

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...ir.graph import Node
 from ...ops.kernels import LARGE as JOINED
+from ...ops.table.direct import has_direct_form
 from ...ops.table.inline import ORDINARY, Inline, is_constant
 from ...ops.table.record import Operator
 from ...typecheck.class_types import ClassType
@@ -438,7 +439,7 @@ class _Writer:
             elif entry.on_arrays is not None and operands[0].startswith("r") and shown["a"]:
                 call = f"p{operator}({every}) if {ORDINARY.format(operands[0])} else {call}"
                 self._used += OPERATOR
-            if shown["a"] and not many and self._is_pointwise(entry, operands):
+            if shown["a"] and self._may_be_direct(entry, operands):
                 self.source.direct.add(operator)
                 small = f" and {operands[0]}.size < {LARGE}" if "reuse(" in call else ""
                 call = f"d{operator}({every}) if warm{operator}{small} else {call}"
@@ -446,10 +447,10 @@ class _Writer:
             return f"{shown['a']}= {call}" if shown["a"] else call
         return f"{shown['a']} = {call}"
 
-    def _is_pointwise(self, entry: Operator, operands: Sequence[str]) -> bool:
+    def _may_be_direct(self, entry: Operator, operands: Sequence[str]) -> bool:
         """Whether an operator may have a direct form here."""
         is_plain = not (self._called or self._noted or self._counts)
-        return is_plain and bool(entry.formula) and operands[0].startswith("r")
+        return is_plain and has_direct_form(entry) and operands[0].startswith("r")
 
     def _written_out(
         self, forms: Sequence[Inline], step: Step, operands: list[str], result: str, call: str

@@ -15,7 +15,7 @@ import numpy as np
 from ..kernels import LARGE
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import written
-from ..table.direct import direct_form
+from ..table.direct import direct_form, has_direct_form
 from ..table.grad_mode import is_grad_enabled
 from ..table.table import Operator
 from ..tensors.tape_port import tape
@@ -115,7 +115,7 @@ def keep_shortcut(
     """Remember the shortcut for arguments of some types; others are as the overload has them by
     default.
 
-    That of a pointwise operator calls its direct form, once it is used often or for much.
+    That of an operator with a direct form calls it, once it is used often or for much.
     """
 
     def with_forward(forward: Forward) -> Shortcut:
@@ -131,7 +131,7 @@ def keep_shortcut(
             shortcuts[types] = with_forward(direct_form(entry))
         return first(*args)
 
-    if entry.formula and issubclass(types[0], Tensor):
+    if has_direct_form(entry) and issubclass(types[0], Tensor):
         shortcuts[types] = counted
 
 

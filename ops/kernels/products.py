@@ -1,28 +1,43 @@
-"""Products of matrices by whichever library is quicker for their sizes.
+"""Products of matrices.
 
-Small ones are OpenBLAS's, which computes them on one thread.  What is larger are our kernels',
-whose results do not depend on the number of threads; where there are none it is OpenBLAS's too.
+Those of float32 and float64 are our kernels', whose results do not depend on the number of threads;
+where there are none, and for other dtypes, they are OpenBLAS's, which computes small ones on one
+thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from ..memory.dtype import Array
-from . import blas, family
+from . import Prepared, blas, family
 
-__all__ = ["SMALL", "dot", "matmul", "tensordot"]
+__all__ = ["dot", "matmul", "tensordot"]
 
-SMALL: Final = 1 << 13
-"""Multiplications: a product that needs fewer is `a.dot(b)`."""
 _KNOWN: Final = (np.dtype(np.float32), np.dtype(np.float64))
-_SQUARE: Final = 1 << 18
-_TURNED: Final = 1 << 15
-"""Multiplications from which our kernels are quicker; with several rows and a turned matrix."""
+
+
+def _multiplied(a: Array, b: Array, bias: Array | None) -> Any:
+    return family("matrices").multiply(a, b, bias)
+
+
+def _multiplied_batches(a: Array, b: Array) -> Any:
+    return family("matrices").multiply_batches(a, b)
+
+
+_products: Final = Prepared(_multiplied)
+_batches: Final = Prepared(_multiplied_batches)
+
+
+def _is_ours(a: Array, b: Array) -> bool:
+    """Whether there is something to multiply, and kernels do it."""
+    if a.dtype != b.dtype or a.dtype not in _KNOWN or not (a.size and b.size):
+        return False
+    return family("matrices") is not None
 
 
 def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
@@ -31,19 +46,13 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
     Raises:
         ValueError: the sizes do not fit.
     """
-    rows = len(a) if a.ndim == 2 else 1
-    work = rows * b.size
-    if work >= _TURNED and a.ndim + b.ndim > 2 and a.dtype == b.dtype and a.dtype in _KNOWN:
-        is_turned = rows > 1 and b.strides[0] == b.itemsize
-        native = family("matrices") if work > _SQUARE or is_turned else None
-        if native is not None:
-            made: Array = native.multiply(a, b, bias)
-            return made
-    if a.ndim == b.ndim == 1 and work >= blas.LONGEST and a.dtype == b.dtype and a.dtype in _KNOWN:
-        native = family("matrices")
-        if native is not None:
-            total: Array = native.multiply_vectors(a, b)
-            return total
+    if a.ndim + b.ndim > 2 and _is_ours(a, b):
+        made: Array = _products.call(a, b, bias)
+        return made
+    work = (len(a) if a.ndim == 2 else 1) * b.size
+    if a.ndim == b.ndim == 1 and work >= blas.LONGEST and _is_ours(a, b):
+        total: Array = family("matrices").multiply_vectors(a, b)
+        return total
     alone = work < blas.ALONE and len(b) < blas.LONGEST and a.dtype.kind == "f"
     made = a.dot(b) if alone else blas.dot(a, b)
     return made if bias is None else np.add(made, bias, made)
@@ -71,12 +80,9 @@ def matmul(a: Array, b: Array) -> Array:
     Raises:
         ValueError: the sizes do not fit.
     """
-    work = a.size * b.shape[-1] if min(a.ndim, b.ndim) > 1 else 0
-    if work >= _TURNED and a.dtype == b.dtype and a.dtype in _KNOWN:
-        native = family("matrices")
-        if native is not None:
-            made: Array = native.multiply_batches(a, b)
-            return made
+    if min(a.ndim, b.ndim) > 1 and _is_ours(a, b):
+        made: Array = _batches.call(a, b)
+        return made
     alone = a.size * b.size < blas.ALONE and a.dtype.kind == "f"
     made = np.matmul(a, b) if alone else blas.matmul(a, b)
     return made

@@ -15,7 +15,6 @@ from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..shapes.query import size_of
 from ..shapes.shape import expand, t
-from ..table.inline import inline
 from ..table.out_dtypes import AS_INPUT, SAME, OutDtype
 from ..table.pointwise import as_array, cast, check_result_shape, checked_broadcast
 from ..table.promotion import kind
@@ -108,14 +107,6 @@ def rank_error(sentence: str, *arrays: Array) -> OperatorError:
 # --------------------------------------------------------------------------- products
 
 
-_DOT: Final = (
-    f"({{0}}.dot({{1}}) if len({{0}}) * {{1}}.size < {products.SMALL} else large_dot({{0}}, {{1}}))"
-)
-"""`products.dot` of matrices, written out."""
-
-_DOT_NAMES: Final = {"large_dot": products.dot}
-
-
 def product(a: Array, b: Array, kernel: str = "addmm_impl_cpu_") -> Array:
     """The matrix product; 16-bit floats are multiplied in float32."""
     dtype = a.dtype
@@ -128,15 +119,11 @@ def product(a: Array, b: Array, kernel: str = "addmm_impl_cpu_") -> Array:
     return asarray(blas.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
 
 
-_FLOAT32_MATRICES: Final = "{0}.dtype is float32 is {1}.dtype and {1}.ndim == "
-_MATMUL: Final = inline(_DOT, f"{_FLOAT32_MATRICES}2 and 0 < {{0}}.ndim < 3", names=_DOT_NAMES)
-
-
 @operator(
     "aten::mm(Tensor self, Tensor mat2) -> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
-    inline=inline(_DOT, f"{_FLOAT32_MATRICES}{{0}}.ndim == 2", names=_DOT_NAMES),
+    prepared=True,
     order="out dtype_out dtype",
     cost="product",
     out_dtype=SAME,
@@ -186,6 +173,7 @@ def int_mm(self: Array, mat2: Array) -> Array:
 
 @operator(
     "aten::mv(Tensor self, Tensor vec) -> Tensor",
+    prepared=True,
     autocast_in_graphs="lower",
     cost="product",
     out_dtype=OutDtype(
@@ -251,6 +239,7 @@ def dot(self: Array, tensor: Array) -> Array:
 
 @operator(
     "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
+    prepared=True,
     autocast="lower",
     autocast_in_graphs="lower",
     order="out dtype_out dtype",
@@ -307,7 +296,7 @@ def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
 
 @operator(
     "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
-    inline=_MATMUL,
+    prepared=True,
     cost="product",
     out_overlap="read-first",
 )
@@ -315,7 +304,7 @@ def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
     "aten::matmul(Tensor self, Tensor other) -> Tensor",
     autocast="lower",
     autocast_in_graphs="lower",
-    inline=_MATMUL,
+    prepared=True,
     cost="product",
     out_overlap="read-first",
     rows=rows_of("self", dim=-2),
@@ -423,6 +412,7 @@ def once(forward: Callable[..., Array], *values: object) -> Array | None:
 
 @operator(
     "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+    prepared=True,
     autocast="lower",
     autocast_in_graphs="lower",
     face="layer",

@@ -69,6 +69,7 @@ def _summed(
 @operator(
     "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
     "-> Tensor",
+    prepared=True,
     numbers_between=True,
     autocast="lower",
     autocast_in_graphs="lower",

@@ -454,6 +454,7 @@ def scatter_number(self: Array, dim: int, index: Array, value: Scalar) -> Array:
 operator(
     "aten::scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
     written="unchecked",
+    prepared=True,
 )(_scattered)
 operator(
     "aten::scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
@@ -498,6 +499,7 @@ def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
 operator(
     "aten::scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
     written="unchecked",
+    prepared=True,
 )(_scatter_added)
 
 

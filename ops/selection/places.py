@@ -51,7 +51,7 @@ def combined_natively(self: Array, axis: int, index: Array, source: Array, opera
     operations are those of the kernel.
 
     Raises:
-        IndexOutOfRange: a place is not there; those before it are written.
+        IndexOutOfRange: a place is not there; nothing is written then.
     """
     if source.size < MANY or index.dtype is not _INT64 or not self.flags.carray or not self.ndim:
         return False

@@ -1,8 +1,9 @@
-"""Pointwise operators by the kernels of their formulas, called without a detour.
+"""Operators by their kernels, called without a detour.
 
 What a call of an operator makes is found out by its forward, once for operands of some dtypes,
-sizes and strides; if a kernel gives the same bits, it does the next such calls.  Where the compiler
-is needed, that happens in a thread, and the forward does the work meanwhile.
+sizes and strides.  The next such calls are done by the kernels that it ran, or, of a pointwise
+operator, by that of its formula, if it gives the same bits.  Where the compiler is needed for that,
+it runs in a thread, and the forward does the work meanwhile.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..kernels import ALWAYS, LARGE, family
 from .formula import Formula, letter_of, meeting
 from .record import Operator
 
-__all__ = ["NAMES", "direct_calls", "direct_form"]
+__all__ = ["NAMES", "direct_calls", "direct_form", "has_direct_form"]
 
 _MOST: Final = 300
 """Kernels that a process compiles for this; nothing frees them."""
@@ -41,7 +42,9 @@ def direct_form(entry: Operator) -> Callable[..., Any]:
         module = family("prepared")
         if module is None:
             return entry.forward
-        known = _KNOWN[entry] = module.prepared(entry.forward, partial(_explained, entry))
+        known = _KNOWN[entry] = module.prepared(
+            entry.forward, _explain(entry), writes=entry.is_in_place
+        )
         NAMES[id(known)] = entry.name
     return known
 
@@ -54,7 +57,17 @@ def direct_calls(entry: Operator, cool: Callable[[], object]) -> Any:
     module = family("prepared")
     if module is None or module.CREW is None:
         return None
-    return module.Known(entry.forward, partial(_explained, entry), cool)
+    return module.Known(entry.forward, _explain(entry), cool, writes=entry.is_in_place)
+
+
+def has_direct_form(entry: Operator) -> bool:
+    """Whether native code may learn what calls of an operator do."""
+    return bool(entry.formula) or entry.prepared
+
+
+def _explain(entry: Operator) -> Any:
+    """How it is told; None where it is seen."""
+    return partial(_explained, entry) if entry.formula else None
 
 
 def _explained(entry: Operator, values: Sequence[Any], result: Any) -> Any:

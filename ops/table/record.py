@@ -72,6 +72,7 @@ class Known(TypedDict, total=False):
     of_form: bool
     order: str
     out: str
+    prepared: bool
     out_dtype: OutDtype
     out_layout: OutLayout
     out_overlap: OutOverlap
@@ -101,6 +102,7 @@ def of_twin(known: Known) -> Known:
     twin.pop("out_dtype", None)
     twin.pop("out_layout", None)
     twin.pop("out_overlap", None)
+    twin.pop("prepared", None)
     twin.pop("takes_numbers", None)
     twin.pop("unchosen", None)
     twin.pop("rows", None)
@@ -200,6 +202,10 @@ class Operator:
 
     out_overlap: OutOverlap = ""
     """Whether `out=` may share memory with inputs."""
+
+    prepared: bool = False
+    """Whether native code may learn its calls (`kernels/code/prepared.py`): what it does follows
+    from dtypes, sizes, strides and numbers, and kernels look for all elements that it refuses."""
 
     layout: str = ""
     """How its results lie in memory, a letter for each, where not as computed (see `layouts`)."""

@@ -211,3 +211,62 @@ def test_a_child_of_a_fork_amid_learning_knows_calls_as_before():
             known(x)
             os._exit(len(calls))
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+
+
+def known_sums():
+    """`scatter_add_` of 1-d tensors as native code knows it, learned from one call."""
+    entry = next(e for e in TABLE.operators("aten::scatter_add_"))
+    calls = []
+
+    def counted(*values):
+        calls.append(values)
+        return entry.forward(*values)
+
+    known = module.prepared(counted, writes=True)
+    index, source = np.arange(3000) % 1000, random(3000)
+    known(np.zeros(1000, np.float32), 0, index, source)
+    return known, calls, index, source
+
+
+def test_an_argument_that_is_written_is_given_back():
+    known, calls, index, source = known_sums()
+    wanted = np.ones(1000, np.float32)
+    np.add.at(wanted, index, source)
+    target = np.ones(1000, np.float32)
+    assert known(target, 0, index, source) is target
+    assert target.tobytes() == wanted.tobytes()
+    assert len(calls) == 1
+
+
+def test_what_must_not_be_written_is_refused_by_the_function():
+    known, calls, index, source = known_sums()
+    memory = np.zeros(5000, np.float32)
+    with pytest.raises(Exception, match="refer to a single memory location"):
+        known(memory[:1000], 0, index, memory[999:3999])
+    known(memory[:1000], 0, index, memory[1000:4000])
+    assert len(calls) == 2
+    memory.flags.writeable = False
+    known(memory[:1000], 0, index, source)
+    assert len(calls) == 3
+
+
+def test_nothing_is_written_if_a_place_is_missing():
+    known, _, index, source = known_sums()
+    index[2999] = 1000
+    target = np.zeros(1000, np.float32)
+    with pytest.raises(RuntimeError, match="index 1000 is out of bounds"):
+        known(target, 0, index, source)
+    assert not target.any()
+
+
+@pytest.mark.parametrize("rows", [1, 2, 40])
+def test_products_of_all_calls_have_the_same_bits(rows):
+    unit = torch.jit.CompilationUnit(
+        "def layer(x: Tensor, w: Tensor, b: Tensor) -> Tensor:\n"
+        "    return torch.relu(torch.nn.functional.linear(x, w, b)) @ w\n"
+    )
+    given = [torch.from_numpy(random(*sizes)) for sizes in ((rows, 30), (50, 30), (50,))]
+    wanted = torch.relu(F.linear(*given)) @ given[1]
+    with torch.no_grad():
+        found = {unit.layer(*given).numpy().tobytes() for _ in range(100)}
+    assert found == {wanted.numpy().tobytes()}

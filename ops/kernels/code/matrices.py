@@ -169,13 +169,11 @@ def _way(
     block = _block(rows, strips) if rows > _FEW else max(1, rows)
     step = b_strides[-1] if form in ("dots", "packed turned") else b_strides[-2]
     steps = (*a_strides[-2:], step, *batch[2:])
-    counts = (rows, columns, depth, *(each // size for each in steps))
-    return _Way(
-        product_kernel(form, element),
-        strips * -(-rows // block),
-        _LEAST // max(1, block * width * depth) + 1,
-        np.array([*counts, batch.inner, block, is_biased]),
-    )
+    sizes = (rows, columns, depth, *(each // size for each in steps))
+    counts = np.array([*sizes, batch.inner, block, is_biased])
+    counts.flags.writeable = False
+    kernel, least = product_kernel(form, element), _LEAST // max(1, block * width * depth) + 1
+    return _Way(kernel, strips * -(-rows // block), least, counts)
 
 
 def _form(rows: int, depth: int, columns: int, steps: _Ints, size: int) -> str | None:

@@ -8,6 +8,8 @@ combined in the order of the indices, whoever shares the work.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final
 
@@ -49,7 +51,7 @@ def combine(target: Any, axis: int, index: Any, source: Any, operation: str) -> 
 
     The operation is "put", "sum", "product", "max" or "min"; the source has the target's shape
     but along the axis, where it has as many elements as there are indices.  Whether all places are
-    there; None if the shapes do not fit, or the dtype is unusual.
+    there, else nothing is written; None if the shapes do not fit, or the dtype is unusual.
     """
     target, index, source = target[...], index[...], source[...]
     if operation == "put":
@@ -71,9 +73,36 @@ def _visit(operation: str, element: str, x: Any, other: Any, axis: int, index: A
     units, form = (outer, "last") if inner == 1 else (strip_count(outer, inner), "strips")
     visiting = _kernel(operation, element, form, "whole" if is_whole else "slices")
     outside = np.zeros(1, np.int64)
+    if operation != "take":
+        run(_looking(), index.size, _PER_THREAD, size, index, outside)
     least = _PER_THREAD * units // max(1, other.size) + 1
     run(visiting, units, least, size, count, inner, x, other, index, outside)
     return not outside[0]
+
+
+@cache
+def _looking() -> int:
+    return kernel("look_for_places", (), looking_text)
+
+
+def looking_text(target: Target) -> str:
+    """A kernel that says if one of the indices from `start` to `stop` is no place."""
+    code = Code(target)
+    size = code.spread(code.argument(INT64, "size"))
+
+    def visit(places: list[Value], mask: Value | None) -> None:
+        index = code.argument(POINTER, "index")
+        seen = [code.load_if(_INDICES, code.at(index, at, INT64), mask) for at in places]
+        missing = seen[0].below(size).equals(0)
+        for each in seen[1:]:
+            missing = missing | each.below(size).equals(0)
+        # indices that are masked are 0, which is there if anything is
+        with code.when(code.any_of(missing), rarely=True):
+            code.store(code.constant(INT64, 1), code.argument(POINTER, "outside"))
+
+    code.vectors(code.argument(INT64, "start"), code.argument(INT64, "stop"), 4, visit)
+    places = [(POINTER, name) for name in ("index", "outside")]
+    return code.kernel("look_for_places", [(INT64, "size"), *places])
 
 
 @cache
@@ -88,12 +117,13 @@ def places_text(target: Target, operation: str, element: str, form: str, index: 
     one for every element, or "slices".
     """
     made = _Places(target, operation, Kind(element), index == "whole")
-    if form == "strips":
-        made.strips()
-    elif operation == "take":
-        made.take_last()
-    else:
-        made.combine_last()
+    with made.if_all_are_there():
+        if form == "strips":
+            made.strips()
+        elif operation == "take":
+            made.take_last()
+        else:
+            made.combine_last()
     places = [(POINTER, name) for name in ("x", "other", "index", "outside")]
     return made.code.kernel("places", [*((INT64, name) for name in _COUNTS), *places])
 
@@ -111,6 +141,13 @@ class _Places:
         """Where an element of an array is."""
         element = INT64 if name == "index" else self.element
         return self.code.at(self.code.argument(POINTER, name), index, element)
+
+    @contextmanager
+    def if_all_are_there(self) -> Iterator[None]:
+        """Write nothing if a place was missed before."""
+        code = self.code
+        with code.when(code.load(INT64, code.argument(POINTER, "outside")).equals(0)):
+            yield
 
     def refuse(self, is_outside: Value) -> None:
         """Say that there was a place that is none."""

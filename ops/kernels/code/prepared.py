@@ -1,14 +1,16 @@
 """Functions whose calls are known beforehand: what a call with such arguments runs, and on what.
 
-A function of arrays, numbers and lists of ints that makes one array may spend more time on finding
-out what to do than on doing it.  If nothing of that depends on more than dtypes, sizes, strides and
-the values of numbers, the next such call need not find it out again.  What is done is not derived
-but seen: the first call notes which kernels are run, and on what.  Before that is trusted it is
-done once more, with memory full of other bytes, and must give the same bits.
+A function of arrays, numbers and lists of ints that makes new arrays, or writes its first argument,
+may spend more time on finding out what to do than on doing it.  If nothing of that depends on more
+than dtypes, sizes, strides and the values of numbers, the next such call need not find it out
+again.  What is done is not derived but seen: the first call notes which kernels are run, and on
+what.  Before that is trusted it is done once more, with memory full of other bytes, and must give
+the same bits.
 
 What kernels are given must be an operand, the result, memory that they fill themselves, arrays
 that cannot be written to, or an int64 array of one element: a flag, which begins as 0; a call after
-which it is not is done by the function itself.
+which it is not is done by the function itself.  An operand that is written shares no memory with
+the others in calls that are done so.
 """
 
 from __future__ import annotations
@@ -53,15 +55,18 @@ class Given(NamedTuple):
     place: int
 
 
-def prepared(function: Callable[..., Any], explain: Explain | None = None) -> Callable[..., Any]:
+def prepared(
+    function: Callable[..., Any], explain: Explain | None = None, *, writes: bool = False
+) -> Callable[..., Any]:
     """The function, with calls done natively that are like earlier ones.
 
-    All that a call does besides making one new array must follow from what this module says.
-    What it runs is seen, or what `explain` says.
+    All that a call does besides making new arrays must follow from what this module says.
+    What it runs is seen, or what `explain` says.  One that `writes` does so to its first argument,
+    which it gives back.
     """
     if CREW is None:
         return function
-    known = Known(function, explain)
+    known = Known(function, explain, writes=writes)
     _ALL.append(known)
     return known.call
 
@@ -77,8 +82,11 @@ class Known:
         function: Callable[..., Any],
         explain: Explain | None,
         cool: Callable[[], object] = lambda: None,
+        *,
+        writes: bool = False,
     ) -> None:
         assert CREW is not None
+        self._writes = writes
         self._function, self._explain, self._cool = function, explain, cool
         self._learn = self.learn
         self._known = np.zeros(MOST_ENTRIES + 2, np.int64)
@@ -88,6 +96,7 @@ class Known:
 
     def learn(self, *values: Any) -> Any:
         """Do a call and remember how."""
+        before = values[0].copy("K") if self._writes and type(values[0]) is ndarray else None
         if self._explain is None:
             result, notes = self._seen(values)
         else:
@@ -96,7 +105,7 @@ class Known:
         try:
             if not notes:
                 raise Unknown
-            self._add(_Entry(values, result, notes))
+            self._add(_Entry(values, result, notes, before))
             self._next_wait = 1
         except Unknown:
             self._known[MOST_ENTRIES + 1] = self._next_wait
@@ -140,8 +149,13 @@ class _Entry:
     """A call as native code is told of it."""
 
     def __init__(
-        self, values: Sequence[Any], result: Any, notes: Sequence[tuple[Any, ...]]
+        self,
+        values: Sequence[Any],
+        result: Any,
+        notes: Sequence[tuple[Any, ...]],
+        before: Any = None,
     ) -> None:
+        """`before` is a copy of the first argument where that is written."""
         self._held: list[Any] = [[each for each in values if type(each) is not ndarray]]
         self._places: dict[int, int] = {}
         free = {each.place for note in notes for each in note if type(each) is Given}
@@ -151,9 +165,14 @@ class _Entry:
         ]
         self._made: list[Any] = []
         self._at: dict[int, int] = {}
-        several = result if type(result) is tuple else ()
-        items = [self._result(each) for each in several or (result,)]
-        self._back = [len(several), *items]
+        self._before = before
+        if before is None:
+            several = result if type(result) is tuple else ()
+            items = [self._result(each) for each in several or (result,)]
+            self._back = [len(several), *items]
+        else:
+            self._check_written(values, result)
+            self._back = [0, -1]
         self._runs = [self._run(note) for note in notes]
         self._verify(values)
         self.address = self._written()
@@ -167,6 +186,16 @@ class _Entry:
         if place in self._places or (place in self._at and self._made[self._at[place]] is not made):
             raise Unknown
         return self._at[place] if place in self._at else self._memory(made)
+
+    def _check_written(self, values: Sequence[Any], result: Any) -> None:
+        """Refuse what is no writing of the first argument alone."""
+        first = values[0]
+        is_whole = first.flags.carray and first.flags.writeable and _span(first) == first.nbytes
+        if result is not first or not is_whole or any(a[0] == _AGAIN for a in self._arguments):
+            raise Unknown
+        others = (each for each in values[1:] if type(each) is ndarray)
+        if any(min(each.strides, default=0) < 0 for each in others):
+            raise Unknown
 
     def _memory(self, made: Any) -> int:
         """The number of memory that is filled anew."""
@@ -210,7 +239,7 @@ class _Entry:
         if not value.size or not value.flags.aligned:
             raise Unknown
         self._held.append(value.dtype)
-        words = self._kept([*value.shape, *value.strides])
+        words = self._kept([*value.shape, *value.strides, _span(value)])
         return _ARRAY, id(value.dtype), value.ndim, words
 
     # ----------------------------------------------------------------------------------- runs
@@ -246,17 +275,19 @@ class _Entry:
         """Do the call again with memory that holds other bytes; refuse it if bits differ."""
         made = [np.full(each.nbytes, 0xA5, np.uint8) for each in self._made]
         flag = np.zeros(1, np.int64)
+        given_values = list(values) if self._before is None else [self._before, *values[1:]]
         for kernel, count, least, words in self._runs:
             given = []
             for kind, number in words:
-                found = {_NUMBER: None, _RESULT: made}.get(kind, values)
+                found = {_NUMBER: None, _RESULT: made}.get(kind, given_values)
                 given.append(flag if kind == _FLAG else found[number] if found else number)
             run(kernel, count, least, *given)
-        if flag[0] or any(
-            made[number].tobytes() != self._made[number].ravel("K").tobytes()
-            for number in self._back[1:]
-        ):
+        pairs = [(made[number], self._made[number]) for number in self._back[1:] if number >= 0]
+        if self._before is not None:
+            pairs.append((self._before, values[0]))
+        if flag[0] or any(a.tobytes() != b.ravel("K").tobytes() for a, b in pairs):
             raise Unknown
+        self._before = None
 
     # ---------------------------------------------------------------------------------- words
 
