@@ -242,11 +242,16 @@ def load_library(path: object) -> None:
         OSError: it is any other library.
     """
     place = Path(str(path)).resolve()
-    namespace = _KNOWN.get((place.parent.name, place.stem.partition(".")[0]))
-    if namespace is None or not place.is_file():
+    folders = {each.name for each in place.parents[:2]}
+    if not folders & _KNOWN.get(place.stem.partition(".")[0], set()) or not place.is_file():
         raise OSError(f"Could not load this library: {place}")
     LOADED.add(str(place))
 
 
-_KNOWN: Final = dict.fromkeys([("torchvision", "_C"), ("torchvision", "_C_stable")], "torchvision")
-"""The namespaces of operators that are here though libraries define them, by folder and name."""
+_KNOWN: Final = {
+    "_C": {"torchvision"},
+    "_C_stable": {"torchvision"},
+    "_torchaudio": {"torchaudio"},
+    "libtorchaudio": {"torchaudio"},
+}
+"""Libraries whose operators are here, and the folders they lie in, or in one inside of."""

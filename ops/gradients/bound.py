@@ -36,7 +36,7 @@ __all__ = [
 _FAMILIES: Final = (
     "pointwise", "reduction", "shape", "linear", "activation", "loss", "layers", "selection",
     "windows", "resampling", "recurrent", "factorisation", "spectral", "lu", "eigen", "statistics",
-    "names", "quantize", "library_calls", "detection",
+    "names", "quantize", "library_calls", "detection", "audio",
 )  # fmt: skip
 
 
