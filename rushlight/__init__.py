@@ -113,8 +113,15 @@ get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_thread
 has_mkl has_openmp has_spectral is_anomaly_enabled is_deterministic_algorithms_warn_only_enabled
 is_distributed is_vulkan_available is_warn_always_enabled set_default_device
 set_default_tensor_type set_float32_matmul_precision set_flush_denormal set_num_interop_threads
-set_warn_always sym_float sym_int sym_max sym_min sym_not typename
-use_deterministic_algorithms""".split()
+set_warn_always typename use_deterministic_algorithms PRIVATE_OPS USE_GLOBAL_DEPS
+USE_RTLD_GLOBAL_WITH_LIBTORCH classproperty get_file_path init_num_threads
+is_anomaly_check_nan_enabled prepare_multiprocessing_environment set_anomaly_enabled
+set_deterministic_debug_mode""".split()
+_SYM = "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum".split()
+_ERRORS = "AcceleratorError FatalError JITException OutOfMemoryError".split()
+_QUANTIZED = """empty_quantized quantized_max_pool1d quantized_max_pool2d
+quantized_max_pool3d""".split()
+_COPIES = "ccol_indices col_indices crow_indices indices row_indices values".split()
 _AUTOCAST = """autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache
 get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled set_autocast_cpu_dtype
@@ -128,8 +135,9 @@ FloatType FunctionSchema FutureType Graph IntType InterfaceType ListType Node No
 OptionalType RRefType ScriptDict ScriptFunction ScriptList ScriptMethod ScriptModule ScriptObject
 StreamObjType StringType TensorType TupleType Type UnionType Use Value parse_schema""".split()
 _STORAGES = """BFloat16Storage BoolStorage ByteStorage CharStorage ComplexDoubleStorage
-ComplexFloatStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage ShortStorage
-Storage TypedStorage UntypedStorage""".split()
+ComplexFloatStorage DoubleStorage FloatStorage HalfStorage IntStorage LongStorage QInt32Storage
+QInt8Storage QUInt2x4Storage QUInt4x2Storage QUInt8Storage ShortStorage Storage StorageBase
+TypedStorage UntypedStorage""".split()
 _ELSEWHERE = {
     "Future": ".interpreter.values.tasks",
     "compile": ".compiler",
@@ -153,6 +161,14 @@ _ELSEWHERE = {
     **dict.fromkeys(("DispatchKey", "Tag"), "._C.dispatch"),
     **dict.fromkeys(_TENSOR_CLASSES, ".legacy_tensors"),
     **dict.fromkeys(_SETTINGS, ".settings"),
+    **dict.fromkeys(_SYM, ".sym_numbers"),
+    **dict.fromkeys(_QUANTIZED, ".quantized_functions"),
+    "resize_as_sparse_": ".sparse.parts",
+    **dict.fromkeys((f"{name}_copy" for name in _COPIES), ".sparse.parts"),
+    **dict.fromkeys(("cond", "while_loop"), ".higher_order"),
+    **dict.fromkeys(_ERRORS, ".exceptions"),
+    "from_file": ".mapped_file",
+    "lobpcg": ".lobpcg",
     "autocast": ".amp.autocast_mode",
     **dict.fromkeys(_AUTOCAST, ".amp.state"),
 }

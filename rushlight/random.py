@@ -16,6 +16,7 @@ __all__ = [
     "manual_seed",
     "seed",
     "set_rng_state",
+    "thread_safe_generator",
 ]
 
 _NAMES = public_names()
@@ -25,6 +26,11 @@ initial_seed: Any = _NAMES["initial_seed"]
 manual_seed: Any = _NAMES["manual_seed"]
 seed: Any = _NAMES["seed"]
 set_rng_state: Any = _NAMES["set_rng_state"]
+
+
+def thread_safe_generator() -> Any:
+    """The generator of a thread that loads data, None in others; no thread loads data here."""
+    return None
 
 
 @contextmanager

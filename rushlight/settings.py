@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
 
 from .ops.memory.dtype import DTYPES, Device, place_of
 from .ops.memory.entered import ENTERED
-from .ops.tensors.overriding import ask_for, asks
 
 __all__ = [
     *("are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device"),
@@ -15,16 +16,24 @@ __all__ = [
     *("is_deterministic_algorithms_warn_only_enabled", "is_distributed", "is_vulkan_available"),
     *("is_warn_always_enabled", "set_default_device", "set_default_tensor_type"),
     *("set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads"),
-    *("set_warn_always", "sym_float", "sym_int", "sym_max", "sym_min", "sym_not", "typename"),
-    "use_deterministic_algorithms",
+    *("set_warn_always", "typename"),
+    *("PRIVATE_OPS", "USE_GLOBAL_DEPS", "USE_RTLD_GLOBAL_WITH_LIBTORCH", "classproperty"),
+    *("get_file_path", "init_num_threads", "is_anomaly_check_nan_enabled"),
+    *("prepare_multiprocessing_environment", "set_anomaly_enabled"),
+    *("set_deterministic_debug_mode", "use_deterministic_algorithms"),
 ]
+
+PRIVATE_OPS: Final = ("unique_dim",)
+USE_GLOBAL_DEPS: Final = True
+USE_RTLD_GLOBAL_WITH_LIBTORCH: Final = False
+"""How torch loads its libraries, of which there are none."""
 
 has_mkl = has_lapack = has_openmp = has_spectral = True
 """Whether linear algebra, threads and Fourier transforms are there (NumPy has them)."""
 
 _STATE: dict[str, Any] = {
     **{"deterministic": False, "warn_only": False, "precision": "highest"},
-    **{"interop": 1, "warn_always": False},
+    **{"interop": 1, "warn_always": False, "anomaly": False, "check_nan": True},
 }
 
 
@@ -48,6 +57,32 @@ def get_deterministic_debug_mode() -> int:
     if not _STATE["deterministic"]:
         return 0
     return 1 if _STATE["warn_only"] else 2
+
+
+_DEBUG_MODES: Final = ("default", "warn", "error")
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """Ask for equal results by a number, or by its word: 0 "default", 1 "warn", 2 "error".
+
+    Raises:
+        RuntimeError: none of these.
+        TypeError: neither a number nor a word.
+    """
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if isinstance(debug_mode, str):
+        if debug_mode not in _DEBUG_MODES:
+            raise RuntimeError(
+                "invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got "
+                f"{debug_mode}"
+            )
+        debug_mode = _DEBUG_MODES.index(debug_mode)
+    if debug_mode not in (0, 1, 2):
+        raise RuntimeError(
+            f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}"
+        )
+    use_deterministic_algorithms(debug_mode > 0, warn_only=debug_mode == 1)
 
 
 def get_float32_matmul_precision() -> str:
@@ -115,8 +150,28 @@ def set_flush_denormal(mode: bool) -> bool:
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether gradients are watched for NaN: no."""
-    return False
+    """What `set_anomaly_enabled` was given; gradients are the same."""
+    return bool(_STATE["anomaly"])
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether that was said to look for NaN."""
+    return bool(_STATE["check_nan"])
+
+
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
+    """Ask for gradients to be watched; they are the same.
+
+    Raises:
+        TypeError: not truth values.
+    """
+    for place, (name, value) in enumerate((("enabled", enabled), ("check_nan", check_nan)), 1):
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"set_anomaly_enabled(): argument '{name}' (position {place}) must be bool, "
+                f"not {type(value).__name__}"
+            )
+    _STATE.update(anomaly=enabled, check_nan=check_nan)
 
 
 def set_warn_always(b: bool) -> None:
@@ -156,34 +211,24 @@ def typename(obj: object) -> str:
     return name if module in ("", "builtins") else f"{module}.{name}"
 
 
-def sym_int(a: Any) -> int:
-    """A number without its fraction."""
-    if asks(a):
-        return ask_for(sym_int, locals())  # type: ignore[no-any-return]
-    return int(a)
+def init_num_threads() -> None:
+    """Read how many threads there may be, which is done where the first one is needed."""
 
 
-def sym_float(a: Any) -> float:
-    """A number as a float."""
-    if asks(a):
-        return ask_for(sym_float, locals())  # type: ignore[no-any-return]
-    return float(a)
+def prepare_multiprocessing_environment(path: str) -> None:
+    """Prepare for other processes: nothing is to be done."""
 
 
-def sym_not(a: object) -> bool:
-    """What is not so."""
-    if asks(a):
-        return ask_for(sym_not, locals())  # type: ignore[no-any-return]
-    return not a
+def get_file_path(*path_components: str) -> str:
+    """The path of a file that would lie in the package."""
+    return str(Path(__file__).parent.joinpath(*path_components))
 
 
-def sym_max(a: object, b: Any) -> Any:
-    """The larger number; a float if either is one."""
-    found = max(a, b)
-    return float(found) if isinstance(a, float) or isinstance(b, float) else found
+def classproperty(func: Callable[[Any], Any]) -> Any:
+    """A property of a class, which a function of the class computes."""
 
+    class _Property:
+        def __get__(self, instance: object, owner: type) -> Any:
+            return func(owner)
 
-def sym_min(a: object, b: Any) -> Any:
-    """The smaller number; a float if either is one."""
-    found = min(a, b)
-    return float(found) if isinstance(a, float) or isinstance(b, float) else found
+    return _Property()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from .ops.eager.typed_storage import TypedStorage
 from .ops.memory.dtype import DTYPES, DType
@@ -11,7 +11,9 @@ from .ops.tensors import untyped_storage
 __all__ = [
     *("BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage"),
     *("ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage"),
-    *("LongStorage", "ShortStorage", "Storage", "TypedStorage", "UntypedStorage"),
+    *("LongStorage", "QInt32Storage", "QInt8Storage", "QUInt2x4Storage", "QUInt4x2Storage"),
+    *("QUInt8Storage", "ShortStorage", "Storage", "StorageBase", "TypedStorage"),
+    "UntypedStorage",
 ]
 
 UntypedStorage = untyped_storage.Storage
@@ -46,3 +48,24 @@ HalfStorage = _named("HalfStorage", "float16")
 IntStorage = _named("IntStorage", "int32")
 LongStorage = _named("LongStorage", "int64")
 ShortStorage = _named("ShortStorage", "int16")
+QInt32Storage = _named("QInt32Storage", "qint32")
+QInt8Storage = _named("QInt8Storage", "qint8")
+QUInt2x4Storage = _named("QUInt2x4Storage", "quint2x4")
+QUInt4x2Storage = _named("QUInt4x2Storage", "quint4x2")
+QUInt8Storage = _named("QUInt8Storage", "quint8")
+
+
+class StorageBase:
+    """What memories are made of; there are none of this class itself.
+
+    Raises:
+        RuntimeError: one is made.
+    """
+
+    def __new__(cls, *args: object, **options: object) -> Self:
+        """Refuse, unless the class is derived from this one."""
+        if cls is StorageBase:
+            raise RuntimeError(
+                "Cannot directly construct StorageBase; subclass it and then construct that"
+            )
+        return object.__new__(cls)

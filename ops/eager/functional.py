@@ -174,39 +174,36 @@ def _dim_order(self: Tensor) -> tuple[int, ...]:
 
 
 def _in_layout(name: str) -> Any:
-    """A method that gives the tensor in another layout."""
+    """A method that sparse tensors know of."""
 
     def method(self: Tensor, *args: object, **kwargs: object) -> Any:
         return elsewhere("sparse").call(f"sparse::{name}", (self, *args), kwargs, _never)
 
     method.__name__ = name
-    method.__doc__ = "The tensor in the layout that the name says."
+    method.__doc__ = "What the name says, in a sparse layout."
     return method
 
 
 def _never(run: object) -> NoReturn:
-    raise AssertionError("another layout is made by a form of its own")
+    raise AssertionError("sparse layouts have forms of their own")
 
 
 def _of_sparse(name: str) -> Any:
     """A method of sparse tensors, which others refuse."""
-    kind = "sparse row compressed" if name in ("crow_indices", "col_indices") else _COORDINATES
-    kind = "sparse column compressed" if name in ("ccol_indices", "row_indices") else kind
 
     def method(self: Tensor) -> NoReturn:
-        raise RuntimeError(f"{name} expected {kind} tensor layout but got Strided")
+        raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got Strided")
 
     method.__name__ = name
     method.__doc__ = "What sparse tensors have, and this one has not."
     return method
 
 
-_COORDINATES: Final = "sparse coordinate"
-_LAYOUTS: Final = "to_dense to_sparse to_sparse_coo to_sparse_csr to_sparse_csc sparse_mask".split()
-_SPARSE: Final = (
-    "coalesce is_coalesced indices values _indices _values _nnz crow_indices col_indices "
-    "ccol_indices row_indices sparse_dim dense_dim"
+_LAYOUTS: Final = (
+    "to_dense to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc "
+    "sparse_mask sparse_resize_ sparse_resize_and_clear_ resize_as_sparse_ smm sspaddmm"
 ).split()
+_SPARSE: Final = ("_indices", "_values", "_nnz")
 
 
 def _share_memory(self: Tensor) -> Tensor:

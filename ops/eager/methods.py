@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from ..memory.dtype import DTYPES, PYTHON_DTYPES, Device, DType
+from ..memory.dtype import DTYPES, PYTHON_DTYPES, QSCHEMES, Device, DType, QScheme
 from ..table.table import TABLE
 from ..tensors.construct import tensor
 from ..tensors.overriding import (
@@ -364,6 +364,30 @@ def refuse_dispatch(cls: type[Tensor]) -> None:
         )
 
 
+def qscheme(self: Tensor) -> QScheme:
+    """What the numbers of a quantized tensor mean."""
+    number = eager_function("aten::qscheme")(self)
+    return next(each for each in QSCHEMES.values() if each.number == number)
+
+
+def slice_inverse(
+    self: Tensor,
+    src: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """What the tensor is a slice of: a view of the sizes and strides of `src`.
+
+    Raises:
+        RuntimeError: the memory holds no such tensor.
+    """
+    del dim, start, end, step
+    made: Tensor = self.as_strided(src.size(), src.stride(), src.storage_offset())
+    return made
+
+
 def _unknown(self: Tensor, name: str) -> Any:
     """What there is no method or attribute for."""
     cls = type(self)
@@ -381,6 +405,8 @@ def _give_conversions() -> None:
         nonzero,
         norm,
         lu,
+        qscheme,
+        slice_inverse,
         stft,
         split,
         where,

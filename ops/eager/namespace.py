@@ -14,10 +14,12 @@ from ..memory.dtype import (
     DTYPES,
     LAYOUTS,
     MEMORY_FORMATS,
+    QSCHEMES,
     Device,
     DType,
     Layout,
     MemoryFormat,
+    QScheme,
     dtype_by_number,
     get_default_dtype,
     set_default_dtype,
@@ -317,6 +319,8 @@ def eager_dtype(name: str, *dtypes: DType) -> DType:
 
 _BY_HAND: Final[dict[str, Any]] = {
     **{"Tensor": Tensor, "Size": Size, "Generator": Generator, "device": Device, "dtype": DType},
+    **{"qscheme": QScheme, "legacy_contiguous_format": MEMORY_FORMATS["contiguous_format"]},
+    **{"slice_inverse": methods.slice_inverse, "bit": DTYPES["uint1"]},
     **{"layout": Layout, "memory_format": MemoryFormat, "Parameter": Parameter},
     **{"tensor": tensor, "as_tensor": as_tensor, "asarray": asarray, "from_numpy": from_numpy},
     **{"from_dlpack": from_dlpack, "frombuffer": frombuffer},
@@ -352,6 +356,7 @@ def public_names() -> dict[str, Any]:
     names |= DTYPES
     names |= {short: DTYPES[name] for short, name in _SHORT_NAMES.items()}
     names |= LAYOUTS
+    names |= QSCHEMES
     names |= MEMORY_FORMATS
     return names | _BY_HAND
 

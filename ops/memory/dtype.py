@@ -6,7 +6,7 @@ Python sees.  Arrays of bfloat16 and the float8 types come from ml_dtypes, impor
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -20,6 +20,8 @@ __all__ = [
     "DType",
     "Device",
     "DTYPES",
+    "QSCHEMES",
+    "QScheme",
     "PYTHON_DTYPES",
     "Layout",
     "MemoryFormat",
@@ -130,7 +132,10 @@ quint4x2 16 1 q QUInt4x2; quint2x4 17 1 q QUInt2x4; bits1x8 18 1 x Bits1x8; bits
 bits4x2 20 1 x Bits4x2; bits8 21 1 x Bits8; bits16 22 2 x Bits16; float8_e5m2 23 1 f Float8_e5m2;
 float8_e4m3fn 24 1 f Float8_e4m3fn; float8_e5m2fnuz 25 1 f Float8_e5m2fnuz;
 float8_e4m3fnuz 26 1 f Float8_e4m3fnuz; uint16 27 2 u UInt16; uint32 28 4 u UInt32;
-uint64 29 8 u UInt64; float8_e8m0fnu 44 1 f Float8_e8m0fnu
+uint64 29 8 u UInt64; uint1 30 1 u UInt1; uint2 31 1 u UInt2; uint3 32 1 u UInt3;
+uint4 33 1 u UInt4; uint5 34 1 u UInt5; uint6 35 1 u UInt6; uint7 36 1 u UInt7; int1 37 1 i Int1;
+int2 38 1 i Int2; int3 39 1 i Int3; int4 40 1 i Int4; int5 41 1 i Int5; int6 42 1 i Int6;
+int7 43 1 i Int7; float8_e8m0fnu 44 1 f Float8_e8m0fnu; float4_e2m1fn_x2 45 1 f Float4_e2m1fn_x2
 """
 
 
@@ -310,6 +315,43 @@ class MemoryFormat:
         return _memory_format_by_name, (self.name,)
 
 
+class QScheme:
+    """What the numbers of a quantized tensor mean: `torch.per_tensor_affine` and its like."""
+
+    __slots__ = ("name", "number")
+    name: str
+    number: int
+
+    def __new__(cls, *given: object) -> Self:
+        """There is a fixed set of them.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError("cannot create 'torch.qscheme' instances")
+
+    @classmethod
+    def _of(cls, name: str, number: int) -> QScheme:
+        made = object.__new__(cls)
+        made.name, made.number = name, number
+        return made
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _qscheme_by_name, (self.name,)
+
+
+QSCHEMES: Final = {
+    name: QScheme._of(name, number)
+    for number, name in enumerate(
+        (
+            *("per_tensor_affine", "per_channel_affine", "per_tensor_symmetric"),
+            *("per_channel_symmetric", "per_channel_affine_float_qparams"),
+        )
+    )
+}
 LAYOUTS: Final = {
     name: Layout(name, number)
     for number, name in enumerate(
@@ -334,6 +376,10 @@ def layout_of(text: str) -> Layout:
     if found is None:
         raise ValueError(f"no layout is called {text!r}")
     return found
+
+
+def _qscheme_by_name(name: str) -> QScheme:
+    return QSCHEMES[name]
 
 
 def _layout_by_name(name: str) -> Layout:

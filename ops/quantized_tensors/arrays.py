@@ -391,7 +391,7 @@ _SCHEMES: Final = {
 }
 
 
-@operator("aten::qscheme(Tensor self) -> QScheme")
+@operator("aten::qscheme(Tensor self) -> QScheme", face="method")
 def qscheme(self: Array) -> int:
     return _SCHEMES[quantizer_of(self, "qscheme").scheme]
 

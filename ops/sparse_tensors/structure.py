@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -70,6 +70,29 @@ def to_csr(tensor: Any, dense_dim: int | None = None) -> Any:
 def to_csc(tensor: Any, dense_dim: int | None = None) -> Any:
     """The matrix by its columns."""
     return compress(parts_of(to_coo(tensor)), by_columns=True)
+
+
+@form("sparse::to_sparse_bsr")
+def to_bsr(tensor: Any, blocksize: object, dense_dim: int | None = None) -> NoReturn:
+    """The matrix by rows of blocks, which is not kept so here.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(_NO_BLOCKS.format("to_sparse_bsr", "sparse_bsr"))
+
+
+@form("sparse::to_sparse_bsc")
+def to_bsc(tensor: Any, blocksize: object, dense_dim: int | None = None) -> NoReturn:
+    """The matrix by columns of blocks, which is not kept so here.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(_NO_BLOCKS.format("to_sparse_bsc", "sparse_bsc"))
+
+
+_NO_BLOCKS: Final = "{}: the layout torch.{} is not supported here"
 
 
 @form("sparse::to_sparse")

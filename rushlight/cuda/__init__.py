@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..absent_devices import names_without
+from ..exceptions import OutOfMemoryError
 from ..module_names import names_of
 from . import amp, nvtx, random, streams
 
@@ -15,10 +16,6 @@ _initialized = False
 _NAMES = names_without("CUDA")
 _TENSORS = "Float Double Half BFloat16 Byte Char Short Int Long Bool".split()
 __all__ += sorted(_NAMES)
-
-
-class OutOfMemoryError(RuntimeError):
-    """The device has no memory left, which cannot be."""
 
 
 class _AbsentTensor(type):

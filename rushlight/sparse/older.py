@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ops.sparse_tensors.products import addmm, matmul
+from ..ops.sparse_tensors.resizing import sspaddmm
 from ..ops.sparse_tensors.tensors import is_sparse
 
 __all__ = ["dsmm", "hsmm", "hspmm", "saddmm", "smm", "spmm", "sspaddmm"]
@@ -20,13 +21,6 @@ def _sparse_product(a: Any, b: Any) -> Any:
     return made if is_sparse(made) else made.to_sparse()
 
 
-def _sum(tensor: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """`beta * tensor + alpha * (a @ b)`, sparse."""
-    scaled = tensor * beta if beta != 1 else tensor
-    return scaled + _sparse_product(a, b) * alpha
-
-
 spmm = dsmm = _product
 smm = hsmm = hspmm = _sparse_product
-sspaddmm = _sum
 saddmm = addmm

@@ -1,0 +1,73 @@
+"""Branches and loops as functions of functions: `torch.cond`, `torch.while_loop`.
+
+Python's own `if` and `while` decide, since nothing is captured; gradients are those of what ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .ops.tensors.tensor import Tensor
+
+__all__ = ["cond", "while_loop"]
+
+
+def cond(
+    pred: bool | int | float | Tensor,
+    true_fn: Callable[..., Any],
+    false_fn: Callable[..., Any],
+    operands: tuple[Any, ...] | list[Any] = (),
+) -> Any:
+    """`true_fn(*operands)` if `pred` is true, else `false_fn(*operands)`.
+
+    Args:
+        pred: a number, or a tensor of one element.
+        true_fn, false_fn: what is called; neither may change its operands.
+        operands: the arguments of both.
+
+    Raises:
+        RuntimeError: `pred` is something else, or has several elements.
+    """
+    if not isinstance(pred, (bool, int, float, Tensor)):
+        raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred}.")
+    if isinstance(pred, Tensor) and pred.numel() != 1:
+        raise RuntimeError(f"Expected pred to be bool or single-element tensor, but got {pred}.")
+    return (true_fn if pred else false_fn)(*operands)
+
+
+def while_loop(
+    cond_fn: Callable[..., Any],
+    body_fn: Callable[..., Any],
+    carried_inputs: tuple[Any, ...] | list[Any],
+) -> Any:
+    """`carried = body_fn(*carried)` for as long as `cond_fn(*carried)` is true.
+
+    Args:
+        cond_fn: gives a bool, or a tensor of one bool.
+        body_fn: gives as many values as it takes.
+        carried_inputs: the values of the first round.
+
+    Returns:
+        The values of the last round, as `body_fn` gave them.
+
+    Raises:
+        RuntimeError: the first two are no functions, the third no tuple or list, or `body_fn` gives
+            another number of values.
+    """
+    if not callable(cond_fn) or not callable(body_fn):
+        raise RuntimeError("Expect cond_fn and body_fn to be callable.")
+    if not isinstance(carried_inputs, (tuple, list)):
+        raise RuntimeError(
+            f"Expect carried_inputs to be a tuple or list, but got {type(carried_inputs)}"
+        )
+    made, carried = carried_inputs, tuple(carried_inputs)
+    while cond_fn(*carried):
+        made = body_fn(*carried)
+        carried = tuple(made) if isinstance(made, (tuple, list)) else (made,)
+        if len(carried) != len(carried_inputs):
+            raise RuntimeError(
+                "body_fn should return the same number of elements as carried_inputs, but got "
+                f"{len(carried)} for {len(carried_inputs)}"
+            )
+    return carried if isinstance(made, (tuple, list)) else made

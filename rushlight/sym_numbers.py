@@ -1,0 +1,87 @@
+"""Functions of sizes that torch's tracers leave open (`torch.sym_int`): sizes are numbers here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .ops.tensors.overriding import ask_for, asks
+
+__all__ = [
+    "sym_float",
+    "sym_int",
+    "sym_ite",
+    "sym_max",
+    "sym_min",
+    "sym_not",
+    "sym_sqrt",
+    "sym_sum",
+]
+
+
+def sym_int(a: Any) -> int:
+    """A number without its fraction."""
+    if asks(a):
+        return ask_for(sym_int, locals())  # type: ignore[no-any-return]
+    return int(a)
+
+
+def sym_float(a: Any) -> float:
+    """A number as a float."""
+    if asks(a):
+        return ask_for(sym_float, locals())  # type: ignore[no-any-return]
+    return float(a)
+
+
+def sym_not(a: object) -> bool:
+    """What is not so."""
+    if asks(a):
+        return ask_for(sym_not, locals())  # type: ignore[no-any-return]
+    return not a
+
+
+def sym_max(a: object, b: Any) -> Any:
+    """The larger number; a float if either is one."""
+    found = max(a, b)
+    return float(found) if isinstance(a, float) or isinstance(b, float) else found
+
+
+def sym_min(a: object, b: Any) -> Any:
+    """The smaller number; a float if either is one."""
+    found = min(a, b)
+    return float(found) if isinstance(a, float) or isinstance(b, float) else found
+
+
+def sym_ite(b: bool, t: Any, f: Any) -> Any:
+    """`t` if `b`, else `f`.
+
+    Raises:
+        AssertionError: `b` is no bool, or the other two are of different types.
+    """
+    if asks(b):
+        return ask_for(sym_ite, locals())
+    if not isinstance(b, bool):
+        raise AssertionError(f"expected SymBool or bool, got {type(b)}")
+    if type(t) is not type(f):
+        raise AssertionError(f"type mismatch: {type(t)} vs {type(f)}")
+    return t if b else f
+
+
+def sym_sqrt(a: Any) -> float:
+    """The square root.
+
+    Raises:
+        ValueError: the number is negative.
+    """
+    if asks(a):
+        return ask_for(sym_sqrt, locals())  # type: ignore[no-any-return]
+    return math.sqrt(a)
+
+
+def sym_sum(*args: Any) -> Any:
+    """The sum of numbers, which may come as one list."""
+    numbers: Sequence[Any] = (
+        args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+    )
+    return sum(numbers)
