@@ -234,3 +234,19 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_PACKAGES, *_ELSEWHERE, *_public_names()})
+
+
+class _Functorch:
+    """Finds `functorch`, PyTorch's other package, where this module stands in for `torch`."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: object = None, target: object = None) -> Any:
+        if fullname.partition(".")[0] != "functorch":
+            return None
+        own = sys.modules.get(_NAME)
+        if own is None or sys.modules.get("torch") is not own:
+            return None
+        return import_module(".as_torch", _NAME).alias(fullname, f"{_NAME}.{fullname}")
+
+
+sys.meta_path.append(_Functorch)

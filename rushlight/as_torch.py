@@ -27,8 +27,8 @@ __all__ = ["StandIn", "as_torch"]
 
 _OWN: Final = __package__ or "rushlight"
 _VERSION: Final = "2.13.0"
-_ROOTS: Final = {"torch": "", "functorch": "functorch"}
-"""The packages of PyTorch's distribution, and the modules that stand in for them."""
+_ROOTS: Final = ("torch", "functorch")
+"""The packages of PyTorch's distribution."""
 _PUBLIC_CLASSES: Final = {
     "interpreter.values.tasks": {"Future": ""},
     "ops.memory.dtype": dict.fromkeys(("DType", "Device", "Layout", "MemoryFormat", "QScheme"), ""),
@@ -124,19 +124,11 @@ class StandIn(abc.MetaPathFinder):
             if found is not None and found.loader is not None:
                 found.loader = _Renaming(self, found.loader)
             return found
-        if root not in _ROOTS:
-            return None
-        own = ".".join(filter(None, (_OWN, _ROOTS[root], inside)))
-        try:
-            module = import_module(own)
-        except ModuleNotFoundError as error:
-            if error.name is None or not own.startswith(error.name):
-                raise
-            return None
-        sys.modules.pop(fullname, None)  # else Python would take its spec, and load it twice
-        return machinery.ModuleSpec(
-            fullname, _Alias(module), is_package=hasattr(module, "__path__")
-        )
+        if root == "torch":
+            return alias(fullname, f"{_OWN}.{inside}" if inside else _OWN)
+        if root == "functorch":
+            return vars(import_module(_OWN))["_Functorch"].find_spec(fullname)
+        return None
 
     def find_distributions(
         self, context: metadata.DistributionFinder.Context | None = None
@@ -191,6 +183,18 @@ class _Distribution(metadata.Distribution):
 
     def locate_file(self, path: str | PathLike[str]) -> Any:
         return Path(path)
+
+
+def alias(name: str, own: str) -> machinery.ModuleSpec | None:
+    """How `import name` gives the module `own`; None where there is no such module."""
+    try:
+        module = import_module(own)
+    except ModuleNotFoundError as error:
+        if error.name is None or not own.startswith(error.name):
+            raise
+        return None
+    sys.modules.pop(name, None)  # else Python would take its spec, and load it twice
+    return machinery.ModuleSpec(name, _Alias(module), is_package=hasattr(module, "__path__"))
 
 
 def is_public(inside: str) -> bool:

@@ -95,6 +95,24 @@ def test_pytorch_itself_is_not_mixed_in() -> None:
     assert run(code=program).startswith("PyTorch itself is imported already")
 
 
+def test_functorch_belongs_to_torch_whoever_puts_it_in_place() -> None:
+    program = """
+        import importlib.util, sys, types
+        import rushlight
+        assert importlib.util.find_spec("functorch") is None  # nobody asked for torch
+        sys.modules["torch"] = types.ModuleType("torch")
+        assert importlib.util.find_spec("functorch") is None  # that of another
+        sys.modules["torch"] = rushlight
+        from functorch import vmap
+        import functorch
+        assert functorch is rushlight.functorch and vmap is rushlight.func.vmap
+        assert functorch.__spec__.name == "rushlight.functorch"
+    """
+    if importlib.util.find_spec("functorch") is not None:
+        pytest.skip("PyTorch is installed here")
+    run(code=program)
+
+
 def test_versions_compare_as_torchs() -> None:
     version = TorchVersion("2.13.0+cpu")
     assert version >= "2.13"
