@@ -7,6 +7,7 @@ from ..frontend.deep_stack import deeply, is_deep
 from ..frontend.diagnostics import Collector
 from ..ops.memory.errors import LimitExceeded
 from ..typecheck.checker import check_function
+from ..typecheck.consequences import has_holes
 from ..typecheck.functions import Function
 from ..typecheck.names import Resolver
 from ..typecheck.schema import OperatorTable
@@ -32,13 +33,16 @@ def define_function(
 ) -> None:
     """Check a function and make its graph; sets `function.typed` and `function.graph`.
 
-    Where the checker finds errors they are in the collector and the graph stays None.
+    Where the checker finds errors, here or in what the function uses, they are in the collector
+    and the graph stays None.
     """
     before, forget = len(collector.errors), collector.forgetting()
 
     def make() -> None:
         typed = check_function(function, resolver, table, collector, self_type=function.owner)
         if typed is None or len(collector.errors) > before:
+            return
+        if before and has_holes(typed):
             return
         function.typed = typed
         function.graph = graph = build_graph(typed, PassContext(table, evaluate))
@@ -59,7 +63,8 @@ def define_function(
             collector.at = function.tree.name_span
         report_exhausted(error, collector, f"in function `{function.name}`")
     except FAULTS as error:
-        if not report_fault(error, collector, f"in function `{function.name}`"):
+        is_ours = function.typed is not None  # lowering and passes refuse no program on purpose
+        if not report_fault(error, collector, f"in function `{function.name}`", is_ours):
             raise
 
 

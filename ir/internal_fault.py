@@ -15,12 +15,12 @@ FAULTS = (AssertionError, AttributeError, LookupError, TypeError, ValueError, Ar
 """What a mistake in rushlight's code raises."""
 
 
-def report_fault(error: Exception, collector: Collector, where: str) -> bool:
-    """Report the error if it is rushlight's own; one that was raised on purpose, or by the user's
-    code on the way, is not."""
+def report_fault(error: Exception, collector: Collector, where: str, is_ours: bool = False) -> bool:
+    """Report the error if it is rushlight's own: not one that the user's code raised on the way,
+    nor, unless `is_ours`, one that was raised on purpose."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     line = linecache.getline(frame.filename, frame.lineno or 0).strip()
-    if not is_own_file(frame.filename) or line.startswith("raise "):
+    if not is_own_file(frame.filename) or (line.startswith("raise ") and not is_ours):
         return False
     place = collector.at or UNKNOWN
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -21,7 +21,7 @@ from importlib import abc, import_module, machinery, metadata
 from os import PathLike
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 __all__ = ["StandIn", "as_torch"]
 
@@ -127,7 +127,8 @@ class StandIn(abc.MetaPathFinder):
         if root == "torch":
             return alias(fullname, f"{_OWN}.{inside}" if inside else _OWN)
         if root == "functorch":
-            return vars(import_module(_OWN))["_Functorch"].find_spec(fullname)
+            found = vars(import_module(_OWN))["_Functorch"].find_spec(fullname)
+            return cast("machinery.ModuleSpec | None", found)
         return None
 
     def find_distributions(

@@ -134,9 +134,10 @@ def _object_type(value: object) -> Type:
         return value.enum
     if isinstance(value, PackedWeights):
         return builtin_class(value.qualified_name)
-    found = class_type_of(value.__class__)
-    if found is not None and not isinstance(value, type):
-        return found
+    if HOST.installed is not None and not isinstance(value, type):
+        found = HOST.installed.inferred_class(value.__class__)
+        if found is not None:
+            return found
     reason = None if HOST.installed is None else HOST.installed.refusal(value)
     if reason is not None:
         raise CannotInfer(reason)

@@ -76,7 +76,13 @@ class Host(Protocol):
         """
 
     def class_type(self, cls: type) -> Type | None:
-        """The type of a Python class's objects, compiled now if need be; None if it has none."""
+        """The type of a Python class's objects, compiled now if need be; None if it has none.
+
+        What is wrong with the class is reported to the compilation that is going on.
+        """
+
+    def inferred_class(self, cls: type) -> Type | None:
+        """The same; None, and nothing reported, if the class cannot be compiled."""
 
     def refusal(self, value: object) -> str | None:
         """torch's reason why a Python object has no type of its own, where that is a special

@@ -21,6 +21,7 @@ from ..interpreter.values.objects import comes_from
 from ..interpreter.values.values import to_machine
 from ..ir.define import define_function
 from ..nn.modules.module import Module
+from ..ops.memory.errors import LimitExceeded
 from ..ops.table.table import TABLE
 from ..typecheck.annotations import AnnotationReader
 from ..typecheck.class_types import ClassType, InterfaceType
@@ -41,9 +42,9 @@ from .grad_modes import STAND_INS
 from .python_types import type_of_annotation, type_of_class
 from .qualified_names import mangled, qualified_name
 from .resolver import LiveResolver
-from .session import compiling
+from .session import GivenUp, compiling, trying
 
-__all__ = ["class_type", "interface", "script_class"]
+__all__ = ["class_type", "inferred_class", "interface", "script_class"]
 
 AnyClass = TypeVar("AnyClass", bound=type)
 Scope = Mapping[str, object]
@@ -67,6 +68,21 @@ def class_type(cls: type) -> Type | None:
         if issubclass(cls, enum.Enum):
             return _enum_type(cls)
         return script_class(cls, {}) if _can_be_compiled(cls) else None
+
+
+def inferred_class(cls: type) -> Type | None:
+    """The type of the objects of a Python class that no script code names, such as that of an
+    attribute; None if it cannot be compiled, which is reported when script code names it."""
+    found = _known.get(cls)
+    if found is not None:
+        return found
+    with DEFINING, trying():
+        try:
+            return class_type(cls)
+        except LimitExceeded:
+            raise
+        except (GivenUp, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
+            return None
 
 
 def _can_be_compiled(cls: type) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..interpreter.values.objects import HOST, ScriptObject
 from ..nn.modules.module import Module
 from ..typecheck.types import Type
-from .classes import class_type
+from .classes import class_type, inferred_class
 from .module import member_of, wrap
 
 __all__: list[str] = []
@@ -22,6 +22,9 @@ class _Face:
 
     def class_type(self, cls: type) -> Type | None:
         return class_type(cls)
+
+    def inferred_class(self, cls: type) -> Type | None:
+        return inferred_class(cls)
 
     def refusal(self, value: object) -> str | None:
         if isinstance(value, Module):

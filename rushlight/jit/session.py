@@ -18,7 +18,7 @@ from ..frontend.exceptions import raise_for
 from ..frontend.folding import fold
 from ..typecheck.functions import Function
 
-__all__ = ["Compilation", "CompilationFailed", "collecting", "compiling"]
+__all__ = ["Compilation", "CompilationFailed", "GivenUp", "collecting", "compiling", "trying"]
 
 _running: ContextVar[compiling | None] = ContextVar("running", default=None)
 _gathered: ContextVar[list[Diagnostic] | None] = ContextVar("gathered", default=None)
@@ -62,10 +62,18 @@ class compiling:
         self._token: Token[compiling | None] | None = None
         if outer is not None and outer._is_above(frame):
             return outer._compilation
-        self._compilation = Compilation()
+        self._begin(Compilation(), frame)
+        return self._compilation
+
+    def _begin(self, compilation: Compilation, frame: FrameType) -> None:
+        self._compilation = compilation
         self._frame = frame
         self._token = _running.set(self)
-        return self._compilation
+
+    def _end(self) -> None:
+        self._frame = None
+        if self._token is not None:
+            _running.reset(self._token)
 
     def _is_above(self, frame: FrameType | None) -> bool:
         """Whether the block still runs: an interrupt can come before its end is noted."""
@@ -83,10 +91,42 @@ class compiling:
     ) -> None:
         if self._token is None:
             return
-        self._frame = None
-        _running.reset(self._token)
+        self._end()
         if error is None:
             _report(self._compilation)
+
+
+class GivenUp(Exception):
+    """A compilation that was only tried has found its first error."""
+
+
+class _Attempt(Compilation):
+    """A compilation that is given up at the first error."""
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        if diagnostic.severity != "warning":
+            raise GivenUp
+
+
+class trying(compiling):
+    """A context of a new compilation that reports nothing.
+
+    Its first error ends it with `GivenUp`; definitions under way are then as if not begun.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> Compilation:
+        self._begin(_Attempt(), sys._getframe(1))
+        return self._compilation
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._end()
 
 
 def _report(collector: Collector) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable
 from typing import Any
 
@@ -29,6 +30,10 @@ def tripled(x: int) -> int:
     return x * 3
 
 
+def quadrupled(x: int) -> int:
+    return x * 4
+
+
 def test_a_fault_of_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
     own = str(PACKAGE / "ir" / "made_for_a_test.py")
     monkeypatch.setattr(define, "build_graph", compiled_in(own, "{}['missing']"))
@@ -41,6 +46,14 @@ def test_a_fault_of_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "KeyError: 'missing' (fault)" in diagnostic.notes
     (note,) = caught.value.__notes__
     assert "bug[internal]: rushlight failed while compiling this" in note
+
+
+def test_what_lowering_raises_is_a_fault_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = str(PACKAGE / "ir" / "made_for_a_test.py")
+    linecache.cache[own] = (1, None, ["\n", "    raise LookupError('no operator')\n"], own)
+    monkeypatch.setattr(define, "build_graph", compiled_in(own, "raise LookupError('no operator')"))
+    with pytest.raises(RuntimeError, match="rushlight failed while compiling this"):
+        torch.jit.script(quadrupled)
 
 
 def test_a_fault_of_the_users_code_passes(monkeypatch: pytest.MonkeyPatch) -> None:
