@@ -70,14 +70,16 @@ def _find(name: str) -> Any:
 
 
 def is_ready(array: Any) -> bool:
-    """Whether an array is what most kernels take: much float32 in one piece."""
-    return array.dtype is _FLOAT32 and is_large(array)
+    """Whether an array is what most kernels take: float32 in one piece."""
+    return array.dtype is _FLOAT32 and array.size > 0 and _is_whole(array)
 
 
 def is_large(array: Any) -> bool:
-    """Whether an array of whatever dtype has that many elements, in one piece."""
-    if array.size < LARGE:
-        return False
+    """Whether an array of whatever dtype has many elements, in one piece."""
+    return array.size >= LARGE and _is_whole(array)
+
+
+def _is_whole(array: Any) -> bool:
     flags = array.flags
     return bool(flags.c_contiguous and flags.aligned)
 

@@ -14,9 +14,10 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.convert import is_channels_last
-from ..kernels import LARGE, Prepared, blas, family, is_ready
+from ..kernels import Prepared, blas, family, is_ready
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.remembered import remembered
 from ..shapes.windows import Ints, wide_dtype
 from ..table.pointwise import operand
 from ..table.refusals import not_implemented
@@ -108,13 +109,29 @@ def _fused(x: Array, factor: Array | None, term: Array | None) -> Array:
     return wide.astype(_FLOAT32)
 
 
+@remembered(1 << 20)
+def _ones(count: int) -> Array:
+    """So many ones that nobody writes to."""
+    ones = np.ones(count, _FLOAT32)
+    ones.flags.writeable = False
+    return ones
+
+
+@remembered(1 << 20)
+def _zeros(count: int) -> Array:
+    """So many zeros that nobody writes to."""
+    zeros = np.zeros(count, _FLOAT32)
+    zeros.flags.writeable = False
+    return zeros
+
+
 def _vectors(weight: Array | None, bias: Array | None, rows: Array) -> tuple[Array, Array]:
     """Weight and bias as vectors, both or neither of them empty."""
     if weight is None and bias is None:
         return _NONE, _NONE
     count = rows.shape[-1]
-    factor = np.ones(count, rows.dtype) if weight is None else weight.reshape(-1)
-    term = np.zeros(count, rows.dtype) if bias is None else bias.reshape(-1)
+    factor = _ones(count) if weight is None else weight.reshape(-1)
+    term = _zeros(count) if bias is None else bias.reshape(-1)
     return np.ascontiguousarray(factor), np.ascontiguousarray(term)
 
 
@@ -153,14 +170,13 @@ def _check_normalized_shape(
     "aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, "
     "Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
     autocast_in_graphs="full",
+    prepared=True,
     rows=rows_of("input"),
 )
 def native_layer_norm(
     input: Array, normalized_shape: Ints, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
-    if input.size >= LARGE:
-        return _known_layer_norm.call(input, normalized_shape, weight, bias, eps)  # type: ignore[no-any-return]
-    return _any_layer_norm(input, normalized_shape, weight, bias, eps)
+    return _known_layer_norm.call(input, normalized_shape, weight, bias, eps)  # type: ignore[no-any-return]
 
 
 def _any_layer_norm(
@@ -170,11 +186,6 @@ def _any_layer_norm(
     _check_normalized_shape(input, shape, weight, bias, ", ")
     _check_float(input, "LayerNormKernelImpl")
     saved = statistics_dtype(input, weight, bias)
-    if saved is _FLOAT32 is input.dtype and 0 < input.size < LARGE and len(shape) == 1:
-        result, mean, scale = normalized(input.reshape(-1, shape[0]), eps)
-        result = _affine(result.reshape(input.shape), weight, bias)
-        kept = (*input.shape[:-1], 1)
-        return result, mean.reshape(kept), scale.reshape(kept)
     rows = input.reshape(-1, prod(shape)) if input.size else input.reshape(0, max(1, prod(shape)))
     outer: tuple[int, ...] = (*input.shape[: input.ndim - len(shape)], *(1,) * len(shape))
     if is_ready(input):
@@ -204,6 +215,7 @@ _known_layer_norm: Final = Prepared(_any_layer_norm)
     "aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
     "Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
     autocast_in_graphs="full",
+    prepared=True,
     out="",
     rows=rows_of("input"),
 )
@@ -233,7 +245,7 @@ def _root_mean_square(
     rows = family("rows") if fits else None
     if rows is not None:
         count = prod(shape)
-        factor = np.ones(count, _FLOAT32) if weight is None else weight.reshape(-1)
+        factor = _ones(count) if weight is None else weight.reshape(-1)
         made, scale = rows.rms_norm(input.reshape(-1, count), factor, eps)
         outer = (*input.shape[: input.ndim - len(shape)], *(1,) * len(shape))
         return made.reshape(input.shape), scale.reshape(outer)
@@ -249,6 +261,7 @@ def _root_mean_square(
     "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
     "float? eps=None) -> Tensor",
     out="",
+    prepared=True,
     rows=rows_of("input"),
 )
 def rms_norm(
@@ -260,14 +273,13 @@ def rms_norm(
 @operator(
     "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) "
     "-> (Tensor, Tensor)",
+    prepared=True,
     rows=rows_of("input"),
 )
 def _fused_rms_norm(
     input: Array, normalized_shape: Ints, weight: Array | None, eps: float | None
 ) -> tuple[Array, Array]:
-    if input.size >= LARGE:
-        return _known_rms_norm.call(input, normalized_shape, weight, eps)  # type: ignore[no-any-return]
-    return _root_mean_square(input, normalized_shape, weight, eps)
+    return _known_rms_norm.call(input, normalized_shape, weight, eps)  # type: ignore[no-any-return]
 
 
 _known_rms_norm: Final = Prepared(_root_mean_square)
@@ -306,9 +318,21 @@ def _check_groups(input: Array, channels: int, groups: int) -> None:
         )
 
 
+def _by_channel(left: Array, weight: Array | None, bias: Array | None) -> Array:
+    """[batch, channels, space] with a factor and a term for each channel, both rounded."""
+    given = [p for p in (weight, bias) if p is not None]
+    kernels = family("batch_norms") if is_ready(left) else None
+    if kernels is not None and given and all(p.dtype is _FLOAT32 for p in given):
+        made: Array = kernels.scaled(left, weight, bias)
+        return made
+    shape = (1, left.shape[1], 1)
+    return _affine(left, *(None if p is None else p.reshape(shape) for p in (weight, bias)))
+
+
 @operator(
     "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, "
     "SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
+    prepared=True,
     rows=rows_of("input"),
 )
 def native_group_norm(
@@ -336,8 +360,7 @@ def native_group_norm(
         left, mean, scale = normalized(rows.astype(wide_dtype(input.dtype), copy=False), eps)
     else:
         left, mean, scale = kernels.layer_norm(rows, _NONE, _NONE, eps)
-    by_channel = [None if p is None else p.reshape(1, channels, 1) for p in (weight, bias)]
-    result = _affine(left.reshape(batch, channels, space), *by_channel)
+    result = _by_channel(left.reshape(batch, channels, space), weight, bias)
     result = result.reshape(input.shape).astype(input.dtype, copy=False)
     if not rows.size:
         mean, scale = np.zeros((batch, group), saved), np.full((batch, group), np.nan, saved)
@@ -352,6 +375,7 @@ def native_group_norm(
     "aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, "
     "float eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
     autocast_in_graphs="full",
+    prepared=True,
     out="",
     rows=rows_of("input"),
 )

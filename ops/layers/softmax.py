@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, Prepared, family, is_ready
+from ..kernels import Prepared, family, is_ready
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, numpy_dtype
 from ..memory.errors import OperatorError
@@ -43,6 +43,7 @@ def _softmax_input(self: Array, dtype: int | None, name: str) -> Array:
 @operator("aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out="")
 @operator(
     "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    prepared=True,
     autocast_in_graphs="full-on-gpu",
     out_dtype=SAME,
     out_overlap="read-first",
@@ -50,9 +51,7 @@ def _softmax_input(self: Array, dtype: int | None, name: str) -> Array:
 )
 def softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`exp(x) / sum(exp(x))` along a dimension; 16-bit floats are computed in float32."""
-    if self.size >= LARGE:
-        return _known_softmax.call(self, dim, dtype)  # type: ignore[no-any-return]
-    return _any_softmax(self, dim, dtype)
+    return _known_softmax.call(self, dim, dtype)  # type: ignore[no-any-return]
 
 
 def _any_softmax(self: Array, dim: int, dtype: int | None) -> Array:
@@ -77,7 +76,8 @@ _SHORT_ROW: Final = 16
 def _softmax(self: Array, axis: int) -> Array:
     if not self.ndim or not self.size:
         return np.ones_like(self)
-    if axis == self.ndim - 1 and is_ready(self):
+    is_short = self.shape[axis] < _SHORT_ROW and self.size <= 64 and self.dtype is _float32
+    if axis == self.ndim - 1 and is_ready(self) and not is_short:
         rows = family("rows")
         if rows is not None:
             return _by_rows(rows.softmax, self)
@@ -89,7 +89,7 @@ def _softmax(self: Array, axis: int) -> Array:
     if not self.flags.c_contiguous:
         self = np.ascontiguousarray(self)
     below = self - _largest(self, axis, None, None, True)
-    if self.shape[axis] < _SHORT_ROW and self.size <= 64 and self.dtype is _float32:
+    if is_short:
         # PyTorch adds the elements of a short row one by one and multiplies by the reciprocal.
         wide = below.astype(np.float64)
         few = _exp(wide, wide).astype(_float32)
@@ -133,6 +133,7 @@ def _added_in_turn(values: Array, axis: int) -> Array:
 )
 @operator(
     "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    prepared=True,
     autocast_in_graphs="full-unless-dtype",
     out_dtype=SAME,
     out_overlap="read-first",
@@ -140,9 +141,7 @@ def _added_in_turn(values: Array, axis: int) -> Array:
 )
 def log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`log(softmax(x))` along a dimension; 16-bit floats are computed in float32."""
-    if self.size >= LARGE:
-        return _known_log_softmax.call(self, dim, dtype)  # type: ignore[no-any-return]
-    return _any_log_softmax(self, dim, dtype)
+    return _known_log_softmax.call(self, dim, dtype)  # type: ignore[no-any-return]
 
 
 def _any_log_softmax(self: Array, dim: int, dtype: int | None) -> Array:

@@ -1,4 +1,4 @@
-"""Large tensors folded over dimensions by native code."""
+"""Tensors folded over dimensions by native code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import LARGE, Prepared, family, is_ready
+from ..kernels import Prepared, family, is_ready
 from ..memory.dtype import Array
 
 __all__ = ["folded", "moments"]
@@ -21,8 +21,6 @@ def folded(
 
     Groups of neighbouring dimensions are folded from the last one on.
     """
-    if self.size < LARGE:
-        return None
     found: Array | None = _known.call(self, axes, keepdim, operation)
     return found
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, Prepared, family, is_ready
+from ..kernels import Prepared, family, is_ready
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -62,9 +62,6 @@ def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     dtype = self.dtype
     if axes is not None and len(axes) == self.ndim:
         axes = None
-    if dtype is _FLOAT32 and self.size < LARGE and _is_pairwise(self, axes):
-        result = _add_over(self, axes, None, None, keepdim)
-        return result if type(result) is ndarray else asarray(result)
     found = folded(self, axes, keepdim, "sum")
     if found is not None:
         return found
@@ -91,13 +88,12 @@ def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
 
 @operator(
     "aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    prepared=True,
     autocast_in_graphs="full-unless-dtype",
     out_dtype=COMPUTED,
     out_overlap="read-first",
 )
 def total(self: Array, dtype: int | None) -> Array:
-    if dtype is None and self.dtype is _FLOAT32 and self.size < LARGE and self.flags.c_contiguous:
-        return asarray(_add_over(self, None))
     if dtype is None and self.dtype is _BOOL:
         return asarray(np.count_nonzero(self), _INT64)
     return _add_up(sum_input(self, dtype), None, False)
@@ -106,6 +102,7 @@ def total(self: Array, dtype: int | None) -> Array:
 @operator(
     "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
+    prepared=True,
     autocast_in_graphs="full-unless-dtype",
     out="IntList_out",
     out_dtype=COMPUTED,
@@ -155,6 +152,7 @@ def _no_mean(self: Array, dtype: int | None) -> OperatorError:
 
 @operator(
     "aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    prepared=True,
     out="dtype_out",
     order="out dtype_out",
     out_dtype=COMPUTED,
@@ -167,14 +165,13 @@ def mean(self: Array, dtype: int | None) -> Array:
 @operator(
     "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
+    prepared=True,
     out="out",
     out_dtype=COMPUTED,
     out_overlap="read-first",
 )
 def mean_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
-    if self.size >= LARGE:
-        return _known_mean.call(self, dim, keepdim, dtype)  # type: ignore[no-any-return]
-    return _mean(self, dim, keepdim, dtype)
+    return _known_mean.call(self, dim, keepdim, dtype)  # type: ignore[no-any-return]
 
 
 def _mean(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
@@ -189,7 +186,7 @@ def _mean(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     axes = wrap_dims(dim, self.ndim)
     sums = _add_up(self, axes, keepdim)
     count = operand(_count(self, axes), sums.dtype)
-    arrays = family("arrays") if self.size >= LARGE else None
+    arrays = family("arrays") if is_ready(self) else None
     found = None if arrays is None else arrays.apply("divide", (sums, count))
     result = as_array(np.true_divide(sums, count)) if found is None else found
     return result if own is _FLOAT32 else result.astype(own, copy=False)
@@ -339,6 +336,7 @@ _declare_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
 
 @operator(
     "aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    prepared=True,
     autocast="full",
     autocast_in_graphs="full-unless-dtype",
     order="int_out out",
@@ -375,6 +373,7 @@ def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
 
 @operator(
     "aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+    prepared=True,
     autocast_in_graphs="full",
     out_dtype=OutDtype(
         "floating",
@@ -383,17 +382,13 @@ def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
     out_overlap="read-first",
 )
 def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
-    if self.size >= LARGE:
-        return _known_logsumexp.call(self, dim, keepdim)  # type: ignore[no-any-return]
-    return _any_logsumexp(self, dim, keepdim)
+    return _known_logsumexp.call(self, dim, keepdim)  # type: ignore[no-any-return]
 
 
 def _any_logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
     axes = wrap_dims(dim, self.ndim)
     if kind(self.dtype) < 2:
         self = self.astype(default_dtype.float)
-    if self.dtype is _FLOAT32 and 0 < self.size < LARGE:
-        return _few_logsumexp(self, axes, keepdim)
     if not self.size:
         return as_array(np.log(_add_over(np.exp(self), axes, None, None, keepdim)))
     if axes == (self.ndim - 1,) and is_ready(self):
@@ -401,6 +396,8 @@ def _any_logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
         if kernels is not None:
             found = kernels.logsumexp(self.reshape(-1, self.shape[-1]))
             return asarray(found.reshape((*self.shape[:-1], *(1,) * keepdim)))
+    if self.dtype is _FLOAT32:
+        return _plain_logsumexp(self, axes, keepdim)
     top = np.max(self.real, axes, keepdims=True)
     top = np.where(np.isinf(top), top.dtype.type(0), top)
     if self.itemsize == 2:
@@ -419,7 +416,7 @@ def _narrow_logsumexp(self: Array, top: Array, axes: tuple[int, ...], keepdim: b
     return as_array(np.log(sums) + top.reshape(sums.shape)).astype(self.dtype, copy=False)
 
 
-def _few_logsumexp(self: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
+def _plain_logsumexp(self: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
     top = asarray(_max_over(self, axes, None, None, True))
     np.copyto(top, operand(0, _FLOAT32), where=np.isinf(top))
     apart = asarray(self - top)
@@ -468,6 +465,9 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
 
     def of_all(self: Array) -> Array:
         if self.dtype is _FLOAT32 and self.size:
+            found = folded(self, None, False, name)
+            if found is not None:
+                return found
             flat = self.reshape(-1)
             return asarray(flat[position(flat)])
         _check_not_empty(self, name)
@@ -510,6 +510,7 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
 
     operator(
         f"aten::{name}(Tensor self) -> Tensor",
+        prepared=True,
         out="unary_out",
         unchosen="unary_out",
         out_dtype=CAN_CAST,
@@ -523,6 +524,7 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
     )(along)
     operator(
         f"aten::a{name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+        prepared=True,
         out_dtype=OutDtype(
             "same",
             "Expected the dtype for input and out to match, but got {result} for input's dtype "

@@ -67,3 +67,33 @@ def test_other_kinds_of_operands_are_as_before(scripted):
     y = x.clone().requires_grad_()
     scripted(y, x).sum().backward()
     assert y.grad is not None
+
+
+PREPARED = [
+    "torch.softmax(x, -1)",
+    "torch.log_softmax(x, 1)",
+    "torch.logsumexp(x, [1])",
+    "torch.layer_norm(x, [30], w, w)",
+    "torch.rms_norm(x, [30], None)",
+    "torch.group_norm(x.view(2, 10, 15), 5, w[:10], w[10:20])",
+    "x.sum() + x.mean() + x.max() - x.min()",
+    "x.sum(1) + x.mean(-1) + x.amax(1) - x.amin([1])",
+    "x.sum(0, keepdim=True) * x.mean([0, 1])",
+    "x @ y + x.mm(y) + torch.addmm(w[:7], x, y)",
+    "torch.bmm(x.view(2, 5, 30), y.expand(2, 30, 7))",
+]
+
+
+@pytest.mark.parametrize("expression", PREPARED)
+def test_prepared_operators_give_the_same_bits_in_all_calls(expression):
+    unit = torch.jit.CompilationUnit(
+        f"def known(x: Tensor, y: Tensor, w: Tensor) -> Tensor:\n    return {expression}\n"
+    )
+    given = random(10, 30), random(30, 7, seed=2), random(30, seed=3)
+    wanted = eval(expression, {"torch": torch}, dict(zip("xyw", given, strict=True)))
+    with torch.no_grad():
+        found = {unit.known(*given).numpy().tobytes() for _ in range(100)}
+        assert found == {wanted.numpy().tobytes()}
+        unit.known(random(10, 30, seed=5), *given[1:])
+        assert {unit.known(*given).numpy().tobytes()} == found
+    assert any(warm(unit.known))

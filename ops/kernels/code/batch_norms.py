@@ -28,7 +28,7 @@ from .run import run
 from .target import Target
 from .text import DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value, Variable
 
-__all__ = ["Elements", "factors", "gradients", "moments", "normalized"]
+__all__ = ["Elements", "factors", "gradients", "moments", "normalized", "scaled"]
 
 F: Final = np.float32
 _LEAST: Final = 1 << 15
@@ -45,6 +45,19 @@ def normalized(x: Any, mean: Any, spread: Any, weight: Any, bias: Any, eps: floa
     """
     whole = Elements(x)
     whole.fill(_SCALED, factors(x.shape[1], mean, spread, weight, bias, eps))
+    return whole.out
+
+
+def scaled(x: Any, weight: Any, bias: Any) -> Any:
+    """`x * weight + bias`, each rounded; one of weight and bias, float32 for each channel, may be
+    None."""
+    names = [name for name, each in (("multiply", weight), ("add", bias)) if each is not None]
+    steps = [Step(name, "f", (i + len(names) if i else 0, i + 1)) for i, name in enumerate(names)]
+    results = ((len(names) - 1, "f"),)
+    after = After(Expression("f" * (len(names) + 1), tuple(steps), results), "o" + "v" * len(names))
+    whole = Elements(x)
+    given = (np.ascontiguousarray(each, F)[...] for each in (weight, bias) if each is not None)
+    whole.fill(after, tuple(given))
     return whole.out
 
 
