@@ -13,9 +13,9 @@ __all__ = ["OutOfMemoryError", "amp", "has_half", "has_magma", "nvtx", "random",
 
 has_half = has_magma = False
 _initialized = False
-_NAMES = names_without("CUDA")
+globals().update(names_without("CUDA"))
 _TENSORS = "Float Double Half BFloat16 Byte Char Short Int Long Bool".split()
-__all__ += sorted(_NAMES)
+__all__ += sorted(names_without("CUDA"))
 
 
 class _AbsentTensor(type):
@@ -31,12 +31,6 @@ class _AbsentTensor(type):
 
 
 def __getattr__(name: str) -> Any:
-    if name in _NAMES:
-        return _NAMES[name]
     if name.endswith("Tensor") and name.removesuffix("Tensor") in _TENSORS:
         return _AbsentTensor(name, (), {"__module__": "torch.cuda"})
     return names_of(__name__)(name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_NAMES})

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from inspect import unwrap
 from typing import Any
 
+from ._schedule import Constraint, Pass, Schedule, this_before_that_pass_constraint, validate
+
 __all__ = [
-    *("PassManager", "inplace_wrapper", "log_hook", "loop_pass"),
-    *("these_before_those_pass_constraint", "this_before_that_pass_constraint"),
+    "PassManager",
+    "inplace_wrapper",
+    "log_hook",
+    "loop_pass",
+    "these_before_those_pass_constraint",
+    "this_before_that_pass_constraint",
 ]
 
 logger = logging.getLogger(__name__)
-Pass = Callable[..., Any]
-Constraint = Callable[[Pass, Pass], bool]
+_validate_pass_schedule_constraint = partial(validate, gap="")
 
 
 def inplace_wrapper(fn: Pass) -> Pass:
@@ -66,51 +71,18 @@ def loop_pass(
     return looped
 
 
-def _validate_pass_schedule_constraint(constraint: Constraint, passes: list[Pass]) -> None:
-    for place, first in enumerate(passes):
-        for second in passes[place + 1 :]:
-            if not constraint(first, second):
-                raise RuntimeError(
-                    f"pass schedule constraint violated. Expected {first} before {second} but "
-                    f"found {first} at index {passes.index(first)} and {second} at "
-                    f"index{passes.index(first)} in pass list."
-                )
-
-
-def this_before_that_pass_constraint(this: Pass, that: Pass) -> Constraint:
-    """The constraint that one pass is before another."""
-    return lambda a, b: not (a == that and b == this)
-
-
 def these_before_those_pass_constraint(these: Pass, those: Pass) -> Constraint:
     """The same for all passes that wrap the two."""
     return lambda a, b: not (unwrap(a) == those and unwrap(b) == these)
 
 
-class PassManager:
+class PassManager(Schedule):
     """Runs passes in the order in which they are, which constraints may forbid."""
-
-    def __init__(
-        self, passes: list[Pass] | None = None, constraints: list[Constraint] | None = None
-    ) -> None:
-        self.passes = passes or []
-        self.constraints = constraints or []
-        self._validated = False
 
     @classmethod
     def build_from_passlist(cls, passes: list[Pass]) -> PassManager:
         """A manager of passes."""
         return cls(passes)
-
-    def add_pass(self, _pass: Pass) -> None:
-        """Run one more."""
-        self.passes.append(_pass)
-        self._validated = False
-
-    def add_constraint(self, constraint: Constraint) -> None:
-        """Heed one more."""
-        self.constraints.append(constraint)
-        self._validated = False
 
     def remove_pass(self, _passes: list[str]) -> None:
         """Run those of some names no more."""
@@ -129,10 +101,7 @@ class PassManager:
         Raises:
             RuntimeError: a constraint forbids it.
         """
-        if not self._validated:
-            for constraint in self.constraints:
-                _validate_pass_schedule_constraint(constraint, self.passes)
-            self._validated = True
+        self._check_order(_validate_pass_schedule_constraint)
 
     def __call__(self, source: Any) -> Any:
         """What all passes make of something."""

@@ -10,12 +10,11 @@ from typing import Any
 
 from ....nn.modules.module import Module
 from ...graph_module import GraphModule
+from .._schedule import Constraint, Pass, Schedule, this_before_that_pass_constraint
+from .._schedule import validate as _validate_pass_schedule_constraint
 from .pass_base import PassResult
 
 __all__ = ["PassManager", "pass_result_wrapper", "this_before_that_pass_constraint"]
-
-Pass = Callable[..., Any]
-Constraint = Callable[[Pass, Pass], bool]
 
 
 def pass_result_wrapper(fn: Pass) -> Callable[..., PassResult | None]:
@@ -31,17 +30,6 @@ def pass_result_wrapper(fn: Pass) -> Callable[..., PassResult | None]:
     if not inspect.isfunction(fn):
         wrapped.__name__ = type(fn).__name__
     return wrapped
-
-
-def _validate_pass_schedule_constraint(constraint: Constraint, passes: list[Pass]) -> None:
-    for place, first in enumerate(passes):
-        for second in passes[place + 1 :]:
-            if not constraint(first, second):
-                raise RuntimeError(
-                    f"pass schedule constraint violated. Expected {first} before {second} but "
-                    f"found {first} at index {passes.index(first)} and {second} at index "
-                    f"{passes.index(first)} in pass list."
-                )
 
 
 def _topological_sort_passes(passes: list[Pass], constraints: list[Constraint]) -> list[Pass]:
@@ -65,12 +53,7 @@ def _topological_sort_passes(passes: list[Pass], constraints: list[Constraint]) 
         ) from None
 
 
-def this_before_that_pass_constraint(this: Pass, that: Pass) -> Constraint:
-    """The constraint that one pass is before another."""
-    return lambda a, b: not (a == that and b == this)
-
-
-class PassManager:
+class PassManager(Schedule):
     """Runs passes, several times if wanted, with checks.
 
     Args:
@@ -88,22 +71,10 @@ class PassManager:
         run_checks_after_each_pass: bool = False,
         suppress_check_failures: bool = False,
     ) -> None:
-        self.passes = passes or []
-        self.constraints = constraints or []
+        super().__init__(passes, constraints)
         self.steps = steps or 1
         self.run_checks_after_each_pass = run_checks_after_each_pass
         self.suppress_check_failures = suppress_check_failures
-        self._validated = False
-
-    def add_pass(self, _pass: Pass) -> None:
-        """Run one more."""
-        self.passes.append(_pass)
-        self._validated = False
-
-    def add_constraint(self, constraint: Constraint) -> None:
-        """Heed one more."""
-        self.constraints.append(constraint)
-        self._validated = False
 
     def validate_constraints(self) -> None:
         """Check the order.
@@ -111,10 +82,7 @@ class PassManager:
         Raises:
             RuntimeError: a constraint forbids it.
         """
-        if not self._validated:
-            for constraint in self.constraints:
-                _validate_pass_schedule_constraint(constraint, self.passes)
-            self._validated = True
+        self._check_order(_validate_pass_schedule_constraint)
 
     def solve_constraints(self) -> None:
         """Put the passes into an order that the constraints allow."""
