@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..eager.dispatch import eager_function
 from ..memory.dims import wrap_dims
+from ..memory.dtype import DType, Scalar
 from ..tensors.tensor import Tensor
 from .forms import form
 from .structure import compress, to_coo, to_dense
@@ -15,11 +17,11 @@ from .tensors import Compressed, Coo, flat_places, is_sparse, of_parts, parts_of
 
 __all__ = ["softmax", "total"]
 
-_cat = eager_function("aten::cat")
-_select = eager_function("aten::index_select")
+_cat: Callable[..., Tensor] = eager_function("aten::cat")
+_select: Callable[..., Tensor] = eager_function("aten::index_select")
 
 
-def _same_sizes(name: str, a: Any, b: Any) -> None:
+def _same_sizes(name: str, a: Tensor, b: Tensor) -> None:
     if tuple(a.shape) != tuple(b.shape):
         raise RuntimeError(
             f"{name}: expected 'self' and 'other' to have same size, but self has size "
@@ -29,7 +31,7 @@ def _same_sizes(name: str, a: Any, b: Any) -> None:
 
 
 @form("aten::add")
-def add(a: Any, b: Any, *, alpha: Any = 1) -> Any:
+def add(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     """The sum; with a dense tensor first, a dense one.
 
     Raises:
@@ -49,13 +51,13 @@ def add(a: Any, b: Any, *, alpha: Any = 1) -> Any:
 
 
 @form("aten::sub", "aten::subtract")
-def sub(a: Any, b: Any, *, alpha: Any = 1) -> Any:
+def sub(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     """The difference, as `add`."""
     return add(a, b, alpha=-alpha)
 
 
 @form("aten::mul", "aten::multiply")
-def mul(a: Any, b: Any) -> Any:
+def mul(a: Tensor, b: Tensor) -> Tensor:
     """The product by element: it keeps what the sparse tensor keeps, or both of two.
 
     Raises:
@@ -85,7 +87,13 @@ def mul(a: Any, b: Any) -> Any:
 
 
 @form("aten::sum")
-def total(tensor: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def total(
+    tensor: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
     """The sum of all elements, or over dimensions; sparse where sparse dimensions are left.
 
     Raises:
@@ -109,14 +117,20 @@ def total(tensor: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 
 
 @form("aten::any")
-def any_of(tensor: Any) -> Tensor:
+def any_of(tensor: Tensor) -> Tensor:
     """Whether an element is not zero."""
     found: Tensor = parts_of(tensor).once().values.any()
     return found
 
 
 @form("aten::linalg_vector_norm", "aten::norm")
-def norm(tensor: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def norm(
+    tensor: Tensor,
+    p: Any = 2,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+) -> Tensor:
     """The norm of all elements.
 
     Raises:
@@ -131,12 +145,14 @@ def norm(tensor: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, dtype:
 # --------------------------------------------------------------------------- softmax
 
 
-def softmax(tensor: Any, dim: int, dtype: Any, logarithm: bool) -> Any:
+def softmax(tensor: Tensor, dim: int, dtype: DType | None, logarithm: bool) -> Tensor:
     """Softmax over what is kept along a dimension, as if the rest were minus infinity."""
-    own = parts_of(to_coo(tensor)).once()
+    own = parts_of(to_coo(tensor)).to_coo().once()
     values = own.values if dtype is None else own.values.to(dtype)
     (axis,) = wrap_dims([dim], len(own.sizes))
-    take = eager_function("aten::log_softmax" if logarithm else "aten::softmax")
+    take: Callable[..., Tensor] = eager_function(
+        "aten::log_softmax" if logarithm else "aten::softmax"
+    )
     if axis >= own.depth:
         return of_parts(own.with_values(take(values, axis - own.depth + 1)))
     rest = [each for each in range(own.depth) if each != axis]

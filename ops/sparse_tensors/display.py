@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 __all__ = ["shown"]
 
@@ -10,7 +13,7 @@ _INDENT: Final = " " * 7
 _WIDTH: Final = 80
 
 
-def shown(pieces: dict[str, Any], said: list[str], apart: bool) -> str:
+def shown(pieces: dict[str, Tensor], said: list[str], apart: bool) -> str:
     """Tensors by their names, and what else is to be said, as torch arranges it.
 
     `apart`: remarks begin on a line of their own.
@@ -29,7 +32,7 @@ def shown(pieces: dict[str, Any], said: list[str], apart: bool) -> str:
     return text + ")"
 
 
-def _inner(values: Any) -> str:
+def _inner(values: Tensor) -> str:
     """A tensor without its dtype, which stands at the end; an empty one with its sizes."""
     if not values.numel():
         return f"tensor([], size={tuple(values.shape)})"

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 __all__ = ["FORMS", "Form", "form"]
 
 Form = Callable[..., Any]
+F = TypeVar("F", bound=Form)
 FORMS: Final[dict[str, Form]] = {}
 
 
-def form(*names: str) -> Callable[[Form], Form]:
+def form(*names: str) -> Callable[[F], F]:
     """Make a function the form of operators for arguments with sparse tensors among them."""
 
-    def declare(function: Form) -> Form:
+    def declare(function: F) -> F:
         FORMS.update(dict.fromkeys(names, function))
         return function
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from ..eager.dispatch import eager_function
+from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 from .forms import form
 from .structure import compress, select, t, to_csr
@@ -14,11 +15,12 @@ from .tensors import Compressed, Coo, flat_places, is_sparse, of_parts, parts_of
 
 __all__ = ["addmm", "matmul"]
 
-_add_at = eager_function("aten::index_add")
-_select = eager_function("aten::index_select")
+_add_at: Callable[..., Tensor] = eager_function("aten::index_add")
+_stack: Callable[..., Tensor] = eager_function("aten::stack")
+_select: Callable[..., Tensor] = eager_function("aten::index_select")
 
 
-def _check(a: Any, b: Any) -> None:
+def _check(a: Tensor, b: Tensor) -> None:
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError(f"mm: expected matrices, got {a.ndim}D and {b.ndim}D tensors")
     if a.shape[1] != b.shape[0]:
@@ -28,19 +30,20 @@ def _check(a: Any, b: Any) -> None:
         )
 
 
-def _by_dense(a: Any, b: Tensor) -> Tensor:
+def _by_dense(a: Tensor, b: Tensor) -> Tensor:
     """A sparse matrix times a dense one: rows of the second, weighted and added up."""
     own = parts_of(a).to_coo()
     flat_places(own)
     rows, columns = own.indices.unbind(0)
     weighted = own.values.unsqueeze(1) * _select(b, 0, columns)
     empty = weighted.detach().new_zeros([own.sizes[0], b.shape[1]])
-    return _add_at(empty, 0, rows, weighted)  # type: ignore[no-any-return]
+    return _add_at(empty, 0, rows, weighted)
 
 
-def _by_sparse(a: Any, b: Any) -> Any:
+def _by_sparse(a: Tensor, b: Tensor) -> Tensor:
     """Two sparse matrices: each element of the first meets a row of the second."""
     first, second = parts_of(a).to_coo().once(), parts_of(to_csr(b))
+    assert isinstance(second, Compressed)
     starts = second.starts.numpy()
     rows, columns = first.indices.numpy()
     counts = (starts[1:] - starts[:-1])[columns]
@@ -55,7 +58,7 @@ def _by_sparse(a: Any, b: Any) -> Any:
 
 
 @form("aten::mm", "aten::smm", "aten::_sparse_mm", "aten::hspmm")
-def mm(a: Any, b: Any) -> Any:
+def mm(a: Tensor, b: Tensor) -> Tensor:
     """The product of two matrices; sparse where both are.
 
     Raises:
@@ -68,20 +71,20 @@ def mm(a: Any, b: Any) -> Any:
 
 
 @form("aten::mv")
-def mv(a: Any, x: Tensor) -> Tensor:
+def mv(a: Tensor, x: Tensor) -> Tensor:
     """A matrix times a vector."""
-    return mm(a, x.unsqueeze(1)).squeeze(1)  # type: ignore[no-any-return]
+    return mm(a, x.unsqueeze(1)).squeeze(1)
 
 
 @form("aten::bmm")
-def bmm(a: Any, b: Tensor) -> Tensor:
+def bmm(a: Tensor, b: Tensor) -> Tensor:
     """The products of the matrices of two batches, the second one dense."""
     made = [mm(select(a, 0, place), b[place]) for place in range(a.shape[0])]
-    return eager_function("aten::stack")(made)  # type: ignore[no-any-return]
+    return _stack(made)
 
 
 @form("aten::matmul")
-def matmul(a: Any, b: Any) -> Any:
+def matmul(a: Tensor, b: Tensor) -> Tensor:
     """`a @ b` for matrices, a matrix and a vector, and batches of matrices."""
     if a.ndim == 2 and b.ndim == 1:
         return mv(a, b)
@@ -89,14 +92,14 @@ def matmul(a: Any, b: Any) -> Any:
 
 
 @form("aten::linear")
-def linear(input: Any, weight: Any, bias: Tensor | None = None) -> Any:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`input @ weight.T + bias`, for matrices."""
     made = mm(input, t(weight))
     return made if bias is None else made + bias
 
 
 @form("aten::addmm", "aten::_sparse_addmm", "aten::sspaddmm")
-def addmm(tensor: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmm(tensor: Tensor, a: Tensor, b: Tensor, *, beta: Scalar = 1, alpha: Scalar = 1) -> Tensor:
     """`beta * tensor + alpha * (a @ b)`."""
     made = mm(a, b)
     made = made * alpha if alpha != 1 else made

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn
 
 import numpy as np
 
 from ..eager.dispatch import eager_function
 from ..memory.dims import wrap_dim
-from ..memory.dtype import Array, Layout
+from ..memory.dtype import Array, DType, Layout
+from ..tensors.sizes import Size
 from ..tensors.tensor import Tensor
 from .forms import form
 from .tensors import Compressed, Coo, is_sparse, of_parts, parts_of
 
 __all__ = ["compress", "mask", "to_coo", "to_csc", "to_csr", "to_dense"]
 
-_put = eager_function("aten::index_put")
-_select = eager_function("aten::index_select")
+_put: Callable[..., Tensor] = eager_function("aten::index_put")
+_select: Callable[..., Tensor] = eager_function("aten::index_select")
 
 
 @form("sparse::to_sparse_coo")
-def to_coo(tensor: Any, sparse_dim: int | None = None) -> Any:
+def to_coo(tensor: Tensor, sparse_dim: int | None = None) -> Tensor:
     """The tensor by coordinates; of a dense one the elements (or slices) that are not zero."""
     if is_sparse(tensor):
         return of_parts(parts_of(tensor).to_coo())
@@ -40,7 +41,7 @@ def to_coo(tensor: Any, sparse_dim: int | None = None) -> Any:
     return of_parts(Coo(indices, values, tuple(tensor.shape), True))
 
 
-def compress(given: Coo, by_columns: bool = False) -> Any:
+def compress(given: Coo, by_columns: bool = False) -> Tensor:
     """A matrix by rows, or by columns.
 
     Raises:
@@ -61,19 +62,19 @@ def compress(given: Coo, by_columns: bool = False) -> Any:
 
 
 @form("sparse::to_sparse_csr")
-def to_csr(tensor: Any, dense_dim: int | None = None) -> Any:
+def to_csr(tensor: Tensor, dense_dim: int | None = None) -> Tensor:
     """The matrix by its rows."""
-    return compress(parts_of(to_coo(tensor)))
+    return compress(parts_of(to_coo(tensor)).to_coo())
 
 
 @form("sparse::to_sparse_csc")
-def to_csc(tensor: Any, dense_dim: int | None = None) -> Any:
+def to_csc(tensor: Tensor, dense_dim: int | None = None) -> Tensor:
     """The matrix by its columns."""
-    return compress(parts_of(to_coo(tensor)), by_columns=True)
+    return compress(parts_of(to_coo(tensor)).to_coo(), by_columns=True)
 
 
 @form("sparse::to_sparse_bsr")
-def to_bsr(tensor: Any, blocksize: object, dense_dim: int | None = None) -> NoReturn:
+def to_bsr(tensor: Tensor, blocksize: object, dense_dim: int | None = None) -> NoReturn:
     """The matrix by rows of blocks, which is not kept so here.
 
     Raises:
@@ -83,7 +84,7 @@ def to_bsr(tensor: Any, blocksize: object, dense_dim: int | None = None) -> NoRe
 
 
 @form("sparse::to_sparse_bsc")
-def to_bsc(tensor: Any, blocksize: object, dense_dim: int | None = None) -> NoReturn:
+def to_bsc(tensor: Tensor, blocksize: object, dense_dim: int | None = None) -> NoReturn:
     """The matrix by columns of blocks, which is not kept so here.
 
     Raises:
@@ -97,13 +98,13 @@ _NO_BLOCKS: Final = "{}: the layout torch.{} is not supported here"
 
 @form("sparse::to_sparse")
 def to_sparse(
-    tensor: Any,
+    tensor: Tensor,
     sparse_dim: int | None = None,
     *,
     layout: Layout | None = None,
     blocksize: object = None,
     dense_dim: int | None = None,
-) -> Any:
+) -> Tensor:
     """The tensor in a sparse layout, by coordinates if none is named.
 
     Raises:
@@ -118,65 +119,68 @@ def to_sparse(
 
 
 @form("sparse::to_dense", "aten::to_dense")
-def to_dense(tensor: Any, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
+def to_dense(
+    tensor: Tensor, dtype: DType | None = None, *, masked_grad: bool | None = None
+) -> Tensor:
     """All elements, zero where none is kept."""
     if not is_sparse(tensor):
-        return tensor if dtype is None else tensor.to(dtype)  # type: ignore[no-any-return]
+        return tensor if dtype is None else tensor.to(dtype)
     own = parts_of(tensor).to_coo()
     values = own.values if dtype is None else own.values.to(dtype)
     empty = values.detach().new_zeros(list(own.sizes))
     if not own.depth:
-        return empty + values.sum(0)  # type: ignore[no-any-return]
-    return _put(empty, tuple(own.indices.unbind(0)), values, True)  # type: ignore[no-any-return]
+        return empty + values.sum(0)
+    return _put(empty, tuple(own.indices.unbind(0)), values, True)
 
 
 # --------------------------------------------------------------------------- what they are
 
 
 @form("aten::dim")
-def dim(tensor: Any) -> int:
+def dim(tensor: Tensor) -> int:
     """The number of dimensions."""
     return len(parts_of(tensor).sizes)
 
 
 @form("aten::numel")
-def numel(tensor: Any) -> int:
+def numel(tensor: Tensor) -> int:
     """How many elements there are, kept or not."""
     return int(np.prod(parts_of(tensor).sizes, dtype=np.int64))
 
 
 @form("aten::size")
-def size(tensor: Any, dim: int | None = None) -> Any:
+def size(tensor: Tensor, dim: int | None = None) -> Size | int:
     """The sizes, or one of them."""
-    return tensor.size(dim)
+    found: Size | int = tensor.size(dim)
+    return found
 
 
 @form("aten::is_floating_point")
-def is_floating_point(tensor: Any) -> bool:
+def is_floating_point(tensor: Tensor) -> bool:
     """Whether the values are floats."""
     return bool(parts_of(tensor).values.is_floating_point())
 
 
 @form("aten::is_complex")
-def is_complex(tensor: Any) -> bool:
+def is_complex(tensor: Tensor) -> bool:
     """Whether the values are complex numbers."""
     return bool(parts_of(tensor).values.is_complex())
 
 
 @form("aten::element_size")
-def element_size(tensor: Any) -> int:
+def element_size(tensor: Tensor) -> int:
     """The bytes of a value."""
     return int(parts_of(tensor).values.element_size())
 
 
 @form("aten::is_contiguous")
-def is_contiguous(tensor: Any, memory_format: object = None) -> bool:
+def is_contiguous(tensor: Tensor, memory_format: object = None) -> bool:
     """Never: elements do not lie in one memory."""
     return False
 
 
 @form("aten::is_same_size")
-def is_same_size(tensor: Any, other: Any) -> bool:
+def is_same_size(tensor: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same sizes."""
     return tuple(tensor.shape) == tuple(other.shape)
 
@@ -185,27 +189,27 @@ def is_same_size(tensor: Any, other: Any) -> bool:
 
 
 @form("aten::clone")
-def clone(tensor: Any, *, memory_format: object = None) -> Any:
+def clone(tensor: Tensor, *, memory_format: object = None) -> Tensor:
     """The same places with a copy of the values, and the history of `clone`."""
     own = parts_of(tensor)
     return of_parts(own.with_values(own.values.clone()))
 
 
 @form("aten::detach")
-def detach(tensor: Any) -> Any:
+def detach(tensor: Tensor) -> Tensor:
     """The same places and values, without history."""
     own = parts_of(tensor)
     return of_parts(own.with_values(own.values.detach()))
 
 
 @form("aten::contiguous")
-def contiguous(tensor: Any, memory_format: object = None) -> Any:
+def contiguous(tensor: Tensor, memory_format: object = None) -> Tensor:
     """The tensor itself."""
     return tensor
 
 
 @form("aten::zeros_like")
-def zeros_like(tensor: Any, **options: Any) -> Any:
+def zeros_like(tensor: Tensor, **options: DType | None) -> Tensor:
     """A tensor of the same sizes that keeps no elements."""
     own = parts_of(tensor).to_coo()
     dtype = options.get("dtype") or own.values.dtype
@@ -215,7 +219,7 @@ def zeros_like(tensor: Any, **options: Any) -> Any:
 
 
 @form("aten::zero_")
-def zero(tensor: Any) -> Any:
+def zero(tensor: Tensor) -> Tensor:
     """The same tensor, which keeps no elements any more."""
     tensor.__dict__["parts"] = parts_of(zeros_like(tensor))
     return tensor
@@ -225,9 +229,11 @@ def zero(tensor: Any) -> Any:
 
 
 @form("aten::permute")
-def permute(tensor: Any, *dims: Any) -> Any:
+def permute(tensor: Tensor, *dims: int | Sequence[int]) -> Tensor:
     """The sparse dimensions in another order; dense ones stay where they are."""
-    order = dims[0] if len(dims) == 1 and isinstance(dims[0], (list, tuple)) else dims
+    order: Sequence[Any] = dims
+    if len(dims) == 1 and isinstance(dims[0], (list, tuple)):
+        order = dims[0]
     own = parts_of(tensor)
     if isinstance(own, Compressed):
         if list(order) == [1, 0]:
@@ -243,7 +249,7 @@ def permute(tensor: Any, *dims: Any) -> Any:
 
 
 @form("aten::transpose", "aten::swapaxes", "aten::swapdims")
-def transpose(tensor: Any, dim0: int, dim1: int) -> Any:
+def transpose(tensor: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged."""
     order = list(range(tensor.ndim))
     a, b = wrap_dim(dim0, tensor.ndim), wrap_dim(dim1, tensor.ndim)
@@ -252,7 +258,7 @@ def transpose(tensor: Any, dim0: int, dim1: int) -> Any:
 
 
 @form("aten::t")
-def t(tensor: Any) -> Any:
+def t(tensor: Tensor) -> Tensor:
     """The transposed matrix."""
     if tensor.ndim > 2:
         raise RuntimeError(
@@ -263,7 +269,7 @@ def t(tensor: Any) -> Any:
 
 
 @form("aten::unsqueeze")
-def unsqueeze(tensor: Any, dim: int) -> Any:
+def unsqueeze(tensor: Tensor, dim: int) -> Tensor:
     """A new sparse dimension of size 1."""
     own = parts_of(tensor).to_coo()
     place = wrap_dim(dim, len(own.sizes) + 1)
@@ -279,14 +285,14 @@ def _with_size(sizes: tuple[int, ...], place: int) -> tuple[int, ...]:
     return (*sizes[:place], 1, *sizes[place:])
 
 
-def _kept(own: Coo, keep: Array, indices: Tensor, sizes: Sequence[int]) -> Any:
+def _kept(own: Coo, keep: Array, indices: Tensor, sizes: Sequence[int]) -> Tensor:
     """The elements at some positions, at other places."""
     values = _select(own.values, 0, Tensor._of(keep.astype(np.int64)))
     return of_parts(Coo(indices, values, tuple(sizes)))
 
 
 @form("aten::index_select")
-def index_select(tensor: Any, dim: int, index: Tensor) -> Any:
+def index_select(tensor: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices that an index names, in its order."""
     own = parts_of(tensor).to_coo()
     place = wrap_dim(dim, len(own.sizes))
@@ -306,7 +312,7 @@ def index_select(tensor: Any, dim: int, index: Tensor) -> Any:
 
 
 @form("aten::select")
-def select(tensor: Any, dim: int, index: int) -> Any:
+def select(tensor: Tensor, dim: int, index: int) -> Tensor:
     """One slice; a dense tensor where no sparse dimension is left."""
     own = parts_of(tensor).to_coo()
     place = wrap_dim(dim, len(own.sizes))
@@ -329,7 +335,7 @@ def select(tensor: Any, dim: int, index: int) -> Any:
 
 
 @form("aten::cat", "aten::concat", "aten::concatenate")
-def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors behind each other along a sparse dimension.
 
     Raises:
@@ -354,14 +360,14 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
 
 
 @form("aten::stack")
-def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors behind each other along a new dimension."""
     place = wrap_dim(dim, tensors[0].ndim + 1)
     return cat([unsqueeze(each, place) for each in tensors], place)
 
 
 @form("sparse::sparse_mask", "aten::sparse_mask")
-def mask(dense: Tensor, pattern: Any) -> Any:
+def mask(dense: Tensor, pattern: Tensor) -> Tensor:
     """The elements of a dense tensor at the places of a sparse one.
 
     Raises:

@@ -9,13 +9,13 @@ and an eager call goes on with the form that the operator has here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn, Self, TypeVar
 
 import numpy as np
 
 from ..eager import methods  # noqa: F401  (adds the methods that are called here)
 from ..eager.dispatch import eager_function
-from ..memory.dtype import LAYOUTS, Array, Layout, get_default_dtype
+from ..memory.dtype import LAYOUTS, Array, DType, Layout, get_default_dtype
 from ..memory.errors import OnSparse
 from ..tensors import overriding
 from ..tensors.construct import tensor
@@ -28,6 +28,7 @@ __all__ = [
     *("of_parts", "parts_of"),
 ]
 
+T = TypeVar("T")
 _add_at = eager_function("aten::index_add")
 _COO: Final = LAYOUTS["sparse_coo"]
 _UNSAID: Final = ("int64", "bool")
@@ -186,42 +187,43 @@ class _Sparse:
     def requires_grad(self, wanted: bool) -> None:
         self.requires_grad_(wanted)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Say whether gradients of the values are wanted."""
         parts_of(self).values.requires_grad_(requires_grad)
         return self
 
     @property
-    def grad(self) -> Any:
+    def grad(self) -> Tensor | None:
         """The gradient of the values, at their places; None if there is none."""
         own = parts_of(self)
         gradient = own.values.grad
         return None if gradient is None else of_parts(own.with_values(gradient))
 
     @grad.setter
-    def grad(self, gradient: Any) -> None:
+    def grad(self, gradient: Tensor | None) -> None:
         parts_of(self).values.grad = None if gradient is None else parts_of(gradient).values
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Tensor:
         """The same elements without gradients."""
         own = parts_of(self)
         return of_parts(own.with_values(own.values.detach()))
 
     @data.setter
-    def data(self, other: Any) -> None:
+    def data(self, other: Tensor) -> None:
         self.__dict__["parts"] = parts_of(other)
 
     @property
-    def T(self) -> Any:
+    def T(self) -> Tensor:
         """The dimensions in reverse order."""
-        return eager_function("aten::permute")(self, list(range(self.ndim))[::-1])
+        turned: Tensor = eager_function("aten::permute")(self, list(range(self.ndim))[::-1])
+        return turned
 
     def is_coalesced(self) -> bool:
         """Whether places are sorted and named once."""
         return self._by_coordinates("is_coalesced").coalesced
 
-    def coalesce(self) -> Any:
+    def coalesce(self) -> Self | Tensor:
         """The same tensor with sorted places, each named once."""
         own = self._by_coordinates("coalesce")
         return self if own.coalesced else of_parts(own.once())
@@ -295,11 +297,12 @@ class _Sparse:
             )
         return own
 
-    def size(self, dim: int | None = None) -> Any:
+    def size(self, dim: int | None = None) -> Size | int:
         """The sizes, or the size of one dimension."""
-        return self.shape if dim is None else self.shape[dim]
+        sizes = Size(parts_of(self).sizes)
+        return sizes if dim is None else sizes[dim]
 
-    def stride(self, dim: int | None = None) -> Any:
+    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Zeros: elements lie nowhere."""
         return 0 if dim is not None else (0,) * self.ndim
 
@@ -334,30 +337,32 @@ class _Sparse:
     def __len__(self) -> int:
         return int(self.shape[0])
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Tensor]:
         return (self[place] for place in range(len(self)))
 
-    def __getitem__(self, key: object) -> Any:
+    def __getitem__(self, key: object) -> Tensor:
         if isinstance(key, int):
-            return eager_function("aten::select")(self, 0, key)
+            chosen: Tensor = eager_function("aten::select")(self, 0, key)
+            return chosen
         raise NotImplementedError("sparse tensors are indexed by one number; see index_select")
 
     def __setitem__(self, key: object, value: object) -> NoReturn:
         raise NotImplementedError("sparse tensors are not written by index")
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> Tensor:
         return of_parts(parts_of(self))
 
-    def __deepcopy__(self, memo: dict[int, object]) -> Any:
+    def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
         own = parts_of(self)
-        copied = of_parts(type(own)(*(_copied(each, memo) for each in own)))
+        kind: type[Any] = type(own)
+        copied = of_parts(kind(*(_copied(each, memo) for each in own)))
         memo[id(self)] = copied
         return copied
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return of_parts, (parts_of(self),)
 
-    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
         return self.__reduce__()
 
     def __repr__(self: Any) -> str:
@@ -368,14 +373,17 @@ class _Sparse:
         said += [f"layout={own.layout}", *self._history()]
         return shown(own.pieces(), said, isinstance(own, Coo))
 
-    def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    def type(
+        self: Any, dtype: DType | str | None = None, non_blocking: bool = False
+    ) -> str | Tensor:
         """The name of the tensor's type, or the tensor in another dtype."""
         if dtype is None:
             return f"torch.sparse.{self.dtype.scalar_name}Tensor"
-        return self.to(dtype)
+        turned: Tensor = self.to(dtype)
+        return turned
 
 
-def _copied(value: Any, memo: dict[int, object]) -> Any:
+def _copied(value: T, memo: dict[int, object]) -> T:
     return value.__deepcopy__(memo) if isinstance(value, Tensor) else value
 
 
@@ -389,19 +397,22 @@ def is_sparse(value: object) -> bool:
     return type(value) is SparseTensor
 
 
-def of_parts(parts: Parts) -> Any:
+def of_parts(parts: Parts) -> Tensor:
     """The sparse tensor of these places and values."""
-    made = object.__new__(SparseTensor)
+    made: Tensor = object.__new__(SparseTensor)
     made.__dict__["parts"] = parts
     return made
 
 
-def parts_of(value: Any) -> Any:
+def parts_of(value: object) -> Parts:
     """The places and values of a sparse tensor."""
-    return value.__dict__["parts"]
+    parts: Parts = value.__dict__["parts"]
+    return parts
 
 
-def coo(indices: Any, values: Any, sizes: Sequence[int] | None, coalesced: bool = False) -> Any:
+def coo(
+    indices: object, values: object, sizes: Sequence[int] | None, coalesced: bool = False
+) -> Tensor:
     """A sparse tensor by coordinates; see `torch.sparse_coo_tensor`.
 
     Raises:
@@ -438,7 +449,7 @@ def coo(indices: Any, values: Any, sizes: Sequence[int] | None, coalesced: bool 
 
 def compressed(
     starts: Tensor, inner: Tensor, values: Tensor, sizes: Sequence[int], by_columns: bool
-) -> Any:
+) -> Tensor:
     """A matrix by rows or columns; see `torch.sparse_csr_tensor`.
 
     Raises:

@@ -7,11 +7,12 @@ values.  Operators without a form for them raise NotImplementedError, which name
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import NoReturn, TypeVar
 
 from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
-from ..ops.memory.dtype import DType
+from ..ops.memory.dtype import DType, Layout, Scalar
 from ..ops.sparse_tensors.arithmetic import softmax as _softmax
 from ..ops.sparse_tensors.arithmetic import total as _total
 from ..ops.sparse_tensors.products import addmm as _addmm
@@ -35,7 +36,10 @@ __all__ = [
 ]
 
 
-def mm(mat1: Any, mat2: Any) -> Any:
+F = TypeVar("F")
+
+
+def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices, of which one or both are sparse; sparse where both are.
 
     Raises:
@@ -44,32 +48,40 @@ def mm(mat1: Any, mat2: Any) -> Any:
     return _matmul(mat1, mat2) if _is_sparse(mat1) or _is_sparse(mat2) else mat1 @ mat2
 
 
-def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmm(
+    mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Scalar = 1, alpha: Scalar = 1
+) -> Tensor:
     """`beta * mat + alpha * (mat1 @ mat2)`, with `mat1` sparse."""
     return _addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
 
 
-def sampled_addmm(input: Any, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def sampled_addmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Scalar = 1, alpha: Scalar = 1
+) -> Tensor:
     """`alpha * (mat1 @ mat2) + beta * input` at the places that the matrix `input` keeps."""
     return _mask(mat1 @ mat2, input) * alpha + input * beta
 
 
-def sum(input: Any, dim: Any = None, dtype: DType | None = None) -> Any:
+def sum(
+    input: Tensor, dim: int | Sequence[int] | None = None, dtype: DType | None = None
+) -> Tensor:
     """The sum of all elements, or over dimensions; sparse where sparse dimensions are left."""
     return _total(input, dim, dtype=dtype)
 
 
-def softmax(input: Any, dim: int, *, dtype: DType | None = None) -> Any:
+def softmax(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     """Softmax over what is kept along a dimension, as if the rest were minus infinity."""
     return _softmax(input, dim, dtype, logarithm=False)
 
 
-def log_softmax(input: Any, dim: int, *, dtype: DType | None = None) -> Any:
+def log_softmax(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     """The logarithm of `softmax`."""
     return _softmax(input, dim, dtype, logarithm=True)
 
 
-def spdiags(diagonals: Tensor, offsets: Tensor, shape: tuple[int, int], layout: Any = None) -> Any:
+def spdiags(
+    diagonals: Tensor, offsets: Tensor, shape: tuple[int, int], layout: Layout | None = None
+) -> Tensor:
     """A sparse matrix of diagonals.
 
     Args:
@@ -96,7 +108,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: tuple[int, int], layout: 
     return made if layout is None else made.to_sparse(layout=layout)
 
 
-def spsolve(input: Any, other: Any, *, left: bool = True) -> Any:
+def spsolve(input: Tensor, other: Tensor, *, left: bool = True) -> NoReturn:
     """Sparse systems are not solved here.
 
     Raises:
@@ -136,7 +148,7 @@ class check_sparse_tensor_invariants:
         type(self)._enabled = self._before
 
 
-def as_sparse_gradcheck(gradcheck: Any) -> Any:
+def as_sparse_gradcheck(gradcheck: F) -> F:
     """The same check of gradients: sparse leaves give gradients at their places as they are."""
     return gradcheck
 

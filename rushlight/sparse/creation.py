@@ -19,7 +19,7 @@ __all__ = [
     "sparse_csr_tensor",
 ]
 
-Numbers = Tensor | Sequence[Any]
+Numbers = Tensor | Sequence[object]
 
 
 def _as_tensor(given: object, dtype: DType | None) -> Tensor:
@@ -36,7 +36,7 @@ def _placed(device: Device | str | None) -> None:
 
 def sparse_coo_tensor(
     indices: Any = (),
-    values: Any = None,
+    values: Numbers | complex | None = None,
     size: Sequence[int] | None = None,
     *,
     dtype: DType | None = None,
@@ -45,7 +45,7 @@ def sparse_coo_tensor(
     requires_grad: bool = False,
     check_invariants: bool | None = None,
     is_coalesced: bool | None = None,
-) -> Any:
+) -> Tensor:
     """A tensor by coordinates: `sparse_coo_tensor(indices, values, size)`, or `(size)` of zeros.
 
     Args:
@@ -70,13 +70,13 @@ def sparse_coo_tensor(
     else:
         made = coo(indices, _as_tensor(values, dtype), size, bool(is_coalesced))
     if check_invariants:
-        flat_places(parts_of(made))
+        flat_places(parts_of(made).to_coo())
     return made.requires_grad_() if requires_grad else made
 
 
 def _compressed(
     starts: Numbers, inner: Numbers, values: Numbers, size: Any, by_columns: bool, **options: Any
-) -> Any:
+) -> Tensor:
     _placed(options.get("device"))
     first, second = (_as_tensor(each, None) for each in (starts, inner))
     own = _as_tensor(values, options.get("dtype"))
@@ -98,7 +98,7 @@ def sparse_csr_tensor(
     pin_memory: bool = False,
     requires_grad: bool = False,
     check_invariants: bool | None = None,
-) -> Any:
+) -> Tensor:
     """A matrix by its rows: row i holds the values `crow_indices[i]` to `crow_indices[i + 1]`.
 
     Raises:
@@ -119,7 +119,7 @@ def sparse_csc_tensor(
     pin_memory: bool = False,
     requires_grad: bool = False,
     check_invariants: bool | None = None,
-) -> Any:
+) -> Tensor:
     """A matrix by its columns, as `sparse_csr_tensor` by its rows."""
     given = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
     return _compressed(ccol_indices, row_indices, values, size, True, **given)
@@ -133,7 +133,7 @@ def sparse_compressed_tensor(
     *,
     layout: Layout | None = None,
     **options: Any,
-) -> Any:
+) -> Tensor:
     """A matrix by its rows or columns, as the layout says.
 
     Raises:
