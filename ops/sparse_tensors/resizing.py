@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 from .forms import form
 from .products import matmul
@@ -25,7 +25,7 @@ non-shrinking, and then try the same call again.
 tensor."""
 
 
-def _own(tensor: Any, name: str) -> Coo:
+def _own(tensor: Tensor, name: str) -> Coo:
     own = parts_of(tensor) if is_sparse(tensor) else None
     if isinstance(own, Coo):
         return own
@@ -65,7 +65,7 @@ def _check_kept(own: Coo, sizes: tuple[int, ...], sparse_dim: int) -> None:
 
 
 @form("sparse::sparse_resize_")
-def resize(tensor: Any, size: Sequence[int], sparse_dim: int, dense_dim: int) -> Any:
+def resize(tensor: Tensor, size: Sequence[int], sparse_dim: int, dense_dim: int) -> Tensor:
     """Give a sparse tensor other sizes, in place; its places stay, its values are resized.
 
     Raises:
@@ -86,7 +86,9 @@ def resize(tensor: Any, size: Sequence[int], sparse_dim: int, dense_dim: int) ->
 
 
 @form("sparse::sparse_resize_and_clear_")
-def resize_and_clear(tensor: Any, size: Sequence[int], sparse_dim: int, dense_dim: int) -> Any:
+def resize_and_clear(
+    tensor: Tensor, size: Sequence[int], sparse_dim: int, dense_dim: int
+) -> Tensor:
     """Give a sparse tensor other sizes and no values, in place.
 
     Raises:
@@ -102,13 +104,13 @@ def resize_and_clear(tensor: Any, size: Sequence[int], sparse_dim: int, dense_di
 
 
 @form("sparse::resize_as_sparse_")
-def resize_as(tensor: Any, the_template: Any) -> Any:
+def resize_as(tensor: Tensor, the_template: Tensor) -> Tensor:
     """Give a sparse tensor the sizes of another one, in place."""
     own = _own(the_template, "resize_as_sparse_")
     return resize(tensor, own.sizes, own.depth, len(own.sizes) - own.depth)
 
 
-def _product(tensor: Any, a: Any, b: Any) -> Any:
+def _product(tensor: Tensor, a: Tensor, b: Tensor) -> Tensor:
     if not is_sparse(tensor):
         raise RuntimeError("tensor.sspaddmm(...) can only be called on sparse tensors")
     made = matmul(a, b) if is_sparse(a) or is_sparse(b) else a @ b
@@ -116,13 +118,16 @@ def _product(tensor: Any, a: Any, b: Any) -> Any:
 
 
 @form("sparse::smm")
-def smm(tensor: Any, mat: Any) -> Any:
+def smm(tensor: Tensor, mat: Tensor) -> Tensor:
     """The product of a sparse matrix and another one, which keeps what is not zero."""
     return _product(tensor, tensor, mat)
 
 
 @form("sparse::sspaddmm")
-def sspaddmm(tensor: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def sspaddmm(
+    tensor: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Scalar = 1, alpha: Scalar = 1
+) -> Tensor:
     """`beta * tensor + alpha * (mat1 @ mat2)`, sparse."""
     product = _product(tensor, mat1, mat2)
-    return (tensor * beta if beta != 1 else tensor) + product * alpha
+    made: Tensor = (tensor * beta if beta != 1 else tensor) + product * alpha
+    return made
