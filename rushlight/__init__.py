@@ -109,10 +109,10 @@ _PACKAGES = (
 _TENSOR_CLASSES = """FloatTensor DoubleTensor HalfTensor BFloat16Tensor ByteTensor CharTensor
 ShortTensor IntTensor LongTensor BoolTensor""".split()
 _SETTINGS = """are_deterministic_algorithms_enabled compiled_with_cxx11_abi get_default_device
-get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads has_lapack
+get_deterministic_debug_mode get_num_interop_threads has_lapack
 has_mkl has_openmp has_spectral is_anomaly_enabled is_deterministic_algorithms_warn_only_enabled
 is_distributed is_vulkan_available is_warn_always_enabled set_default_device
-set_default_tensor_type set_float32_matmul_precision set_flush_denormal set_num_interop_threads
+set_default_tensor_type set_flush_denormal set_num_interop_threads
 set_warn_always typename use_deterministic_algorithms PRIVATE_OPS USE_GLOBAL_DEPS
 USE_RTLD_GLOBAL_WITH_LIBTORCH classproperty get_file_path init_num_threads
 is_anomaly_check_nan_enabled prepare_multiprocessing_environment set_anomaly_enabled
@@ -169,6 +169,8 @@ _ELSEWHERE = {
     **dict.fromkeys(_ERRORS, ".exceptions"),
     "from_file": ".mapped_file",
     "lobpcg": ".lobpcg",
+    "get_float32_matmul_precision": ".float_precision",
+    "set_float32_matmul_precision": ".float_precision",
     "autocast": ".amp.autocast_mode",
     **dict.fromkeys(_AUTOCAST, ".amp.state"),
 }

@@ -11,11 +11,11 @@ from .ops.memory.entered import ENTERED
 
 __all__ = [
     *("are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device"),
-    *("get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads"),
+    *("get_deterministic_debug_mode", "get_num_interop_threads"),
     *("has_lapack", "has_mkl", "has_openmp", "has_spectral", "is_anomaly_enabled"),
     *("is_deterministic_algorithms_warn_only_enabled", "is_distributed", "is_vulkan_available"),
     *("is_warn_always_enabled", "set_default_device", "set_default_tensor_type"),
-    *("set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads"),
+    *("set_flush_denormal", "set_num_interop_threads"),
     *("set_warn_always", "typename"),
     *("PRIVATE_OPS", "USE_GLOBAL_DEPS", "USE_RTLD_GLOBAL_WITH_LIBTORCH", "classproperty"),
     *("get_file_path", "init_num_threads", "is_anomaly_check_nan_enabled"),
@@ -32,7 +32,7 @@ has_mkl = has_lapack = has_openmp = has_spectral = True
 """Whether linear algebra, threads and Fourier transforms are there (NumPy has them)."""
 
 _STATE: dict[str, Any] = {
-    **{"deterministic": False, "warn_only": False, "precision": "highest"},
+    **{"deterministic": False, "warn_only": False},
     **{"interop": 1, "warn_always": False, "anomaly": False, "check_nan": True},
 }
 
@@ -83,22 +83,6 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
             f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}"
         )
     use_deterministic_algorithms(debug_mode > 0, warn_only=debug_mode == 1)
-
-
-def get_float32_matmul_precision() -> str:
-    """What `set_float32_matmul_precision` was given; products are computed in float32."""
-    return str(_STATE["precision"])
-
-
-def set_float32_matmul_precision(precision: str) -> None:
-    """Say how exact products of float32 matrices have to be; they are as exact as "highest".
-
-    Raises:
-        RuntimeError: not "highest", "high" or "medium".
-    """
-    if precision not in ("highest", "high", "medium"):
-        raise RuntimeError(f"{precision} is not one of 'highest', 'high', or 'medium'.")
-    _STATE["precision"] = precision
 
 
 def get_num_interop_threads() -> int:

@@ -16,9 +16,12 @@ import numpy as np
 from ..memory.dtype import Array
 from . import Prepared, blas, family
 
-__all__ = ["dot", "matmul", "tensordot"]
+__all__ = ["dot", "matmul", "of_halves", "tensordot", "wide_matmul"]
 
 _KNOWN: Final = (np.dtype(np.float32), np.dtype(np.float64))
+_HALF: Final = "bfloat16"
+_TURNED: Final = 1 << 15
+"""Multiplications from which products of bfloat16 are our kernels'."""
 
 
 def _multiplied(a: Array, b: Array, bias: Array | None) -> Any:
@@ -56,6 +59,41 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
     alone = work < blas.ALONE and len(b) < blas.LONGEST and a.dtype.kind == "f"
     made = a.dot(b) if alone else blas.dot(a, b)
     return made if bias is None else np.add(made, bias, made)
+
+
+def of_halves(a: Array, b: Array, bias: Array | None = None) -> Array | None:
+    """`a @ b + bias` of matrices of bfloat16, or batches of them that have no bias, rounded once.
+
+    None if they are small, of another dtype, or there are no kernels.
+
+    Raises:
+        ValueError: the sizes do not fit.
+    """
+    sums = _sums_of_halves(a, b, bias)
+    return None if sums is None else family("pairs").rounded(sums, a.dtype)
+
+
+def wide_matmul(a: Array, b: Array) -> Array:
+    """`a @ b` of batches of matrices of 16-bit floats, in float32.
+
+    Raises:
+        ValueError: the sizes do not fit.
+    """
+    sums = _sums_of_halves(a, b, None)
+    return matmul(a.astype(np.float32), b.astype(np.float32)) if sums is None else sums
+
+
+def _sums_of_halves(a: Array, b: Array, bias: Array | None) -> Any:
+    """`of_halves` in float32."""
+    work = a.size * b.shape[-1] if min(a.ndim, b.ndim) > 1 else 0
+    if work < _TURNED or not a.dtype.name == b.dtype.name == _HALF:
+        return None
+    native = family("matrices")
+    if native is None:
+        return None
+    if a.ndim == b.ndim == 2:
+        return native.multiply(a, b, bias)
+    return native.multiply_batches(a, b) if bias is None else None
 
 
 def tensordot(a: Array, b: Array, first: Sequence[int], second: Sequence[int]) -> Array:

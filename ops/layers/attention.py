@@ -64,9 +64,10 @@ def _check(query: Array, key: Array, value: Array, mask: Array | None, is_causal
 def _scores(
     query: Array, key: Array, mask: Array | None, is_causal: bool, scale: float | None
 ) -> Array:
-    """`query @ key.T * scale`, with the mask added or minus infinity where it is False."""
+    """`query @ key.T * scale`, 16-bit floats in float32, with the mask added or minus infinity
+    where it is False."""
     factor = scale if scale is not None else 1 / math.sqrt(query.shape[-1] or math.nan)
-    scores: Array = products.matmul(query, np.swapaxes(key, -1, -2))
+    scores = _wide_product(query, np.swapaxes(key, -1, -2))
     scores *= scores.dtype.type(factor)
     if is_causal:
         mask = np.tri(*scores.shape[-2:], dtype=bool)
@@ -76,6 +77,10 @@ def _scores(
     if mask.dtype == np.bool_:
         return as_array(np.where(mask, scores, scores.dtype.type(-np.inf)))
     return as_array(scores + widened(mask))
+
+
+def _wide_product(a: Array, b: Array) -> Array:
+    return products.wide_matmul(a, b) if a.itemsize == 2 == b.itemsize else products.matmul(a, b)
 
 
 def _attended(
@@ -139,13 +144,13 @@ def _of_halves(
 ) -> Array:
     """The attention of 16-bit floats over batches of heads: the exponentials are rounded before
     they weight the values, and divided by the sum of the unrounded ones afterwards."""
-    scores = _scores(widened(query), widened(key), mask, is_causal, scale)
+    scores = _scores(query, key, mask, is_causal, scale)
     if not scores.shape[-1]:
         return np.zeros((*scores.shape[:-1], value.shape[-1]), query.dtype)
     largest = scores.max(-1, keepdims=True)
     grown = np.exp(scores - np.where(np.isneginf(largest), scores.dtype.type(0), largest))
     total = grown.sum(-1, keepdims=True)
-    made = products.matmul(widened(grown.astype(query.dtype)), widened(value))
+    made = _wide_product(grown.astype(query.dtype), value)
     made /= np.where(total == 0, scores.dtype.type(1), total)
     return as_array(made.astype(query.dtype))
 
@@ -189,7 +194,7 @@ def attention_and_weights(
     _check(query, key, value, attn_mask, is_causal)
     if enable_gqa:
         key, value = _repeated(key, query.shape[-3]), _repeated(value, query.shape[-3])
-    scores = _scores(widened(query), widened(key), attn_mask, is_causal, scale)
+    scores = _scores(query, key, attn_mask, is_causal, scale)
     weights = _weights(scores)[0]
     kept, used = None, weights
     if dropout_mask is not None and dropout_p > 0:  # the weights given back are whole, as in torch
@@ -279,7 +284,7 @@ def attention_and_sums(
         raise OperatorError(
             "scaled_dot_product_attention_flash_attention: Currently do not support dropout > 0"
         )
-    scores = _scores(widened(query), widened(key), attn_mask, is_causal, scale)
+    scores = _scores(query, key, attn_mask, is_causal, scale)
     weights, sums = _weights(scores)
     return products.matmul(weights, widened(value)).astype(query.dtype, copy=False), sums
 

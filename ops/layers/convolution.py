@@ -238,18 +238,26 @@ def _natively(
     dilation: Ints,
     groups: int,
 ) -> Any:
-    """The convolution of float32 over one to three dimensions by native code, if there is any.
+    """The convolution over one to three dimensions by native code, if there is any.
 
-    It is to be filled; its `out` is the result.
+    Input and weight are of one dtype, float32 or bfloat16, whose sums are float32.  It is to be
+    filled; its `out` is the result.
     """
     native = family("convolutions")
     if native is None or weight.ndim > 5:
         return None
     x, weight = np.ascontiguousarray(input[...]), np.ascontiguousarray(weight[...])  # ours alone
     bias = None if bias is None else np.ascontiguousarray(bias[...])
+    of_pairs = native.takes_pairs(x, weight, groups)
+    if of_pairs:
+        x = native.in_pairs(x, groups)
+    elif x.itemsize == 2:
+        x, weight = (family("pairs").widened(each) for each in (x, weight))
     settings = tuple(output), tuple(stride), tuple(pads), tuple(dilation), groups
-    settled = native.settled(x.shape, weight.shape, *settings)
-    return native.Convolution(settled, x, weight, bias) if settled.items else None
+    settled = native.settled(x.shape, weight.shape, *settings, of_pairs)
+    if not settled.items:
+        return None
+    return native.Convolution(settled, x, weight, bias, of_pairs=of_pairs)
 
 
 def _filled(made: Any) -> Array | None:
@@ -299,9 +307,36 @@ def _convolve(
         if made is not None:
             laid_out = follow_format(made, input)
             return follow_format(made, weight) if laid_out is made else laid_out
+    found = _of_halves(input, weight, bias, output, stride, pads, dilation, groups)
+    if found is not None:
+        return found
     wide = wide_dtype(input.dtype)
     a, b = input.astype(wide, copy=False), weight.astype(wide, copy=False)
     return _finish(_forward(a, b, stride, pads, dilation, groups), bias, input, weight)
+
+
+def _of_halves(
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    output: Ints,
+    stride: Ints,
+    pads: Pads,
+    dilation: Ints,
+    groups: int,
+) -> Array | None:
+    """A large convolution of bfloat16, whose sums are rounded once; None of others."""
+    least = min(input.size * weight.shape[0], prod(output) * weight.size, min(output) * LARGE)
+    if not input.dtype.name == weight.dtype.name == "bfloat16" or least < LARGE:
+        return None
+    if bias is not None:
+        bias = bias.astype(np.float32)
+    made = _filled(_natively(input, weight, bias, output, stride, pads, dilation, groups))
+    if made is None:
+        return None
+    result: Array = family("pairs").rounded(made, input.dtype)
+    laid_out = follow_format(result, input)
+    return follow_format(result, weight) if laid_out is result else laid_out
 
 
 def _later(

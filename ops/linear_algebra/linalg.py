@@ -116,7 +116,15 @@ def product(a: Array, b: Array, kernel: str = "addmm_impl_cpu_") -> Array:
     check_kernel(kernel, a, "buq" if kernel == "addmm_impl_cpu_" else "buqe")
     if dtype.kind in "iu":
         return asarray(blas.matmul(a, b))
-    return asarray(blas.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
+    return _of_halves(a, b)
+
+
+def _of_halves(a: Array, b: Array) -> Array:
+    """The product of 16-bit floats, summed in float32 and rounded once."""
+    found = products.of_halves(a, b)
+    if found is not None:
+        return found
+    return asarray(blas.matmul(a.astype(np.float32), b.astype(np.float32))).astype(a.dtype)
 
 
 @operator(
@@ -291,7 +299,7 @@ def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
     check_kernel(kernel, a, "buq" if kernel == "addmm_impl_cpu_" else "buqe")
     if dtype.kind in "iu":
         return asarray(blas.matmul(a, b))
-    return asarray(blas.matmul(a.astype(np.float32), b.astype(np.float32))).astype(dtype)
+    return _of_halves(a, b)
 
 
 @operator(
@@ -438,7 +446,9 @@ def linear(input: Array, weight: Array, bias: Array | None) -> Array:
     if not (input.ndim and weight.ndim):
         raise _needs_dimensions("linear", input, weight)
     if dtype.itemsize == 2 and bias is not None:
-        found = once(linear, input, weight, bias)
+        found = _linear_of_halves(input, weight, bias)
+        if found is None:
+            found = once(linear, input, weight, bias)
         if found is not None:
             return found
     if input.dtype is not weight.dtype and input.dtype != weight.dtype:
@@ -459,6 +469,16 @@ def linear(input: Array, weight: Array, bias: Array | None) -> Array:
         rows = result.reshape(prod(result.shape[:-1]), result.shape[-1])
         return (rows + expand(bias, rows.shape)).reshape(result.shape)
     return _with_bias(result, bias)
+
+
+def _linear_of_halves(input: Array, weight: Array, bias: Array) -> Array | None:
+    """A large linear map of bfloat16; None if it is to be had otherwise."""
+    if weight.ndim != 2 or bias.shape != weight.shape[:1] or input.shape[-1] != weight.shape[1]:
+        return None
+    if bias.dtype is not input.dtype:
+        return None
+    found = products.of_halves(input.reshape(-1, input.shape[-1]), weight.T, bias)
+    return None if found is None else found.reshape(*input.shape[:-1], weight.shape[0])
 
 
 def _with_bias(result: Array, bias: Array | None) -> Array:

@@ -101,6 +101,10 @@ def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) ->
         and (self.shape == mat2.shape[1:])
     ):
         return products.dot(mat1, mat2, self)
+    if beta == 1 == alpha and self.itemsize == 2 and self.shape == mat2.shape[1:]:
+        found = products.of_halves(mat1, mat2, self)
+        if found is not None:
+            return found
     return _summed(addmm, product, self, mat1, mat2, beta, alpha)
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
+from ..float_precision import OfAll
 from ..module_names import names_of
 from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, openmp
 
@@ -11,3 +15,10 @@ private_backend = "privateuseone"
 """The name of the device that a backend of its own would have."""
 
 __getattr__ = names_of(__name__)
+
+
+class _Backends(OfAll, ModuleType):
+    """This module with `fp32_precision`: how exact products of float32 have to be."""
+
+
+sys.modules[__name__].__class__ = _Backends

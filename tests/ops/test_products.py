@@ -19,6 +19,7 @@ from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
 from rushlight.ops.kernels.code import elf, products
 from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.memory.dtype import DTYPES
 
 matrices = kernels.family("matrices")
 pytestmark = pytest.mark.skipif(matrices is None, reason="no native code here")
@@ -205,6 +206,20 @@ def test_cpus_with_shorter_vectors_give_the_same_bits(
     assert np.array_equal(matrices.multiply(x, y), wanted)
     by_code_for(PLAIN, monkeypatch)
     assert near(matrices.multiply(x, y), x, y)
+
+
+@pytest.mark.skipif(not elf.is_known(), reason="code for x86-64")
+@pytest.mark.parametrize(("rows", "layout"), [(70, "plain"), (70, "turned"), (3, "turned")])
+def test_other_cpus_multiply_bfloat16(
+    rows: int, layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not host().has_fma:
+        pytest.skip("this CPU cannot run it")
+    x, y = pair((rows, 301), (301, 50), "f", ("plain", layout))
+    x, y = (each.astype(DTYPES["bfloat16"].numpy) for each in (x, y))
+    for target in (HASWELL, PLAIN):
+        by_code_for(target, monkeypatch)
+        assert near(matrices.multiply(x, y), x.astype("f"), y.astype("f"))
 
 
 # ---------------------------------------------------------------------------------------- bounds

@@ -14,8 +14,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .convolution_frame import PLAIN, After, Convolving
+from .pairs import HALF, joined, seen_as_floats
 from .target import Target
-from .text import BYTE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
+from .text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value
 from .tiles import Tile, turned
 
 __all__ = ["NAME", "SIZES", "channels_of_panel", "slot_size", "text"]
@@ -23,14 +24,26 @@ __all__ = ["NAME", "SIZES", "channels_of_panel", "slot_size", "text"]
 NAME: Final = "convolution_sums"
 
 SIZES: Final = (
-    *("items", "chunks", "chunk", "samples", "panels", "made", "depth", "slot"),
+    *(
+        "items",
+        "chunks",
+        "chunk",
+        "samples",
+        "panels",
+        "made",
+        "depth",
+        "slot",
+        "weights",
+        "window",
+    ),
     *("pixels", "width", "height", "next_column", "next_row", "next_plane"),
     *("x_row", "x_plane", "x_sample", "x_group"),
 )
 """What the numbers are that the kernel is given.
 
 The work is cut into `items`: `chunk` pixels of a sample for the channels of a panel, of which there
-are `panels` for the `made` channels of a group.  An output has `pixels` numbers, rows of `width` in
+are `panels` for the `made` channels of a group, each with so many `weights`, of which a `window`
+belongs to one channel of the input.  An output has `pixels` numbers, rows of `width` in
 planes of `height`.  All others are distances of inputs in bytes: from a window to the next one in
 its row, from the last in a row to the next row's first, from the last in a plane to the next
 plane's first; from row to row of windows, and from plane to plane, sample and group.
@@ -49,27 +62,31 @@ def slot_size(depth: int, target: Target) -> int:
     return (depth + LANES) * channels_of_panel(target)
 
 
-def text(target: Target, after: After = PLAIN) -> str:
+def text(target: Target, after: After = PLAIN, pairs: str = "") -> str:
     """A kernel of `turn, sizes, offsets, x, weight, bias, out, slots` for a range of slots.
 
     - turn: int64 [1], 0 before the call, the next item that nobody has taken;
     - sizes: int64, as `SIZES` says;
     - offsets: int64 [depth], in bytes;
     - x: float32, with all windows in it;
-    - weight, bias: float32 [groups * made, depth] and [groups * made];
+    - weight, bias: float32 [groups * made, weights] and [groups * made];
     - out: float32 [samples, groups * made, pixels];
     - slots: float32, `slot_size` of them for each slot.
 
-    The operands of what comes `after` follow.
+    The operands of what comes `after` follow.  Where there are `pairs` x has words of bfloat16 of
+    two channels (see `pairs`), which is what weights are made to: those given are float32, or
+    bfloat16 where `pairs` are "halves".
     """
-    return _Sums(target, after).text(NAME)
+    return _Sums(target, after, pairs).text(NAME)
 
 
 class _Sums(Convolving):
     """The parts of the kernel."""
 
-    def __init__(self, target: Target, after: After) -> None:
+    def __init__(self, target: Target, after: After, pairs: str) -> None:
         super().__init__(target, SIZES, after)
+        self.pairs = pairs
+        self.multiply_add = self.code.add_pairs if pairs else self.code.multiply_add
         tile = Tile.of(target)
         self.vectors, self.tall = tile.vectors, tile.rows
         rows, numbers = (kind.of_lanes(self.vectors * LANES) for kind in (INT64, FLOAT))
@@ -134,20 +151,39 @@ class _Sums(Convolving):
     def _pack(self, slot: Value, channel: Value, left: Value) -> None:
         """Turn the weights of a panel around; the last channel stands in for what is too many."""
         code, wide = self.code, self.vectors * LANES
+        given = HALF if self.pairs == "halves" else FLOAT
         with code.counted(self.zero, left, LANES) as first:
             places = [channel + code.lesser(first + i, left - 1) for i in range(LANES)]
             lines = [
-                code.at(self.at["weight"], place * self.size["depth"], FLOAT) for place in places
+                code.at(self.at["weight"], place * self.size["weights"], given) for place in places
             ]
             goal = code.at(slot, first, FLOAT)
 
             def turn(places: list[Value], mask: Value | None) -> None:
                 for at in places:
-                    seen = [code.load_if(FLOATS, code.at(each, at, FLOAT), mask) for each in lines]
+                    here = (code.at(each, at, given) for each in lines)
+                    seen = [seen_as_floats(code, given, each, mask) for each in here]
                     for i, vector in enumerate(turned(code, seen)):
                         code.store(vector, code.at(goal, (at + i) * wide, FLOAT))
 
-            code.vectors(self.zero, self.size["depth"], 1, turn)
+            code.vectors(self.zero, self.size["weights"], 1, turn)
+        if self.pairs:
+            self._pair(slot)
+
+    def _pair(self, slot: Value) -> None:
+        """Join the weights of a panel for two channels of the input, from the first on."""
+        code, size, wide = self.code, self.size, self.vectors * LANES
+        with code.counted(self.zero, size["depth"]) as word:
+            channel, place = code.split(word, size["window"])
+            first = channel * 2 * size["window"] + place
+            other = first + size["window"]
+            is_there = other < size["weights"]
+            lines = [first, code.choose(is_there, other, first), word]
+            low, high, goal = (code.at(slot, line * wide, FLOAT) for line in lines)
+            for v in range(self.vectors):
+                one, more = (code.load(FLOATS, code.at(at, v * LANES, FLOAT)) for at in (low, high))
+                made = joined(code, one, code.choose(is_there, more, 0.0))
+                code.store(made, code.at(goal, v * LANES, INT32))
 
     # ---------------------------------------------------------------------------------- tiles
 
@@ -180,7 +216,7 @@ class _Sums(Convolving):
             for place, row in zip(places, sums, strict=True):
                 number = code.spread(code.load(FLOAT, code.at(place, offset, BYTE)))
                 for weight, total in zip(weights, row, strict=True):
-                    total.set(code.multiply_add(number, weight, total.now))
+                    total.set(self.multiply_add(number, weight, total.now))
         mask = None if stop is None else code.first(stop - pixel, len(places))
         for v in range(vectors):
             self._write(v, [row[v].now for row in sums], pixel, mask)

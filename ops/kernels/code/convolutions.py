@@ -12,9 +12,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ...memory.remembered import remembered
+from ..precision import PRECISION
 from ..threads import get_threads
 from . import convolution_strips as strips
 from . import convolution_sums as sums
+from . import pairs
 from .convolution_frame import PLAIN, After
 from .loops import shown
 from .objects import is_kept, kernel
@@ -22,7 +24,7 @@ from .padded_planes import padded_lying, padded_planes
 from .run import run
 from .target import host
 
-__all__ = ["Convolution", "Settled", "settled"]
+__all__ = ["Convolution", "Settled", "in_pairs", "settled", "takes_pairs"]
 
 F: Final = np.float32
 _ITEM: Final = 1 << 21
@@ -55,13 +57,24 @@ class Settled(NamedTuple):
 
 @remembered(12 << 20)
 def settled(
-    shape: Any, weight: Any, output: Any, stride: Any, pads: Any, dilation: Any, groups: int
+    shape: Any,
+    weight: Any,
+    output: Any,
+    stride: Any,
+    pads: Any,
+    dilation: Any,
+    groups: int,
+    in_pairs: bool = False,
 ) -> Any:
     """The convolution of arrays of these shapes, of (batch, channels) and one to three dimensions.
 
     `output` are the sizes of the result.  What does not fit together is settled without `items`.
+    The channels of the shape may be words of two, `in_pairs`; those of the weight are none.
     """
     more = 5 - len(shape)
+    weights, made = prod(weight[1:]), weight[0]
+    if in_pairs:
+        weight = made, -(-weight[1] // 2), *weight[2:]
     # what nothing depends on may be larger than any memory
     stride = [step if count > 1 else 1 for step, count in zip(stride, output, strict=True)]
     dilation = [d if k > 1 else 1 for d, k in zip(dilation, weight[2:], strict=True)]
@@ -84,7 +97,7 @@ def settled(
         if any(map(any, pads)):
             padded = shape[2:], pads
         seen, steps = padded_lying(shape, pads) if padded else (shape, _strides(shape))
-        numbers = _sums_plan(seen, steps, weight, space, stride, dilation, groups)
+        numbers = _sums_plan(seen, steps, weight, weights, space, stride, dilation, groups)
     numbers.setflags(write=False)
     no_bias = np.zeros(weight[0], F)
     no_bias.setflags(write=False)
@@ -98,14 +111,33 @@ def _strides(shape: Any) -> tuple[int, ...]:
     return tuple(4 * prod(shape[place + 1 :]) for place in range(len(shape)))
 
 
+def takes_pairs(x: Any, weight: Any, groups: int) -> bool:
+    """Whether arrays fit, have channels enough for `in_pairs`, and are or may be bfloat16."""
+    if x.itemsize == 4 and not (PRECISION.convolutions_may_be_short and host().has_pairs):
+        return False
+    made, inside = weight.shape[:2]
+    fits = inside * groups == x.shape[1] and not made % groups
+    return fits and bool(min(inside, made // groups) >= _FEW)
+
+
+def in_pairs(x: Any, groups: int) -> Any:
+    """float32 or bfloat16 as words of two channels, for a `Convolution` of pairs."""
+    batch, channels, *space = x.shape
+    planes = pairs.across(x.reshape(batch * groups, channels // groups, prod(space)))
+    return planes.reshape(batch, groups * planes.shape[1], *space)
+
+
 class Convolution:
     """A convolution that can be computed: `fill` writes it to `out`."""
 
-    __slots__ = ("_given", "_settled", "out")
+    __slots__ = ("_given", "_pairs", "_settled", "out")
 
-    def __init__(self, settled: Settled, x: Any, weight: Any, bias: Any) -> None:
+    def __init__(
+        self, settled: Settled, x: Any, weight: Any, bias: Any, *, of_pairs: bool = False
+    ) -> None:
         """The arrays are in one piece, of the shapes that it was settled for, and no other thread
-        can change them; without a bias it is None.
+        can change them; without a bias it is None.  Where it is one `of_pairs` x is what `in_pairs`
+        gives, and the weight is float32 or bfloat16.
 
         Raises:
             ValueError: the bias has another shape.
@@ -116,10 +148,11 @@ class Convolution:
             raise ValueError("the bias does not fit the channels")
         self.out = np.empty(settled.made, F)
         self._settled, self._given = settled, (x, weight, bias, self.out[...])
+        self._pairs = ("halves" if weight.itemsize == 2 else "numbers") if of_pairs else ""
 
     def is_at_hand(self, after: After, operands: Any) -> bool:
         """Whether the kernel with something after the sums need not be compiled."""
-        return is_kept(self._settled.form.NAME, _parameters(after))
+        return is_kept(self._settled.form.NAME, self._parameters(after))
 
     def prepare(self, after: After, operands: Any) -> None:
         """Compile that kernel if need be.
@@ -131,7 +164,13 @@ class Convolution:
 
     def _kernel(self, after: After) -> int:
         form = self._settled.form
-        return kernel(form.NAME, _parameters(after), lambda target: form.text(target, after))
+        more = (self._pairs,) if self._pairs else ()
+        parameters = self._parameters(after)
+        return kernel(form.NAME, parameters, lambda target: form.text(target, after, *more))
+
+    def _parameters(self, after: After) -> tuple[str, ...]:
+        shape = (shown(after.expression), after.places) if after.expression.steps else ()
+        return (self._pairs, *shape) if self._pairs else shape
 
     def fill(self, after: After = PLAIN, operands: Any = ()) -> None:
         """Compute: threads take items of the work, each with a slot of memory."""
@@ -146,10 +185,6 @@ class Convolution:
         run(self._kernel(after), slots, least, *words)
 
 
-def _parameters(after: After) -> tuple[str, ...]:
-    return (shown(after.expression), after.places) if after.expression.steps else ()
-
-
 def _numbers(form: Any, sizes: dict[str, int], steps: Any, shape: Any) -> Any:
     """Sizes as the kernel wants them, and behind them how far in bytes weights' partners lie."""
     places = np.indices(shape, np.int64).reshape(len(shape), -1)
@@ -158,7 +193,14 @@ def _numbers(form: Any, sizes: dict[str, int], steps: Any, shape: Any) -> Any:
 
 
 def _sums_plan(
-    seen: Any, steps: Any, weight: Any, output: Any, stride: Any, dilation: Any, groups: int
+    seen: Any,
+    steps: Any,
+    weight: Any,
+    weights: int,
+    output: Any,
+    stride: Any,
+    dilation: Any,
+    groups: int,
 ) -> Any:
     made, pixels, depth = weight[0] // groups, prod(output), prod(weight[1:])
     wide = sums.channels_of_panel(host())
@@ -178,7 +220,9 @@ def _sums_plan(
         "panels": panels,
         "made": made,
         "depth": depth,
-        "slot": sums.slot_size(depth, host()),
+        "slot": sums.slot_size(weights, host()),
+        "weights": weights,
+        "window": prod(weight[2:]),
         "pixels": pixels,
         "width": output[2],
         "height": output[1],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from .text import INT64, Code, Kind, Value
@@ -17,8 +17,15 @@ DOTS: Final = 8
 class Dots:
     """Some rows times `DOTS` columns."""
 
-    def __init__(self, code: Code, kind: Kind, lanes: int) -> None:
+    def __init__(
+        self,
+        code: Code,
+        kind: Kind,
+        lanes: int,
+        multiply_add: Callable[[Value, Value, Value], Value] | None = None,
+    ) -> None:
         self._code = code
+        self._multiply_add = multiply_add or code.multiply_add
         self._kind = kind
         self._vector = kind.of_lanes(lanes)
         self._zero = code.constant(INT64, 0)
@@ -53,7 +60,7 @@ class Dots:
             for j, column in enumerate(columns):
                 weights = code.load_if(vector, code.at(column, at, self._kind), ending)
                 for x, line in zip(seen, sums, strict=True):
-                    line[j].set(code.multiply_add(x, weights, line[j].now))
+                    line[j].set(self._multiply_add(x, weights, line[j].now))
 
         whole = depth & -lanes
         with code.counted(self._zero, whole, lanes) as at:

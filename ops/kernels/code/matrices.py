@@ -1,4 +1,4 @@
-"""Products of float32 or float64 matrices and batches of them, by the form that suits each.
+"""Products of float32, float64 or bfloat16 matrices and batches, by the form that suits each.
 
 The form, and with it every bit of the result, depends on sizes and strides alone.
 """
@@ -11,8 +11,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ..precision import PRECISION
+from . import pairs
 from .products import product_kernel, strip
 from .run import run
+from .target import host
 
 __all__ = ["multiply", "multiply_batches", "multiply_vectors"]
 
@@ -26,6 +29,9 @@ _BLOCK: Final = 128
 """Rows of a unit, where columns are packed."""
 _UNITS: Final = 8
 """Units that are wanted at least."""
+_SHORT_LEAST: Final = 32
+_SHORT_WORK: Final = 1 << 20
+"""The depth and columns, and the multiplications, from which it pays to round float32 first."""
 _LEAST: Final = 1 << 19
 """Multiplications that are worth another thread."""
 
@@ -60,6 +66,8 @@ _Ints = tuple[int, ...]
 def multiply(a: Any, b: Any, bias: Any = None) -> Any:
     """`a @ b + bias` for matrices, or vectors, of one dtype; the bias is one row of it.
 
+    That of bfloat16 is float32, before it is rounded.
+
     Raises:
         ValueError: the sizes do not fit, or there is nothing to sum.
     """
@@ -70,18 +78,48 @@ def multiply(a: Any, b: Any, bias: Any = None) -> Any:
         return multiply(b[None], a.T).reshape(-1)
     rows, columns = len(a), b.shape[1]
     if bias is not None:
-        bias = np.ascontiguousarray(bias, a.dtype)[...]
+        bias = np.ascontiguousarray(bias, np.float64 if a.itemsize == 8 else np.float32)[...]
         if bias.shape != (columns,):
             raise ValueError("the bias is no row of the result")
     if columns == 1 < rows:
         made = multiply(b.T, a.T).reshape(rows, 1)
         return made if bias is None else np.add(made, bias, made)
-    way = _way(a.shape, a.strides, b.shape, b.strides, a.itemsize, bias is not None)
+    return _product(*_operands(a, b), bias)
+
+
+def _product(element: str, a: Any, b: Any, bias: Any = None) -> Any:
+    """The same of matrices that have a kernel."""
+    way = _way(a.shape, a.strides, b.shape, b.strides, element, bias is not None)
     if way is None:
-        return multiply(*_copied(a, b), bias)
-    out = np.empty((rows, columns), a.dtype)
+        return _product(element, *_copied(a, b), bias)
+    out = np.empty((len(a), b.shape[1]), a.dtype)
     way.go(a, b, out, out if bias is None else bias)
     return out
+
+
+def _operands(a: Any, b: Any) -> tuple[str, Any, Any]:
+    """What is multiplied: the numbers as they are, or words of two that are, or may be, bfloat16.
+
+    Raises:
+        ValueError: the sizes do not fit, or there is nothing to sum.
+    """
+    if a.itemsize == 8:
+        return "double", a, b
+    if a.itemsize == 4 and not (PRECISION.products_may_be_short and _pays(a, b)):
+        return "float", a, b
+    if b.shape[-2] != a.shape[-1] or not a.size * b.size:
+        raise ValueError("rows and columns differ in length, or have none")
+    turned = b.swapaxes(-1, -2)
+    if turned.strides[-1] == b.itemsize:
+        return "pair", pairs.along(a), pairs.along(turned).swapaxes(-1, -2)
+    return "pair", pairs.along(a), pairs.across(b)
+
+
+def _pays(a: Any, b: Any) -> bool:
+    """Whether to round float32 first makes a product quicker."""
+    depth, columns = a.shape[-1], b.shape[-1]
+    is_large = a.size * columns >= _SHORT_WORK and min(depth, columns) >= _SHORT_LEAST
+    return is_large and a.shape[-2] > _FEW and host().has_pairs
 
 
 def multiply_batches(a: Any, b: Any, out: Any = None) -> Any:
@@ -92,17 +130,21 @@ def multiply_batches(a: Any, b: Any, out: Any = None) -> Any:
     Raises:
         ValueError: the sizes do not fit, or there is nothing to sum.
     """
-    a, b = a[...], b[...]  # which no other thread can change
+    element, a, b = _operands(a[...], b[...])  # which no other thread can change
+    return _batches(element, a, b, out)
+
+
+def _batches(element: str, a: Any, b: Any, out: Any = None) -> Any:
     if a.shape[:-2] != b.shape[:-2]:
         shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         a = np.broadcast_to(a, (*shape, *a.shape[-2:]))
         b = np.broadcast_to(b, (*shape, *b.shape[-2:]))
         if not any(b.strides[:-2]) and _are_one(a):
-            made = multiply(a.reshape(-1, a.shape[-1]), b[(0,) * len(shape)])
+            made = _product(element, a.reshape(-1, a.shape[-1]), b[(0,) * len(shape)])
             return made.reshape(*a.shape[:-1], -1)
-    way = _way(a.shape, a.strides, b.shape, b.strides, a.itemsize, False)
+    way = _way(a.shape, a.strides, b.shape, b.strides, element, False)
     if way is None:
-        return multiply_batches(*_copied(a, b), out)
+        return _batches(element, *_copied(a, b), out)
     shape = (*a.shape[:-1], b.shape[-1])
     out = np.empty(shape, a.dtype) if out is None else out[...]
     if out.shape != shape or not out.flags.c_contiguous:
@@ -147,7 +189,7 @@ def _way(
     a_strides: _Ints,
     b_shape: _Ints,
     b_strides: _Ints,
-    size: int,
+    element: str,
     is_biased: bool,
 ) -> _Way | None:
     """How matrices, or batches of one shape, are multiplied; None if they must be copied first.
@@ -158,12 +200,12 @@ def _way(
     (rows, depth), columns = a_shape[-2:], b_shape[-1]
     if b_shape[-2] != depth or not depth:
         raise ValueError("rows and columns differ in length, or have none")
+    size = 8 if element == "double" else 4
     batch = _batch(a_shape[:-2], a_strides[:-2], b_strides[:-2])
     form = _form(rows, depth, columns, b_strides[-2:], size)
     aligned = not any(step % size for step in (*a_strides, *b_strides))
     if form is None or batch is None or not aligned or (form == "dots" and a_strides[-1] != size):
         return None
-    element = "float" if size == 4 else "double"
     width = strip(form, element)
     strips = -(-columns // width) * batch.outer * batch.inner
     block = _block(rows, strips) if rows > _FEW else max(1, rows)

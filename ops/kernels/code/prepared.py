@@ -19,10 +19,12 @@ import struct
 from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Any, Final, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 
 from ....frontend.locks import fork_safe_lock
+from ..precision import PRECISION
 from .crew_text import MOST_ARGUMENTS
 from .prepared_text import MOST_ENTRIES, MOST_RESULTS
 from .run import CREW, run
@@ -34,6 +36,7 @@ _MOST_LEARNED: Final = 200
 """Entries that a function learns: none is given back, since another thread may be reading it."""
 _LONGEST_WAIT: Final = 1 << 12
 _NOTING: Final = fork_safe_lock()
+_KEEPING: Final = fork_safe_lock()
 _INT64: Final = np.dtype(np.int64)
 _IDENTICAL, _ARRAY, _INT, _FLOAT, _LIST, _AGAIN, _ANY_INT, _ANY_FLOAT, _TUPLE = range(9)
 _NUMBER, _ARGUMENT, _RESULT, _FLAG, _OWN_FLOAT, _OWN_INT = range(6)
@@ -91,11 +94,20 @@ class Known:
         self._learn = self.learn
         self._known = np.zeros(MOST_ENTRIES + 2, np.int64)
         self._entries: list[_Entry] = []
+        self._forgotten = 0
         self._next_wait = 1
+        with _KEEPING:
+            _EVERY.add(self)
         self.call = CREW.prepared(_address(self._known), function, self._learn)
+
+    def forget(self) -> None:
+        """Know no calls; another thread may be doing one of those that were known."""
+        self._known[0] = 0
+        self._forgotten = len(self._entries)
 
     def learn(self, *values: Any) -> Any:
         """Do a call and remember how."""
+        forgotten = self._forgotten
         before = values[0].copy("K") if self._writes and type(values[0]) is ndarray else None
         if self._explain is None:
             result, notes = self._seen(values)
@@ -105,7 +117,9 @@ class Known:
         try:
             if not notes:
                 raise Unknown
-            self._add(_Entry(values, result, notes, before))
+            entry = _Entry(values, result, notes, before)
+            if forgotten == self._forgotten:
+                self._add(entry)
             self._next_wait = 1
         except Unknown:
             self._known[MOST_ENTRIES + 1] = self._next_wait
@@ -132,14 +146,27 @@ class Known:
             _NOTING.release()
 
     def _add(self, entry: _Entry) -> None:
-        known, place = self._known, len(self._entries)
+        known, every = self._known, len(self._entries)
+        place = every - self._forgotten
         self._entries.append(entry)
         known[1 + place % MOST_ENTRIES] = entry.address
         known[0] = min(place + 1, MOST_ENTRIES)
         if place >= MOST_ENTRIES:  # sizes that change all the time are not worth it
             self._cool()
-            known[MOST_ENTRIES + 1] = 4 * place if place < _MOST_LEARNED else 1 << 62
+            known[MOST_ENTRIES + 1] = 4 * place if every < _MOST_LEARNED else 1 << 62
 
+
+_EVERY: Final[WeakSet[Known]] = WeakSet()
+
+
+def _forget_all() -> None:
+    """What calls run depends on how exact products have to be."""
+    with _KEEPING:
+        for each in _EVERY:
+            each.forget()
+
+
+PRECISION.followers.append(_forget_all)
 
 _ALL: Final[list[Known]] = []
 """What native code looks at, as long as the process lives."""

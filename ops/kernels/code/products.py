@@ -46,7 +46,8 @@ def product_kernel(form: str, element: str) -> int:
     """A kernel of `a, b, out, bias` and the counts, for units from `start` to `stop`.
 
     The forms: "packed", "packed turned" (where b's columns are in one piece), "direct", "row",
-    "dots".
+    "dots".  The elements: "float", "double", and "pair" for words of two bfloat16 of a row of a
+    and of a column of b (see `pairs`), whose products are summed as float32.
     """
     return kernel("product", (form, element), lambda target: product_text(target, form, element))
 
@@ -60,7 +61,7 @@ def strip(form: str, element: str, target: Target | None = None) -> int:
 
 
 _VECTORS: Final = {"direct": _DIRECT, "row": _WIDE}
-_KINDS: Final = {"float": (FLOAT, 4), "double": (DOUBLE, 8)}
+_KINDS: Final = {"float": (FLOAT, 4), "double": (DOUBLE, 8), "pair": (FLOAT, 4)}
 
 
 def product_text(target: Target, form: str, element: str) -> str:
@@ -84,6 +85,9 @@ class _Product:
         self.code = code = Code(target)
         self.tile = Tile.of(target)
         self.kind, size = _KINDS[element]
+        self.multiply_add: Callable[[Value, Value, Value], Value] = (
+            code.add_pairs if element == "pair" else code.multiply_add
+        )
         self.lanes = _BYTES // size
         self.vector = self.kind.of_lanes(self.lanes)
         counts = code.argument(POINTER, "counts")
@@ -150,7 +154,7 @@ class _Product:
         def left(i: int, at: Value) -> Value:
             return self.code.load(self.kind, self.at(lines[i], at * step))
 
-        sums = add_products(self.code, shape, left, vector, depth)
+        sums = add_products(self.code, shape, left, vector, depth, self.multiply_add)
         self.finish(row, column, sums, mask, chunk)
 
     def finish(
@@ -348,7 +352,7 @@ class _Product:
             total = code.choose(is_first, 0.0, total)
             for factor, line in zip(factors, lines, strict=True):
                 seen = code.load_if(self.vector, self.at(line, at), mask)
-                total = code.multiply_add(factor, seen, total)
+                total = self.multiply_add(factor, seen, total)
             return total
 
         self._each(column, end, add)
@@ -358,7 +362,7 @@ class _Product:
     def write_dots(self) -> None:
         """Rows times columns which both are in one piece, a vector of the depth at a time."""
         code, count = self.code, self.count
-        dots = Dots(code, self.kind, self.lanes)
+        dots = Dots(code, self.kind, self.lanes, self.multiply_add)
         with self.units(DOTS) as (column, first, last):
             mask = code.first(count["columns"] - column, DOTS)
             columns = dots.columns(self.place["b"], count["b_step"], column, count["columns"])

@@ -16,8 +16,8 @@ class Target:
     """A CPU: LLVM's words for it, and what our code asks of it.
 
     `has_byte_products`: VNNI's sums of four products; `has_scaling`: AVX-512's product with a power
-    of two.  `description` tells CPUs apart whose code differs; an empty `cpu` or
-    `triple` is the machine at hand.
+    of two; `has_pairs`: sums of two products of bfloat16.  `description` tells CPUs apart
+    whose code differs; an empty `cpu` or `triple` is the machine at hand.
     """
 
     description: str
@@ -27,6 +27,7 @@ class Target:
     cpu: str = ""
     features: str = ""
     triple: str = ""
+    has_pairs: bool = False
 
 
 @cache
@@ -35,7 +36,13 @@ def host() -> Target:
     flags = _flags()
     description = " ".join((sys.platform, platform.machine(), _model(), *sorted(flags)))
     is_arm = platform.machine().lower() in ("aarch64", "arm64")
-    return Target(description, is_arm or "fma" in flags, "avx512_vnni" in flags, "avx512f" in flags)
+    return Target(
+        description,
+        has_fma=is_arm or "fma" in flags,
+        has_byte_products="avx512_vnni" in flags,
+        has_scaling="avx512f" in flags,
+        has_pairs="avx512_bf16" in flags,
+    )
 
 
 @cache

@@ -331,6 +331,18 @@ class Code:
         ]
         return self.call(f"llvm.fma.{kind.suffix}", kind, taken)
 
+    def add_pairs(self, a: Value, b: Value, c: Value) -> Value:
+        """`c` and the products of the two bfloat16 that each word of a and of b holds."""
+        kind, count = c.kind, c.kind.lanes
+        if self.target.has_pairs and kind == FLOATS:
+            pairs = Kind("bfloat", 2 * count)
+            given = [c, a.bits(pairs), b.bits(pairs)]
+            return self.call("llvm.x86.avx512bf16.dpbf16ps.512", kind, given)
+        words = [each.bits(INT32.of_lanes(count)) for each in (a, b)]
+        low = [(each << 16).bits(kind) for each in words]
+        high = [(each & -65536).bits(kind) for each in words]
+        return self.multiply_add(high[0], high[1], self.multiply_add(low[0], low[1], c))
+
     def scaled(self, value: Value, power: Value) -> Value:
         """`value * 2**power`, rounded once; the power is a whole float32 from -150 to 128."""
         kind, whole = value.kind, INT32.of_lanes(value.kind.lanes)

@@ -39,6 +39,7 @@ def add_products(
     left: Callable[[int, Value], Value],
     right: Callable[[int, Value], Value],
     depth: Value,
+    multiply_add: Callable[[Value, Value, Value], Value],
 ) -> dict[tuple[int, int], Variable]:
     """The sums of a block of so many rows and vectors over the depth.
 
@@ -54,7 +55,7 @@ def add_products(
         for i in rows:
             one = code.spread(left(i, at), columns[0].kind.lanes)
             for j in vectors:
-                sums[i, j].set(code.multiply_add(one, columns[j], sums[i, j].now))
+                sums[i, j].set(multiply_add(one, columns[j], sums[i, j].now))
     return sums
 
 

@@ -1,0 +1,164 @@
+"""Products of float32 that may be rounded to bfloat16 first, and those of bfloat16."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops.kernels import family
+from rushlight.ops.kernels.code.target import host
+from rushlight.ops.kernels.precision import PRECISION
+from rushlight.ops.memory.dtype import DTYPES
+
+BACKENDS = torch.backends
+MKLDNN = torch.backends.mkldnn
+ROUNDED = family("pairs") is not None and host().has_pairs
+conv2d = torch.nn.functional.conv2d
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    yield
+    torch.set_float32_matmul_precision("highest")
+    for each in (MKLDNN.matmul, MKLDNN.conv, MKLDNN.rnn, BACKENDS):
+        each.fp32_precision = "none"
+
+
+def _near(values: torch.Tensor) -> torch.Tensor:
+    return values.bfloat16().double()
+
+
+def _error(found: torch.Tensor, wanted: torch.Tensor) -> float:
+    return float((found.double() - wanted).abs().max())
+
+
+@pytest.mark.parametrize("sizes", [(25, 300, 150), (64, 129, 128), (130, 257, 33)])
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_medium_rounds_what_is_multiplied(sizes: tuple[int, int, int], is_turned: bool) -> None:
+    rows, depth, columns = sizes
+    a = torch.randn(rows, depth)
+    b = torch.randn(columns, depth).t() if is_turned else torch.randn(depth, columns)
+    bias, plain = torch.randn(columns), a @ b
+    rounded, whole = _near(a) @ _near(b), a.double() @ b.double()
+    torch.set_float32_matmul_precision("medium")
+    assert _error(a @ b, rounded if ROUNDED else whole) < 1e-4
+    assert _error(torch.addmm(bias, a, b), (rounded if ROUNDED else whole) + bias) < 1e-4
+    batch = torch.stack([a, -a])
+    assert torch.equal(torch.matmul(batch, b)[1], -(a @ b))
+    torch.set_float32_matmul_precision("high")
+    assert torch.equal(a @ b, plain)
+
+
+def test_wild_numbers_stay() -> None:
+    a, b = torch.ones(64, 128), torch.ones(128, 128)
+    a[0, 0], a[1, 1], a[2, 2] = float("nan"), float("inf"), 3.4e38
+    torch.set_float32_matmul_precision("medium")
+    found = a @ b
+    assert bool(found[0].isnan().all())
+    assert bool((found[1] == float("inf")).all())
+    assert bool((found[2] >= 3.4e38).all())
+    assert bool((found[3:] == 128).all())
+
+
+SHAPES = [(17, 33, 3, 1, 1), (16, 24, 1, 1, 1), (18, 36, 3, 2, 2), (64, 8, 5, 1, 1)]
+
+
+@pytest.mark.parametrize(("inside", "made", "size", "stride", "groups"), SHAPES)
+def test_convolutions_too(inside: int, made: int, size: int, stride: int, groups: int) -> None:
+    x = torch.randn(2, inside, 13, 15)
+    weight, bias = torch.randn(made, inside // groups, size, size), torch.randn(made)
+    settings = stride, size // 2, 1, groups
+    plain = conv2d(x, weight, bias, *settings)
+    rounded = conv2d(_near(x), _near(weight), bias.double(), *settings)
+    torch.set_float32_matmul_precision("medium")
+    assert _error(conv2d(x, weight, bias, *settings), rounded if ROUNDED else plain) < 2e-4
+    MKLDNN.conv.fp32_precision = "ieee"
+    assert torch.equal(conv2d(x, weight, bias, *settings), plain)
+    halves = conv2d(x.bfloat16(), weight.bfloat16(), bias.bfloat16(), *settings)
+    rounded = conv2d(_near(x), _near(weight), _near(bias), *settings)
+    assert halves.dtype is torch.bfloat16
+    torch.testing.assert_close(halves.double(), rounded, rtol=2**-8, atol=1e-3)
+
+
+def test_few_channels_are_not_rounded() -> None:
+    x, weight = torch.randn(1, 32, 30, 30), torch.randn(32, 1, 3, 3)
+    plain = conv2d(x, weight, None, 1, 1, 1, 32)
+    torch.set_float32_matmul_precision("medium")
+    assert torch.equal(conv2d(x, weight, None, 1, 1, 1, 32), plain)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 24, 70])
+def test_products_of_bfloat16_are_rounded_once(rows: int) -> None:
+    x, weight = torch.randn(rows, 301).bfloat16(), torch.randn(129, 301).bfloat16()
+    bias = torch.randn(129).bfloat16()
+    wanted = _near(x) @ _near(weight).t()
+    for found, sums in (
+        (x @ weight.t(), wanted),
+        (torch.nn.functional.linear(x, weight, bias), wanted + bias.double()),
+        (torch.addmm(bias, x, weight.t().contiguous()), wanted + bias.double()),
+        (torch.bmm(torch.stack([x, x]), torch.stack([weight.t(), weight.t()]))[1], wanted),
+    ):
+        assert found.dtype is torch.bfloat16
+        torch.testing.assert_close(found.double(), sums, rtol=2**-8, atol=1e-4)
+
+
+def test_one_set_of_bits() -> None:
+    layer = torch.nn.Sequential(
+        torch.nn.Conv2d(16, 24, 3, padding=1), torch.nn.ReLU(), torch.nn.Conv2d(24, 24, 1)
+    ).eval()
+    script, x = torch.jit.script(layer), torch.randn(1, 16, 24, 24)
+    torch.set_float32_matmul_precision("medium")
+    threads = torch.get_num_threads()
+    try:
+        found = []
+        for count in (1, 2, 3):
+            torch.set_num_threads(count)
+            with torch.no_grad():
+                found += [layer(x), script(x), script(x), script(x)]
+    finally:
+        torch.set_num_threads(threads)
+    assert all(torch.equal(found[0], each) for each in found)
+
+
+def test_what_was_asked_for_is_remembered() -> None:
+    get = torch.get_float32_matmul_precision
+    assert get() == "highest"
+    torch.set_float32_matmul_precision("medium")
+    assert (get(), MKLDNN.matmul.fp32_precision, MKLDNN.conv.fp32_precision) == (
+        *("medium", "bf16", "none"),
+    )
+    MKLDNN.matmul.fp32_precision = "tf32"
+    with pytest.raises(RuntimeError, match="mix of the legacy and new APIs"):
+        get()
+    torch.set_float32_matmul_precision("highest")
+    BACKENDS.fp32_precision = "bf16"
+    assert (MKLDNN.matmul.fp32_precision, MKLDNN.conv.fp32_precision) == ("ieee", "bf16")
+    assert PRECISION.convolutions_may_be_short
+    assert not PRECISION.products_may_be_short
+
+
+def test_what_cannot_be_asked_for() -> None:
+    with pytest.warns(UserWarning, match="low is not one of 'highest', 'high', or 'medium'"):
+        torch.set_float32_matmul_precision("low")
+    with pytest.raises(RuntimeError, match="expects a str, but got int"):
+        torch.set_float32_matmul_precision(3)  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="Unknown precision: fp8"):
+        MKLDNN.matmul.fp32_precision = "fp8"
+    with pytest.raises(AttributeError, match="Unknown attribute fast"):
+        MKLDNN.conv.fast = True
+    assert torch.get_float32_matmul_precision() == "highest"
+
+
+def test_rounding_is_that_of_ml_dtypes() -> None:
+    pairs = family("pairs")
+    if pairs is None:
+        pytest.skip("no native code")
+    numbers = np.random.default_rng(0).integers(0, 1 << 32, 999, np.uint32).view(np.float32)
+    kind = DTYPES["bfloat16"].numpy
+    with np.errstate(all="ignore"):
+        wanted = numbers.astype(kind)
+    assert pairs.rounded(numbers, kind).tobytes() == wanted.tobytes()
+    assert pairs.widened(wanted).tobytes() == wanted.astype(np.float32).tobytes()
