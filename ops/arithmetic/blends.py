@@ -41,6 +41,7 @@ def _narrow(*tensors: Array) -> tuple[np.dtype[np.generic] | None, list[Array]]:
     "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
     numbers_between=True,
     autocast_in_graphs="widest",
+    layout="P",
     formula=formula("add_products", 0, 1, 2, at={3: 1}),
 )
 def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
@@ -62,6 +63,7 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
     "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
     numbers_between=True,
     autocast_in_graphs="widest",
+    layout="P",
     formula=formula("add_quotients", 0, 1, 2, at={3: 1}),
 )
 def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
@@ -122,6 +124,7 @@ def _lerp(self: Array, end: Array, weight: Array) -> Array:
 
 @with_twin(
     "aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
+    layout="P",
     formula=formula("lerp", 0, 1, 2, checks=True),
 )
 def lerp_number(self: Array, end: Array, weight: Scalar) -> Array:
@@ -135,6 +138,7 @@ def lerp_number(self: Array, end: Array, weight: Scalar) -> Array:
 
 @with_twin(
     "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+    layout="P",
     formula=formula("lerp", 0, 1, 2),
 )
 def lerp(self: Array, end: Array, weight: Array) -> Array:

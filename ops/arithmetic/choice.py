@@ -9,6 +9,7 @@ import numpy as np
 from ..kernels import LARGE, by_formula
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
+from ..memory.order import beside
 from ..memory.storage import settled
 from ..table.formula import formula
 from ..table.layouts import contiguous
@@ -57,12 +58,15 @@ def where(condition: Array, self: Array, other: Array) -> Array:
 
 def _chosen(condition: Array, self: Array, other: Array) -> Array:
     """`where` of a mask and two tensors of one dtype."""
+    found: Array | None = None
     if condition.size >= LARGE:
         found = by_formula("choose", condition, self, other)
-        if found is not None:
-            return found  # type: ignore[no-any-return]
     try:
-        return _where(condition, self, other)
+        if found is None:
+            found = _where(condition, self, other)
+        if condition.flags.c_contiguous and condition.size == found.size:
+            return found
+        return beside(found, condition, self, other)
     except ValueError:
         shape = checked_broadcast(condition.shape, self.shape, ("condition", "self"))
         checked_broadcast(shape, other.shape, ("self", "other"))

@@ -503,6 +503,7 @@ def _declare_clamp() -> None:
             bounds = f"{type}? min=None, {type}? max=None"
             operator(
                 f"aten::{name}{suffix}(Tensor self, {bounds}) -> Tensor",
+                layout="P" if suffix else "",
                 formula=() if suffix else _OF_CLAMP,
             )(forward)
             operator(

@@ -10,8 +10,9 @@ import numpy as np
 from ..kernels import LARGE, by_formula
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype
 from ..memory.errors import OperatorError
+from ..memory.order import beside
 from ..table.formula import formula
-from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline
+from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, STORED_ALIKE, inline
 from ..table.pointwise import (
     as_array,
     binary,
@@ -101,9 +102,10 @@ _refuse_sum: Final = Refusal("u", "add_stub")
 _ALPHA: Final = {2: "1"}
 """Plans write sums and differences out if `alpha` is 1."""
 
-_SAME_DTYPE: Final = "{0}.dtype is {1}.dtype and {0}.ndim"
+_SAME_DTYPE: Final = f"{{0}}.dtype is {{1}}.dtype and {STORED_ALIKE}"
 _SAME_REAL: Final = (
-    "(kind := {0}.dtype) is {1}.dtype is not complex64 and kind is not complex128 and {0}.ndim"
+    "(kind := {0}.dtype) is {1}.dtype is not complex64 and kind is not complex128 "
+    f"and {STORED_ALIKE}"
 )
 _COMPLEX: Final = {name: np.dtype(name) for name in ("complex64", "complex128")}
 
@@ -135,7 +137,9 @@ def add(self: Array, other: Array, alpha: Scalar) -> Array:
         except ValueError:
             checked_broadcast(self.shape, other.shape)
             raise
-        return result if type(result) is ndarray else asarray(result)
+        if type(result) is ndarray and self.flags.c_contiguous and self.size == result.size:
+            return result
+        return beside(result, self, other)
     if "c" in (dtype.kind, other.dtype.kind):
         return _with_alpha(_refuse_sum, _add, self, other, 1)
     return binary(_add, *_matched(_refuse_sum, self, other))
@@ -197,7 +201,9 @@ def sub(self: Array, other: Array, alpha: Scalar) -> Array:
         except ValueError:
             checked_broadcast(self.shape, other.shape)
             raise
-        return result if type(result) is ndarray else asarray(result)
+        if type(result) is ndarray and self.flags.c_contiguous and self.size == result.size:
+            return result
+        return beside(result, self, other)
     if "c" in (dtype.kind, other.dtype.kind):
         return _with_alpha(_refuse_sum, _subtract, self, other, 1)
     return binary(_subtract, *_matched(_refuse_sum, self, other))
@@ -259,7 +265,9 @@ def mul(self: Array, other: Array) -> Array:
         except ValueError:
             checked_broadcast(self.shape, other.shape)
             raise
-        return result if type(result) is ndarray else asarray(result)
+        if type(result) is ndarray and self.flags.c_contiguous and self.size == result.size:
+            return result
+        return beside(result, self, other)
     return exactly(_multiply, self, other, common_dtype(self, other))
 
 

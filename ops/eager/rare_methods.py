@@ -142,7 +142,7 @@ def reinforce(self: Tensor, reward: object) -> NoReturn:
 
 def resize(self: Tensor, *sizes: Any) -> Tensor:
     """A view of other sizes with as many elements."""
-    made: Tensor = self.reshape(*sizes)
+    made: Tensor = self.contiguous().reshape(*sizes)
     return made
 
 

@@ -12,6 +12,7 @@ from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..reductions.loss_reduction import floats, reduced, widened
 from ..reductions.reduce import sum_over
+from ..table.layouts import contiguous
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, with_number
 from ..table.promotion import common_dtype, kind
 from ..table.refusals import NO_BOOLS, Refusal
@@ -42,7 +43,8 @@ def vector_length(x: Array, p: float, axis: Axis, keepdims: bool = False) -> Arr
     else:
         total = np.power(size, size.dtype.type(p)).sum(axis, keepdims=keepdims)
         result = np.power(total, size.dtype.type(1 / p))
-    return as_array(result).astype(np.abs(x[..., :0]).dtype if x.ndim else x.dtype)
+    dtype = np.abs(x[..., :0]).dtype if x.ndim else x.dtype
+    return contiguous(as_array(result).astype(dtype))
 
 
 def _check_floats(name: str, x: Array, label: str) -> None:
@@ -217,7 +219,7 @@ def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
         length = vector_length(widened(whole), 2, axis, True).astype(dtype, copy=False)
         unit.append(whole / np.maximum(length, length.dtype.type(eps)))
     result = as_array(widened(as_array(unit[0] * unit[1])).sum(axis))
-    return result.astype(dtype, copy=False)
+    return contiguous(result.astype(dtype, copy=False))
 
 
 @operator(

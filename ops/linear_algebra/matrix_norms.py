@@ -14,6 +14,7 @@ from ..memory.dtype import Array, Dtype, Scalar, dtype_of, numpy_dtype, of_numpy
 from ..memory.errors import OperatorError
 from ..memory.storage import strides_of, view_of
 from ..reductions.folding import folded
+from ..table.layouts import contiguous
 from ..table.out_dtypes import SAFELY, SAME, OutDtype
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind, promote
@@ -111,7 +112,8 @@ def vector_norm(
             return _length(array, keepdim)
     _check_identity(array.shape, axes, order, whole)
     sizes = np.abs(array).astype(_wide(array.dtype), copy=False)
-    return as_array(_of_sizes(sizes, order, axes, keepdim)).astype(result_dtype, copy=False)
+    norms = as_array(_of_sizes(sizes, order, axes, keepdim))
+    return contiguous(norms.astype(result_dtype, copy=False))
 
 
 def _length(array: Array, keepdim: bool) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from ..layers.activation import log_sigmoid
 from ..memory.dtype import Array, Dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError
+from ..memory.order import beside
 from ..reductions.loss_reduction import floats, reduced, widened
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, with_number
 from ..table.promotion import common_dtype, kind, result_dtype
@@ -197,7 +198,8 @@ def binary_cross_entropy_with_logits(
     losses = step(losses - log)
     if weight is not None:
         losses = losses * widened(weight)
-    return reduced(as_array(losses).astype(dtype), reduction)
+    losses = as_array(losses).astype(dtype)
+    return reduced(losses if reduction else beside(losses, target, self), reduction)
 
 
 def _times_log(target: Array) -> object:
@@ -219,10 +221,10 @@ def kl_div(self: Array, target: Array, reduction: int, log_target: bool) -> Arra
         raise OperatorError("kl_div: Complex inputs not supported.", code="dtype-mismatch")
     dtype = common_dtype(self, target)
 
-    def losses(a: Array, b: Array) -> object:
+    def losses(b: Array, a: Array) -> object:
         return np.exp(b) * (b - a) if log_target else _times_log(b) - b * a
 
-    return reduced(binary(losses, self, target), reduction, dtype)
+    return reduced(binary(losses, target, self), reduction, dtype)
 
 
 @operator(
@@ -271,11 +273,11 @@ def hinge_embedding_loss(self: Array, target: Array, margin: float, reduction: i
     """The value where the target is 1, what it lacks to `margin` where it is -1."""
     dtype = common_dtype(self, target)
 
-    def losses(a: Array, b: Array) -> object:
+    def losses(b: Array, a: Array) -> object:
         lack = np.maximum(a.dtype.type(margin) - a, a.dtype.type(0))
         return np.where(b != 1, lack, 0) + np.where(b != -1, a, 0)
 
-    return reduced(binary(losses, self, target), reduction, dtype)
+    return reduced(binary(losses, target, self), reduction, dtype)
 
 
 @operator(

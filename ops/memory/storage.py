@@ -30,6 +30,7 @@ __all__ = [
     "storage_of",
     "strides_of",
     "view_of",
+    "with_steps_of_ones",
 ]
 
 Ints = Sequence[int]
@@ -268,15 +269,17 @@ def strides_of(array: Array) -> tuple[int, ...]:
         return contiguous_strides(shape)
     itemsize = array.itemsize
     strides = [stride // itemsize for stride in array.strides]
-    if not array.size:
-        return tuple(strides)
-    for dim in reversed(range(array.ndim)):
-        if array.shape[dim] == 1 and not strides[dim]:
+    return tuple(with_steps_of_ones(shape, strides, 1) if array.size else strides)
+
+
+def with_steps_of_ones(shape: Ints, strides: Ints, unit: int) -> list[int]:
+    """The strides, in units of which an element has `unit`, with those of dimensions of size 1."""
+    found = list(strides)
+    for dim in reversed(range(len(found))):
+        if shape[dim] == 1 and not found[dim]:
             following = dim + 1
-            strides[dim] = (
-                strides[following] * array.shape[following] if following < array.ndim else 1
-            )
-    return tuple(strides)
+            found[dim] = found[following] * shape[following] if following < len(found) else unit
+    return found
 
 
 def copied_with_storage(array: Array, memo: dict[int, Any]) -> Array:

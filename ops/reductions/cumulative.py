@@ -95,6 +95,7 @@ for _name, _accumulate in (
 
 @operator(
     "aten::logcumsumexp(Tensor self, int dim) -> Tensor",
+    layout="C",
     out_dtype=SPELLED_APART,
     rows=rows_of("self"),
 )
@@ -204,7 +205,7 @@ def _trapezoid(y: Array, by: Array | Scalar, dim: int, name: str = "trapezoid") 
         return _even_trapezoid(name, y, by, axis)
     areas = _areas(name, y, by, dim)
     last = areas.ndim - y.ndim + axis
-    return as_array(np.add.reduce(areas, last, areas.dtype))
+    return contiguous(as_array(np.add.reduce(areas, last, areas.dtype)))
 
 
 def _even_trapezoid(name: str, y: Array, by: Scalar, axis: int) -> Array:
@@ -235,7 +236,7 @@ def _cumulative(y: Array, by: Array | Scalar, dim: int) -> Array:
     _need_points("cumulative_trapezoid", y)
     areas = _areas("cumulative_trapezoid", y, by, dim)
     axis = wrap_dim(dim, y.ndim) + areas.ndim - y.ndim
-    return as_array(np.add.accumulate(areas, axis, areas.dtype))
+    return contiguous(as_array(np.add.accumulate(areas, axis, areas.dtype)))
 
 
 operator("aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", out="")(
@@ -269,8 +270,8 @@ def diff(self: Array, n: int, dim: int, prepend: Array | None, append: Array | N
     joined = np.concatenate([cast(each, dtype) for each in parts], axis)
     step = np.not_equal if dtype.kind == "b" else np.subtract
     for _ in range(min(n, joined.shape[axis])):
-        joined = step(joined[_part(axis, 1, None)], joined[_part(axis, None, -1)])
-    return as_array(joined)
+        joined = binary(step, joined[_part(axis, 1, None)], joined[_part(axis, None, -1)])
+    return joined
 
 
 def _check_ends(self: Array, end: Array, axis: int) -> None:

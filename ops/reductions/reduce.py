@@ -18,6 +18,7 @@ from ..memory.dtype import Array, Dtype, Scalar, default_dtype, dtype_of, numpy_
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import OutOverlap
 from ..table.faces import Face
+from ..table.layouts import contiguous
 from ..table.out_dtypes import CAN_CAST, COMPUTED, SAME, OutDtype
 from ..table.pointwise import as_array, cast, operand
 from ..table.promotion import kind
@@ -59,7 +60,7 @@ def sum_input(self: Array, dtype: int | None) -> Array:
 
 def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
     """The sum, in the dtype of the summands."""
-    dtype = self.dtype
+    dtype, is_plain = self.dtype, self.flags.c_contiguous
     if axes is not None and len(axes) == self.ndim:
         axes = None
     found = folded(self, axes, keepdim, "sum")
@@ -73,9 +74,8 @@ def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
         elif dtype is _FLOAT32 and not _is_pairwise(self, axes):
             wide = _FLOAT64
     result = _add_over(self, axes, wide, None, keepdim)
-    if wide is not dtype:
-        return asarray(result).astype(dtype)
-    return result if type(result) is ndarray else asarray(result, dtype)
+    summed = asarray(result, dtype)
+    return summed if is_plain else contiguous(summed)
 
 
 def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
@@ -261,6 +261,7 @@ def _real_dtype(self: Array) -> Dtype:
     "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
     "bool keepdim=False) -> Tensor",
     order="- dim correction",
+    layout="C",
     out_overlap="read-first",
 )
 def var(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
@@ -271,6 +272,7 @@ def var(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Arr
     "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
     "bool keepdim=False) -> Tensor",
     order="- dim correction",
+    layout="C",
     out_overlap="read-first",
 )
 def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
@@ -281,6 +283,7 @@ def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Arr
 @operator(
     "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
     "bool keepdim=False) -> (Tensor, Tensor)",
+    layout="CC",
     face="function",
     order="- dim correction",
 )
@@ -294,6 +297,7 @@ def var_mean(
 @operator(
     "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
     "bool keepdim=False) -> (Tensor, Tensor)",
+    layout="CC",
     face="function",
     order="- dim correction",
 )
@@ -322,6 +326,7 @@ def _declare_unbiased(name: str, forward: Callable[..., object], result: str) ->
     operator(
         f"aten::{name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
         f"-> {result}",
+        layout="C" if result == "Tensor" else "CC",
         out="out",
         out_overlap=overlap,
         face=face,
@@ -358,6 +363,7 @@ def prod(self: Array, dtype: int | None) -> Array:
     autocast_in_graphs="full-unless-dtype",
     out="int_out",
     out_dtype=COMPUTED,
+    layout="C",
     out_overlap="read-first",
 )
 def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
@@ -379,6 +385,7 @@ def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
         "floating",
         "{name}(): Expected floating point type for result tensor, but got: {out}",
     ),
+    layout="C",
     out_overlap="read-first",
 )
 def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
@@ -530,6 +537,7 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
             "Expected the dtype for input and out to match, but got {result} for input's dtype "
             "and {out} for out's dtype.",
         ),
+        layout="C",
         out_overlap="read-first",
     )(over)
 
@@ -540,6 +548,7 @@ _extreme("min", np.minimum.reduce, ndarray.argmin)
 
 @operator(
     "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+    layout="CC",
     out_dtype=SAME,
 )
 def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:

@@ -30,7 +30,8 @@ _combine_bits: Final[Any] = np.bitwise_xor.reduce
 
 @operator(
     "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
-    "ScalarType? dtype=None) -> Tensor"
+    "ScalarType? dtype=None) -> Tensor",
+    layout="C",
 )
 def nanmean(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     if kind(self.dtype) < 2:

@@ -51,12 +51,14 @@ def _truth(name: str, choose: Any) -> None:
     )(of_all)
     operator(
         f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+        layout="C",
         out="out",
         out_dtype=_OUT_OF_ALL,
         out_overlap="read-first",
     )(along)
     operator(
         f"aten::{name}.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+        layout="C",
         out_dtype=_OUT_OF_ALL,
         out_overlap="read-first",
     )(over)
@@ -66,12 +68,16 @@ _truth("all", np.all)
 _truth("any", np.any)
 
 
-@operator("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", order="dim_IntList_out out")
+@operator(
+    "aten::count_nonzero(Tensor self, int? dim=None) -> Tensor",
+    order="dim_IntList_out out",
+    layout="C",
+)
 def count_nonzero(self: Array, dim: int | None) -> Array:
     axis = None if dim is None or not self.ndim else wrap_dim(dim, self.ndim)
     return asarray(np.count_nonzero(self, axis), _INT64)
 
 
-@operator("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
+@operator("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", layout="C")
 def count_nonzero_over(self: Array, dim: Sequence[int]) -> Array:
     return asarray(np.count_nonzero(self, wrap_dims(dim, self.ndim)), _INT64)

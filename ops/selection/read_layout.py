@@ -7,7 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dtype import Array
-from ..table.layouts import contiguous, lies_beside
+from ..memory.order import lies_beside
+from ..table.layouts import contiguous
 
 __all__ = ["WHOLE", "laid", "takes_rows"]
 

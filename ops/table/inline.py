@@ -32,6 +32,7 @@ __all__ = [
     "ON_FLOAT32",
     "ORDINARY",
     "SHORT",
+    "STORED_ALIKE",
     "Inline",
     "Native",
     "inline",
@@ -51,8 +52,11 @@ NAMES: Final[Mapping[str, object]] = MappingProxyType(
 
 ORDINARY: Final = "type({0}) is ndarray"
 ON_FLOAT32: Final = "{0}.dtype is float32 and {0}.ndim"
-BOTH_FLOAT32: Final = "{0}.dtype is float32 is {1}.dtype and {0}.ndim"
-"""Conditions on operands that are arrays."""
+STORED_ALIKE: Final = (
+    "{0}.ndim and ({0}.flags.c_contiguous and {1}.flags.c_contiguous or {0}.strides == {1}.strides)"
+)
+BOTH_FLOAT32: Final = f"{{0}}.dtype is float32 is {{1}}.dtype and {STORED_ALIKE}"
+"""Conditions on operands that are arrays; results of those `STORED_ALIKE` lie as torch's do."""
 
 _NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
 

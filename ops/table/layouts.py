@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ..memory.dtype import Array, Dtype
+from ..memory.order import beside, strides_beside
 from ..memory.storage import contiguous_strides, strides_of, view_of
 from .pointwise import cast
 
@@ -27,7 +28,6 @@ __all__ = [
     "in_own_order",
     "into_resized",
     "laid_out",
-    "lies_beside",
     "lies_like",
     "like",
     "strides_like",
@@ -46,7 +46,7 @@ def _has_strides(array: Array) -> bool:
 
 def contiguous(array: Array) -> Array:
     """The array, or a copy of it, with the strides of a new contiguous tensor."""
-    if _has_strides(array):
+    if (array.flags.c_contiguous and array.size and 1 not in array.shape) or _has_strides(array):
         return array
     if not array.size:  # a new array without elements has no strides in NumPy
         steps = [step * array.itemsize for step in contiguous_strides(array.shape)]
@@ -95,47 +95,7 @@ def _dense_strides(sizes: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int,
         step *= sizes[dim]
     else:
         return steps
-    return _strides_beside(sizes, (steps,))
-
-
-def _strides_beside(sizes: tuple[int, ...], operands: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """The strides, in elements, of what is computed from operands with these: for each two
-    dimensions the first operand counts whose strides or sizes tell which lies inside."""
-    order = list(reversed(range(len(sizes))))
-    for at in range(1, len(order)):
-        for place in reversed(range(at)):
-            told = (_is_inner(sizes, steps, order[at], order[place]) for steps in operands)
-            inner = next((each for each in told if each is not None), None)
-            if inner:
-                order[at], order[place] = order[place], order[at]
-                at = place
-            elif inner is False:
-                break
-    found, step = [1] * len(sizes), 1
-    for dim in order:
-        found[dim] = step
-        step *= max(sizes[dim], 1)
-    return tuple(found)
-
-
-def _is_inner(sizes: tuple[int, ...], steps: Sequence[int], one: int, other: int) -> bool | None:
-    """Whether a dimension lies inside of another; None if neither strides nor sizes tell."""
-    if not steps[one] or not steps[other]:
-        return None
-    if steps[one] != steps[other]:
-        return steps[one] < steps[other]
-    return True if sizes[one] < sizes[other] else None
-
-
-def lies_beside(result: Array, operands: Sequence[Sequence[int]]) -> Array:
-    """A result, or a copy of it, that lies as torch's do beside operands with these strides."""
-    wanted = _strides_beside(result.shape, operands)
-    if result.size < 2 or strides_of(result) == wanted:
-        return result
-    steps = [step * result.itemsize for step in wanted]
-    fresh = view_of(np.empty(result.size, result.dtype), result.shape, steps)
-    fresh[...] = result
-    return fresh
+    return strides_beside(sizes, (steps,))
 
 
 def strides_like(array: Array) -> tuple[int, ...]:
@@ -230,19 +190,14 @@ def _like_operands(forward: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(forward)
     def call(*arguments: Any) -> Any:
         result = forward(*arguments)
-        arrays = [each for each in arguments if isinstance(each, np.ndarray) and each.ndim]
-        if result.ndim < 2 or all(each.flags.c_contiguous for each in (result, *arrays)):
+        if result.ndim < 2:
             return result
-        return lies_beside(result, [_meeting(each, result.shape) for each in arrays])
+        arrays = [each for each in arguments if isinstance(each, np.ndarray) and each.ndim]
+        if result.flags.c_contiguous and all(each.flags.c_contiguous for each in arrays):
+            return result
+        return beside(result, *arrays)
 
     return call
-
-
-def _meeting(array: Array, sizes: tuple[int, ...]) -> list[int]:
-    """The strides, in elements, of an operand among others: 0 where its elements are repeated."""
-    pairs = zip(strides_of(array), array.shape, sizes[len(sizes) - array.ndim :], strict=True)
-    own = [step if mine == size else 0 for step, mine, size in pairs]
-    return [0] * (len(sizes) - array.ndim) + own
 
 
 def _like_the_first(

@@ -14,6 +14,7 @@ import numpy as np
 from ..memory.dims import broadcast_error
 from ..memory.dtype import Array, Dtype, Scalar, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.order import beside
 from ..memory.overlap import check_written
 from .promotion import can_cast, common_dtype, common_dtype_with, kind, result_dtype
 from .refusals import check_number, letter
@@ -200,7 +201,9 @@ def binary(kernel: Kernel, a: Array, b: Array) -> Array:
     except ValueError:
         checked_broadcast(a.shape, b.shape)
         raise
-    return result if type(result) is ndarray else asarray(result)
+    if type(result) is ndarray and a.flags.c_contiguous and a.size == result.size:
+        return result
+    return beside(result, a, b)
 
 
 def with_number(kernel: Kernel, a: Array, number: Scalar, *, swapped: bool = False) -> Array:

@@ -245,6 +245,8 @@ CONTIGUOUS = {
     "number ** tensor": lambda a: 2**a,
     "renorm": lambda a: torch.renorm(a, 2, 0, 1.0),
     "tril": lambda a: a.tril(),
+    "logcumsumexp": lambda a: a.logcumsumexp(0),
+    "cumulative_trapezoid": lambda a: torch.cumulative_trapezoid(a, a),
 }
 
 
@@ -252,6 +254,23 @@ CONTIGUOUS = {
 def test_what_is_contiguous_also_of_turned_tensors(name: str) -> None:
     for given in (TURNED, TURNED_BLOCK):
         assert CONTIGUOUS[name](given).is_contiguous()
+
+
+REDUCTIONS = (
+    "sum mean amax amin nansum nanmean var std norm any all logsumexp count_nonzero "
+    "prod var_mean std_mean aminmax trapezoid linalg.vector_norm"
+).split()
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_are_contiguous(name: str) -> None:
+    function = operator.attrgetter(name)(torch)
+    for block in (torch.rand(4, 3, 2).permute(2, 1, 0), torch.rand(40, 30, 20).permute(2, 1, 0)):
+        for dim in range(3):
+            found = function(block, 2, dim) if name == "norm" else function(block, dim=dim)
+            for each in found if isinstance(found, tuple) else [found]:
+                assert each.ndim == 2
+                assert each.is_contiguous()
 
 
 def test_what_is_indexed_lies_as_it_is_read() -> None:
@@ -273,7 +292,10 @@ def test_functions_of_repeated_elements_lie_by_rows(name: str) -> None:
     assert function(REPEATED.transpose(0, 2)).stride() == (2, 6, 1)
 
 
-PAIRS = "complex polar igamma logical_and logical_xor xlogy heaviside special.zeta".split()
+PAIRS = (
+    "complex polar igamma logical_and logical_xor xlogy heaviside special.zeta add sub mul div eq "
+    "lt pow maximum fmin fmod remainder floor_divide atan2 hypot copysign nextafter logaddexp"
+).split()
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -285,6 +307,41 @@ def test_functions_of_pairs_lie_beside_the_first_that_tells(name: str) -> None:
     assert function(block, turned).stride() == (12, 3, 1)
     assert function(REPEATED, REPEATED).stride() == (6, 3, 1)
     assert function(torch.ones(2, 1, 3).expand(2, 4, 3), turned).stride() == (12, 1, 4)
+
+
+@pytest.mark.parametrize("name", ["where", "lerp", "addcmul", "addcdiv", "clamp"])
+@pytest.mark.parametrize("size", [2, 40])
+def test_functions_of_three_lie_beside_the_first(name: str, size: int) -> None:
+    block, turned = torch.ones(size, 40, 30), torch.ones(size, 30, 40).transpose(1, 2)
+    for first, other in ((block, turned), (turned, block)):
+        given = first > 0 if name == "where" else first
+        assert getattr(torch, name)(given, other, other).stride() == first.stride()
+
+
+@pytest.mark.parametrize("size", [3, 300])
+def test_a_result_in_script_lies_beside_the_first_operand(size: int) -> None:
+    @torch.jit.script
+    def f(a: torch.Tensor, b: torch.Tensor):
+        return a + b, a - b, a * b, a / b, a < b, (a / b) * a
+
+    block, turned = torch.ones(size, 40), torch.ones(40, size).t()
+    for first, other in ((block, turned), (turned, block)):
+        for _ in range(3):
+            assert {each.stride() for each in f(first, other)} == {first.stride()}
+
+
+def test_operands_that_are_repeated_tell_of_the_dimensions_they_have() -> None:
+    rows, turned = torch.ones(2, 2), torch.ones(2, 2, 1).permute(1, 2, 0)
+    assert torch.pow(rows, turned).stride() == (1, 2, 4)
+    assert (torch.ones(3) + TURNED).stride() == (1, 2)
+
+
+@pytest.mark.parametrize("name", ["kl_div", "hinge_embedding_loss", "margin_ranking_loss"])
+def test_losses_of_elements_lie_beside_the_target(name: str) -> None:
+    turned, rows = torch.rand(3, 2).t(), torch.rand(2, 3)
+    operands = (rows, rows, turned) if name == "margin_ranking_loss" else (rows, turned)
+    found = getattr(torch.nn.functional, name)(*operands, reduction="none")
+    assert found.stride() == (1, 2)
 
 
 OF_WHOLE = "isnan isinf isfinite isposinf floor ceil trunc round sign".split()
