@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import family, is_ready
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
@@ -201,6 +202,35 @@ def _mark_empty(values: Array, index: Array, sizes: tuple[int, ...], g: Geometry
 # --------------------------------------------------------------------------- operators
 
 
+_LONGEST: Final = 1 << 10
+"""Numbers of a window that kernels look at, one after the other."""
+
+
+def _natively(input: Array, g: Geometry, with_places: bool) -> Any:
+    """Maxima, and their places if asked for, by kernels: of large planes of float32 in one piece
+    that all windows begin in; else None."""
+    if not is_ready(input) or len(g.kernel) > 2 or prod(g.kernel) > _LONGEST:
+        return None
+    sizes = input.shape[input.ndim - len(g.kernel) :]
+    settings = zip(sizes, g.output, g.stride, g.padding, g.dilation, strict=True)
+    if not all(0 < (o - 1) * s - p + 1 <= n >= d or o == 1 for n, o, s, p, d in settings):
+        return None
+    if prod(sizes) >= 1 << 31 or max(*g.stride, *g.dilation) > max(sizes):
+        return None
+    kernels = family("max_pools")
+    if kernels is None:
+        return None
+    x = input[...]  # which no other thread can change
+    lead = (1,) if len(sizes) == 1 else ()
+    if lead:
+        x = x[..., None, :]
+    given = ((*lead, *g.kernel), (*lead, *g.stride), (*lead[1:], *(0,) * len(lead), *g.padding))
+    more = (*lead, *g.dilation), (*lead, *g.output)
+    values, places = kernels.max_pool(x, *given, *more, with_places=with_places)
+    shape = (*input.shape[: input.ndim - len(sizes)], *g.output)
+    return values.reshape(shape), places.reshape(shape) if with_places else places
+
+
 def _check_dtype(input: Array, name: str) -> None:
     if input.dtype.kind in "bc":
         raise not_implemented(name, input.dtype)
@@ -209,6 +239,9 @@ def _check_dtype(input: Array, name: str) -> None:
 def max_pool(input: Array, g: Geometry, name: str) -> Array:
     """The maxima of all windows."""
     _check_dtype(input, name)
+    found = _natively(input, g, False)
+    if found is not None:
+        return follow_format(found[0], input)
     wide = wide_dtype(input.dtype)
     result = _values(input.astype(wide, copy=False), g).astype(input.dtype, copy=False)
     return follow_format(result, input)
@@ -217,6 +250,9 @@ def max_pool(input: Array, g: Geometry, name: str) -> Array:
 def max_pool_with_indices(input: Array, g: Geometry, name: str) -> tuple[Array, Array]:
     """The maxima of all windows and their places, counted in the plane they are from."""
     _check_dtype(input, name)
+    found = _natively(input, g, True)
+    if found is not None:
+        return follow_format(found[0], input), follow_format(found[1], input)
     wide = wide_dtype(input.dtype)
     values, places = _with_places(input.astype(wide, copy=False), g)
     values, places = values.astype(input.dtype, copy=False), places.astype(_INT64, copy=False)
@@ -265,10 +301,19 @@ def max_pool2d_backward(
     where = settled(indices).reshape(planes, -1)
     if where.size and not (where.min() >= 0 and where.max() < size):
         raise IndexOutOfRange("max_pool2d_with_indices_backward: an index leaves its plane")
-    wide = np.zeros((planes, size), wide_dtype(self.dtype))
-    rows = np.arange(planes)[:, None]
-    np.add.at(wide, (rows, where), grad_output.reshape(planes, -1))
+    wide = _added_at(grad_output.reshape(planes, -1), where, size, wide_dtype(self.dtype))
     return follow_format(wide.reshape(self.shape).astype(self.dtype, copy=False), self)
+
+
+def _added_at(grad: Array, where: Array, size: int, dtype: Dtype) -> Array:
+    """Rows of so many numbers, to which those of rows of `grad` are added at their places."""
+    kernels = family("max_pools") if is_ready(grad) and where.dtype == _INT64 else None
+    if kernels is not None:
+        made: Array = kernels.gradient(grad[...], where, size)
+        return made
+    made = np.zeros((len(grad), size), dtype)
+    np.add.at(made, (np.arange(len(grad))[:, None], where), grad)
+    return made
 
 
 _SETTINGS: Final = (

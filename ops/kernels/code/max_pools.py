@@ -1,0 +1,200 @@
+"""Maxima over windows of planes of float32, and their places.
+
+A vector holds the maxima of 16 neighbours of a row of the result.  What windows see is looked at
+row by row, as it lies; what is larger than all before it, or NaN, is the maximum so far.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import inf, prod
+from typing import Any, Final
+
+import numpy as np
+
+from .objects import kernel
+from .run import run
+from .target import Target
+from .text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value, Variable
+
+__all__ = ["gradient", "max_pool"]
+
+_LEAST: Final = 1 << 15
+"""Numbers looked at that are worth another thread."""
+_ARRAYS: Final = ("x", "first_rows", "first_columns", "out", "places")
+_COUNTS: Final = (
+    *("height", "width", "made_height", "made_width", "rows", "columns"),
+    *("down", "across", "row_step", "column_step", "top", "left"),
+)
+"""Sizes of planes, of those made and of windows; steps from window to window and within one, and
+how far the first begins outside."""
+_WORDS: Final = INT32.of_lanes(LANES)
+_LOWEST: Final = -inf
+
+
+def max_pool(
+    x: Any, size: Any, stride: Any, pads: Any, dilation: Any, output: Any, *, with_places: bool
+) -> tuple[Any, Any]:
+    """The maxima of float32 [..., height, width] in one piece, and their places in the plane.
+
+    All windows begin in a plane, or see something of it, which has fewer than 2**31 numbers; the
+    settings are pairs of ints.  Without places there is an empty array for them.
+    """
+    made = np.empty((*x.shape[:-2], *output), np.float32)
+    places = np.empty(made.shape if with_places else (0,), np.int64)
+    rows, columns = map(_begins, output, stride, pads, dilation)
+    form = str(stride[1]) if stride[1] < 3 else "any"
+    counts = (*x.shape[-2:], *output, *size, *stride, *dilation, *pads)
+    text = partial(_text, form=form, with_places=with_places)
+    run(
+        *(kernel("max_pool", (form, int(with_places)), text), made.size // output[1]),
+        *(max(1, _LEAST // (prod(size) * output[1])), *counts, x, rows, columns, made, places),
+    )
+    return made, places
+
+
+def gradient(grad: Any, places: Any, size: int) -> Any:
+    """float32 [planes, size]: the numbers of grad [planes, n], each added at its place (int64)."""
+    made = np.zeros((len(grad), size), np.float32)
+    count = grad.shape[1]
+    least = max(1, _LEAST // (count + size))
+    run(
+        kernel("max_pool_gradient", (), _gradient_text),
+        len(grad),
+        least,
+        *(count, size),
+        grad,
+        places,
+        made,
+    )
+    return made
+
+
+def _gradient_text(target: Target) -> str:
+    """For planes."""
+    code = Code(target)
+    count, size = (code.argument(INT64, name) for name in ("count", "size"))
+    grad, places, out = (code.argument(POINTER, name) for name in ("grad", "places", "out"))
+    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as plane:
+        first = plane * count
+        goal = code.at(out, plane * size, FLOAT)
+        with code.counted(first, first + count) as i:
+            place = code.at(goal, code.load(INT64, code.at(places, i, INT64)), FLOAT)
+            code.store(code.load(FLOAT, place) + code.load(FLOAT, code.at(grad, i, FLOAT)), place)
+    names = [
+        *((INT64, n) for n in ("count", "size")),
+        *((POINTER, n) for n in ("grad", "places", "out")),
+    ]
+    return code.kernel("max_pool_gradient", names)
+
+
+def _begins(output: int, stride: int, pad: int, dilation: int) -> Any:
+    """Where what windows see begins, with room for a vector behind the last."""
+    starts = np.arange(output + LANES) * stride - pad
+    return np.where(starts < 0, starts % dilation, starts).astype(np.int32)
+
+
+def _text(target: Target, form: str, with_places: bool) -> str:
+    """For the rows made, counted over all planes."""
+    code = Code(target)
+    pool = _Pool(code, form, with_places)
+    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as row:
+        pool.row(row)
+    names = [*((INT64, name) for name in _COUNTS), *((POINTER, name) for name in _ARRAYS)]
+    return code.kernel("max_pool", names)
+
+
+class _Pool:
+    """The parts of the kernel."""
+
+    def __init__(self, code: Code, form: str, with_places: bool) -> None:
+        self.code = code
+        self.size = {name: code.argument(INT64, name) for name in _COUNTS}
+        self.at = {name: code.argument(POINTER, name) for name in _ARRAYS}
+        self.form, self.with_places = form, with_places
+        self.zero = code.constant(INT64, 0)
+
+    def row(self, row: Value) -> None:
+        """The maxima of windows side by side."""
+        code, size = self.code, self.size
+        plane, line = code.split(row, size["made_height"])
+        source = code.at(self.at["x"], plane * size["height"] * size["width"], FLOAT)
+        goal = row * size["made_width"]
+        seen = (size["columns"] - 1) * size["column_step"] + size["across"] * LANES
+
+        def visit(places: list[Value], mask: Value | None) -> None:
+            for at in places:
+                begin = at * size["across"] - size["left"]
+                best = code.variable(code.constant(FLOATS, _LOWEST))
+                found = code.variable(self._first(line, at))
+                inside = (begin > -1) & (begin + seen < size["width"] + 1)
+                for is_inside in (True, False):
+                    with code.when(inside if is_inside else inside.equals(0)):
+                        self._windows(source, line, begin, best, found, is_inside)
+                code.store_if(best.now, code.at(self.at["out"], goal + at, FLOAT), mask)
+                if self.with_places:
+                    wide = found.now.converted("sext", INT64.of_lanes(LANES))
+                    code.store_if(wide, code.at(self.at["places"], goal + at, INT64), mask)
+
+        code.vectors(self.zero, size["made_width"], 1, visit)
+
+    def _first(self, line: Value, at: Value) -> Value:
+        """The places of the first numbers that windows see."""
+        code = self.code
+        top = code.load(INT32, code.at(self.at["first_rows"], line, INT32))
+        columns = code.load(_WORDS, code.at(self.at["first_columns"], at, INT32))
+        width = self.size["width"].converted("trunc", INT32)
+        return columns + code.spread(top * width)
+
+    def _windows(
+        self,
+        source: Value,
+        line: Value,
+        begin: Value,
+        best: Variable,
+        found: Variable,
+        is_inside: bool,
+    ) -> None:
+        code, size = self.code, self.size
+        top = line * size["down"] - size["top"]
+        with code.counted(self.zero, size["rows"]) as r:
+            row = top + r * size["row_step"]
+            with code.when(row.below(size["height"])):
+                numbers = code.at(source, row * size["width"], FLOAT)
+                with code.counted(self.zero, size["columns"]) as c:
+                    column = begin + c * size["column_step"]
+                    seen = self._seen(numbers, column, is_inside)
+                    better = (seen > best.now) | seen.is_nan()
+                    best.set(code.choose(better, seen, best.now))
+                    if self.with_places:
+                        here = code.spread((row * size["width"] + column).converted("trunc", INT32))
+                        places = here + self._steps()
+                        found.set(code.choose(better, places, found.now))
+
+    def _steps(self) -> Value:
+        across = self.size["across"].converted("trunc", INT32)
+        return self.code.order(_WORDS) * self.code.spread(across)
+
+    def _seen(self, numbers: Value, column: Value, is_inside: bool) -> Value:
+        """What 16 windows see at a column of theirs; the lowest number outside."""
+        code = self.code
+        if self.form == "any":
+            return self._gathered(numbers, column)
+        parts = []
+        for number in range(int(self.form)):
+            first = column + number * LANES
+            mask = None if is_inside else self._is_there(first, code.order(_WORDS))
+            parts.append(code.load_if(FLOATS, code.at(numbers, first, FLOAT), mask, _LOWEST))
+        return code.shuffled(parts[0], parts[-1], range(0, LANES * len(parts), len(parts)))
+
+    def _gathered(self, numbers: Value, column: Value) -> Value:
+        code = self.code
+        mask = self._is_there(column, self._steps())
+        place = code.at(numbers, column * 4, BYTE)
+        seen = code.gathered(FLOATS, place, self._steps() * 4, mask)
+        return code.choose(mask, seen, _LOWEST)
+
+    def _is_there(self, column: Value, steps: Value) -> Value:
+        code = self.code
+        first = code.spread(column.converted("trunc", INT32))
+        return (first + steps).below(code.spread(self.size["width"].converted("trunc", INT32)))
