@@ -12,7 +12,7 @@ __all__ = ["swap_tensor"]
 _MISSING: Final = object()
 
 
-def swap_tensor(module: Module, name: str, tensor: Any, allow_missing: bool = False) -> Any:
+def swap_tensor(module: Module, name: str, tensor: object, allow_missing: bool = False) -> object:
     """Put a tensor in the place of a parameter, buffer or attribute, as it is.
 
     Args:
@@ -43,7 +43,7 @@ def swap_tensor(module: Module, name: str, tensor: Any, allow_missing: bool = Fa
     return _attribute_exchanged(module, name, tensor, allow_missing)
 
 
-def _exchanged(table: dict[str, Any], name: str, tensor: Any) -> Any:
+def _exchanged(table: dict[str, Any], name: str, tensor: object) -> object:
     before = table[name]
     if tensor is _MISSING:
         del table[name]
@@ -52,7 +52,7 @@ def _exchanged(table: dict[str, Any], name: str, tensor: Any) -> Any:
     return before
 
 
-def _attribute_exchanged(module: Module, name: str, tensor: Any, allow_missing: bool) -> Any:
+def _attribute_exchanged(module: Module, name: str, tensor: object, allow_missing: bool) -> object:
     before = getattr(module, name, _MISSING)
     if before is _MISSING and not allow_missing:
         raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")

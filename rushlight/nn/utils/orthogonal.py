@@ -6,7 +6,7 @@ vectors that become orthonormal.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.table.grad_mode import no_grad
@@ -19,16 +19,16 @@ __all__ = ["Orthogonal", "orthogonal"]
 
 _MAPS = ("matrix_exp", "cayley", "householder")
 
-_cat = eager_function("aten::cat")
-_eye = eager_function("aten::eye")
-_geqrf = eager_function("aten::geqrf")
-_householder_product = eager_function("aten::linalg_householder_product")
-_matrix_exp = eager_function("aten::linalg_matrix_exp")
-_randn = eager_function("aten::randn")
-_solve = eager_function("aten::linalg_solve")
+_cat: Callable[..., Tensor] = eager_function("aten::cat")
+_eye: Callable[..., Tensor] = eager_function("aten::eye")
+_geqrf: Callable[..., tuple[Tensor, Tensor]] = eager_function("aten::geqrf")
+_householder_product: Callable[..., Tensor] = eager_function("aten::linalg_householder_product")
+_matrix_exp: Callable[..., Tensor] = eager_function("aten::linalg_matrix_exp")
+_randn: Callable[..., Tensor] = eager_function("aten::randn")
+_solve: Callable[..., Tensor] = eager_function("aten::linalg_solve")
 
 
-def _is_orthogonal(matrix: Any) -> bool:
+def _is_orthogonal(matrix: Tensor) -> bool:
     """Whether the columns are orthonormal, up to rounding."""
     size = matrix.size(-1)
     identity = _eye(size, dtype=matrix.dtype)
@@ -36,7 +36,7 @@ def _is_orthogonal(matrix: Any) -> bool:
     return bool((matrix.mH @ matrix).allclose(identity, atol=limit))
 
 
-def _nearest_by_qr(matrix: object) -> Any:
+def _nearest_by_qr(matrix: Tensor) -> Tensor:
     """The orthogonal factor whose triangular partner has a positive diagonal."""
     reflectors, scales = _geqrf(matrix)
     signs = reflectors.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
@@ -62,7 +62,7 @@ class Orthogonal(Module):
         if use_trivialization:
             self.register_buffer("base", None)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         is_wide = x.size(-2) < x.size(-1)
         x = x.mT if is_wide else x
         result = self._reflected(x) if self.orthogonal_map == "householder" else self._rotated(x)
@@ -70,7 +70,7 @@ class Orthogonal(Module):
             result = self.base @ result
         return result.mT if is_wide else result
 
-    def _rotated(self, x: Any) -> Any:
+    def _rotated(self, x: Tensor) -> Tensor:
         """The map of the skew-symmetric matrix with this lower triangle."""
         rows, columns = x.size(-2), x.size(-1)
         lower = x.tril()
@@ -85,7 +85,7 @@ class Orthogonal(Module):
             turned = _solve(identity.add(skew, alpha=-0.5), identity.add(skew, alpha=0.5))
         return turned[..., :columns]
 
-    def _reflected(self, x: Any) -> Any:
+    def _reflected(self, x: Tensor) -> Tensor:
         """The product of the reflections that the columns below the diagonal stand for."""
         vectors = x.tril(-1)
         scales = 2.0 / (1.0 + (vectors * vectors).sum(-2))
@@ -93,7 +93,7 @@ class Orthogonal(Module):
         return _householder_product(vectors, scales) * signs
 
     @no_grad()
-    def right_inverse(self, value: Any) -> Any:
+    def right_inverse(self, value: Tensor) -> Tensor:
         """What `forward` makes this matrix of; with a base, the base is set to it.
 
         Raises:
@@ -123,7 +123,7 @@ class Orthogonal(Module):
         diagonal.copy_(diagonal.where(scales != 0.0, -diagonal))
         return reflectors.mT if is_wide else reflectors
 
-    def _completed(self, matrix: Any) -> Any:
+    def _completed(self, matrix: Tensor) -> Tensor:
         """A square orthogonal matrix whose first columns are these, made orthonormal."""
         rows, columns = matrix.size(-2), matrix.size(-1)
         if rows == columns:

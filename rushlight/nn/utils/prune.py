@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from ...ops.eager.dispatch import eager_function
+from ...ops.tensors.tensor import Tensor
 from ..modules.module import Module
 from .pruning_methods import (
     Amount,
@@ -78,7 +79,7 @@ def ln_structured(
     return module
 
 
-def custom_from_mask(module: M, name: str, mask: Any) -> M:
+def custom_from_mask(module: M, name: str, mask: Tensor) -> M:
     """Prune what has a zero in the mask."""
     CustomFromMask.apply(module, name, mask)
     return module

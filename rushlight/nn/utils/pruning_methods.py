@@ -6,7 +6,7 @@ The parameter `name` becomes `name_orig`, its mask the buffer `name_mask`, and `
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
 from ...ops.eager.dispatch import eager_function
@@ -28,11 +28,11 @@ __all__ = [
 
 Amount = int | float
 
-_ones_like = eager_function("aten::ones_like")
-_rand = eager_function("aten::rand")
-_rand_like = eager_function("aten::rand_like")
-_topk = eager_function("aten::topk")
-_zeros_like = eager_function("aten::zeros_like")
+_ones_like: Callable[..., Tensor] = eager_function("aten::ones_like")
+_rand: Callable[..., Tensor] = eager_function("aten::rand")
+_rand_like: Callable[..., Tensor] = eager_function("aten::rand_like")
+_topk: Callable[..., tuple[Tensor, Tensor]] = eager_function("aten::topk")
+_zeros_like: Callable[..., Tensor] = eager_function("aten::zeros_like")
 
 
 class BasePruningMethod(ABC):
@@ -45,21 +45,27 @@ class BasePruningMethod(ABC):
         setattr(module, self._tensor_name, self.apply_mask(module))
 
     @abstractmethod
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask for scores `t` of what `default_mask` has kept so far."""
 
-    def apply_mask(self, module: Module) -> Any:
+    def apply_mask(self, module: Module) -> Tensor:
         """The parameter of the module with zeros where its mask has them."""
         name = self._tensor_name
         if name is None:
             raise AssertionError(f"Module {module} has to be pruned")
         mask, orig = getattr(module, name + "_mask"), getattr(module, name + "_orig")
-        return mask.to(dtype=orig.dtype) * orig
+        kept: Tensor = mask.to(dtype=orig.dtype) * orig
+        return kept
 
     @classmethod
     def apply(
-        cls, module: Module, name: str, *args: Any, importance_scores: Any = None, **kwargs: Any
-    ) -> Any:
+        cls,
+        module: Module,
+        name: str,
+        *args: object,
+        importance_scores: Tensor | None = None,
+        **kwargs: object,
+    ) -> BasePruningMethod:
         """Prune the parameter `name` of the module (more, if it is pruned); the hook.
 
         Args:
@@ -99,7 +105,9 @@ class BasePruningMethod(ABC):
         module.register_forward_pre_hook(method)
         return method
 
-    def prune(self, t: Any, default_mask: Any = None, importance_scores: Any = None) -> Any:
+    def prune(
+        self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None
+    ) -> Tensor:
         """The tensor with zeros where the method puts them; no module is changed.
 
         Raises:
@@ -142,7 +150,7 @@ class PruningContainer(BasePruningMethod):
     """Several methods for one parameter: each chooses among what those before it have kept."""
 
     def __init__(self, *args: Any) -> None:
-        self._pruning_methods: tuple[Any, ...] = ()
+        self._pruning_methods: tuple[BasePruningMethod, ...] = ()
         methods = args
         if len(args) == 1 and isinstance(args[0], Iterable):
             methods = tuple(args[0])
@@ -151,7 +159,7 @@ class PruningContainer(BasePruningMethod):
         for method in methods:
             self.add_pruning_method(method)
 
-    def add_pruning_method(self, method: Any) -> None:
+    def add_pruning_method(self, method: BasePruningMethod) -> None:
         """Add one.
 
         Raises:
@@ -173,10 +181,10 @@ class PruningContainer(BasePruningMethod):
     def __iter__(self) -> Iterator[BasePruningMethod]:
         return iter(self._pruning_methods)
 
-    def __getitem__(self, idx: Any) -> Any:
+    def __getitem__(self, idx: int) -> BasePruningMethod:
         return self._pruning_methods[idx]
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """What the newest method keeps of what the others have kept.
 
         Raises:
@@ -191,7 +199,7 @@ class PruningContainer(BasePruningMethod):
         return result
 
 
-def _still_there(method: Any, t: Any, mask: Any) -> Any:
+def _still_there(method: Any, t: Tensor, mask: Tensor) -> Any:
     """The elements, or slices, from which the method chooses."""
     kind = method.PRUNING_TYPE
     if kind == "unstructured":
@@ -210,12 +218,12 @@ class Identity(BasePruningMethod):
 
     PRUNING_TYPE = "unstructured"
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask as it is."""
         return default_mask
 
     @classmethod
-    def apply(cls, module: Module, name: str) -> Any:  # type: ignore[override]
+    def apply(cls, module: Module, name: str) -> BasePruningMethod:  # type: ignore[override]
         """Put the hook on the module."""
         return super().apply(module, name)
 
@@ -229,13 +237,13 @@ class RandomUnstructured(BasePruningMethod):
         _check_amount(amount)
         self.amount = amount
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask with `amount` elements fewer."""
-        count = _count(self.amount, t.nelement())
+        count = _count(self.amount, t.numel())
         return _without(default_mask, _rand_like(t), count, largest=True)
 
     @classmethod
-    def apply(cls, module: Module, name: str, amount: Amount) -> Any:  # type: ignore[override]
+    def apply(cls, module: Module, name: str, amount: Amount) -> BasePruningMethod:  # type: ignore[override]
         """Put the hook on the module."""
         return super().apply(module, name, amount=amount)
 
@@ -249,15 +257,15 @@ class L1Unstructured(BasePruningMethod):
         _check_amount(amount)
         self.amount = amount
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask with `amount` elements fewer."""
-        count = _count(self.amount, t.nelement())
+        count = _count(self.amount, t.numel())
         return _without(default_mask, t.abs(), count, largest=False)
 
     @classmethod
     def apply(  # type: ignore[override]
-        cls, module: Module, name: str, amount: Amount, importance_scores: Any = None
-    ) -> Any:
+        cls, module: Module, name: str, amount: Amount, importance_scores: Tensor | None = None
+    ) -> BasePruningMethod:
         """Put the hook on the module."""
         return super().apply(module, name, amount=amount, importance_scores=importance_scores)
 
@@ -272,7 +280,7 @@ class RandomStructured(BasePruningMethod):
         self.amount = amount
         self.dim = dim
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask with `amount` slices fewer."""
         count = _count_slices(t, self.amount, self.dim)
         scores = _rand([t.shape[self.dim]])
@@ -281,7 +289,7 @@ class RandomStructured(BasePruningMethod):
     @classmethod
     def apply(  # type: ignore[override]
         cls, module: Module, name: str, amount: Amount, dim: int = -1
-    ) -> Any:
+    ) -> BasePruningMethod:
         """Put the hook on the module."""
         return super().apply(module, name, amount=amount, dim=dim)
 
@@ -291,13 +299,13 @@ class LnStructured(BasePruningMethod):
 
     PRUNING_TYPE = "structured"
 
-    def __init__(self, amount: Amount, n: Any, dim: int = -1) -> None:
+    def __init__(self, amount: Amount, n: float | str, dim: int = -1) -> None:
         _check_amount(amount)
         self.amount = amount
         self.n = n
         self.dim = dim
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask with `amount` slices fewer.
 
         Raises:
@@ -316,10 +324,10 @@ class LnStructured(BasePruningMethod):
         module: Module,
         name: str,
         amount: Amount,
-        n: Any,
+        n: float | str,
         dim: int,
-        importance_scores: Any = None,
-    ) -> Any:
+        importance_scores: Tensor | None = None,
+    ) -> BasePruningMethod:
         """Put the hook on the module."""
         scores = importance_scores
         return super().apply(module, name, amount=amount, n=n, dim=dim, importance_scores=scores)
@@ -330,10 +338,10 @@ class CustomFromMask(BasePruningMethod):
 
     PRUNING_TYPE = "global"
 
-    def __init__(self, mask: Any) -> None:
+    def __init__(self, mask: Tensor) -> None:
         self.mask = mask
 
-    def compute_mask(self, t: Any, default_mask: Any) -> Any:
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask where one's own has ones.
 
         Raises:
@@ -347,7 +355,7 @@ class CustomFromMask(BasePruningMethod):
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
     @classmethod
-    def apply(cls, module: Module, name: str, mask: Any) -> Any:  # type: ignore[override]
+    def apply(cls, module: Module, name: str, mask: Tensor) -> BasePruningMethod:  # type: ignore[override]
         """Put the hook on the module."""
         return super().apply(module, name, mask=mask)
 
@@ -355,7 +363,7 @@ class CustomFromMask(BasePruningMethod):
 # ------------------------------------------------------------------ how much, and which
 
 
-def _check_amount(amount: Any) -> None:
+def _check_amount(amount: Amount) -> None:
     if not isinstance(amount, int | float):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
     if amount < 0 or (not isinstance(amount, int) and amount > 1):
@@ -365,7 +373,7 @@ def _check_amount(amount: Any) -> None:
         )
 
 
-def _count(amount: Any, size: int) -> int:
+def _count(amount: Amount, size: int) -> int:
     """How many of `size` things are taken."""
     if not isinstance(amount, int):
         return round(float(amount) * size)
@@ -376,7 +384,7 @@ def _count(amount: Any, size: int) -> int:
     return amount
 
 
-def _count_slices(t: Any, amount: Any, dim: int) -> int:
+def _count_slices(t: Tensor, amount: Amount, dim: int) -> int:
     if len(t.shape) <= 1:
         raise ValueError(
             "Structured pruning can only be applied to multidimensional tensors. Found tensor of "
@@ -385,7 +393,7 @@ def _count_slices(t: Any, amount: Any, dim: int) -> int:
     return _count(amount, t.shape[dim])
 
 
-def _without(mask: Any, scores: Any, count: int, largest: bool) -> Any:
+def _without(mask: Tensor, scores: Tensor, count: int, largest: bool) -> Tensor:
     """The mask with zeros for so many of the largest or smallest scores."""
     mask = mask.clone()
     if count:
@@ -394,7 +402,7 @@ def _without(mask: Any, scores: Any, count: int, largest: bool) -> Any:
     return mask
 
 
-def _without_slices(mask: Any, scores: Any, keep: int, dim: int) -> Any:
+def _without_slices(mask: Tensor, scores: Tensor, keep: int, dim: int) -> Tensor:
     """The mask in the `keep` slices of the largest scores, zero elsewhere."""
     places = _topk(scores, k=keep, largest=True)[1]
     kept = _zeros_like(mask)
