@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from typing import ClassVar, Generic, TypeVar
 
-from ..typecheck.class_types import ClassType, InterfaceType
 from ..typecheck.schema import Signature
 from ..typecheck.types import (
     ANY,
@@ -25,11 +24,7 @@ from ..typecheck.types import (
     NONE,
     STRING,
     TENSOR,
-    DictType,
-    FutureType,
-    ListType,
     Type,
-    VariableType,
 )
 from .graph import Block, Graph, Node, Value
 
@@ -51,7 +46,7 @@ def is_mutable(type: Type) -> bool:
         return True
     if id(type) in _NEVER:
         return False
-    if isinstance(type, (ListType, DictType, ClassType, InterfaceType, FutureType, VariableType)):
+    if type.is_mutable:
         return True
     return type in _MUTABLE_SIMPLE or any(map(is_mutable, type.contained))
 

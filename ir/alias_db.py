@@ -15,7 +15,7 @@ from ..frontend.made_once import made_once
 from ..typecheck.relations import is_subtype
 from ..typecheck.schema import Signature
 from ..typecheck.tensor_facts import without_facts
-from ..typecheck.types import NONE, ListType, TupleType, Type
+from ..typecheck.types import NONE, Type
 from .alias_analysis import TAKEN_OUT, AliasAnalysis, is_mutable
 from .clone import clone_graph
 from .graph import Graph, Node, Value
@@ -266,8 +266,8 @@ class AliasDb(AliasAnalysis[Place]):
             return False
         user = next(iter(container.uses)).user
         if user is self.graph.block.ret:
-            return isinstance(container.type, ListType | TupleType)
-        signature = user.signature if isinstance(container.type, ListType) else None
+            return container.type.list_of is not None or container.type.tuple_of is not None
+        signature = user.signature if container.type.list_of is not None else None
         return signature is not None and all(
             value.alias is None for value in (*signature.arguments, *signature.returns)
         )

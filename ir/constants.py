@@ -17,7 +17,6 @@ from ..typecheck.types import (
     INT,
     NONE,
     STRING,
-    TupleType,
     Type,
 )
 from .graph import Graph, Node, Value
@@ -48,8 +47,8 @@ def type_of(value: object, declared: Type) -> Type:
     scalar = _SCALARS.get(type(value))
     if scalar is not None:
         return scalar
-    if isinstance(value, tuple) and isinstance(declared, TupleType) and declared.name is None:
-        parts = zip(value, declared.elements, strict=True)
+    if isinstance(value, tuple) and declared.tuple_of is not None and declared.tuple_name is None:
+        parts = zip(value, declared.tuple_of, strict=True)
         return declared.with_contained(tuple(type_of(v, t) for v, t in parts))
     return declared
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..typecheck import typed
-from ..typecheck.types import BOOL, TupleType
+from ..typecheck.types import BOOL
 from .constants import MISSING, constant_value, type_of
 from .emitter import Emitter
 from .graph import Block, Value
@@ -74,7 +74,7 @@ def _attribute(emitter: Emitter, expr: typed.GetAttribute) -> Value:
 @lowers(typed.TupleLiteral)
 def _tuple(emitter: Emitter, expr: typed.TupleLiteral) -> Value:
     made = emitter.make_tuple(all_lowered(emitter, expr.elements), expr.type)
-    if isinstance(expr.type, TupleType) and expr.type.name is not None:
+    if expr.type.tuple_name is not None:
         made.node.span = expr.span
     return made
 

@@ -15,7 +15,6 @@ from ..typecheck.types import (
     DEVICE,
     FLOAT,
     DictType,
-    EnumType,
     ListType,
     TupleType,
     Type,
@@ -134,9 +133,9 @@ def _word(text: str) -> object:
 
 def _member(text: str, type: Type | None) -> object:
     owner, _, name = text.rpartition(".")
-    if not isinstance(type, EnumType) or type.qualified_name != owner:
+    if type is None or not type.is_enum or type.annotation_str != owner:
         raise ValueError(f"{text} is not a value")
-    return EnumMember(name, dict(type.members).get(name))
+    return EnumMember(name, dict(type.enum_members).get(name))
 
 
 def _table(text: str) -> object:

@@ -57,8 +57,8 @@ def type_text(type: Type) -> str:
             return f"{type_text(element)}?"
         case TupleType(elements, _, ()):
             return f"({', '.join(map(type_text, elements))})"
-        case TupleType(elements, _, fields):
-            defaults = dict(type.defaults) if isinstance(type, TupleType) else {}
+        case TupleType(elements, _, fields, given):
+            defaults = dict(given)
             parts = (
                 f"{n} : {type_text(t)}"
                 + (f" = {_default(defaults[n], t)}" if n in defaults else "")

@@ -237,10 +237,9 @@ def _of_enum(value: typed.Expr, type: EnumType, access: Access) -> Sugar:
 
 def _of_type(scope: Scope, owner: TypeName, access: Access) -> Sugar:
     type, name, span = owner.type, access.name, access.span
-    if isinstance(type, EnumType):
-        for member, value in type.members:
-            if member == name:
-                return typed.Literal(span, type, typed.EnumMember(member, value))
+    for member, value in type.enum_members:
+        if member == name:
+            return typed.Literal(span, type, typed.EnumMember(member, value))
     if isinstance(type, ClassType):
         if name == "__new__":
             return SpecialForm("__new__")

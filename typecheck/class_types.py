@@ -76,6 +76,7 @@ class ClassType(NamedType):
     forward_hooks: list[Function] = field(default_factory=list)
     places: list[Callable[[str], Place | None]] = field(default_factory=list)
     bases: list[Callable[[], BaseClass | None]] = field(default_factory=list)
+    is_mutable = True
 
     def method(self, name: str) -> Function | None:
         """The method of that name, compiled now if it has to be; None if there is none."""
@@ -136,6 +137,8 @@ class InterfaceType(NamedType):
     qualified_name: str
     is_module: bool = False
     methods: dict[str, Function] = field(default_factory=dict)
+    is_interface = True
+    is_mutable = True
 
     def __str__(self) -> str:
         return f"InterfaceType<{self.python}>"

@@ -18,7 +18,6 @@ from .types import (
     STRING,
     TENSOR,
     UNKNOWN,
-    EnumType,
     ListType,
     TupleType,
     Type,
@@ -41,7 +40,7 @@ def as_iterated(scope: Scope, sugar: Sugar, span: Span) -> Iterated:
     """What an expression gives as something to iterate over; an error if it cannot."""
     if isinstance(sugar, RangeValue | EnumerateValue | ZipValue | MemberSequence):
         return sugar
-    if isinstance(sugar, TypeName) and isinstance(sugar.type, EnumType):
+    if isinstance(sugar, TypeName) and sugar.type.is_enum:
         return _members_of_enum(sugar.type, span)
     value = value_of(scope, sugar, span)
     type = value.type
@@ -219,9 +218,9 @@ def _is_unrolled(iterated: Iterated) -> bool:
     return isinstance(iterated, typed.Expr) and iterated.type.tuple_of is not None
 
 
-def _members_of_enum(type: EnumType, span: Span) -> typed.Expr:
+def _members_of_enum(type: Type, span: Span) -> typed.Expr:
     """The list of an enumeration's members, a constant."""
-    members = [typed.EnumMember(name, value) for name, value in type.members]
+    members = [typed.EnumMember(name, value) for name, value in type.enum_members]
     return typed.Literal(span, ListType(type), members)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..frontend.source import Span
 from . import typed
-from .class_types import ClassType, InterfaceType
+from .class_types import ClassType
 from .scope import Scope
 from .sugar import ContainerMethod, Item, MemberSequence, Sugar
 from .types import STRING
@@ -79,7 +79,7 @@ def rows_in(scope: Scope, value: typed.Expr, form: str, span: Span) -> Iterator[
 
 def _descendants(scope: Scope, value: typed.Expr, form: str, span: Span) -> Iterator[Row]:
     for name, module in slots_of(value, span, "module"):
-        if isinstance(module.type, InterfaceType):
+        if module.type.is_interface:
             scope.report(
                 "argument-type",
                 f"`{form}()` cannot look into `{name}`, of which only the interface "

@@ -101,13 +101,14 @@ def _list_for(a: ListType, b: Type) -> bool:
 @_STANDS_FOR.row(TupleType)
 def _tuple_for(a: TupleType, b: Type) -> bool:
     """Tuples are covariant; a NamedTuple is a subtype of a plain tuple, not the reverse."""
-    if not isinstance(b, TupleType):
+    theirs = b.tuple_of
+    if theirs is None:
         return b is ANY_TUPLE
-    if len(a.elements) != len(b.elements):
+    if len(a.elements) != len(theirs):
         return False
-    if b.name is not None and (a.fields != b.fields or a.name != b.name):
+    if b.tuple_name is not None and (a.fields != b.fields or a.name != b.tuple_name):
         return False
-    return all(is_subtype(x, y) for x, y in zip(a.elements, b.elements, strict=True))
+    return all(is_subtype(x, y) for x, y in zip(a.elements, theirs, strict=True))
 
 
 @_STANDS_FOR.row(FutureType)

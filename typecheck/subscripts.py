@@ -8,7 +8,7 @@ from ..frontend import tree
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
-from .class_types import ClassType, InterfaceType
+from .class_types import ClassType
 from .containers import container_item, member_item
 from .dispatch import checks, expression, sugared
 from .function_calls import call_method
@@ -70,7 +70,7 @@ def check_subscript(scope: Scope, node: tree.Subscript, hint: Type | None) -> Su
     if len(node.indices) > 1 or value.type == TENSOR:
         return _tensor_item(scope, value, node)
     by_number = isinstance(value.type, ClassType) and value.type.is_module
-    if value.type.container or (by_number and isinstance(hint, InterfaceType)):
+    if value.type.container or (by_number and hint is not None and hint.is_interface):
         return container_item(scope, value, node, hint)
     index = node.indices[0]
     if isinstance(index, tree.Slice):

@@ -15,7 +15,7 @@ from .iteration import item_value, tuple_elements
 from .mismatches import origin
 from .scope import Scope
 from .sugar import Item, Sugar
-from .types import ANY_TUPLE, UNKNOWN, ListType, TupleType, Type
+from .types import ANY_TUPLE, UNKNOWN, TupleType, Type
 from .values import value_of
 
 __all__ = ["assign_target"]
@@ -182,8 +182,8 @@ def _values(
             return None
         if value.type.tuple_of is not None:
             values = list(tuple_elements(scope, value, into))
-        elif isinstance(value.type, ListType) and not stars:
-            return list(_list_elements(scope, value, value.type, fixed, into))
+        elif value.type.list_of is not None and not stars:
+            return list(_list_elements(scope, value, value.type.list_of, fixed, into))
         else:
             _report_not_unpackable(scope, value)
             return None
@@ -194,12 +194,12 @@ def _values(
 
 
 def _list_elements(
-    scope: Scope, value: typed.Expr, type: ListType, count: int, into: list[typed.Statement]
+    scope: Scope, value: typed.Expr, element: Type, count: int, into: list[typed.Statement]
 ) -> list[typed.Expr]:
     indices = tuple(scope.temporary() for _ in range(count))
-    types = (type.element,) * count
+    types = (element,) * count
     into.append(typed.Unpack(value.span, value, indices, types))
-    return [typed.Temporary(value.span, type.element, i) for i in indices]
+    return [typed.Temporary(value.span, element, i) for i in indices]
 
 
 def _report_not_unpackable(scope: Scope, value: typed.Expr) -> None:

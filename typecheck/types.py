@@ -30,9 +30,12 @@ class Type:
     `container` which kind of container that is ("" for none): see `ClassType`.
     `list_of`, `tuple_of`, `dict_of` (key and value) and `optional_of` are what a type of that kind
     holds, None of all others; lists and dicts are collections; `fields` are the names that a
-    NamedTuple gives to its elements.
+    NamedTuple gives to its elements, `tuple_name` is its own.  `enum_members` are the names and
+    values of an enumeration, `variable` is the name of a type variable.
     `alternatives` are the types of which a value has one: of `int?`, which `is_choice`, they are
     `int` and `NoneType`; `inner` is what an optional type is where it is not None.
+    `is_declared` says that a program declares it, `is_mutable` that its values can be changed
+    themselves, whatever is in them.
     """
 
     size = 1
@@ -44,6 +47,9 @@ class Type:
     is_collection: bool = False
     is_enum: bool = False
     is_variable: bool = False
+    is_declared: bool = False
+    is_interface: bool = False
+    is_mutable: bool = False
 
     @property
     def contained(self) -> tuple[Type, ...]:
@@ -76,6 +82,18 @@ class Type:
     @property
     def fields(self) -> tuple[str, ...]:
         return ()
+
+    @property
+    def tuple_name(self) -> str | None:
+        return None
+
+    @property
+    def enum_members(self) -> tuple[tuple[str, object], ...]:
+        return ()
+
+    @property
+    def variable(self) -> str | None:
+        return None
 
     def with_contained(self, parts: tuple[Type, ...]) -> Type:
         """The same type over other arguments."""
@@ -176,6 +194,11 @@ class VariableType(Type):
 
     name: str
     is_variable = True
+    is_mutable = True
+
+    @property
+    def variable(self) -> str:
+        return self.name
 
     def __str__(self) -> str:
         return self.name
@@ -186,6 +209,7 @@ class VariableType(Type):
 class ListType(CompoundType):
     element: Type
     is_collection = True
+    is_mutable = True
 
     @property
     def contained(self) -> tuple[Type, ...]:
@@ -216,6 +240,7 @@ class DictType(CompoundType):
     key: Type
     value: Type
     is_collection = True
+    is_mutable = True
 
     @property
     def contained(self) -> tuple[Type, ...]:
@@ -257,6 +282,10 @@ class TupleType(CompoundType):
     @property
     def tuple_of(self) -> tuple[Type, ...]:
         return self.elements
+
+    @property
+    def tuple_name(self) -> str | None:
+        return self.name
 
     def with_contained(self, parts: tuple[Type, ...]) -> Type:
         return TupleType(parts, self.name, self.fields, self.defaults)
@@ -357,6 +386,7 @@ class FutureType(CompoundType):
 
     element: Type
     kind: Literal["Future", "Await", "RRef"] = "Future"
+    is_mutable = True
 
     @property
     def contained(self) -> tuple[Type, ...]:
@@ -381,6 +411,7 @@ class NamedType(Type):
     """A type that programs declare: `qualified_name` is its name with that of its namespace."""
 
     qualified_name: str
+    is_declared = True
 
     @property
     def name(self) -> str:
@@ -404,6 +435,10 @@ class EnumType(NamedType):
     value: Type
     members: tuple[tuple[str, object], ...]
     is_enum = True
+
+    @property
+    def enum_members(self) -> tuple[tuple[str, object], ...]:
+        return self.members
 
     def __str__(self) -> str:
         return f"Enum<{self.qualified_name}>"

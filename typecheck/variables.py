@@ -26,8 +26,8 @@ def has_variables(type: Type) -> bool:
 
 def instantiate(type: Type, bound: dict[str, Type]) -> Type | None:
     """The type with its variables replaced; None if one of them is not bound."""
-    if isinstance(type, VariableType):
-        return bound.get(type.name)
+    if type.variable is not None:
+        return bound.get(type.variable)
     if not has_variables(type):
         return type
     parts = [instantiate(t, bound) for t in type.contained]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...ops.table.inline import Native
 from ...typecheck.schema import Signature
-from ...typecheck.types import BOOL, FLOAT, INT, ListType, Type, VariableType
+from ...typecheck.types import BOOL, FLOAT, INT, ListType, Type
 
 __all__ = ["Kind", "NotNative", "bound", "kind_of", "matches"]
 
@@ -137,8 +137,8 @@ def matches(form: Native, signature: Signature, kinds: Sequence[Kind]) -> Known 
 
 def _is_like(wanted: Type, kind: Kind, known: Known) -> bool:
     """Whether an operand is of the kind that a schema wants."""
-    if isinstance(wanted, VariableType):
-        return known.setdefault(wanted.name, kind) == kind
+    if wanted.variable is not None:
+        return known.setdefault(wanted.variable, kind) == kind
     if wanted.list_of is not None:
         return kind.is_list and _is_like(wanted.list_of, kind.element, known)
     return kind == Kind(wanted)
@@ -146,8 +146,8 @@ def _is_like(wanted: Type, kind: Kind, known: Known) -> bool:
 
 def bound(result: Type, known: Known) -> Kind:
     """The kind of a schema's result."""
-    if isinstance(result, VariableType):
-        return known[result.name]
-    if isinstance(result, ListType) and isinstance(result.element, VariableType):
-        return Kind(ListType(known[result.element.name].type))
+    if result.variable is not None:
+        return known[result.variable]
+    if result.list_of is not None and result.list_of.variable is not None:
+        return Kind(ListType(known[result.list_of.variable].type))
     return kind_of(result)

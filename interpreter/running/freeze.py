@@ -31,7 +31,7 @@ from ...ops.table.table import TABLE
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.class_types import ClassType, InterfaceType
 from ...typecheck.functions import Function
-from ...typecheck.types import NONE, TENSOR, ListType, TupleType, Type
+from ...typecheck.types import NONE, TENSOR, Type
 from ..values.attribute_places import AttributePlaces
 from ..values.clone_objects import ObjectCloning
 from ..values.objects import ScriptObject
@@ -172,7 +172,7 @@ class _Freezing:
         """Give values of interface type the class of the object that they are."""
         changed = False
         for node in graph.all_nodes:
-            if node.kind == "prim::GetAttr" and isinstance(node.output.type, InterfaceType):
+            if node.kind == "prim::GetAttr" and node.output.type.is_interface:
                 target = self.resolve(node.output, owner, graph)
                 if target is not None:
                     node.output.type = target.cls
@@ -298,7 +298,7 @@ class _Freezing:
             place = self.places.of(value, type)
             if place is None or isinstance(value, ScriptObject):
                 continue
-            holds_tensors = isinstance(type, ListType | TupleType) or type.contained
+            holds_tensors = type.list_of is not None or type.tuple_of is not None or type.contained
             changed = place in written or (not holds_tensors and aliases.is_written(place))
             outside = place in aliases._released and any(
                 p.unknown and p.type == place.type for p in written
@@ -327,7 +327,7 @@ class _Freezing:
         name = str(node.attributes["name"])
         if target is None or (id(target), name) in self.set_from_code:
             return None
-        if name not in target.cls.attributes or isinstance(node.output.type, InterfaceType):
+        if name not in target.cls.attributes or node.output.type.is_interface:
             return None
         if isinstance(node.output.type, ClassType) and node.output.type.is_module:
             return None
@@ -516,7 +516,7 @@ def _refuse_interface(cls: Type, name: str) -> None:
         RuntimeError: code exchanges a submodule of which only an interface is known.
     """
     attribute = cls.attributes.get(name) if isinstance(cls, ClassType) else None
-    if attribute is not None and isinstance(attribute.type, InterfaceType):
+    if attribute is not None and attribute.type.is_interface:
         raise RuntimeError(
             "Freezing does not support SetAttr on an interface type. SetAttr is attempted on "
             f"'{name}'"

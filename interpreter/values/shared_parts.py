@@ -15,8 +15,6 @@ from ...typecheck.types import (
     ANY,
     ANY_LIST,
     ANY_TUPLE,
-    DictType,
-    ListType,
     Type,
     UnionType,
 )
@@ -37,7 +35,7 @@ def _levels(type: Type) -> int:
     if type in _OPEN or isinstance(type, ClassType | InterfaceType | UnionType):
         return 2
     inner = max(map(_levels, type.contained), default=0)
-    return inner + isinstance(type, ListType | DictType)
+    return inner + type.is_collection
 
 
 def bounded_conversion(convert: Callable[[Any], object]) -> Callable[[Any], Any]:

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import TypeVar
 
-from ...typecheck.class_types import ClassType, InterfaceType
-from ...typecheck.types import EnumType, Type
+from ...typecheck.types import Type
 
 __all__ = ["kept_by_type"]
 
@@ -30,6 +29,6 @@ def kept_by_type(make: Callable[[Type], Made]) -> Callable[[Type], Made]:
 
 
 def _is_of_a_program(type: Type) -> bool:
-    if isinstance(type, (ClassType, InterfaceType, EnumType)):
+    if type.is_declared:
         return True
     return any(map(_is_of_a_program, type.contained))

@@ -60,7 +60,7 @@ class Type:
 
     def is_interface_type(self) -> bool:
         """Whether it is an interface."""
-        return isinstance(self._type, class_types.InterfaceType)
+        return self._type.is_interface
 
     # -- facts about tensors
 

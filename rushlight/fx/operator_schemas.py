@@ -20,7 +20,7 @@ from ..ops.table.table import TABLE, Operator
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.names import OperatorName
 from ..typecheck.schema import Argument as SchemaArgument
-from ..typecheck.types import DictType, ListType, OptionalType, TupleType, Type
+from ..typecheck.types import Type
 from ._names import schema_title
 
 __all__ = [
@@ -55,14 +55,15 @@ class ArgsKwargsPair(NamedTuple):
 
 def _python_type(kind: Type) -> Any:
     """The annotation for a type of schemas."""
-    if isinstance(kind, OptionalType):
-        return typing.Optional[_python_type(kind.element)]  # noqa: UP045
-    if isinstance(kind, ListType):
-        return typing.List[_python_type(kind.element)]  # type: ignore[misc]  # noqa: UP006
-    if isinstance(kind, DictType):
-        return typing.Dict[_python_type(kind.key), _python_type(kind.value)]  # type: ignore[misc]  # noqa: UP006
-    if isinstance(kind, TupleType):
-        inner = tuple(_python_type(each) for each in kind.elements)
+    if kind.optional_of is not None:
+        return typing.Optional[_python_type(kind.optional_of)]  # noqa: UP045
+    if kind.list_of is not None:
+        return typing.List[_python_type(kind.list_of)]  # type: ignore[misc]  # noqa: UP006
+    if kind.dict_of is not None:
+        key, value = kind.dict_of
+        return typing.Dict[_python_type(key), _python_type(value)]  # type: ignore[misc]  # noqa: UP006
+    if kind.tuple_of is not None:
+        inner = tuple(_python_type(each) for each in kind.tuple_of)
         return typing.Tuple[inner]  # noqa: UP006
     text = str(kind)
     return _SIMPLE.get(text) or typing.TypeVar(text)

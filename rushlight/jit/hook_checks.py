@@ -101,17 +101,18 @@ def _check_count(hook: Function, wanted: int, title: str, expected: str) -> None
 
 def _check_input(hook: Function, given: TupleType, title: str, expected: str) -> None:
     found = hook.signature.arguments[1].type
-    if not isinstance(found, TupleType):
+    parts = found.tuple_of
+    if parts is None:
         raise RuntimeError(
             f"{title} expected the input argument to be typed as a Tuple but found type: "
             f"'{found.annotation_str}' instead.\n{expected}\n"
         )
-    if len(found.elements) != len(given.elements):
+    if len(parts) != len(given.elements):
         raise RuntimeError(
             f"{title} has the wrong number of contained types for the input argument's Tuple. "
             f"Received type: '{found.annotation_str}'.\n{expected}\n"
         )
-    if not all(equal(a, b) for a, b in zip(found.elements, given.elements, strict=True)):
+    if not all(equal(a, b) for a, b in zip(parts, given.elements, strict=True)):
         raise RuntimeError(
             f"{title} has the wrong inner types for the input tuple argument. Received type: "
             f"'{found.annotation_str}'.\n{expected}\n"

@@ -415,7 +415,7 @@ _RAISED = " Python error details: "
 
 def not_castable(name: str, type: Type, error: CastError) -> str:
     """torch's sentence on a value that an attribute cannot hold."""
-    shown = type.annotation_str if isinstance(type, InterfaceType) else type
+    shown = type.annotation_str if type.is_interface else type
     told = str(error).removeprefix(_DETAILS).removeprefix(_RAISED)
     return f"Could not cast attribute '{name}' to type {shown}: {told}"
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from ...ir.graph import Block, Graph, Node, Value
 from ...typecheck.class_types import ClassType
 from ...typecheck.schema import Signature
-from ...typecheck.types import TupleType, Type
+from ...typecheck.types import Type
 from .arguments import argument_counts, pushed
 
 __all__ = ["CannotCompile", "MobileWriter", "NEWEST_WRITTEN", "OLDEST_WRITTEN"]
@@ -230,7 +230,7 @@ class MobileWriter:
     def _tuple(self, node: Node) -> None:
         self._load(node.inputs)
         type = node.output.type
-        if isinstance(type, TupleType) and type.name is not None:
+        if type.tuple_name is not None:
             self.emit("NAMED_TUPLE_CONSTRUCT", self._type(type), len(node.inputs))
         else:
             self.emit("TUPLE_CONSTRUCT", len(node.inputs))

@@ -29,7 +29,6 @@ from ...typecheck.types import (
     ListType,
     TupleType,
     Type,
-    VariableType,
 )
 from ...typecheck.variables import has_variables, match
 
@@ -72,8 +71,8 @@ def bound_types(signature: Signature, inputs: Sequence[Value]) -> dict[str, Type
 
 def with_any(type: Type, bound: Mapping[str, Type]) -> Type:
     """A type of a schema with its variables replaced, by `Any` where they stand for nothing."""
-    if isinstance(type, VariableType):
-        return bound.get(type.name, ANY)
+    if type.variable is not None:
+        return bound.get(type.variable, ANY)
     if not _has_variables(type):
         return type
     return type.with_contained(tuple(with_any(part, bound) for part in type.contained))
@@ -265,7 +264,7 @@ class Inference:
 
 
 def _is_plain(type: Type) -> bool:
-    return not isinstance(type, TupleType) or type.name is None
+    return type.tuple_name is None
 
 
 def _parts(type: Type) -> int:

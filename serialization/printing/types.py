@@ -50,7 +50,7 @@ def element_is_evident(type: Type) -> bool:
     """Whether elements of a container show that its element type is `type`."""
     if type in (ANY, NUMBER):
         return False
-    return not type.is_choice and not isinstance(type, InterfaceType)
+    return not type.is_choice and not type.is_interface
 
 
 class TypeNames:
