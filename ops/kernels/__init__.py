@@ -1,10 +1,10 @@
 """Kernels in native code, for what NumPy has no fast form for.
 
 The operators' files ask `family("rows")` for a module of `code/`, whose kernels are written as
-LLVM's text, or of `native/`, whose kernels numba compiles; they get None where the compiler is
-missing or native code is switched off (`RUSHLIGHT_KERNELS=numpy`), and then do it with NumPy.
-Either is imported when the first input comes that is large enough: whether an input is, is decided
-by its size alone, so that equal calls give equal results.
+LLVM's text; they get None where the compiler is missing or native code is switched off
+(`RUSHLIGHT_KERNELS=numpy`), and then do it with NumPy.  It is imported when the first input comes
+that is large enough: whether an input is, is decided by its size alone, so that equal calls give
+equal results.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ __all__ = [
         "family",
         "is_large",
         "is_ready",
+        "is_whole",
     ),
     "pointwise",
 ]
@@ -40,9 +41,6 @@ KERNELS_VARIABLE: Final = "RUSHLIGHT_KERNELS"
 
 LARGE: Final = 8192
 """Elements from which native code is worth its start, unless an operator knows better."""
-
-_BY_NUMBA: Final = frozenset({"tables"})
-"""The modules of `native/` that operators ask for; all others are in `code/`."""
 
 _FAMILIES: Final[dict[str, object]] = {}
 
@@ -62,8 +60,6 @@ def _is_on() -> bool:
 
 def _find(name: str) -> Any:
     with uncounted():
-        if name in _BY_NUMBA:
-            return import_module(f".native.{name}", __name__) if find_spec("numba") else None
         objects = import_module(".code.objects", __name__)
         is_possible = find_spec("llvmlite") and objects.is_possible()
         return import_module(f".code.{name}", __name__) if is_possible else None
@@ -71,17 +67,18 @@ def _find(name: str) -> Any:
 
 def is_ready(array: Any) -> bool:
     """Whether an array is what most kernels take: float32 in one piece."""
-    return array.dtype is _FLOAT32 and array.size > 0 and _is_whole(array)
+    return array.dtype is _FLOAT32 and is_whole(array)
 
 
 def is_large(array: Any) -> bool:
     """Whether an array of whatever dtype has many elements, in one piece."""
-    return array.size >= LARGE and _is_whole(array)
+    return array.size >= LARGE and is_whole(array)
 
 
-def _is_whole(array: Any) -> bool:
+def is_whole(array: Any) -> bool:
+    """Whether an array has elements, in one piece."""
     flags = array.flags
-    return bool(flags.c_contiguous and flags.aligned)
+    return bool(array.size and flags.c_contiguous and flags.aligned)
 
 
 def by_formula(name: str, *operands: Any) -> Any:

@@ -19,7 +19,7 @@ from ..memory.dtype import Array, Device, Scalar, numpy_dtype
 from ..memory.errors import OperatorError
 from ..random_numbers.random_ops import normal_, uniform_
 from ..reductions.cumulative import logcumsumexp
-from ..reductions.reduce import aminmax
+from ..reductions.extremes import aminmax
 from ..selection.index import copy_into, index, index_put_copy
 from ..shapes.join import stack
 from ..table.out_dtypes import SAME

@@ -6,12 +6,12 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family, is_ready
+from ..kernels import family, is_whole
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.storage import settled
-from ..reductions.reduce import check_dim_not_empty
+from ..reductions.extremes import check_dim_not_empty
 from ..table.out_dtypes import SAME
 from ..table.refusals import check_kernel, check_ordered
 from ..table.table import operator
@@ -23,8 +23,6 @@ __all__ = ["place_in_order", "sorted_positions"]
 
 _INT64: Final = np.dtype(np.int64)
 _FLOAT32: Final = np.dtype(np.float32)
-_FEW: Final = 64
-"""Up to so many largest elements are kept in order while looking; more are sorted."""
 _BLOCK: Final = 64
 """Elements of a block, of whose largest ones the bound for the largest of all is taken."""
 
@@ -157,6 +155,7 @@ def _first_in_order(self: Array, k: int, axis: int, descending: bool) -> Array:
 @operator(
     "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) "
     "-> (Tensor values, Tensor indices)",
+    prepared=True,
     out_dtype=SAME,
     rows=rows_of("self"),
 )
@@ -173,12 +172,12 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
         )
     if not self.ndim:
         return self.copy(), np.zeros((), _INT64)
-    if 0 < k <= _FEW and axis == self.ndim - 1 and is_ready(self):
-        tables = family("tables")
-        if tables is not None:
-            found, at = tables.top(self.reshape(-1, size), k, 1 if largest else -1)
-            shape = (*self.shape[:-1], k)
-            return found.reshape(shape), at.reshape(shape)
+    if k and axis == self.ndim - 1 and is_whole(self):
+        ranks = family("ranks")
+        if ranks is not None and k <= ranks.MOST:
+            found: tuple[Array, Array] | None = ranks.top(self, k, "max" if largest else "min")
+            if found is not None:
+                return found
     if k and self.size == size and axis == self.ndim - 1:
         row = self.reshape(-1)
         only = _largest_of_one(row, k, largest)

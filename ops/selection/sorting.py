@@ -11,7 +11,7 @@ from ..kernels import family, is_large
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
-from ..reductions.reduce import check_dim_not_empty
+from ..reductions.extremes import check_dim_not_empty
 from ..table.layouts import contiguous
 from ..table.out_dtypes import SAME, SPELLED_APART, OutDtype
 from ..table.pointwise import as_array, number_as

@@ -49,7 +49,7 @@ def test_native_kernels_write_no_place_that_is_not_there(wrong: int) -> None:
 
 @native
 def test_native_kernels_refuse_shapes_that_do_not_fit() -> None:
-    places, tables, rows = family("places"), family("tables"), family("rows")
+    places, ranks, rows = family("places"), family("ranks"), family("rows")
     resamples = family("resamples")
     x, few, more = np.ones((2, 4), np.float32), np.zeros((1, 3), int), np.zeros((9, 3), int)
     assert places.combine(x, 1, few, np.ones((1, 3), np.float32), "sum") is None
@@ -58,7 +58,7 @@ def test_native_kernels_refuse_shapes_that_do_not_fit() -> None:
     assert places.take(x, 1, more) is None
     for k in (0, 5, -1):
         with pytest.raises(ValueError, match="there are no"):
-            tables.top(x, k, 1)
+            ranks.top(x, k, "max")
     with pytest.raises(ValueError, match="are not there"):
         resamples.resample(x[:, :, None], np.array([[4]]), np.ones((1, 1), np.float32))
     with pytest.raises(ValueError, match="do not fit"):

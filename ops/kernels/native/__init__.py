@@ -1,1 +1,0 @@
-"""Kernels compiled by numba; only `ops.kernels.family` imports these files."""

@@ -1,0 +1,203 @@
+"""The largest and smallest elements, and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ..kernels import LARGE, family, is_whole
+from ..memory.dims import wrap_dim, wrap_dims
+from ..memory.dtype import Array
+from ..memory.errors import IndexOutOfRange, OperatorError
+from ..table.out_dtypes import CAN_CAST, SAME, OutDtype
+from ..table.pointwise import as_array
+from ..table.refusals import check_kernel, check_ordered
+from ..table.table import operator
+from .folding import folded
+
+__all__ = ["aminmax", "check_dim_not_empty"]
+
+Dims = Sequence[int] | None
+Kernel = Callable[..., Array]
+ndarray: Final = np.ndarray
+asarray: Final = np.asarray
+_INT64: Final = np.dtype(np.int64)
+_FLOAT32: Final = np.dtype(np.float32)
+
+
+def _check_not_empty(self: Array, name: str) -> None:
+    if not self.size:
+        raise OperatorError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument.",
+            headline=f"`{name}` of a tensor without elements",
+        )
+
+
+def check_dim_not_empty(self: Array, dim: int, name: str) -> int:
+    axis = wrap_dim(dim, self.ndim)
+    if self.ndim and not self.shape[axis]:
+        raise IndexOutOfRange(
+            f"{name}{'' if name == 'aminmax' else '()'}: Expected reduction dim {axis} to have "
+            "non-zero size.",
+            headline=f"`{name}` over dimension {axis}, which has no elements",
+        )
+    return axis
+
+
+def _extreme(name: str, choose: Any, position: Any) -> None:
+    """Declare max or min: of all elements, along a dimension with positions, over several."""
+
+    def of_all(self: Array) -> Array:
+        if self.dtype is _FLOAT32 and self.size:
+            found = folded(self, None, False, name)
+            if found is not None:
+                return found
+            flat = self.reshape(-1)
+            return asarray(flat[position(flat)])
+        _check_not_empty(self, name)
+        check_kernel(f"{name}_all", self, "uqce")
+        return as_array(choose(self, None))
+
+    def along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+        if self.dtype is not _FLOAT32:
+            check_ordered(f"{name}():", self, "c", "input")
+            check_kernel(f"{name}_cpu", self, "ue")
+        axis = check_dim_not_empty(self, dim, name)
+        if not self.ndim:
+            return self.copy(), np.zeros((), _INT64)
+        native = _first_extreme(self, axis, keepdim, name)
+        if native is not None:
+            return native
+        if self.ndim == 1 and not keepdim:
+            found = position(self)
+            return asarray(self[found]), asarray(found)
+        if self.ndim == 2 and not keepdim:
+            found = position(self, axis)
+            if axis and self.flags.c_contiguous:
+                starts = np.arange(0, self.size, self.shape[1])
+                return self.reshape(-1).take(starts + found), found
+            line = np.arange(found.size)
+            return (self[line, found] if axis else self[found, line]), found
+        where = np.expand_dims(asarray(position(self, axis)), axis)
+        values = np.take_along_axis(self, where, axis)
+        return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
+
+    def over(self: Array, dim: Dims, keepdim: bool) -> Array:
+        if self.dtype is not _FLOAT32:
+            check_kernel(f"{name}_values_cpu", self, "uqce")
+        axes = wrap_dims(dim, self.ndim)
+        if not dim:
+            _check_not_empty(self, f"a{name}")
+        for axis in axes:
+            check_dim_not_empty(self, axis, f"a{name}")
+        found = folded(self, axes, keepdim, name)
+        if found is not None:
+            return found
+        return as_array(choose(self, axes, None, None, keepdim))
+
+    operator(
+        f"aten::{name}(Tensor self) -> Tensor",
+        prepared=True,
+        out="unary_out",
+        unchosen="unary_out",
+        out_dtype=CAN_CAST,
+        out_overlap="apart",
+    )(of_all)
+    operator(
+        f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) "
+        "-> (Tensor values, Tensor indices)",
+        prepared=True,
+        out_dtype=CAN_CAST,
+        out_overlap="apart",
+    )(along)
+    operator(
+        f"aten::a{name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+        prepared=True,
+        out_dtype=OutDtype(
+            "same",
+            "Expected the dtype for input and out to match, but got {result} for input's dtype "
+            "and {out} for out's dtype.",
+        ),
+        layout="C",
+        out_overlap="read-first",
+    )(over)
+
+
+_extreme("max", np.maximum.reduce, ndarray.argmax)
+_extreme("min", np.minimum.reduce, ndarray.argmin)
+
+
+@operator(
+    "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+    layout="CC",
+    out_dtype=SAME,
+)
+def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
+    check_kernel("aminmax_cpu", self)
+    axis = None if dim is None else check_dim_not_empty(self, dim, "aminmax")
+    if axis is None and not self.size:
+        raise OperatorError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+            "identity."
+        )
+    axis = axis if self.ndim else None
+    low, high = np.min(self, axis, keepdims=keepdim), np.max(self, axis, keepdims=keepdim)
+    return as_array(low), as_array(high)
+
+
+def _first_extreme(
+    self: Array, axis: int, keepdim: bool, operation: str
+) -> tuple[Array, Array] | None:
+    """The extreme along a dimension and its place by native code; None if that is no work for it:
+    long rows NumPy does as well."""
+    is_last = prod(self.shape[axis + 1 :]) <= 1
+    ranks = family("ranks") if is_whole(self) and (self.size < LARGE or not is_last) else None
+    found: tuple[Array, Array] | None = None
+    if ranks is not None:
+        found = ranks.extreme(self, axis, operation)
+    if found is None or not keepdim:
+        return found
+    shape = (*self.shape[:axis], 1, *self.shape[axis + 1 :])
+    return found[0].reshape(shape), found[1].reshape(shape)
+
+
+def _position(name: str, choose: Callable[..., Array]) -> Kernel:
+    def position(self: Array, dim: int | None, keepdim: bool) -> Array:
+        if self.dtype is not _FLOAT32:
+            check_ordered(f"{name}():", self, "bc", "input")
+        if dim is None:
+            if not self.size:
+                raise IndexOutOfRange(
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+                )
+            flat = self.reshape(-1)
+            native = _first_extreme(flat, 0, False, name.removeprefix("arg"))
+            where = asarray(choose(self)) if native is None else native[1]
+            return where.reshape((1,) * self.ndim) if keepdim else where
+        axis = check_dim_not_empty(self, dim, name)
+        if not self.ndim:
+            return np.zeros((), _INT64)
+        native = _first_extreme(self, axis, keepdim, name.removeprefix("arg"))
+        if native is not None:
+            return native[1]
+        return asarray(choose(self, axis, keepdims=True) if keepdim else choose(self, axis))
+
+    return position
+
+
+operator(
+    "aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+    prepared=True,
+    out_dtype=SAME,
+    out_overlap="read-first",
+)(_position("argmax", ndarray.argmax))
+operator(
+    "aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+    prepared=True,
+    out_dtype=SAME,
+    out_overlap="read-first",
+)(_position("argmin", ndarray.argmin))

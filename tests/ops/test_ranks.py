@@ -1,0 +1,72 @@
+"""The first elements in order by kernels: as sorting puts them, and equal ones as they lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops.kernels import family
+
+ranks = family("ranks")
+pytestmark = pytest.mark.skipif(ranks is None, reason="there is no native code here")
+
+SHAPES = [(3, 1), (2, 5), (4, 16), (3, 17), (5, 40), (1, 150)]
+
+
+def sorted_places(x: Any, operation: str, nan_first: bool) -> Any:
+    """Where the elements of rows stand in order."""
+    is_number = x == x
+    sign = -1 if operation == "max" else 1
+    numbers = np.where(is_number, sign * np.where(is_number, x, 0).astype(float), 0)
+    keys = numbers, is_number if nan_first else ~is_number
+    return np.stack([np.lexsort([key[i] for key in keys]) for i in range(len(x))])
+
+
+def drawn(shape: tuple[int, int], dtype: str, make: str) -> Any:
+    random = np.random.default_rng(sum(shape))
+    if make == "tied":
+        return random.integers(-3, 3, shape).astype(dtype)
+    x = (100 * random.normal(size=shape)).astype(dtype)
+    if make == "special" and dtype != "i8":
+        for value in (np.nan, np.inf, -np.inf):
+            x[random.random(shape) < 0.15] = value
+    return x
+
+
+@pytest.mark.parametrize("operation", ["max", "min"])
+@pytest.mark.parametrize("make", ["plain", "tied", "special"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+def test_first_elements_stand_as_sorting_puts_them(dtype: str, make: str, operation: str) -> None:
+    for shape in SHAPES:
+        x = drawn(shape, dtype, make)
+        wanted = sorted_places(x, operation, operation == "max")
+        for k in {1, 2, 9, 30, shape[1]} & set(range(1, min(shape[1], ranks.MOST) + 1)):
+            values, places = ranks.top(x, k, operation)
+            assert np.array_equal(places, wanted[:, :k])
+            assert values.tobytes() == np.take_along_axis(x, wanted[:, :k], 1).tobytes()
+        wanted = sorted_places(x, operation, True)
+        columns = np.ascontiguousarray(x.T)
+        for given, axis in ((x, 1), (columns, 0), (np.stack([columns, columns]), 1)):
+            values, places = ranks.extreme(given, axis, operation)
+            assert np.array_equal(np.atleast_2d(places)[0], wanted[:, 0])
+            assert np.array_equal(np.atleast_2d(places)[-1], wanted[:, 0])
+            found = np.take_along_axis(given, np.expand_dims(places, axis), axis)
+            assert values.tobytes() == found.tobytes()
+
+
+def test_extremes_of_all_calls_are_the_same() -> None:
+    unit = torch.jit.CompilationUnit(
+        "def ranked(x: Tensor):\n"
+        "    a, b = torch.max(x, 0)\n    c, d = torch.topk(x, 3, -1, False)\n"
+        "    return a, b, c, d, x.argmax(1, True), x.argmin(), x.min(1, keepdim=True)[1]\n"
+    )
+    x = torch.tensor([[2.0, float("nan"), -1.0, 2.0], [0.0, -0.0, 5.0, 2.0]])
+    for _ in range(70):
+        a, b, c, d, e, f, g = unit.ranked(x)
+        assert repr(a.tolist()) == "[2.0, nan, 5.0, 2.0]"
+        assert (b.tolist(), c.tolist()) == ([0, 0, 1, 0], [[-1, 2, 2], [0, 0, 2]])
+        assert (d.tolist(), e.tolist()) == ([[2, 0, 3], [0, 1, 3]], [[1], [2]])
+        assert (f.item(), g.tolist()) == (1, [[1], [0]])
