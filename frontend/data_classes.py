@@ -65,7 +65,7 @@ def _parameters(cls: type) -> Mapping[str, inspect.Parameter]:
         return inspect.signature(cls).parameters
 
 
-def _type_of(parameter: inspect.Parameter) -> Any:
+def _type_of(parameter: inspect.Parameter) -> object:
     annotation = parameter.annotation
     return annotation.type if isinstance(annotation, dataclasses.InitVar) else annotation
 

@@ -28,7 +28,7 @@ def get_item(tensor: Tensor, key: object) -> Any:
     return _call("alias", view) if view is tensor else view
 
 
-def set_item(tensor: Tensor, key: object, value: Any) -> None:
+def set_item(tensor: Tensor, key: object, value: object) -> None:
     """`tensor[key] = value`."""
     view, indices = _walk(tensor, key)
     if not isinstance(value, Tensor):
@@ -100,7 +100,7 @@ def _in_order(indices: dict[int, Tensor]) -> list[Tensor | None]:
     return ordered
 
 
-def _parts(key: object) -> tuple[Any, ...]:
+def _parts(key: object) -> tuple[object, ...]:
     if isinstance(key, tuple):
         return key
     if isinstance(key, list) and any(isinstance(p, (slice, type(None), Tensor)) for p in key):

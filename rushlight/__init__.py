@@ -183,14 +183,14 @@ def _public_names() -> dict[str, object]:
     return found
 
 
-def _foreach(name: str) -> Any:
+def _foreach(name: str) -> object:
     """An operator over lists of tensors; None if the name is none of them."""
     if not name.startswith("_foreach_"):
         return None
     return import_module(".foreach", _NAME).foreach_function(name)
 
 
-def _refused(name: str) -> Any:
+def _refused(name: str) -> object:
     """What stands for a name that exists in torch and is refused here."""
     return import_module(".module_names", _NAME).refused(name)
 
@@ -207,7 +207,7 @@ class _Finder:
     """Finds modules of torch that are nothing but names (see `module_names`)."""
 
     @staticmethod
-    def find_spec(fullname: str, path: Any, target: Any = None) -> Any:
+    def find_spec(fullname: str, path: object, target: object = None) -> object:
         """What `module_names.Finder` knows of a module of ours that has no file."""
         if not fullname.startswith(f"{_NAME}.") or fullname == f"{_NAME}.module_names":
             return None
@@ -223,7 +223,7 @@ def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return import_module(f".{name}", _NAME)
     if name in _ELSEWHERE:
-        value: Any = getattr(import_module(_ELSEWHERE[name], _NAME), name)
+        value: object = getattr(import_module(_ELSEWHERE[name], _NAME), name)
     elif not name.startswith("__") and name in _public_names():
         value = _public_names()[name]
     elif (made := _foreach(name) if name.startswith("_") else _refused(name)) is not None:

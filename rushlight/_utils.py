@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
 
 from .ops.eager.dispatch import eager_function
 from .ops.eager.typed_storage import TypedStorage
@@ -80,7 +79,7 @@ def _get_available_device_type() -> str | None:
     return None
 
 
-def _get_device_module(device_type: str) -> Any:
+def _get_device_module(device_type: str) -> object:
     """The module of a kind of devices, `torch.cpu`.
 
     Raises:

@@ -81,13 +81,13 @@ def names_without(library: str) -> dict[str, Any]:
     """The names of a module such as `torch.cuda`, where torch is built without `library`."""
     said = f"Torch not compiled with {library} enabled"
 
-    def refuse(*arguments: object, **named: object) -> Any:
+    def refuse(*arguments: object, **named: object) -> object:
         raise AssertionError(said)
 
-    def answering(kind: str) -> Callable[..., Any]:
+    def answering(kind: str) -> Callable[..., object]:
         return lambda *arguments, **named: _EMPTY[kind]()
 
-    names: dict[str, Any] = dict.fromkeys(_REFUSED, refuse)
+    names: dict[str, object] = dict.fromkeys(_REFUSED, refuse)
     for kind, asked in _ANSWERS.items():
         names.update({name: answering(kind) for name in asked.split()})
     for name in _CLASSES:
@@ -97,7 +97,7 @@ def names_without(library: str) -> dict[str, Any]:
     return {**names, "StreamContext": names["stream"], "default_generators": ()}
 
 
-def _needing(said: str) -> Callable[..., Any]:
+def _needing(said: str) -> Callable[..., object]:
     def make(cls: type, *arguments: object, **named: object) -> Any:
         raise RuntimeError(f"{cls.__name__}: {said}")
 

@@ -110,7 +110,7 @@ class StandIn(abc.MetaPathFinder):
                 if isinstance(thing, type | FunctionType) and _is_ours(thing.__module__):
                     self._say(thing, f"torch{thing.__module__.removeprefix(_OWN)}")
 
-    def _say(self, thing: Any, module: str) -> None:
+    def _say(self, thing: object, module: str) -> None:
         self._renamed.append((thing, thing.__module__))
         thing.__module__ = module
 

@@ -47,7 +47,7 @@ def _same(function: T) -> T:
     return function
 
 
-def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+def disable(fn: object = None, recursive: bool = True, *, reason: str | None = None) -> Any:
     """The function itself: it is not compiled anyway."""
     del recursive, reason
     return _same if fn is None else fn
@@ -63,7 +63,7 @@ def assume_constant_result(fn: T) -> T:
     return fn
 
 
-def substitute_in_graph(original_fn: Any, **options: object) -> Decorator[Any]:
+def substitute_in_graph(original_fn: object, **options: object) -> Decorator[Any]:
     """A decorator that leaves the function as it is."""
     del original_fn, options
     return _same

@@ -39,7 +39,7 @@ def foreach_function(name: str) -> Callable[..., Any] | None:
     return _over(name, _METHODS[bare] + "_" * in_place) if bare in _METHODS else None
 
 
-def _over(name: str, method: str) -> Callable[..., Any]:
+def _over(name: str, method: str) -> Callable[..., object]:
     def function(self: Any, *given: Any, **named: object) -> Any:
         others = list(given)
         if not isinstance(self, Sequence):  # a number and a list of exponents
@@ -65,12 +65,12 @@ def _tensors(given: Sequence[Tensor]) -> Sequence[Tensor]:
     return given
 
 
-def _list(value: Any) -> Any:
+def _list(value: object) -> object:
     """Several numbers, which may come as a tensor, as a list."""
     return value.tolist() if isinstance(value, Tensor) and value.dim() == 1 else value
 
 
-def _rows(tensors: Sequence[Tensor], others: Sequence[Any]) -> list[tuple[Tensor, list[Any]]]:
+def _rows(tensors: Sequence[Tensor], others: Sequence[object]) -> list[tuple[Tensor, list[object]]]:
     columns = []
     for other in map(_list, others):
         if isinstance(other, Sequence):
@@ -85,7 +85,7 @@ def _rows(tensors: Sequence[Tensor], others: Sequence[Any]) -> list[tuple[Tensor
     return [(each, [column[at] for column in columns]) for at, each in enumerate(tensors)]
 
 
-def _chosen(options: dict[str, Any], at: int) -> dict[str, Any]:
+def _chosen(options: dict[str, object], at: int) -> dict[str, object]:
     return {key: v[at] if isinstance(v, Sequence) else v for key, v in options.items()}
 
 

@@ -62,7 +62,7 @@ class _Progress:
             whole = f"{100 * self.n / self.total:.1f}%" if self.total else f"{self.n:.1f} bytes"
             print(f"\r{whole}", end="", file=sys.stderr, flush=True)
 
-    def set_description(self, *given: Any, **named: Any) -> None:
+    def set_description(self, *given: object, **named: object) -> None:
         """Shown by the real one."""
 
     def close(self) -> None:
@@ -154,7 +154,7 @@ def _pieces(url: str, progress: bool) -> Iterator[bytes]:
 def load_state_dict_from_url(
     url: str,
     model_dir: str | None = None,
-    map_location: Any = None,
+    map_location: object = None,
     progress: bool = True,
     check_hash: bool = False,
     file_name: str | None = None,
@@ -291,7 +291,7 @@ def _entry(hubconf: ModuleType, model: str) -> Any:
     return found
 
 
-def _sources(github: str, force_reload: bool, trust_repo: Any, verbose: bool) -> str:
+def _sources(github: str, force_reload: bool, trust_repo: object, verbose: bool) -> str:
     """The folder with the sources of a repository."""
     found = re.fullmatch(r"([\w.-]+)/([\w.-]+)(?::([\w./-]+))?", github)
     if found is None:
@@ -345,7 +345,7 @@ def _unpack(data: bytes, folder: Path) -> None:
     part.rename(folder)
 
 
-def _see_that_trusted(owner: str, name: str, trust_repo: Any) -> None:
+def _see_that_trusted(owner: str, name: str, trust_repo: object) -> None:
     """Ask whether a repository's code may run, unless that was said."""
     file = Path(get_dir()) / "trusted_list"
     known = file.read_text().split() if file.exists() else []

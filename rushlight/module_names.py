@@ -72,7 +72,7 @@ def _value(module: str, name: str) -> Any:
 def names_of(module: str) -> Callable[[str], Any]:
     """The `__getattr__` of a module: its names in the list, and modules below it."""
 
-    def look_up(name: str) -> Any:
+    def look_up(name: str) -> object:
         value = _value(module, name)
         vars(import_module(module))[name] = value
         return value

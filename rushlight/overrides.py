@@ -41,14 +41,14 @@ has_torch_function_variadic = asks
 
 
 def wrap_torch_function(
-    dispatcher: Callable[..., Iterable[Any]],
+    dispatcher: Callable[..., Iterable[object]],
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A decorator that has the classes of arguments asked first; `dispatcher` picks these."""
 
     def inner(func: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(func)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            relevant: Sequence[Any] = tuple(dispatcher(*args, **kwargs))
+        def wrapped(*args: object, **kwargs: object) -> object:
+            relevant: Sequence[object] = tuple(dispatcher(*args, **kwargs))
             if has_torch_function(relevant):
                 return handle_torch_function(wrapped, relevant, *args, **kwargs)
             return func(*args, **kwargs)
@@ -68,11 +68,11 @@ def is_tensor_like(inp: object) -> bool:
 _SPACES: Final = ("linalg", "fft", "special")
 
 
-def _root() -> Any:
+def _root() -> object:
     return import_module(__package__)
 
 
-def _functions_of(space: Any, names: Iterable[str], asking: bool = True) -> list[Any]:
+def _functions_of(space: object, names: Iterable[str], asking: bool = True) -> list[Any]:
     """The functions of a module that ask the classes of their arguments, or those that do not."""
     found = {getattr(space, name, None): None for name in names if not name.startswith("_")}
     kinds = (FunctionType, EagerFunction, FlagDispatch)
@@ -102,13 +102,13 @@ def _members() -> dict[Callable[..., Any], str]:
 
 
 @cache
-def _named() -> dict[Callable[..., Any], str]:
+def _named() -> dict[Callable[..., object], str]:
     """The functions of torch, and the names by which they are found."""
     root = _root()
     names = import_module(".ops.eager.namespace", __package__).public_names()
     functional = import_module(".functional", __package__)
     layers = import_module(".nn.functional", __package__)
-    found: dict[Callable[..., Any], str] = {}
+    found: dict[Callable[..., object], str] = {}
     for f in _functions_of(root, functional.__all__):
         if isinstance(f, FunctionType):
             found[f] = f"torch.functional.{f.__name__}"
@@ -124,12 +124,12 @@ def _named() -> dict[Callable[..., Any], str]:
     return found
 
 
-def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
+def is_tensor_method_or_property(func: Callable[..., object]) -> bool:
     """Whether a function is a method of Tensor, or what reads or writes one of its properties."""
     return func in _members() or getattr(func, "__name__", "") in ("__get__", "__set__")
 
 
-def resolve_name(f: Callable[..., Any]) -> str | None:
+def resolve_name(f: Callable[..., object]) -> str | None:
     """The name by which a function that can be overridden is found; None for others."""
     if f in _members():
         name = f"torch.Tensor.{_members()[f]}"
@@ -154,7 +154,7 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
     """Functions that classes can see to, by the module or class that they are found in."""
-    found: dict[Any, list[Callable[..., Any]]] = {}
+    found: dict[object, list[Callable[..., object]]] = {}
     for function, name in _named().items():
         space = import_module(name.rpartition(".")[0].replace("torch", __package__, 1))
         found.setdefault(space, []).append(function)
@@ -169,7 +169,7 @@ def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
     return {f: _like(f) for f in (*_named(), *_members())}
 
 
-def _like(function: Callable[..., Any]) -> Callable[..., int]:
+def _like(function: Callable[..., object]) -> Callable[..., int]:
     def like(*args: object, **kwargs: object) -> int:
         return -1
 
@@ -288,11 +288,11 @@ def _is_torch_function_mode_enabled() -> bool:
 
 
 def _get_overloaded_args(
-    relevant_args: Iterable[Any], get_type_fn: Callable[[Any], type] | None = None
-) -> list[Any]:
+    relevant_args: Iterable[object], get_type_fn: Callable[[Any], type] | None = None
+) -> list[object]:
     """The arguments that are asked, those of subclasses before those of their bases."""
     kind_of = get_type_fn or type
-    found: list[Any] = []
+    found: list[object] = []
     for each in relevant_args if STATE.subclasses else ():
         kind = kind_of(each)
         if kind is not Tensor and own_function(kind) is None:

@@ -19,7 +19,7 @@ class Refused:
 
 
 def _function(module: str, name: str, said: str) -> Callable[..., NoReturn]:
-    def refused(*args: Any, **kwargs: Any) -> NoReturn:
+    def refused(*args: object, **kwargs: object) -> NoReturn:
         raise NotImplementedError(said)
 
     refused.__name__ = refused.__qualname__ = name
@@ -38,7 +38,7 @@ def refusing(module: str, names: str, reason: str) -> dict[str, Any]:
         reason: what is missing, and what to use.
     """
     shown = module.replace(__name__.partition(".")[0], "torch", 1)
-    made: dict[str, Any] = {}
+    made: dict[str, object] = {}
     for name in names.split():
         said = f"{shown}.{name}: {reason}"
         if name[0].isupper():
@@ -49,7 +49,7 @@ def refusing(module: str, names: str, reason: str) -> dict[str, Any]:
     return made
 
 
-def reason_of(value: Any) -> str | None:
+def reason_of(value: object) -> str | None:
     """Why something is refused (what `refusing` was given); None for what is not."""
     said = getattr(value, "_said", None) if isinstance(value, type | FunctionType) else None
     return said.partition(": ")[2] if said else None

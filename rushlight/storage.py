@@ -32,7 +32,7 @@ class StorageClass(type):
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
 
 
-def _named(name: str, dtype: str) -> Any:
+def _named(name: str, dtype: str) -> object:
     return StorageClass(name, (), {"dtype": DTYPES[dtype], "__module__": __name__})
 
 

@@ -152,7 +152,7 @@ class Machine:
         place: int = number if number >= 0 else self._code.register_count - 1 - number
         return place
 
-    def _resolve(self, kind: str, operand: Any) -> Any:
+    def _resolve(self, kind: str, operand: Any) -> object:
         """What an operand stands for: constants are places, too, and numbers of tables entries."""
         match kind:
             case "V":
@@ -170,7 +170,7 @@ class Machine:
         return operand
 
 
-def _reader(places: list[int]) -> Callable[[Frame], tuple[Any, ...]]:
+def _reader(places: list[int]) -> Callable[[Frame], tuple[object, ...]]:
     """A function that reads these places of a frame."""
     if len(places) > 1:
         return itemgetter(*places)

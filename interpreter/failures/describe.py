@@ -56,7 +56,7 @@ def operands_of(
     ]
 
 
-def _parts(value: Value, known: Mapping[Value, object]) -> tuple[tuple[str, Any], ...]:
+def _parts(value: Value, known: Mapping[Value, object]) -> tuple[tuple[str, object], ...]:
     """The variables in the expression of a value."""
     if value.base_name is not None:
         return ()

@@ -158,7 +158,7 @@ class Native:
         self._is_long = perf_counter() - began > 0.001
         return found
 
-    def _given(self, values: Sequence[object]) -> list[Any]:
+    def _given(self, values: Sequence[object]) -> list[object]:
         assert self._convert is not None
         return [change(value) for change, value in zip(self._convert, values, strict=True)]
 
@@ -288,7 +288,7 @@ def _begun(
     return started("rushlight-hot", work)
 
 
-def _refusing(run: Callable[..., object], stop: int, values: Sequence[object]) -> Any:
+def _refusing(run: Callable[..., object], stop: int, values: Sequence[object]) -> object:
     try:
         return run(1 << 62, stop, *values)
     except REFUSALS as error:
@@ -297,7 +297,7 @@ def _refusing(run: Callable[..., object], stop: int, values: Sequence[object]) -
         return FAILED, None
 
 
-def _change(kind: Kind) -> Callable[[Any], Any]:
+def _change(kind: Kind) -> Callable[[Any], object]:
     """What makes of a machine value of a kind what native code takes."""
     if kind.is_scalar:
         return _same
@@ -401,7 +401,7 @@ def _frugally() -> Iterator[None]:
 _PASSES: Final = "_function_pass_manager"
 
 
-def _numba_type(kind: Kind) -> Any:
+def _numba_type(kind: Kind) -> object:
     from numba import types
 
     numbers: dict[Type, Any] = {INT: types.int64, FLOAT: types.float64, BOOL: types.boolean}

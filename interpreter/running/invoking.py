@@ -71,7 +71,7 @@ def invoke(target: Function | PythonFunction | Task | str, values: Sequence[Any]
 RUN.install(invoke)
 
 
-def _run_python(function: PythonFunction, values: Sequence[object]) -> Any:
+def _run_python(function: PythonFunction, values: Sequence[object]) -> object:
     types = [argument.type for argument in function.signature.arguments]
     types += [ANY] * (len(values) - len(types))  # of a function that takes any number
     record = RUNNING.record

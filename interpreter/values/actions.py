@@ -60,7 +60,7 @@ def write_slot(value: object) -> object:
     return Tensor._of(value) if isinstance(value, np.ndarray) else value
 
 
-def make_dict(items: Sequence[Any]) -> dict[Any, Any]:
+def make_dict(items: Sequence[Any]) -> dict[object, object]:
     """A dict of keys and values in turn."""
     keys = items[::2]
     if items and isinstance(items[0], float | complex):  # a NaN equals no key: see `_for_numbers`

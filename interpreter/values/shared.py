@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, MutableMapping, MutableSequence
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    Sequence,
+)
 from typing import Any
 
 from ...typecheck.types import STRING, TENSOR, DictType, ListType, Type
@@ -14,7 +22,7 @@ from .shared_values import SharedValues
 __all__ = ["ScriptDict", "ScriptList"]
 
 
-def _taken(wanted: Type, error: type[Exception] = TypeError) -> Callable[[Any], Any]:
+def _taken(wanted: Type, error: type[Exception] = TypeError) -> Callable[[Any], object]:
     """The conversion of an element to the machine; `error` is raised for one of another type."""
     convert = inward(wanted)
 
@@ -27,7 +35,7 @@ def _taken(wanted: Type, error: type[Exception] = TypeError) -> Callable[[Any], 
     return take
 
 
-def _type_of(values: list[Any] | dict[Any, Any]) -> Type:
+def _type_of(values: Sequence[object] | Mapping[object, object]) -> Type:
     """The type of a list or dict; what is empty will hold tensors, a dict's under names."""
     if not values:
         return ListType(TENSOR) if isinstance(values, list) else DictType(STRING, TENSOR)

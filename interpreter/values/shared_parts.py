@@ -38,7 +38,7 @@ def _levels(type: Type) -> int:
     return inner + type.is_collection
 
 
-def bounded_conversion(convert: Callable[[Any], object]) -> Callable[[Any], Any]:
+def bounded_conversion(convert: Callable[[Any], object]) -> Callable[[Any], object]:
     """A conversion that raises BoundExceeded for what has too many copies, or holds itself."""
 
     def convert_checked(value: object) -> object:

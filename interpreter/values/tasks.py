@@ -39,7 +39,7 @@ class Future:
 
     __module__ = "rushlight"  # its public place
 
-    def __class_getitem__(cls, element: Any) -> GenericAlias:
+    def __class_getitem__(cls, element: object) -> GenericAlias:
         return GenericAlias(cls, (element,))
 
     def __init__(self, *, devices: object = None) -> None:
@@ -50,13 +50,15 @@ class Future:
         self._callbacks: list[Callable[[Future], object]] = []
 
     @classmethod
-    def done_with(cls, result: TaskResult, convert: Callable[[Any], Any] | None = None) -> Future:
+    def done_with(
+        cls, result: TaskResult, convert: Callable[[Any], object] | None = None
+    ) -> Future:
         """The future of a task that has ended; `convert` makes its value Python's."""
         made = cls()
         made._result, made._convert = result, convert
         return made
 
-    def wait(self) -> Any:
+    def wait(self) -> object:
         """The value, when it is there.
 
         Raises:

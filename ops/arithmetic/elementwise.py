@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -332,12 +332,12 @@ _refuse_div_floor: Final = Refusal("buqc", "div_floor_cpu")
 _refuse_div_trunc: Final = Refusal("buqc", "div_trunc_cpu")
 
 
-def _floor_divide(a: Array, b: Array) -> Any:
+def _floor_divide(a: Array, b: Array) -> object:
     _check_divisor(_refuse_div_floor, asarray(a), asarray(b))
     return np.floor_divide(a, b)
 
 
-def _trunc_divide(a: Array, b: Array) -> Any:
+def _trunc_divide(a: Array, b: Array) -> object:
     _check_divisor(_refuse_div_trunc, asarray(a), asarray(b))
     if kind(a.dtype) == 2:
         return np.trunc(np.true_divide(a, b))
@@ -345,7 +345,7 @@ def _trunc_divide(a: Array, b: Array) -> Any:
     return quotient + ((rest != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
 
 
-def _divider(rounding_mode: str | None) -> Callable[..., Any] | None:
+def _divider(rounding_mode: str | None) -> Callable[..., object] | None:
     if rounding_mode is None:
         return None
     if rounding_mode == "floor":
@@ -423,7 +423,7 @@ def floor_divide_number(self: Array, other: Scalar) -> Array:
     return _quotient_by_mode(self, other, "floor")
 
 
-def _by_number(name: str, kernel: Callable[..., Any], a: Array, number: Array) -> Array:
+def _by_number(name: str, kernel: Callable[..., object], a: Array, number: Array) -> Array:
     """Whole numbers of 64 bits divided by one that is not 0."""
     found = by_formula(name, a, number) if a.size >= LARGE else None
     return as_array(kernel(a, number)) if found is None else found
@@ -433,7 +433,7 @@ _refuse_remainder: Final = Refusal("buqc", "remainder_cpu")
 _refuse_fmod: Final = Refusal("buqc", "fmod_cpu")
 
 
-def _remainder(a: Array, b: Array) -> Any:
+def _remainder(a: Array, b: Array) -> object:
     _check_divisor(_refuse_remainder, asarray(a), asarray(b))
     if kind(a.dtype) < 2:
         return np.remainder(a, b)
@@ -441,7 +441,7 @@ def _remainder(a: Array, b: Array) -> Any:
     return np.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
 
 
-def _fmod(a: Array, b: Array) -> Any:
+def _fmod(a: Array, b: Array) -> object:
     _check_divisor(_refuse_fmod, asarray(a), asarray(b))
     return np.fmod(a, b)
 
@@ -492,7 +492,7 @@ _OF_POWERS: Final = (
 )
 
 
-def _power(a: Array, b: Array) -> Any:
+def _power(a: Array, b: Array) -> object:
     _refuse_pow(a.dtype)
     if a.dtype.kind not in "iu":
         return np.power(a, b)
@@ -544,7 +544,7 @@ def pow_number(self: Array, exponent: Scalar) -> Array:
     return as_array(_power_in_width(cast(self, dtype), value))
 
 
-def _power_in_width(a: Array, b: Array) -> Any:
+def _power_in_width(a: Array, b: Array) -> object:
     """16-bit floats are raised in float32."""
     if kind(a.dtype) == 2 and a.itemsize < 4:
         return asarray(np.power(a.astype(np.float32), b.astype(np.float32))).astype(a.dtype)

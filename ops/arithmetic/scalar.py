@@ -478,7 +478,7 @@ def _larger(a: object, b: Any) -> object:
     return a if a > b else b
 
 
-def _reduce(is_better: Callable[[Any, Any], bool], name: str) -> Callable[[list[Any]], Any]:
+def _reduce(is_better: Callable[[Any, Any], bool], name: str) -> Callable[[list[Any]], object]:
     def over_list(values: Sequence[object]) -> object:
         if not values:
             raise OperatorError(f"{name}() arg is an empty sequence")

@@ -129,7 +129,9 @@ _REAL: Final[dict[str, Function]] = {
 }
 
 
-def _either(real: Function, compute: Callable[[complex], complex] | None) -> Callable[[Any], Any]:
+def _either(
+    real: Function, compute: Callable[[complex], complex] | None
+) -> Callable[[Any], object]:
     """The function of a number of any kind; of a real one it has float32 precision, as in torch."""
 
     def call(a: Any) -> Any:

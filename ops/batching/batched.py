@@ -96,7 +96,7 @@ def _refuse_reading(name: str) -> None:
 # --------------------------------------------------------------------------- all at once
 
 
-def _levels(value: Any) -> list[Level]:
+def _levels(value: object) -> list[Level]:
     """The levels of the tensors in a structure."""
     if type(value) is Batched:
         return [value._level]
@@ -113,8 +113,8 @@ def level_of(value: object) -> Level | None:
 
 
 def _for_all(
-    level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+    level: Level, func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, object]
+) -> object:
     name = getattr(func, "__name__", "")
     _refuse_reading(name)
     if name == "grad" and getattr(func, "__module__", "").endswith("autograd"):
@@ -138,7 +138,7 @@ def _for_all(
 _OF_VALUE: Final = ("data", "real", "imag", "requires_grad", "grad_fn", "is_leaf", "grad")
 
 
-def _read_property(func: Any) -> str:
+def _read_property(func: object) -> str:
     owner = getattr(func, "__self__", None)
     return owner.fget.__name__ if isinstance(owner, property) and owner.fget is not None else ""
 
@@ -162,7 +162,7 @@ def _asks(func: Any) -> bool:
     return code is not None and not {"ask_for", "handle_torch_function"}.isdisjoint(code.co_names)
 
 
-def _joined(value: Any, level: Level) -> Any:
+def _joined(value: object, level: Level) -> object:
     return Batched.over(value, level) if isinstance(value, Tensor) else value
 
 
@@ -171,8 +171,8 @@ def _is_at(value: object, level: Level) -> bool:
 
 
 def _operator(
-    level: Level, func: EagerFunction, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+    level: Level, func: EagerFunction, args: tuple[object, ...], kwargs: dict[str, object]
+) -> object:
     name = func.operator_name
     if kwargs.get("out", func) is None:
         kwargs = {key: each for key, each in kwargs.items() if key != "out"}
@@ -198,7 +198,7 @@ def _operator(
     return _wrapped(result, level)
 
 
-def _opened(value: Any, level: Level) -> Any:
+def _opened(value: Any, level: Level) -> object:
     """A value as rules take it: `(tensor,)` for one that stands for slices."""
     if _is_at(value, level):
         return Opened((value._value,))
@@ -207,7 +207,7 @@ def _opened(value: Any, level: Level) -> Any:
     return value
 
 
-def _wrapped(result: Any, level: Level) -> Any:
+def _wrapped(result: object, level: Level) -> object:
     if isinstance(result, Tensor):
         return Batched.over(result, level)
     if isinstance(result, (tuple, list)):
@@ -230,13 +230,13 @@ def slices_of(value: Any, level: Level, place: int) -> Any:
     return value
 
 
-def _holds_tensors(value: Any) -> bool:
+def _holds_tensors(value: object) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(_holds_tensors, value))
     return isinstance(value, Tensor)
 
 
-def stacked(results: Sequence[Any], level: Level) -> Any:
+def stacked(results: Sequence[object], level: Level) -> object:
     """Results of slices as one that stands for them."""
     first = results[0]
     if isinstance(first, Tensor):
@@ -273,7 +273,9 @@ def _writes_to_one(name: str) -> str:
     )
 
 
-def _drawn(level: Level, func: EagerFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _drawn(
+    level: Level, func: EagerFunction, args: tuple[object, ...], kwargs: dict[str, object]
+) -> object:
     """An operator that draws random numbers: for each slice others, or for all the same."""
     if level.randomness == "error":
         raise RuntimeError(RANDOM)
@@ -281,7 +283,7 @@ def _drawn(level: Level, func: EagerFunction, args: tuple[Any, ...], kwargs: dic
         return _one_by_one(level, func, args, kwargs)
     before = default_generator.state_bytes()
 
-    def again(*args: Any, **kwargs: Any) -> Any:
+    def again(*args: object, **kwargs: object) -> Any:
         default_generator.set_state_bytes(before)
         return func(*args, **kwargs)
 

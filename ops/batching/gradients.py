@@ -12,7 +12,11 @@ __all__ = ["grad_of_batched"]
 
 
 def grad_of_batched(
-    level: Any, kind: Any, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    level: object,
+    kind: Any,
+    func: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, object],
 ) -> Any:
     """The gradients of all slices together: slices do not depend on each other, so the gradient of
     their sum is that of each."""
@@ -58,11 +62,11 @@ def _one_by_one(
 _stack: Final = eager_function("aten::stack")
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: object) -> list[object]:
     return list(value) if isinstance(value, Sequence) else [value]
 
 
-def _is_at(kind: Any, value: Any, level: Any) -> bool:
+def _is_at(kind: object, value: Any, level: Any) -> bool:
     return type(value) is kind and value._level is level
 
 

@@ -6,7 +6,7 @@ dimension is that of the slices, and gives results with that dimension in front.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ..eager.dispatch import EagerFunction, eager_function
@@ -42,7 +42,7 @@ def _is_tensor(value: object) -> bool:
     return _is_open(value) or isinstance(value, Tensor)
 
 
-def _at_rank(value: Any, rank: int) -> Any:
+def _at_rank(value: Any, rank: int) -> object:
     """A tensor of slices with ones in front of each, so that they have `rank` dimensions."""
     if not _is_open(value):
         return value
@@ -53,7 +53,7 @@ def _at_rank(value: Any, rank: int) -> Any:
     )
 
 
-def _elements(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _elements(func: EagerFunction, args: list[object], kwargs: dict[str, Any]) -> Any:
     """Operands are aligned behind the slices, and broadcast as ever."""
     tensors = [each for each in (*args, *kwargs.values()) if _is_tensor(each)]
     ranks = [_rank(each) for each in tensors]
@@ -135,7 +135,7 @@ def _fits(form: Any, args: list[Any], kwargs: dict[str, Any]) -> bool:
 # --------------------------------------------------------------------------- sizes, products
 
 
-def _sizes(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _sizes(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]) -> object:
     """Views of given sizes, behind the number of slices."""
     if not _is_open(args[0]) or kwargs or not args[1:]:
         raise NotTogetherError
@@ -148,7 +148,7 @@ def _sizes(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
     return getattr(whole, func.__name__)([whole.shape[0], *sizes])
 
 
-def _products(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _products(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]) -> object:
     """Products of matrices broadcast; vectors are matrices of one row or column."""
     if kwargs or not all(map(_is_tensor, args)):
         raise NotTogetherError

@@ -64,24 +64,24 @@ class _Property:
         self._plain = plain
         self._name = name
 
-    def _do(self, how: str, *args: Any) -> Any:
+    def _do(self, how: str, *args: object) -> object:
         function = getattr(self._plain, how)
         if not asks(args[0]):
             return function(*args)
         name = f"torch.Tensor.{self._name}.{how}"
         return ask(function, askers(args[:1], {}) or [], args, {}, name)
 
-    def __get__(self, instance: Any, owner: object = None) -> Any:
+    def __get__(self, instance: object, owner: object = None) -> Any:
         return self._plain if instance is None else self._do("__get__", instance)
 
-    def __set__(self, instance: Any, value: object) -> None:
+    def __set__(self, instance: object, value: object) -> None:
         self._do("__set__", instance, value)
 
-    def __delete__(self, instance: Any) -> None:
+    def __delete__(self, instance: object) -> None:
         self._do("__delete__", instance)
 
 
-def asked_operator(name: str, *operands: object) -> Any:
+def asked_operator(name: str, *operands: object) -> object:
     """What the class of an operand makes of an operator of Python's; NotImplemented if nothing."""
     asked = askers(operands, {}) or []
     public = public_function(name)
@@ -106,7 +106,7 @@ def _method(name: str, plain: Any) -> _Method:
     return _Method(plain, call)
 
 
-def _parts(self: Any) -> Iterator[Any]:
+def _parts(self: Any) -> Iterator[object]:
     """The parts along the first dimension, which are instances of the class."""
     plain = asks(self) and self.dim()
     return iter(self.unbind(0)) if plain else _plain("__iter__")(self)
@@ -115,7 +115,7 @@ def _parts(self: Any) -> Iterator[Any]:
 @cache
 def asking_members() -> type:
     """The class of the members that ask."""
-    members: dict[str, Any] = {"__slots__": (), "__hash__": Tensor.__hash__}
+    members: dict[str, object] = {"__slots__": (), "__hash__": Tensor.__hash__}
     for name in {**vars(Differentiable), **vars(Tensor)}:
         is_private = name.startswith("_") and not name.endswith("__")
         if name in _NEVER or (is_private and name not in _PRIVATE):
@@ -138,7 +138,7 @@ def asking_names() -> list[str]:
 # --------------------------------------------------------------------------- modes
 
 
-def _call_under_modes(self: EagerFunction, *args: object, **kwargs: object) -> Any:
+def _call_under_modes(self: EagerFunction, *args: object, **kwargs: object) -> object:
     asked = askers(args, kwargs)
     if asked is None:
         return _call(self, *args, **kwargs)

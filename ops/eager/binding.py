@@ -98,7 +98,7 @@ def _float(value: object, lenient: bool) -> object:
     return _NO
 
 
-def _number(value: object, lenient: bool) -> Any:
+def _number(value: object, lenient: bool) -> object:
     if isinstance(value, (bool, int, float, complex)):
         return value
     if isinstance(value, (np.number, np.bool_)):
@@ -110,7 +110,7 @@ def _number(value: object, lenient: bool) -> Any:
     return _NO
 
 
-def _complex(value: object, lenient: bool) -> Any:
+def _complex(value: object, lenient: bool) -> object:
     return complex(value) if isinstance(value, (complex, float, int)) else _NO
 
 
@@ -349,7 +349,7 @@ class Form:
         """Whether an argument may be a value, if only after conversion."""
         return self._converted(place, value, True) is not _NO
 
-    def _default(self, place: int) -> Any:
+    def _default(self, place: int) -> object:
         argument = self.arguments[place]
         if argument.has_default:
             if argument.name == "reduction" and "::" not in self.name:

@@ -81,7 +81,7 @@ def finish(entry: Operator, values: list[Any], result: object, handles: Sequence
     return wrapped
 
 
-def _note_view(wrapped: Any, handles: Sequence[object]) -> None:
+def _note_view(wrapped: object, handles: Sequence[object]) -> None:
     """Tell views what they are views of, unless the tape does."""
     base = handles[0] if handles else None
     if not isinstance(base, Tensor) or (base._requires_grad and is_grad_enabled()):
@@ -119,7 +119,7 @@ def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> obje
     return result
 
 
-def _part(result: object, handles: Sequence[object]) -> Any:
+def _part(result: object, handles: Sequence[object]) -> object:
     """One of several results."""
     if isinstance(result, list):
         given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]

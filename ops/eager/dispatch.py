@@ -291,7 +291,7 @@ class EagerFunction:
         return eager_function, (self.operator_name,)
 
 
-def call_by(call: Callable[..., Any]) -> None:
+def call_by(call: Callable[..., object]) -> None:
     """Have the calls of all eager functions go through a function."""
     EagerFunction.__call__ = call  # type: ignore[method-assign]
 
@@ -314,7 +314,7 @@ class FactoryFunction(EagerFunction):
     __slots__ = ()
 
 
-def _on_entered(self: FactoryFunction, *args: object, **kwargs: object) -> Any:
+def _on_entered(self: FactoryFunction, *args: object, **kwargs: object) -> object:
     if ENTERED.devices and kwargs.get("device") is None:
         kwargs["device"] = ENTERED.devices[-1]
     return EagerFunction.__call__(self, *args, **kwargs)

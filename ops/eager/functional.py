@@ -25,10 +25,10 @@ def _tensors(given: tuple[object, ...]) -> list[Any]:
     return list(given)
 
 
-def _atleast(count: int) -> Callable[..., Any]:
+def _atleast(count: int) -> Callable[..., object]:
     name = f"atleast_{count}d"
 
-    def atleast(*tensors: object) -> Any:
+    def atleast(*tensors: object) -> object:
         asked = askers(tensors, {})
         if asked is not None:
             return handle_torch_function(atleast, asked, *tensors)
@@ -41,7 +41,7 @@ def _atleast(count: int) -> Callable[..., Any]:
 
 
 @stands_for("aten::block_diag")
-def block_diag(*tensors: object) -> Any:
+def block_diag(*tensors: object) -> object:
     """Matrices one after the other along the diagonal of a matrix of zeros."""
     asked = askers(tensors, {})
     if asked is not None:
@@ -50,7 +50,7 @@ def block_diag(*tensors: object) -> Any:
 
 
 @stands_for("aten::cartesian_prod")
-def cartesian_prod(*tensors: object) -> Any:
+def cartesian_prod(*tensors: object) -> object:
     """All combinations of an element of each vector, as rows."""
     asked = askers(tensors, {})
     if asked is not None:
@@ -62,7 +62,7 @@ def cartesian_prod(*tensors: object) -> Any:
 # --------------------------------------------------------------------------- unique
 
 
-def _chosen(results: Sequence[Tensor], return_inverse: bool, return_counts: bool) -> Any:
+def _chosen(results: Sequence[Tensor], return_inverse: bool, return_counts: bool) -> object:
     """The unique elements, with what else was asked for."""
     chosen = [results[0]]
     chosen += [results[1]] if return_inverse else []
@@ -76,7 +76,7 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Any:
+) -> object:
     """The different elements, or slices along a dimension.
 
     With them come, if asked for, the place of each element among them and how often each occurs.
@@ -96,7 +96,7 @@ def unique_consecutive(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> Any:
+) -> object:
     """The elements, or slices along a dimension, without those that equal the one before.
 
     With them come, if asked for, the place of each element among them and how long each run is.
@@ -152,7 +152,7 @@ FUNCTIONS: Final[dict[str, Any]] = {
 # --------------------------------------------------------------------------- methods alone
 
 
-def _polygamma(self: Tensor, n: int) -> Any:
+def _polygamma(self: Tensor, n: int) -> object:
     """The derivative of order n of digamma."""
     return eager_function("aten::polygamma")(n, self)
 
@@ -188,7 +188,7 @@ def _never(run: object) -> NoReturn:
     raise AssertionError("sparse layouts have forms of their own")
 
 
-def _of_sparse(name: str) -> Any:
+def _of_sparse(name: str) -> object:
     """A method of sparse tensors, which others refuse."""
 
     def method(self: Tensor) -> NoReturn:
@@ -221,7 +221,7 @@ def _is_distributed(self: Tensor) -> bool:
     return False
 
 
-def _again(function: Any) -> Any:
+def _again(function: Any) -> object:
     """A second function that does the same, so that the method is not the function."""
     made = FunctionType(function.__code__, globals(), function.__name__, function.__defaults__)
     made.__doc__ = function.__doc__

@@ -46,7 +46,7 @@ def _mask_of(input: Tensor, mask: Tensor) -> Tensor:
     return Tensor._of(np.broadcast_to(mask._array.astype(np.bool_), input._array.shape))
 
 
-def _start(reduction: str, dtype: DType) -> Any:
+def _start(reduction: str, dtype: DType) -> object:
     """The number that a reduction starts from."""
     if reduction in ("sum", "prod"):
         return int(reduction == "prod")
@@ -143,7 +143,7 @@ def cumprod(
 # --------------------------------------------------------------------------- extremes
 
 
-def _extreme(name: str, reduction: str) -> Any:
+def _extreme(name: str, reduction: str) -> object:
     def extreme(
         input: Tensor,
         dim: Dims = None,
@@ -161,7 +161,7 @@ def _extreme(name: str, reduction: str) -> Any:
     return extreme
 
 
-def _place(name: str, reduction: str) -> Any:
+def _place(name: str, reduction: str) -> object:
     def place(
         input: Tensor,
         dim: int | None = None,

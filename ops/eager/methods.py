@@ -5,7 +5,7 @@ Importing this gives them to `Tensor`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final, NoReturn
 
@@ -59,7 +59,7 @@ _SHIFTS: Final = {"lshift": "aten::bitwise_left_shift", "rshift": "aten::bitwise
 """The shifts by name that take a number on the left."""
 
 
-def _binary(function: EagerFunction) -> Callable[[Tensor, Any], Any]:
+def _binary(function: EagerFunction) -> Callable[[Tensor, Any], object]:
     shortcuts = {} if isinstance(function, AutocastFunction) else function.shortcuts
     kinds = (Tensor,) if function.__name__ == "matmul" else _NUMBERS
 
@@ -81,7 +81,7 @@ def _binary(function: EagerFunction) -> Callable[[Tensor, Any], Any]:
     return method
 
 
-def _reflected(name: str, function: EagerFunction) -> Callable[[Tensor, Any], Any]:
+def _reflected(name: str, function: EagerFunction) -> Callable[[Tensor, Any], object]:
     if name in _SWAPPED:
         return _binary(function)
     rsub = eager_function("aten::rsub")
@@ -104,7 +104,7 @@ def _reflected(name: str, function: EagerFunction) -> Callable[[Tensor, Any], An
     return method
 
 
-def _unary(function: EagerFunction) -> Callable[[Tensor], Any]:
+def _unary(function: EagerFunction) -> Callable[[Tensor], object]:
     shortcuts = function.shortcuts
 
     def method(self: Tensor) -> Any:
@@ -116,7 +116,7 @@ def _unary(function: EagerFunction) -> Callable[[Tensor], Any]:
     return method
 
 
-def _inverted(function: EagerFunction) -> Callable[[Tensor], Any]:
+def _inverted(function: EagerFunction) -> Callable[[Tensor], object]:
     invert = _unary(function)
 
     def method(self: Tensor) -> Any:
@@ -153,7 +153,7 @@ def signs_between() -> frozenset[str]:
     return frozenset(f"__{side}{name}__" for side in ("", "r") for name in _BINARY)
 
 
-def members_replaced(members: dict[str, Any]) -> dict[str, Any]:
+def members_replaced(members: Mapping[str, object]) -> dict[str, object]:
     """Put members into the class of tensors, or take those out that are None.
 
     Gives what was there.
@@ -252,7 +252,7 @@ def new_tensor(
     return tensor(data, dtype=dtype or self.dtype, device=place, requires_grad=requires_grad)
 
 
-def nonzero(self: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
+def nonzero(self: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> object:
     """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
     if as_tuple:
         if not isinstance(out, (Tensor, type(None))):
@@ -291,7 +291,7 @@ def stft(
     onesided: bool | None = None,
     return_complex: bool | None = None,
     align_to_window: bool | None = None,
-) -> Any:
+) -> object:
     """The Fourier transforms of overlapping pieces of a signal."""
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
@@ -299,13 +299,13 @@ def stft(
     return eager_function("aten::stft")(*given, onesided, return_complex, align_to_window)
 
 
-def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> object:
     """L and U in one matrix, the rows exchanged, and on demand where U has a zero."""
     found = eager_function("aten::_lu_with_info")(self, pivot, not get_infos)
     return tuple(found) if get_infos else tuple(found)[:2]
 
 
-def as_subclass(self: Tensor, cls: type[Tensor]) -> Any:
+def as_subclass(self: Tensor, cls: type[Tensor]) -> object:
     """The same memory as an instance of a subclass of Tensor, which gradients go through.
 
     Raises:
@@ -322,7 +322,7 @@ def as_subclass(self: Tensor, cls: type[Tensor]) -> Any:
     return made
 
 
-def make_subclass(cls: type[Tensor], data: Tensor, require_grad: bool = False) -> Any:
+def make_subclass(cls: type[Tensor], data: Tensor, require_grad: bool = False) -> object:
     """An instance of a subclass that shares a tensor's memory, and is a leaf.
 
     Raises:

@@ -109,7 +109,7 @@ Generator.set_state = _set_state  # type: ignore[attr-defined]
 
 
 @stands_for("aten::nonzero")
-def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
+def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> object:
     """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
     if type(input) not in PLAIN and asks(input):
         return ask_for(nonzero, locals())
@@ -125,7 +125,7 @@ def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int 
 
 
 @stands_for("aten::einsum")
-def einsum(equation: object, *operands: object) -> Any:
+def einsum(equation: object, *operands: object) -> object:
     """Sums of products named by letters: `einsum("ij,jk->ik", a, b)`."""
     asked = askers(operands, {})
     if asked is not None:
@@ -143,7 +143,7 @@ def einsum(equation: object, *operands: object) -> Any:
     return eager_function("aten::einsum")(equation, list(given))
 
 
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: object = None) -> Any:
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: object = None) -> object:
     """The sums of products over pairs of dimensions, or over `dims` last and first ones."""
     if type(a) not in PLAIN and asks(a):
         return ask_for(tensordot, locals())
@@ -160,7 +160,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: object = None) -> Any:
 
 
 @stands_for("aten::chain_matmul")
-def chain_matmul(*matrices: object, out: object = None) -> Any:
+def chain_matmul(*matrices: object, out: object = None) -> object:
     """The product of matrices, in the order that takes the fewest multiplications."""
     asked = askers(matrices, {})
     if asked is not None:
@@ -182,7 +182,7 @@ def stft(
     onesided: bool | None = None,
     return_complex: bool | None = None,
     align_to_window: bool | None = None,
-) -> Any:
+) -> object:
     """The Fourier transforms of overlapping pieces of a signal."""
     if type(input) not in PLAIN and asks(input):
         return ask_for(stft, locals())
@@ -190,7 +190,7 @@ def stft(
     return methods.stft(*given, onesided, return_complex, align_to_window)
 
 
-def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> object:
     """L and U in one matrix, the rows exchanged, and on demand where U has a zero."""
     if type(A) not in PLAIN and asks(A):
         return ask_for(lu, locals())
@@ -214,7 +214,7 @@ def norm(
     if type(input) not in PLAIN and asks(input):
         return ask_for(norm, locals())
     dims = [dim] if isinstance(dim, int) else dim
-    options: dict[str, Any] = {} if out is None else {"out": out}
+    options: dict[str, object] = {} if out is None else {"out": out}
     named = isinstance(p, str)
     if named and not (p == "fro" and (dims is None or len(dims) <= 2)):
         dims = list(range(input.dim())) if dims is None else dims
@@ -226,7 +226,7 @@ def norm(
 
 
 @stands_for("aten::meshgrid")
-def meshgrid(*tensors: object, indexing: str = "ij") -> Any:
+def meshgrid(*tensors: object, indexing: str = "ij") -> object:
     """The coordinates of the grid that some vectors span."""
     asked = askers(tensors, {})
     if asked is not None:
@@ -236,7 +236,7 @@ def meshgrid(*tensors: object, indexing: str = "ij") -> Any:
 
 
 @stands_for("aten::broadcast_tensors")
-def broadcast_tensors(*tensors: object) -> Any:
+def broadcast_tensors(*tensors: object) -> object:
     """The tensors, expanded to their common shape."""
     asked = askers(tensors, {})
     if asked is not None:
@@ -349,7 +349,7 @@ _BY_HAND: Final[dict[str, Any]] = {
 
 def public_names() -> dict[str, Any]:
     """What `rushlight.<name>` stands for, by name."""
-    names: dict[str, Any] = {}
+    names: dict[str, object] = {}
     for qualified, face in TABLE.faces().items():
         if face in ("function", "both"):
             names[qualified.removeprefix("aten::")] = eager_function(qualified)

@@ -55,7 +55,7 @@ def below_autograd() -> Iterator[None]:
         _LEVEL.below = before
 
 
-def fallthrough(*args: object, **kwargs: object) -> Any:
+def fallthrough(*args: object, **kwargs: object) -> object:
     """Registered for a key: there is nothing to do for it."""
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
@@ -95,7 +95,7 @@ class OpenOperator(Operator):
     @property
     def on_tensors(  # type: ignore[override]
         self,
-    ) -> Callable[[Sequence[Any]], Any] | None:
+    ) -> Callable[[Sequence[Any]], object] | None:
         if _LEVEL.below:
             return None
         found = self.kernel(_AUTOGRAD)
@@ -108,7 +108,7 @@ class OpenOperator(Operator):
             return None
         return lambda handles: self._through(plain, handles)
 
-    def _through(self, kernel: Kernel, handles: Sequence[Any]) -> Any:
+    def _through(self, kernel: Kernel, handles: Sequence[object]) -> object:
         """Run a kernel whose own operators are recorded; as torch, warn where nobody has said that
         this is meant."""
         made = self.call(kernel, handles)
@@ -133,7 +133,7 @@ class OpenOperator(Operator):
 
     # ------------------------------------------------------------------ running it
 
-    def _forward(self, *values: Any) -> Any:
+    def _forward(self, *values: object) -> object:
         if self.is_gone:
             raise RuntimeError(f"{self.full_name} was taken away with the library that defined it")
         kernel = None if _LEVEL.below else self.kernel(_AUTOGRAD)
@@ -179,7 +179,7 @@ class OpenOperator(Operator):
             for argument, value in zip(self.signature.arguments, values, strict=True)
         ]
 
-    def lowered(self, result: Any) -> Any:
+    def lowered(self, result: Any) -> object:
         """What a kernel gave as a machine value.
 
         Raises:
@@ -207,12 +207,12 @@ def _is_default(argument: Any, value: object) -> bool:
     )
 
 
-def _takes_arrays(kernel: Any) -> bool:
+def _takes_arrays(kernel: object) -> bool:
     """Whether a kernel is one that numba has compiled."""
     return hasattr(kernel, "py_func") and type(kernel).__module__.startswith("numba.")
 
 
-def _handle(value: Any) -> Any:
+def _handle(value: object) -> object:
     if isinstance(value, np.ndarray):
         return Tensor._of(value)
     if isinstance(value, list):
@@ -220,7 +220,7 @@ def _handle(value: Any) -> Any:
     return value
 
 
-def _numbered(value: Any) -> Any:
+def _numbered(value: Any) -> object:
     if isinstance(value, list):
         return [dtype_by_number(each) for each in value]
     return value if value is None else dtype_by_number(value)

@@ -40,7 +40,7 @@ def check_factory_dtype(wanted: DType | None, out: DType) -> None:
         )
 
 
-def write_out(entry: Operator, result: Any, out: Any, operands: Sequence[Any] = ()) -> Any:
+def write_out(entry: Operator, result: Any, out: Any, operands: Sequence[Any] = ()) -> object:
     """Put results into the tensors of `out=`, which take the results' shapes.
 
     Raises:

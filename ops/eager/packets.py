@@ -69,7 +69,7 @@ class Overload:
         return list(self._entry.tags) if isinstance(self._entry, OpenOperator) else []
 
     @property
-    def _schema(self) -> Any:
+    def _schema(self) -> object:
         schemas = import_module("..._C.schemas", __package__)
         return schemas.FunctionSchema(self._entry.signature, self._entry.schema)
 

@@ -40,7 +40,7 @@ def _each(self: Tensor, function: Callable[..., Any], *others: Tensor) -> Tensor
     return self
 
 
-def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+def apply_(self: Tensor, callable: Callable[[Any], object]) -> Tensor:
     """Replace every element by what a function of Python's makes of it.
 
     Raises:
@@ -51,7 +51,7 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
     return _each(self, callable)
 
 
-def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], object]) -> Tensor:
     """Replace every element by what a function makes of it and of that of another tensor.
 
     Raises:
@@ -63,7 +63,9 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
     return _each(self, callable, tensor)
 
 
-def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+def map2_(
+    self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], object]
+) -> Tensor:
     """The same with the elements of two other tensors."""
     _refuse_gradients(self, "map2_")
     _same_kind(self, x, "map2_", "argument 'x'")
@@ -140,7 +142,7 @@ def reinforce(self: Tensor, reward: object) -> NoReturn:
     raise RuntimeError("reinforce() was removed. Use torch.distributions instead.")
 
 
-def resize(self: Tensor, *sizes: Any) -> Tensor:
+def resize(self: Tensor, *sizes: object) -> Tensor:
     """A view of other sizes with as many elements."""
     made: Tensor = self.contiguous().reshape(*sizes)
     return made

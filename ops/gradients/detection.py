@@ -28,7 +28,7 @@ def _aligned(
     pooled_width: int,
     sampling_ratio: int,
     aligned: bool,
-) -> Any:
+) -> object:
     size = (spatial_scale, pooled_height, pooled_width)
     return _call("roi_align", g, rois, *size, *input_sizes, sampling_ratio, aligned)
 
@@ -58,7 +58,7 @@ def _sensitively_aligned(
     pooled_height: int,
     pooled_width: int,
     sampling_ratio: int,
-) -> Any:
+) -> object:
     size = (spatial_scale, pooled_height, pooled_width, sampling_ratio)
     return _call("ps_roi_align", gs[0], rois, results[1], *size, *input_sizes)
 
@@ -86,7 +86,7 @@ def _deformed(
     groups: int,
     offset_groups: int,
     use_mask: bool,
-) -> Any:
+) -> object:
     sizes = (stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, groups, offset_groups)
     given = (input, weight, offset, mask, bias)
     return _call("deform_conv2d", g, *given, *sizes, use_mask)

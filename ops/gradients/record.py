@@ -218,7 +218,7 @@ class Record:
                 before._grad_node, before._output_number = edge
         attach(bound, handles, self._lifted(result), before)
 
-    def _lifted(self, value: Any) -> Any:
+    def _lifted(self, value: object) -> Any:
         if isinstance(value, np.ndarray):
             return self._handle(value)
         if isinstance(value, (list, tuple)):

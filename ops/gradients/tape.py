@@ -45,7 +45,9 @@ __all__ = [
 ]
 
 
-def taped(entry: Operator, values: list[object], handles: Sequence[Any], own: bool = False) -> Any:
+def taped(
+    entry: Operator, values: list[object], handles: Sequence[object], own: bool = False
+) -> object:
     """Run an operator on machine values and record it; see `Tape`."""
     known: dict[int, Tensor] = {}
     note_handles(handles, known)
@@ -78,7 +80,7 @@ def taped(entry: Operator, values: list[object], handles: Sequence[Any], own: bo
     return wrapped
 
 
-def _rewritten(rewriting: Rewriting, values: list[object], known: dict[int, Tensor]) -> Any:
+def _rewritten(rewriting: Rewriting, values: list[object], known: dict[int, Tensor]) -> object:
     """Run other operators in the place of one, each recorded for itself."""
 
     def run(name: str, *given: Any) -> Any:
@@ -93,7 +95,7 @@ def _rewritten(rewriting: Rewriting, values: list[object], known: dict[int, Tens
     return tuple(made) if isinstance(made, list) else made
 
 
-def is_active(bound: Bound, args: Sequence[Any]) -> bool:
+def is_active(bound: Bound, args: Sequence[object]) -> bool:
     """Whether a call needs a node: an argument requires gradients and the operator has any."""
     row = bound.row
     if row is None:
@@ -103,7 +105,7 @@ def is_active(bound: Bound, args: Sequence[Any]) -> bool:
     return any(_requires(args[at]) for at in bound.keeps if at < len(args))
 
 
-def _requires(value: Any) -> bool:
+def _requires(value: object) -> bool:
     if isinstance(value, Tensor):
         return is_wanted(value)
     if isinstance(value, (list, tuple)):
@@ -111,7 +113,7 @@ def _requires(value: Any) -> bool:
     return False
 
 
-def attach(bound: Bound, args: Sequence[Any], wrapped: Any, old: Tensor | None = None) -> None:
+def attach(bound: Bound, args: Sequence[Any], wrapped: object, old: Tensor | None = None) -> None:
     """Give the results of an operator their node."""
     results = tensors_in(wrapped)
     given = [a for a in args if isinstance(a, Tensor)]
@@ -349,7 +351,7 @@ def parts(tensor: Tensor) -> Tensor:
     return found
 
 
-def set_item(tensor: Tensor, key: Any, value: Any) -> None:
+def set_item(tensor: Tensor, key: object, value: Any) -> None:
     """`tensor[key] = value` by operators."""
     view, indices = _walk(tensor, key)
     if not isinstance(value, Tensor):
@@ -371,7 +373,7 @@ def set_item(tensor: Tensor, key: Any, value: Any) -> None:
 _ALL: Final = slice(None)
 
 
-def _walk(tensor: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None]]:
+def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
     """The view that the plain parts of a key name, and the tensors that index it."""
     parts = [_as_part(part) for part in (key if isinstance(key, tuple) else (key,))]
     consumed = sum(_dims_of(part) for part in parts)
@@ -417,7 +419,7 @@ def _is_mask(index: Tensor) -> bool:
     return index._array.dtype.kind == "b" or index._array.dtype == np.uint8
 
 
-def _dims_of(part: Any) -> int:
+def _dims_of(part: object) -> int:
     """How many dimensions of the tensor a part of a key takes up."""
     if part is None or part is Ellipsis or isinstance(part, bool):
         return 0

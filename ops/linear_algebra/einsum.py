@@ -177,7 +177,7 @@ def einsum(equation: str, tensors: list[Array], path: object) -> Array:
     out="",
     cost="products-by-letters",
 )
-def einsum_of_sublists(a: Array, *rest: Any) -> Array:
+def einsum_of_sublists(a: Array, *rest: object) -> Array:
     equation, tensors = from_sublists(a, *rest)
     return einsum(equation, tensors, None)
 

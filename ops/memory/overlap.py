@@ -155,7 +155,7 @@ def check_written(target: Array, operands: Iterable[object] = ()) -> None:
     check_inputs(target, operands)
 
 
-def check_out(overlap: OutOverlap, out: Array, operands: Iterable[Any]) -> None:
+def check_out(overlap: OutOverlap, out: Array, operands: Iterable[object]) -> None:
     """`check_written` of an operator's `out=`, as far as torch's operator has it.
 
     Raises:
@@ -169,7 +169,7 @@ def check_out(overlap: OutOverlap, out: Array, operands: Iterable[Any]) -> None:
             raise _shared()
 
 
-def check_resized(overlap: OutOverlap, out: Array, count: int, operands: Iterable[Any]) -> None:
+def check_resized(overlap: OutOverlap, out: Array, count: int, operands: Iterable[object]) -> None:
     """Refuse an `out` that is to hold so many elements if those would lie in memory of an input.
 
     Raises:
@@ -188,7 +188,7 @@ def check_resized(overlap: OutOverlap, out: Array, count: int, operands: Iterabl
                 raise _shared()
 
 
-def _flat(operands: Iterable[object]) -> Iterable[Any]:
+def _flat(operands: Iterable[object]) -> Iterable[object]:
     return (part for each in operands for part in (each if type(each) is list else (each,)))
 
 

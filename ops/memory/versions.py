@@ -22,7 +22,7 @@ _CLOCK: Final = count(1)
 
 def owner_of(array: Array) -> Array:
     """The array that the memory of an array belongs to: views of one tensor have one owner."""
-    base: Any = array.base
+    base: object = array.base
     while base is not None:
         if isinstance(base, np.ndarray):
             array = base

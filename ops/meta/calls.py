@@ -57,7 +57,7 @@ def run(entry: Operator, values: list[Any], handles: Sequence[object]) -> Any:
     return run_with_data(entry, values, handles)
 
 
-def _taken_device(values: list[Any]) -> Device | None:
+def _taken_device(values: list[object]) -> Device | None:
     """The device that results shall lie on, if an argument says it, which is taken away."""
     for place, value in enumerate(values):
         if isinstance(value, Device):
@@ -89,7 +89,7 @@ def _run(entry: Operator, values: list[Any], handles: Sequence[object]) -> Any:
     return on_meta(finish(entry, values, outcome(entry, values), handles))
 
 
-def _as_registered(entry: OpenOperator, values: list[Any]) -> Any:
+def _as_registered(entry: OpenOperator, values: Sequence[object]) -> object:
     """What the function says that was registered for tensors without data.
 
     Raises:

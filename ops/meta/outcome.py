@@ -70,7 +70,7 @@ def _gives_tensors(entry: Operator) -> bool:
 # --------------------------------------------------------------------------- ways
 
 
-def _by_part(entry: Operator, values: Values) -> Any:
+def _by_part(entry: Operator, values: Values) -> object:
     """The outcome, found from a part of the operands; None where that tells nothing."""
     make = _way(entry)
     if make is None:
@@ -120,7 +120,7 @@ def _in_place(entry: Operator, values: Values) -> Any:
     return values[0]
 
 
-def _in_full(entry: Operator, values: Values) -> Any:
+def _in_full(entry: Operator, values: Values) -> object:
     given = _arrays(values)
     if entry.is_view:
         return _emptied(entry.forward(*values), given)
@@ -146,7 +146,7 @@ def _sample(array: Array) -> Array:
 # --------------------------------------------------------------------------- parts
 
 
-def _element_by_element(entry: Operator, values: Values) -> Any:
+def _element_by_element(entry: Operator, values: Values) -> object:
     """Computed on single elements; sizes are those in which the operands meet."""
     arrays = _arrays(values)
     sizes = np.broadcast_shapes(*(array.shape for array in arrays))
@@ -174,7 +174,7 @@ def _common_strides(arrays: list[Array], sizes: tuple[int, ...]) -> list[int] | 
     return None
 
 
-def _without_rows(entry: Operator, values: Values) -> Any:
+def _without_rows(entry: Operator, values: Values) -> object:
     """Computed on operands without rows; the results' sizes of 0 are the number of rows."""
     assert entry.rows is not None
     names = [argument.name for argument in entry.signature.arguments]
@@ -260,7 +260,7 @@ def _each(value: Any, make: Callable[[Array], Array]) -> Any:
     return value
 
 
-def _emptied(result: Any, given: list[Array]) -> Any:
+def _emptied(result: object, given: list[Array]) -> object:
     """The result without its data, unless it is a view of an operand."""
 
     def without_data(array: Array) -> Array:

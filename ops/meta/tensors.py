@@ -209,7 +209,7 @@ _plain_get: Final = _without_data(Tensor.__getitem__)
 
 def _twin(kind: type[Tensor]) -> Any:
     """A class of tensors without data that goes by the name of another, also to `isinstance`."""
-    members: dict[str, Any] = {name: _of_form(name) for name in _FORM}
+    members: dict[str, object] = {name: _of_form(name) for name in _FORM}
     members["_array"] = property(_array, _set_array)
     members["__class__"] = property(lambda self: kind)
     members["__slots__"] = ()

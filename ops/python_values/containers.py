@@ -32,7 +32,7 @@ _MAYBE_NAN: Final = ("float", "complex")
 
 def for_keys(
     *templates: str, written: tuple[Inline, ...] = ()
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[..., Any]], Callable[..., object]]:
     """Declare a forward for every key type; `KEY` in the schemas stands for it.
 
     It is written out for keys that are never NaN.

@@ -24,7 +24,7 @@ __all__: list[str] = []
 _OPTIONS: Final = "*, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
 
 
-def _first(data: object) -> Any:
+def _first(data: object) -> object:
     while isinstance(data, list) and data:
         data = data[0]
     return data

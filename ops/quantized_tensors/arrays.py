@@ -244,13 +244,13 @@ def _check(values: Array, zero_point: int, number: int, name: str) -> DType:
     "ScalarType dtype) -> Tensor",
     face="function",
 )
-def quantize_per_tensor(self: Array, scale: Any, zero_point: Any, dtype: int) -> Array:
+def quantize_per_tensor(self: Array, scale: object, zero_point: Any, dtype: int) -> Array:
     factor, zero = _number(scale), int(_number(zero_point))
     kind = _check(self, zero, dtype, "quantize_tensor_per_tensor_affine")
     return quantize(self, kind, per_tensor(factor, zero))
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     return item(value) if isinstance(value, np.ndarray) else value
 
 

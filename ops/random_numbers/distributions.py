@@ -398,7 +398,9 @@ def _made_like(self: Array, dtype: int | None) -> Array:
     face="function",
     rows=rows_of("self"),
 )
-def rand_like(self: Array, generator: Generator | None, dtype: int | None, *options: Any) -> Array:
+def rand_like(
+    self: Array, generator: Generator | None, dtype: int | None, *options: object
+) -> Array:
     return fill_uniform(_made_like(self, dtype), 0.0, 1.0, generator)
 
 
@@ -408,7 +410,9 @@ def rand_like(self: Array, generator: Generator | None, dtype: int | None, *opti
     face="function",
     rows=rows_of("self"),
 )
-def randn_like(self: Array, generator: Generator | None, dtype: int | None, *options: Any) -> Array:
+def randn_like(
+    self: Array, generator: Generator | None, dtype: int | None, *options: object
+) -> Array:
     return fill_normal(_made_like(self, dtype), 0.0, 1.0, generator)
 
 
@@ -451,7 +455,7 @@ def randint_like_between_from(
     face="function",
     rows=rows_of("self"),
 )
-def randint_like_below(self: Array, high: Array, dtype: int | None, *options: Any) -> Array:
+def randint_like_below(self: Array, high: Array, dtype: int | None, *options: object) -> Array:
     return _whole_like(self, 0, int(high.item()), None, dtype)
 
 

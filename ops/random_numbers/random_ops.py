@@ -231,7 +231,7 @@ def _whole_like(self: Array, low: int, high: int, dtype: int | None) -> Array:
     face="function",
     rows=rows_of("self"),
 )
-def randint_like(self: Array, high: int, dtype: int | None, *options: Any) -> Array:
+def randint_like(self: Array, high: int, dtype: int | None, *options: object) -> Array:
     return _whole_like(self, 0, high, dtype)
 
 

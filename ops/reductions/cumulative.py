@@ -55,7 +55,7 @@ def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], A
     return running
 
 
-def _running_in_place(name: str, accumulate: Any) -> Callable[[Array, int, int | None], Array]:
+def _running_in_place(name: str, accumulate: object) -> Callable[[Array, int, int | None], Array]:
     """The dtype in place is the tensor's own, also for small whole numbers."""
     running = _running(name, accumulate)
 

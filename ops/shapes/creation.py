@@ -221,12 +221,12 @@ def new_full(
 
 
 @operator(f"aten::eye(SymInt n, {OPTIONS}) -> Tensor", out_dtype=MADE)
-def eye(n: int, dtype: int | None, *options: Any) -> Array:
+def eye(n: int, dtype: int | None, *options: object) -> Array:
     return eye_of(n, n, dtype, *options)
 
 
 @operator(f"aten::eye.m(SymInt n, SymInt m, {OPTIONS}) -> Tensor", out_dtype=MADE)
-def eye_of(n: int, m: int, dtype: int | None, *options: Any) -> Array:
+def eye_of(n: int, m: int, dtype: int | None, *options: object) -> Array:
     for name, value in (("n", n), ("m", m)):
         if value < 0:
             raise OperatorError(f"{name} must be greater or equal to 0, got {value}")
@@ -294,12 +294,12 @@ def arange(
 
 
 @operator(f"aten::arange(Scalar end, {OPTIONS}) -> Tensor", out_dtype=MADE)
-def arange_to(end: Any, *options: Any) -> Array:
+def arange_to(end: object, *options: Any) -> Array:
     return arange(0, end, 1, *options)
 
 
 @operator(f"aten::arange.start(Scalar start, Scalar end, {OPTIONS}) -> Tensor", out_dtype=MADE)
-def arange_from(start: Any, end: Any, *options: Any) -> Array:
+def arange_from(start: object, end: object, *options: Any) -> Array:
     return arange(start, end, 1, *options)
 
 
@@ -327,7 +327,7 @@ def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: A
 
 
 @operator(f"aten::range(Scalar start, Scalar end, {OPTIONS}) -> Tensor", out_dtype=MADE)
-def closed_range_by_one(start: Any, end: Any, *options: Any) -> Array:
+def closed_range_by_one(start: object, end: object, *options: Any) -> Array:
     return closed_range(start, end, 1, *options)
 
 
@@ -355,7 +355,7 @@ def linspace(start: Any, end: Any, steps: int, dtype: int | None, *options: Any)
     return _linspace(start, end, steps, wanted)
 
 
-def _linspace(start: Any, end: Any, steps: int, dtype: Dtype) -> Array:
+def _linspace(start: object, end: object, steps: int, dtype: Dtype) -> Array:
     if steps < 2:
         return np.full(steps, start, dtype)
     number = dtype.type
@@ -379,7 +379,7 @@ def _linspace(start: Any, end: Any, steps: int, dtype: Dtype) -> Array:
     order="Tensor_Tensor Tensor_Scalar Scalar_Tensor -",
 )
 def logspace(
-    start: Any, end: Any, steps: int, base: float, dtype: int | None, *options: Any
+    start: Any, end: Any, steps: int, base: float, dtype: int | None, *options: object
 ) -> Array:
     if steps < 0:
         raise OperatorError("number of steps must be non-negative")
@@ -400,7 +400,7 @@ def logspace(
     return np.power(base, _linspace(start, end, steps, np.dtype(wide))).astype(wanted)
 
 
-def _end(name: str, start: Any, end: Any) -> tuple[Any, Any]:
+def _end(name: str, start: object, end: object) -> tuple[object, object]:
     """Both ends as numbers.
 
     Raises:
@@ -470,5 +470,5 @@ def as_tensor_of_tensor(data: Array, dtype: int | None, device: Device | None) -
 
 
 @operator(f"aten::scalar_tensor(Scalar s, {OPTIONS}) -> Tensor")
-def scalar_tensor(s: Scalar, dtype: int | None, *options: Any) -> Array:
+def scalar_tensor(s: Scalar, dtype: int | None, *options: object) -> Array:
     return scalar_of(s, float_dtype(dtype)).copy()

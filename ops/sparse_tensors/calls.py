@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..eager.dispatch import eager_function
@@ -33,7 +33,9 @@ def call(
     return _on_values(operator_name, args, kwargs)
 
 
-def _on_values(operator_name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _on_values(
+    operator_name: str, args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> object:
     """A function of single elements that gives zero for zero changes the values alone."""
     others = [each for each in (*args[1:], *kwargs.values()) if isinstance(each, Tensor)]
     if not args or not is_sparse(args[0]) or any(is_sparse(t) or t.ndim for t in others):
@@ -48,7 +50,10 @@ def _on_values(operator_name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 def _keeps_zero(
-    function: Callable[..., Any], zero: Tensor, rest: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., object],
+    zero: Tensor,
+    rest: tuple[object, ...],
+    kwargs: Mapping[str, object],
 ) -> bool:
     try:
         made = function(zero, *rest, **kwargs)

@@ -35,7 +35,7 @@ _UNDER_WAY: Final[set[object]] = set()
 after_fork(_UNDER_WAY.clear)
 
 
-def direct_form(entry: Operator) -> Callable[..., Any]:
+def direct_form(entry: Operator) -> Callable[..., object]:
     """The forward of an operator that has formulas, or what does its calls natively."""
     known = _KNOWN.get(entry)
     if known is None:
@@ -101,14 +101,14 @@ def _explained(entry: Operator, values: Sequence[Any], result: Any) -> Any:
     return [(kernel, way.size, way.least, way.geometry, *operands, result)]
 
 
-def _brings(letter: str, operands: Sequence[Any]) -> bool:
+def _brings(letter: str, operands: Sequence[object]) -> bool:
     """Whether an operand has the dtype by itself: else it may come from the default dtype."""
     arrays = [each for each in operands if type(each) is np.ndarray]
     deep = [each for each in arrays if each.ndim] or arrays
     return any(each.dtype.char == letter for each in deep)
 
 
-def _formula_for(entry: Operator, values: Sequence[Any]) -> Formula | None:
+def _formula_for(entry: Operator, values: Sequence[object]) -> Formula | None:
     for each in entry.formula:
         wanted = each.at.items()
         if all(type(values[at]) is type(one) and values[at] == one for at, one in wanted):

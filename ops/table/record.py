@@ -119,10 +119,10 @@ class Later(Protocol):
 
     out: Any
 
-    def is_at_hand(self, after: Any, operands: Sequence[Any]) -> bool:
+    def is_at_hand(self, after: object, operands: Sequence[object]) -> bool:
         """Whether the kernel that does all of it need not be compiled."""
 
-    def prepare(self, after: Any, operands: Sequence[Any]) -> None:
+    def prepare(self, after: object, operands: Sequence[object]) -> None:
         """Compile it."""
 
     def fill(self, after: Any = ..., operands: Sequence[Any] = ()) -> None:

@@ -183,7 +183,7 @@ def _slice(part: slice) -> slice:
     return part
 
 
-def _as_part(part: object) -> Any:
+def _as_part(part: object) -> object:
     """A part of a key in one of the forms that `_walk` knows."""
     if part is None or part is Ellipsis or isinstance(part, (bool, int, slice, np.ndarray)):
         return part

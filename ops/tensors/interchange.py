@@ -28,7 +28,7 @@ def dlpack(
     max_version: tuple[int, int] | None = None,
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
-) -> Any:
+) -> object:
     """A capsule through which another library sees the tensor's memory.
 
     Args:

@@ -61,7 +61,7 @@ def disabled(
     func: Callable[..., Any],
     types: object,
     args: tuple[Any, ...] = (),
-    kwargs: dict[str, Any] | None = None,
+    kwargs: dict[str, object] | None = None,
 ) -> Any:
     """The `__torch_function__` of classes that leave functions as they are."""
     with DisableTorchFunctionSubclass():
@@ -96,11 +96,11 @@ class DisableTorchFunction(DisableTorchFunctionSubclass):
 
 def result_without_asking(
     cls: type,
-    func: Callable[..., Any],
+    func: Callable[..., object],
     types: Iterable[type],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> Any:
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object],
+) -> object:
     """What a function gives where no class is asked; NotImplemented if `cls` does not know one."""
     if not all(issubclass(cls, each) for each in types):
         return NotImplemented
@@ -108,13 +108,13 @@ def result_without_asking(
         return func(*args, **kwargs)
 
 
-def is_left_alone(func: Callable[..., Any]) -> bool:
+def is_left_alone(func: Callable[..., object]) -> bool:
     """Whether the results of a function stay what they are where those of others get a class."""
     reads = getattr(func, "__name__", "") == "__get__" and getattr(func, "__self__", None)
     return isinstance(reads, property) and reads.fget is not None and _is_link(reads.fget)
 
 
-def _is_link(read: Callable[..., Any]) -> bool:
+def _is_link(read: Callable[..., object]) -> bool:
     return read.__name__ in ("_base", "grad")
 
 
@@ -131,7 +131,7 @@ def ask_operator(name: str, *operands: object) -> Any:
     return OPERATORS.installed(name, *operands)
 
 
-def own_function(kind: type) -> Any:
+def own_function(kind: type) -> object:
     """The `__torch_function__` of a class that wants to be asked; None if it has none."""
     if kind in _TYPES:
         return None
@@ -207,7 +207,7 @@ def askers(args: Iterable[object], kwargs: Mapping[str, object]) -> list[Any] | 
     return found if found or _modes() else None
 
 
-def _add(found: list[Any], values: Iterable[object]) -> None:
+def _add(found: list[object], values: Iterable[object]) -> None:
     """One value for each class, those of subclasses before those of their bases."""
     for value in values:
         if any(type(value) is type(other) for other in found):
@@ -298,7 +298,7 @@ def handle_torch_function(
     Raises:
         TypeError: none of them knows it.
     """
-    asked: list[Any] = []
+    asked: list[object] = []
     if STATE.subclasses:
         _add(asked, (each for each in relevant_args if _may_be_asked(each)))
     made = answer(public_api, asked, args, kwargs)
@@ -333,7 +333,7 @@ def ask_for(function: Callable[..., Any], given: dict[str, Any]) -> Any:
     )
 
 
-def _module_of(function: Callable[..., Any]) -> str:
+def _module_of(function: Callable[..., object]) -> str:
     """The module of a function, by torch's name if it is one of ours."""
     own, _, inside = function.__module__.partition(".")
     if own != "rushlight":

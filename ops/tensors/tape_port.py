@@ -24,16 +24,16 @@ class Tape(Protocol):
         handles: Sequence[object],
         own: bool = False,
         /,
-    ) -> Any:
+    ) -> object:
         """Run an operator on machine values and record it.
 
         Others may run in its place where its `own` forward is not asked for.
         """
 
-    def edge_of(self, tensor: object, /) -> tuple[Any, int] | None:
+    def edge_of(self, tensor: object, /) -> tuple[object, int] | None:
         """Where a tensor came from; None if it needs no gradient."""
 
-    def is_wanted(self, tensor: Any, /) -> bool:
+    def is_wanted(self, tensor: object, /) -> bool:
         """Whether a tensor requires gradients."""
 
     def grad_fn(self, tensor: Any, /) -> Any:
@@ -48,7 +48,7 @@ class Tape(Protocol):
     def parts(self, tensor: Any, /) -> Any:
         """The real and imaginary parts of complex numbers along a last dimension, recorded."""
 
-    def refresh(self, view: Any, /) -> None:
+    def refresh(self, view: object, /) -> None:
         """Bring the history of a view up to date after its memory was written through others."""
 
     def backward(

@@ -110,7 +110,7 @@ class AttributesByKind:
         return outward_value(self._attribute(name))
 
 
-def _getter(kind: str) -> Callable[..., Any]:
+def _getter(kind: str) -> Callable[..., object]:
     def get(self: AttributesByKind, name: str) -> Any:
         value = self._attribute(name)
         if self.kindOf(name) != kind:
@@ -121,7 +121,7 @@ def _getter(kind: str) -> Callable[..., Any]:
     return get
 
 
-def _setter(kind: str) -> Callable[..., Any]:
+def _setter(kind: str) -> Callable[..., object]:
     def put(self: AttributesByKind, name: str, value: object) -> AttributesByKind:
         self._inner.attributes[name] = _inward_value(value)
         return self

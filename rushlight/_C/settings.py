@@ -6,7 +6,6 @@ A setter gives what the setting was before where torch's does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..ops.table.autocast import script_autocasts
 
@@ -64,7 +63,7 @@ def _set(name: str) -> Callable[..., None]:
     return put
 
 
-def _exchange(name: str) -> Callable[..., Any]:
+def _exchange(name: str) -> Callable[..., object]:
     def put(value: object) -> object:
         before, _values[name] = _values[name], value
         return before

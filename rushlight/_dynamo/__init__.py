@@ -62,7 +62,7 @@ def graph_break(msg: str = "") -> None:
     """End a compiled part, of which there is none."""
 
 
-def mark_dynamic(t: Any, index: Any, **bounds: Any) -> None:
+def mark_dynamic(t: object, index: object, **bounds: object) -> None:
     """Say that a size varies, as all sizes may."""
 
 

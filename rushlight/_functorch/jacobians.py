@@ -23,7 +23,7 @@ def _rows(run: _Recorded, output: Tensor) -> list[list[Tensor]]:
     return found
 
 
-def _jacobian_of(run: _Recorded, output: Tensor) -> Any:
+def _jacobian_of(run: _Recorded, output: Tensor) -> object:
     """The derivatives of an output by all inputs, in the inputs' structure."""
     rows = _rows(run, output)
     tables = [
@@ -37,9 +37,9 @@ def _jacobian_of(run: _Recorded, output: Tensor) -> Any:
     return tree_unflatten(tables, run.spec)
 
 
-def _jacobian(func: Callable[..., Any], argnums: Any, has_aux: bool, name: str) -> Any:
+def _jacobian(func: Callable[..., object], argnums: object, has_aux: bool, name: str) -> Any:
     @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> object:
         chosen = _chosen(args, argnums)
         run = _Recorded(lambda given: func(*_with_chosen(args, argnums, given), **kwargs), chosen)
         output, aux = _parted(run.result, has_aux, f"{name}(f)(*args)")
@@ -56,7 +56,7 @@ def _jacobian(func: Callable[..., Any], argnums: Any, has_aux: bool, name: str) 
 
 
 def jacrev(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     argnums: int | tuple[int, ...] = 0,
     *,
     has_aux: bool = False,
@@ -72,12 +72,12 @@ def jacrev(
     """
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
-    made: Callable[..., Any] = _jacobian(func, argnums, has_aux, "jacrev")
+    made: Callable[..., object] = _jacobian(func, argnums, has_aux, "jacrev")
     return made
 
 
 def jacfwd(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     argnums: Any = 0,
     has_aux: bool = False,
     *,
@@ -88,7 +88,7 @@ def jacfwd(
     return made
 
 
-def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+def hessian(func: Callable[..., object], argnums: Any = 0) -> Callable[..., Any]:
     """A function that gives the second derivatives of `func`: of the output's shape, then twice the
     input's."""
     return jacfwd(jacrev(func, argnums), argnums)

@@ -31,7 +31,7 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Any], dict[s
     return parameters, _stacked([dict(each.named_buffers()) for each in models])
 
 
-def _stacked(tables: Sequence[dict[str, Tensor]]) -> dict[str, Any]:
+def _stacked(tables: Sequence[dict[str, Tensor]]) -> dict[str, object]:
     return {name: _joined([table[name] for table in tables]) for name in tables[0]}
 
 
@@ -56,7 +56,7 @@ def replace_all_batch_norm_modules_(root: Module) -> Module:
     return root
 
 
-def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+def functionalize(func: Callable[..., object], *, remove: str = "mutations") -> Callable[..., Any]:
     """A function of the same results; torch's own has no writing operators inside.
 
     Raises:

@@ -28,7 +28,7 @@ _DEPTH = [0]
 # --------------------------------------------------------------------------- inputs and outputs
 
 
-def _leaf(value: Any, wanted: bool, depth: int) -> Any:
+def _leaf(value: object, wanted: bool, depth: int) -> object:
     """A tensor as one of this transform: history leads on where something outside may want it."""
     if not isinstance(value, Tensor):
         return value
@@ -63,7 +63,7 @@ def _reaches_others(outputs: Sequence[Tensor], depth: int) -> bool:
     return False
 
 
-def _made_at(node: Any) -> int:
+def _made_at(node: object) -> int:
     """How deep the transform lies that made the leaf of a node; 0 for other leaves."""
     leaf = getattr(node, "variable", None)
     depth: int = 0 if leaf is None else vars(leaf).get("_made_at", 0)
@@ -129,7 +129,7 @@ class _Recorded:
         return tree_map(lambda each: each.detach() if isinstance(each, Tensor) else each, value)
 
 
-def _parted(result: Any, has_aux: bool, begin: str) -> tuple[Any, Any]:
+def _parted(result: object, has_aux: bool, begin: str) -> tuple[Any, Any]:
     if not has_aux:
         return result, None
     if not (isinstance(result, tuple) and len(result) == 2):
@@ -140,7 +140,7 @@ def _parted(result: Any, has_aux: bool, begin: str) -> tuple[Any, Any]:
     return result
 
 
-def _check_tensors(values: Sequence[Any]) -> None:
+def _check_tensors(values: Sequence[object]) -> None:
     for each in values:
         if not isinstance(each, Tensor):
             raise RuntimeError(f"Expected tensors, got unsupported type {type(each)}")
@@ -149,7 +149,7 @@ def _check_tensors(values: Sequence[Any]) -> None:
 # --------------------------------------------------------------------------- grad
 
 
-def _chosen(args: tuple[Any, ...], argnums: Any) -> Any:
+def _chosen(args: tuple[object, ...], argnums: object) -> Any:
     """The arguments of those numbers."""
     if isinstance(argnums, int):
         return args[_place(argnums, len(args))]
@@ -169,7 +169,7 @@ def _place(number: int, count: int) -> int:
     return number % count
 
 
-def _with_chosen(args: tuple[Any, ...], argnums: Any, values: Any) -> tuple[Any, ...]:
+def _with_chosen(args: tuple[object, ...], argnums: Any, values: Any) -> tuple[Any, ...]:
     found = list(args)
     if isinstance(argnums, int):
         found[argnums] = values
@@ -180,7 +180,7 @@ def _with_chosen(args: tuple[Any, ...], argnums: Any, values: Any) -> tuple[Any,
 
 
 def grad_and_value(
-    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
+    func: Callable[..., object], argnums: object = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
     """A function that gives the gradient of `func`, and its value; `(value, aux)` with `has_aux`.
 
@@ -232,7 +232,7 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
 # --------------------------------------------------------------------------- vjp, jvp
 
 
-def _checked_outputs(result: Any, begin: str) -> tuple[list[Any], TreeSpec]:
+def _checked_outputs(result: object, begin: str) -> tuple[list[Any], TreeSpec]:
     flat, spec = tree_flatten(result)
     for each in flat:
         if not isinstance(each, Tensor):
@@ -256,7 +256,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     result, aux = _parted(run.result, has_aux, "vjp(f, *primals)")
     flat, spec = _checked_outputs(result, "vjp(f, *primals)")
 
-    def vjp_fn(*cotangents: Any) -> Any:
+    def vjp_fn(*cotangents: object) -> Any:
         given = cotangents[0] if len(cotangents) == 1 else cotangents
         vectors, got = tree_flatten(given)
         if got != spec:
@@ -341,12 +341,12 @@ def _pushed(run: _Recorded, flat: Sequence[Tensor], directions: Sequence[Any]) -
     return products
 
 
-def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Callable[..., Any]]:
     """The results of a function, and the linear function of tangents that `jvp` gives there."""
     run = _Recorded(lambda given: func(*given), primals)
     flat, spec = _checked_outputs(run.result, "linearize(f, *primals)")
 
-    def pushed(*tangents: Any) -> Any:
+    def pushed(*tangents: object) -> object:
         directions, got = tree_flatten(tangents)
         if got != run.spec:
             raise RuntimeError(

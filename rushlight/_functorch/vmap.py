@@ -97,7 +97,7 @@ def vmap(
     return wrapped
 
 
-def _get_name(func: Callable[..., Any]) -> str:
+def _get_name(func: Callable[..., object]) -> str:
     return getattr(func, "__name__", repr(func))
 
 
@@ -105,7 +105,7 @@ def _get_name(func: Callable[..., Any]) -> str:
 
 
 def _process_batched_inputs(
-    in_dims: Any, args: tuple[Any, ...], func: Callable[..., Any]
+    in_dims: object, args: tuple[object, ...], func: Callable[..., Any]
 ) -> tuple[int, list[Any], list[Any], TreeSpec]:
     """The number of slices, the dimension of each input, the inputs, their structure."""
     name = _get_name(func)
@@ -139,7 +139,7 @@ def _process_batched_inputs(
     return sizes[0], checked, flat, spec
 
 
-def _checked_dim(begin: str, value: Any, dim: Any) -> int | None:
+def _checked_dim(begin: str, value: object, dim: object) -> int | None:
     if dim is None:
         return None
     if not isinstance(dim, int):
@@ -166,8 +166,8 @@ def _checked_dim(begin: str, value: Any, dim: Any) -> int | None:
 
 def _run(
     func: Callable[..., Any],
-    flat: list[Any],
-    dims: list[Any],
+    flat: list[object],
+    dims: list[object],
     spec: TreeSpec,
     count: int,
     out_dims: Any,
@@ -214,7 +214,7 @@ def _add_batch_dim(tensor: Tensor, batch_dim: int, level: int) -> Tensor:
     return Batched.over(moved, _level_at(level))
 
 
-def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) -> Any:
+def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) -> object:
     """All slices of a tensor along a dimension; it is repeated where it stands for itself."""
     mine = type(tensor) is Batched and tensor._level.number == level
     whole: Any = tensor._value if mine else tensor.expand([batch_size, *tensor.shape])
@@ -222,7 +222,7 @@ def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) ->
 
 
 def _flat_outputs(
-    outputs: Any, out_dims: Any, func: Callable[..., Any]
+    outputs: object, out_dims: Any, func: Callable[..., Any]
 ) -> tuple[list[Any], list[Any], TreeSpec]:
     flat, spec = tree_flatten(outputs)
     dims = [out_dims] if out_dims is None and len(flat) == 1 else None
@@ -237,8 +237,8 @@ def _flat_outputs(
 
 
 def _unwrap_batched(
-    batched_outputs: Any,
-    out_dims: Any,
+    batched_outputs: object,
+    out_dims: object,
     vmap_level: int,
     batch_size: int,
     func: Callable[..., Any],
@@ -254,8 +254,8 @@ def _unwrap_batched(
 
 
 def _maybe_remove_batch_dim(
-    name: str, batched_output: Any, vmap_level: int, batch_size: int, out_dim: int | None
-) -> Any:
+    name: str, batched_output: object, vmap_level: int, batch_size: int, out_dim: int | None
+) -> object:
     """A result with all slices, or as it is where `out_dim` is None.
 
     Raises:
@@ -276,7 +276,7 @@ def _maybe_remove_batch_dim(
     return value
 
 
-def _rejoined(parts: list[Any], out_dims: Any, func: Callable[..., Any]) -> Any:
+def _rejoined(parts: list[object], out_dims: object, func: Callable[..., object]) -> Any:
     """The results of pieces of the slices, joined where the slices lie."""
     _, dims, spec = _flat_outputs(parts[0], out_dims, func)
     columns: Iterable[Any] = zip(*(tree_flatten(part)[0] for part in parts), strict=True)

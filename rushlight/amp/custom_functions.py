@@ -15,7 +15,7 @@ from .state import get_autocast_dtype, is_autocast_enabled
 __all__ = ["custom_bwd", "custom_fwd"]
 
 
-def _cast(value: Any, dtype: DType) -> Any:
+def _cast(value: object, dtype: DType) -> Any:
     """Tensors of floats as another dtype, float64 left out, also inside containers."""
     if isinstance(value, Tensor):
         casts = value.is_floating_point() and value.dtype is not public_names()["float64"]
@@ -30,7 +30,7 @@ def _cast(value: Any, dtype: DType) -> Any:
 
 
 def custom_fwd(
-    fwd: Callable[..., Any] | None = None, *, device_type: str, cast_inputs: DType | None = None
+    fwd: Callable[..., object] | None = None, *, device_type: str, cast_inputs: DType | None = None
 ) -> Callable[..., Any]:
     """For the `forward` of an `autograd.Function`.
 

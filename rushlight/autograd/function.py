@@ -147,7 +147,7 @@ class Function(metaclass=_FunctionMeta):
     def apply(cls, *args: object, **kwargs: object) -> Any:
         """Call it."""
 
-        def compute(node: Any) -> Any:
+        def compute(node: object) -> object:
             if cls.setup_context is Function.setup_context:
                 return cls.forward(node, *args, **kwargs)
             result = cls.forward(*args, **kwargs)
@@ -178,12 +178,12 @@ def run_function(
     return _finished(node, result, [a for _, a in tensors], active)
 
 
-def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool) -> Any:
+def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool) -> object:
     """The results with their node."""
     outputs = list(result) if isinstance(result, (tuple, list)) else [result]
     for tensor in node._dirty:
         written(tensor._array)
-    made: list[Any] = []
+    made: list[object] = []
     number = 0
     node._sizes = []
     for output in outputs:
@@ -208,14 +208,14 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
     return tuple(made)
 
 
-def _Like(array: Any) -> Any:
+def _Like(array: Any) -> object:
     """An array of the same shape and dtype that takes no memory."""
     import numpy as np
 
     return np.broadcast_to(np.zeros((), array.dtype), array.shape)
 
 
-def _keep(node: Any, outputs: list[Any], made: list[Any]) -> None:
+def _keep(node: Any, outputs: Sequence[object], made: list[Any]) -> None:
     kept: list[Any] = []
     for tensor in node._forward_values:
         if not isinstance(tensor, Tensor):
@@ -238,7 +238,7 @@ class NestedIOFunction(Function):
 def once_differentiable(function: Any) -> Any:
     """A `backward` whose result cannot be differentiated again."""
 
-    def wrapper(ctx: Any, *grads: object) -> Any:
+    def wrapper(ctx: Any, *grads: object) -> object:
         with no_grad():
             return function(ctx, *grads)
 

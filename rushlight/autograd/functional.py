@@ -72,7 +72,7 @@ def _check_history(outputs: Sequence[Any]) -> None:
             )
 
 
-def _only_element(output: Any) -> Any:
+def _only_element(output: object) -> object:
     if isinstance(output, Tensor) and output.numel() != 1:
         raise RuntimeError(
             "The Tensor returned by the function given to hessian should contain a single element"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 from . import amp
 
@@ -67,7 +66,7 @@ def current_stream(device: object = None) -> Stream:
     return Stream()
 
 
-def stream(stream: Any) -> AbstractContextManager[None]:
+def stream(stream: object) -> AbstractContextManager[None]:
     """A block in which operators go to a stream: all go to one."""
     del stream
     return nullcontext()

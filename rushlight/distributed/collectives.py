@@ -66,7 +66,7 @@ def _root(name: str, rank: int | None, group_rank: int | None = None) -> None:
         raise _no_peer(name, chosen)
 
 
-def _only(name: str, given: Sequence[Any] | None) -> Any:
+def _only(name: str, given: Sequence[object] | None) -> Any:
     """The one part of a list that has a part for each process.
 
     Raises:
@@ -325,7 +325,7 @@ def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
 # ------------------------------------------------------------------------------------- objects
 
 
-def all_gather_object(object_list: list[Any], obj: Any, group: object = None) -> None:
+def all_gather_object(object_list: list[object], obj: object, group: object = None) -> None:
     """Fill a list with objects of all processes, copied as a file would.
 
     Raises:
@@ -337,8 +337,8 @@ def all_gather_object(object_list: list[Any], obj: Any, group: object = None) ->
 
 
 def gather_object(
-    obj: Any,
-    object_gather_list: list[Any] | None = None,
+    obj: object,
+    object_gather_list: list[object] | None = None,
     dst: int | None = None,
     group: object = None,
     group_dst: int | None = None,
@@ -354,7 +354,7 @@ def gather_object(
 
 
 def broadcast_object_list(
-    object_list: list[Any],
+    object_list: Sequence[object],
     src: int | None = None,
     group: object = None,
     *_: object,
@@ -371,8 +371,8 @@ def broadcast_object_list(
 
 
 def scatter_object_list(
-    scatter_object_output_list: list[Any],
-    scatter_object_input_list: list[Any] | None = None,
+    scatter_object_output_list: list[object],
+    scatter_object_input_list: Sequence[object] | None = None,
     src: int | None = None,
     group: object = None,
     group_src: int | None = None,

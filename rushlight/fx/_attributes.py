@@ -11,7 +11,7 @@ from ..ops.tensors.tensor import Tensor
 __all__ = ["assign_attr", "copy_attr", "del_attr", "get_attr", "has_attr"]
 
 
-def _way_down(module: Module, target: str) -> tuple[Any, str]:
+def _way_down(module: Module, target: str) -> tuple[object, str]:
     """The module that a name's last part belongs to, made on the way, and that part."""
     *path, last = target.split(".")
     for part in path:
@@ -25,7 +25,7 @@ def _way_down(module: Module, target: str) -> tuple[Any, str]:
 
 def copy_attr(from_module: Module, to_module: Module, target: str) -> None:
     """Give a module what another one has under a name; a tensor becomes a buffer."""
-    source: Any = from_module
+    source: object = from_module
     *path, last = target.split(".")
     for part in path:
         below = getattr(source, part)
@@ -55,7 +55,7 @@ def get_attr(module: Module, target: str) -> Any:
     Raises:
         AttributeError: nothing.
     """
-    found: Any = module
+    found: object = module
     for part in target.split("."):
         found = getattr(found, part)
     return found
@@ -63,7 +63,7 @@ def get_attr(module: Module, target: str) -> Any:
 
 def has_attr(module: Module, target: str) -> bool:
     """Whether it has something there."""
-    found: Any = module
+    found: object = module
     for part in target.split("."):
         if not hasattr(found, part):
             return False

@@ -160,7 +160,7 @@ class _Writer:
         self.globals[name] = thing
         return name
 
-    def type_repr(self, kind: Any) -> str:
+    def type_repr(self, kind: object) -> str:
         """A type as an annotation."""
         if kind == ():
             return "()"
@@ -204,7 +204,7 @@ class _Writer:
             return self.paint("blue", repr(arg))
         return repr(arg)
 
-    def _sequence(self, arg: Sequence[Any]) -> str:
+    def _sequence(self, arg: Sequence[object]) -> str:
         inner = ", ".join(map(self.value, arg))
         if isinstance(arg, list):
             return f"[{inner}]"
@@ -284,7 +284,7 @@ class _Writer:
             self.returned = f" -> {self.type_repr(node.type)}"
 
 
-def _is_from_torch(thing: Any) -> bool:
+def _is_from_torch(thing: object) -> bool:
     """Whether torch has it: generated code reaches it through `torch`."""
     if isinstance(thing, (EagerFunction, Packet, Overload)):
         return True
@@ -294,7 +294,7 @@ def _is_from_torch(thing: Any) -> bool:
     return named and torch_module(thing).partition(".")[0] == "torch"
 
 
-def operator_name(target: Any) -> str:
+def operator_name(target: object) -> str:
     """The name of a function of `operator`; of all else, nothing."""
     name = getattr(target, "__name__", "")
     return name if getattr(operator, name, None) is target else ""
@@ -342,11 +342,11 @@ class CodeGen:
         del descs
         return f"return {(repr_fn or repr)(output_args)}"
 
-    def process_inputs(self, *args: Any) -> Any:
+    def process_inputs(self, *args: object) -> Any:
         """What the placeholders take, of what the function is given."""
         return args
 
-    def process_outputs(self, outputs: Any) -> Any:
+    def process_outputs(self, outputs: object) -> Any:
         """What the function returns, of what the graph gives."""
         return outputs
 
@@ -420,11 +420,11 @@ class _PyTreeCodeGen(CodeGen):
         super().__init__()
         self.pytree_info = pytree_info
 
-    def process_inputs(self, *inputs: Any) -> Any:
+    def process_inputs(self, *inputs: object) -> object:
         """The leaves of the arguments."""
         return tree_flatten(inputs)[0]
 
-    def process_outputs(self, out: Any) -> Any:
+    def process_outputs(self, out: object) -> object:
         """The results in the containers in which they were returned."""
         if not isinstance(out, (list, tuple)):
             out = [out]

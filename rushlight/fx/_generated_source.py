@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any, Final
 
@@ -23,7 +23,9 @@ class _SourceLoader:
         self._sources: dict[str, str] = {}
         self._numbers = count()
 
-    def cache(self, src: str, globals: dict[str, Any], place: dict[str, Any] | None) -> str:
+    def cache(
+        self, src: str, globals: Mapping[str, object], place: Mapping[str, object] | None
+    ) -> str:
         """Keep a source; the name under which tracebacks will ask for it."""
         name = f"<eval_with_key>.{next(self._numbers)}"
         if place:
@@ -41,7 +43,7 @@ class _SourceLoader:
 _LOADER: Final = _SourceLoader()
 
 
-def _import(name: str, *rest: Any, **options: Any) -> Any:
+def _import(name: str, *rest: Any, **options: Any) -> object:
     """`__import__` in which torch is rushlight."""
     root, dot, below = name.partition(".")
     return builtins.__import__(f"{_OWN}{dot}{below}" if root == "torch" else name, *rest, **options)
@@ -77,7 +79,7 @@ def import_block(globals: dict[str, Any]) -> str:
     return "\n".join(sorted(import_lines(globals)))
 
 
-def import_lines(globals: dict[str, Any]) -> list[str]:
+def import_lines(globals: Mapping[str, object]) -> list[str]:
     """The same in the order in which the code needs them."""
     return list(dict.fromkeys(_import_line(name, thing) for name, thing in globals.items()))
 

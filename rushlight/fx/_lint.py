@@ -32,7 +32,7 @@ def lint_graph(graph: Any) -> None:
             _check_target(graph.owning_module, node)
 
 
-def _check_value(graph: Any, user: Node, value: Node, seen: set[Node]) -> None:
+def _check_value(graph: object, user: Node, value: Node, seen: set[Node]) -> None:
     if value.graph is not graph:
         raise RuntimeError(
             f"Argument '{value}' of Node '{user}' does not belong to this Graph, but was used as "
@@ -48,7 +48,7 @@ def _check_value(graph: Any, user: Node, value: Node, seen: set[Node]) -> None:
 
 def _check_target(root: Module, node: Node) -> None:
     """Walk down to what the node names."""
-    found: Any = root
+    found: object = root
     parts = str(node.target).split(".")
     for place, part in enumerate(parts):
         above = ".".join(parts[:place])

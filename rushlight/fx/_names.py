@@ -7,7 +7,7 @@ import inspect
 import operator
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from .. import _C
 from ..as_torch import is_public, public_classes
@@ -44,7 +44,7 @@ def _class_modules() -> dict[tuple[str, str], str]:
     }
 
 
-def torch_module(thing: Any) -> str:
+def torch_module(thing: object) -> str:
     """The module that torch has a function or class of ours in; another's own module."""
     module = str(thing.__module__)
     name = getattr(thing, "__qualname__", "")
@@ -72,7 +72,7 @@ def _operator_module(func: EagerFunction) -> str:
     return "torch._C._nn" if hasattr(_C._nn, func.__name__) else "torch"
 
 
-def module_of(func: Callable[..., Any]) -> str:
+def module_of(func: Callable[..., object]) -> str:
     """The module that `qualified_name` puts before a function's name.
 
     Raises:
@@ -87,7 +87,7 @@ def module_of(func: Callable[..., Any]) -> str:
     return torch_module(func)
 
 
-def _source_of_lambda(func: Callable[..., Any]) -> str:
+def _source_of_lambda(func: Callable[..., object]) -> str:
     """What stands before `=` where a lambda is written, which may be its name."""
     try:
         return inspect.getsource(func).split("=")[0].strip()
@@ -95,7 +95,7 @@ def _source_of_lambda(func: Callable[..., Any]) -> str:
         return "<lambda>"
 
 
-def qualified_name(func: Callable[..., Any]) -> str:
+def qualified_name(func: Callable[..., object]) -> str:
     """The dotted name of a function in torch: `torch.nn.functional.relu`; of a builtin, its own.
 
     Raises:
@@ -117,7 +117,7 @@ def qualified_name(func: Callable[..., Any]) -> str:
     return f"{module}.{name}"
 
 
-def schema_title(func: Callable[..., Any]) -> str:
+def schema_title(func: Callable[..., object]) -> str:
     """The name of a function where errors speak of its schemas."""
     name = qualified_name(func)
     if isinstance(func, EagerFunction) and name.count(".") == 1:
@@ -125,7 +125,7 @@ def schema_title(func: Callable[..., Any]) -> str:
     return name
 
 
-def type_text(kind: Any) -> str:
+def type_text(kind: object) -> str:
     """A type as annotations and messages write it: `torch.Tensor`, `int`, `typing.List[int]`."""
     if isinstance(kind, type) and not hasattr(kind, "__origin__"):
         if kind.__module__ == "builtins":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Final
@@ -44,7 +44,7 @@ class Patcher:
         self._undo.append(undo)
         frame_dict[name] = new_fn
 
-    def patch_method(self, cls: type, name: str, new_fn: Callable[..., Any]) -> None:
+    def patch_method(self, cls: type, name: str, new_fn: Callable[..., object]) -> None:
         """Put a function under a name of a class, once."""
         if (id(cls), name) in self._done:
             return
@@ -67,12 +67,12 @@ class Patcher:
             self._undo.pop()()
 
 
-def register_wrapped(frame_dict: dict[str, Any], name: str) -> None:
+def register_wrapped(frame_dict: dict[str, object], name: str) -> None:
     """Have calls under a name become nodes."""
     _wrapped_fns_to_patch[id(frame_dict), name] = frame_dict
 
 
-def _find_proxy(*values: Any) -> Proxy | None:
+def _find_proxy(*values: object) -> Proxy | None:
     """A proxy among values and what they hold."""
     for value in values:
         if isinstance(value, Proxy):
@@ -94,7 +94,7 @@ def wrapped_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, but a call with a proxy becomes a node."""
 
     @wraps(function)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> object:
         proxy = _find_proxy(args, kwargs)
         if proxy is None:
             return function(*args, **kwargs)
@@ -105,11 +105,11 @@ def wrapped_function(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def _wrapped_method(cls: type, name: str) -> Callable[..., Any]:
+def _wrapped_method(cls: type, name: str) -> Callable[..., object]:
     method = getattr(cls, name)
 
     @wraps(method)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> object:
         proxy = _find_proxy(args, kwargs)
         if proxy is None:
             return method(*args, **kwargs)
@@ -129,7 +129,9 @@ def patch_wrapped(patcher: Patcher) -> None:
         patcher.patch_method(cls, name, _wrapped_method(cls, name))
 
 
-def autowrap(patcher: Patcher, frame_dict: dict[str, Any], functions: dict[int, Any]) -> None:
+def autowrap(
+    patcher: Patcher, frame_dict: dict[str, object], functions: Mapping[int, object]
+) -> None:
     """Exchange the names that a dict has for certain functions, given by identity."""
     if not patcher.visit_once(frame_dict):
         return

@@ -28,7 +28,7 @@ def has_side_effect(fn: Call) -> Call:
     return fn
 
 
-def impure_call(target: Any, random_counts: bool) -> bool:
+def impure_call(target: object, random_counts: bool) -> bool:
     """Whether a call of the function must stay though its result is not used.
 
     Args:

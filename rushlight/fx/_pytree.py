@@ -33,7 +33,7 @@ def _deregister_pytree_flatten_spec(cls: type) -> None:
     del SUPPORTED_NODES[cls], SUPPORTED_NODES_EXACT_MATCH[cls]
 
 
-def tree_flatten_spec(pytree: Any, spec: TreeSpec) -> list[Any]:
+def tree_flatten_spec(pytree: object, spec: TreeSpec) -> list[Any]:
     """The parts of a tree that stand where a structure has leaves.
 
     Raises:
@@ -52,11 +52,11 @@ def tree_flatten_spec(pytree: Any, spec: TreeSpec) -> list[Any]:
     return [leaf for child, below in pairs for leaf in tree_flatten_spec(child, below)]
 
 
-def _of_dict(tree: Any, spec: TreeSpec) -> list[Any]:
+def _of_dict(tree: Any, spec: TreeSpec) -> list[object]:
     return [tree[key] for key in spec.context]
 
 
-def _of_sequence(tree: Any, spec: TreeSpec) -> list[Any]:
+def _of_sequence(tree: Any, spec: TreeSpec) -> list[object]:
     return [tree[place] for place in range(spec.num_children)]
 
 

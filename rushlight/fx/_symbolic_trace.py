@@ -6,7 +6,7 @@ import inspect
 import math
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any, Final, cast
@@ -62,7 +62,7 @@ class ProxyableClassMeta(type):
         super().__init__(name, bases, attrs)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        instance: Any = cast(Any, cls).__new__(cls, *args, **kwargs)
+        instance: object = cast(Any, cls).__new__(cls, *args, **kwargs)
         if not is_tracing():
             cls.__init__(instance, *args, **kwargs)  # type: ignore[misc]
             return instance
@@ -128,7 +128,7 @@ class Tracer(TracerBase):
             number += 1
         return f"{prefix}{number}"
 
-    def create_arg(self, a: Any) -> Argument:
+    def create_arg(self, a: object) -> Argument:
         """A value as the argument of a node; tensors and parameters are read from the module.
 
         Raises:
@@ -155,7 +155,7 @@ class Tracer(TracerBase):
             return self.create_node("get_attr", name, (), {})
         return super().create_arg(a)
 
-    def _constant_name(self, value: Any) -> str:
+    def _constant_name(self, value: object) -> str:
         """The attribute of the traced module that holds a value; a new one if none does."""
         found: str | None = self.tensor_attrs.get(value)
         if found is None:
@@ -200,7 +200,7 @@ class Tracer(TracerBase):
         m: Module,
         forward: Callable[..., Any],
         args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        kwargs: dict[str, object],
     ) -> Any:
         """What a call of a module below becomes: a node, or the nodes of its own code."""
         path = self.path_of_module(m)
@@ -229,7 +229,7 @@ class Tracer(TracerBase):
                 return found
         return attr_val
 
-    def _read(self, value: Any, named: Any, cache: dict[str, Any]) -> Proxy | None:
+    def _read(self, value: object, named: Any, cache: dict[str, Any]) -> Proxy | None:
         for name, each in named:
             if each is not value:
                 continue
@@ -247,7 +247,7 @@ class Tracer(TracerBase):
 
     def create_args_for_root(
         self,
-        root_fn: Callable[..., Any],
+        root_fn: Callable[..., object],
         is_module: bool,
         concrete_args: ConcreteArgs = None,
     ) -> tuple[Any, list[Any]]:
@@ -261,7 +261,7 @@ class Tracer(TracerBase):
         code = function.__code__
         total = code.co_argcount + code.co_kwonlyargcount
         names = list(code.co_varnames[:total])
-        args: list[Any] = []
+        args: list[object] = []
         first = 0
         if is_module:
             if total == 0:
@@ -281,11 +281,11 @@ class Tracer(TracerBase):
                 after += 1
         return _with_stars(function, code, len(args)), args
 
-    def _placeholder(self, name: str, default: tuple[Any, ...]) -> Proxy:
+    def _placeholder(self, name: str, default: tuple[object, ...]) -> Proxy:
         kind = self._annotations.get(name)
         return self.create_proxy("placeholder", name, default, {}, type_expr=kind)
 
-    def _input(self, name: str, default: Any, concrete: dict[str, Any]) -> Any:
+    def _input(self, name: str, default: object, concrete: Mapping[str, object]) -> object:
         """What the function gets for a parameter."""
         given = () if default is inspect.Parameter.empty else (default,)
         if name not in concrete:
@@ -293,8 +293,8 @@ class Tracer(TracerBase):
         return _Specialized(self, name, given).of(concrete[name])
 
     def _of_containers(
-        self, function: Any, args: list[Any], names: list[str]
-    ) -> tuple[Any, list[Any]]:
+        self, function: Any, args: Sequence[object], names: list[str]
+    ) -> tuple[object, list[object]]:
         """The function of leaves, and these: some arguments hold several inputs."""
         own = args[:1] if args and args[0] is self.root else []
         flat, spec = pytree.tree_flatten(tuple(args))
@@ -305,7 +305,7 @@ class Tracer(TracerBase):
         codegen = _PyTreeCodeGen(_PyTreeInfo(names[-len(args) + len(own) :], spec, None))
         self.graph._codegen = codegen
 
-        def of_leaves(*leaves: Any) -> Any:
+        def of_leaves(*leaves: Any) -> object:
             result = function(*own, *pytree.tree_unflatten(leaves[len(own) :], spec))
             values, out_spec = pytree.tree_flatten(result)
             codegen.pytree_info = codegen.pytree_info._replace(out_spec=out_spec)
@@ -315,8 +315,8 @@ class Tracer(TracerBase):
 
     def trace(
         self,
-        root: Module | Callable[..., Any],
-        concrete_args: dict[str, Any] | None = None,
+        root: Module | Callable[..., object],
+        concrete_args: dict[str, object] | None = None,
     ) -> Graph:
         """The graph of a module's `forward`, or of a function.
 
@@ -403,7 +403,7 @@ class _Specialized:
         """The value with its `PH` replaced by inputs; all else is checked when the graph runs."""
         return pytree.tree_map(self._leaf, value)
 
-    def _leaf(self, value: Any) -> Any:
+    def _leaf(self, value: object) -> object:
         self._count += 1
         made = self._tracer._placeholder(f"{self._name}_{self._count}", self._default)
         if isinstance(value, PHBase):
@@ -428,7 +428,7 @@ class _Specialized:
         self._tracer.create_proxy("call_function", function, (given, said), {})
 
 
-def _by_name(concrete_args: ConcreteArgs, names: list[str]) -> dict[str, Any]:
+def _by_name(concrete_args: ConcreteArgs, names: list[str]) -> dict[str, object]:
     if not isinstance(concrete_args, tuple):
         return concrete_args or {}
     if len(names) != len(concrete_args):
@@ -439,11 +439,11 @@ def _by_name(concrete_args: ConcreteArgs, names: list[str]) -> dict[str, Any]:
     return dict(zip(names, concrete_args, strict=True))
 
 
-def _is_flat(value: Any) -> bool:
+def _is_flat(value: object) -> bool:
     return bool(pytree.tree_structure(value).is_leaf())
 
 
-def _annotations(function: Any) -> dict[str, Any]:
+def _annotations(function: object) -> dict[str, object]:
     """A function's annotations; in our own files these are texts, and told as what they mean."""
     found = dict(getattr(function, "__annotations__", {}))
     names = getattr(function, "__globals__", {})
@@ -456,7 +456,7 @@ def _annotations(function: Any) -> dict[str, Any]:
     return found
 
 
-def _with_stars(function: Any, code: Any, count: int) -> Any:
+def _with_stars(function: Any, code: Any, count: int) -> object:
     """The function, called with its parameters in the order of its code, stars last."""
     positional = code.co_argcount
     keywords = code.co_varnames[positional : positional + code.co_kwonlyargcount]
@@ -472,9 +472,9 @@ def _with_stars(function: Any, code: Any, count: int) -> Any:
     return made
 
 
-def _tensors_below(root: Module) -> dict[Any, str]:
+def _tensors_below(root: Module) -> dict[object, str]:
     """The names of the tensors that a module and those below hold as plain attributes."""
-    found: dict[Any, str] = {}
+    found: dict[object, str] = {}
     for path, module in root.named_modules():
         for name, value in vars(module).items():
             if isinstance(value, _constant_attribute_types):
@@ -485,7 +485,7 @@ def _tensors_below(root: Module) -> dict[Any, str]:
 # --------------------------------------------------------------------------------- public
 
 
-def wrap(fn_or_name: str | Callable[..., Any]) -> str | Callable[..., Any]:
+def wrap(fn_or_name: str | Callable[..., object]) -> str | Callable[..., Any]:
     """Have calls of a function of this module become nodes; a decorator, or given the name.
 
     Raises:
@@ -506,7 +506,7 @@ def wrap(fn_or_name: str | Callable[..., Any]) -> str | Callable[..., Any]:
 
 
 def symbolic_trace(
-    root: Module | Callable[..., Any], concrete_args: dict[str, Any] | None = None
+    root: Module | Callable[..., object], concrete_args: dict[str, object] | None = None
 ) -> GraphModule:
     """The graph of a module or function, as a module that computes it.
 

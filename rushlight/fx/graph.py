@@ -165,7 +165,7 @@ class Graph:
         made.meta = copy.copy(node.meta)
         return made
 
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Graph:
+    def __deepcopy__(self, memo: dict[int, object] | None = None) -> Graph:
         memo = {} if memo is None else memo
         made = memo[id(self)] = Graph(tracer_cls=self._tracer_cls)
         copied: dict[Node, Node] = {}
@@ -187,7 +187,7 @@ class Graph:
         args: tuple[Argument, ...] | None = None,
         kwargs: dict[str, Argument] | None = None,
         name: str | None = None,
-        type_expr: Any | None = None,
+        type_expr: object | None = None,
     ) -> Node:
         """A new node at the insert point; its name is made of `name` or the target.
 
@@ -221,7 +221,7 @@ class Graph:
         return _snake_case(op)
 
     def placeholder(
-        self, name: str, type_expr: Any | None = None, default_value: Any = _UNSAID
+        self, name: str, type_expr: object | None = None, default_value: object = _UNSAID
     ) -> Node:
         """An input."""
         args = () if default_value is _UNSAID else (default_value,)
@@ -245,7 +245,7 @@ class Graph:
         module_name: str,
         args: tuple[Argument, ...] | None = None,
         kwargs: dict[str, Argument] | None = None,
-        type_expr: Any | None = None,
+        type_expr: object | None = None,
     ) -> Node:
         """A call of a module below the owning one.
 
@@ -261,7 +261,7 @@ class Graph:
         method_name: str,
         args: tuple[Argument, ...] | None = None,
         kwargs: dict[str, Argument] | None = None,
-        type_expr: Any | None = None,
+        type_expr: object | None = None,
     ) -> Node:
         """A call of a method of the first argument."""
         return self.create_node("call_method", method_name, args, kwargs, type_expr=type_expr)
@@ -371,11 +371,11 @@ class Graph:
 
     # -- code ----------------------------------------------------------------------------------
 
-    def process_inputs(self, *args: Any) -> Any:
+    def process_inputs(self, *args: object) -> Any:
         """What the placeholders take, of a call's arguments."""
         return self._codegen.process_inputs(*args)
 
-    def process_outputs(self, out: Any) -> Any:
+    def process_outputs(self, out: object) -> Any:
         """What a call returns, of what the graph gives."""
         return self._codegen.process_outputs(out)
 
@@ -465,7 +465,7 @@ class Graph:
 
 
 def _is_there(root: Module, path: str) -> bool:
-    found: Any = root
+    found: object = root
     for part in path.split("."):
         if not hasattr(found, part):
             return False

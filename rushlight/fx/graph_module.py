@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,7 +51,7 @@ def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
 
 
 def reduce_package_graph_module(
-    importer: Any, body: dict[str, Any], generated_module_name: str
+    importer: Any, body: dict[str, object], generated_module_name: str
 ) -> Module:
     """A GraphModule of what a package of `torch.package` holds."""
     forward = importer.import_module(generated_module_name).forward
@@ -95,7 +95,7 @@ class GraphModule(Module):
 
     __jit_unused_properties__: Final = ["graph"]
 
-    def __new__(cls: type[GraphModule], *args: Any, **kwargs: Any) -> GraphModule:
+    def __new__(cls: type[GraphModule], *args: object, **kwargs: object) -> GraphModule:
         for base in cls.__mro__:
             if not base.__qualname__.endswith("GraphModuleImpl"):
                 cls = base
@@ -132,7 +132,7 @@ class GraphModule(Module):
             if node.op in ("get_attr", "call_module"):
                 _copy_attr(root, self, str(node.target))
 
-    def _take_from_dict(self, root: dict[str, Any], graph: Graph) -> None:
+    def _take_from_dict(self, root: Mapping[str, object], graph: Graph) -> None:
         named = [node for node in graph.nodes if node.op in ("get_attr", "call_module")]
         for node in named:
             if node.target not in root:
@@ -284,7 +284,7 @@ class GraphModule(Module):
     def _deepcopy_init(self) -> Callable[..., None]:
         return GraphModule.__init__
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
+    def __deepcopy__(self, memo: dict[int, object]) -> GraphModule:
         made = type(self).__new__(type(self))
         memo[id(self)] = made
         shell = _CodeOnlyModule(copy.deepcopy(self.__dict__, memo))
@@ -320,32 +320,32 @@ class GraphModule(Module):
 
     # -- hooks ---------------------------------------------------------------------------------
 
-    def _register_replace_node_hook(self, f: Callable[..., Any]) -> None:
+    def _register_replace_node_hook(self, f: Callable[..., object]) -> None:
         """Call a function whenever an argument of a node is exchanged for another."""
         self._replace_hooks.append(f)
 
-    def _unregister_replace_node_hook(self, f: Callable[..., Any]) -> None:
+    def _unregister_replace_node_hook(self, f: Callable[..., object]) -> None:
         self._replace_hooks.remove(f)
 
-    def _register_create_node_hook(self, f: Callable[..., Any]) -> None:
+    def _register_create_node_hook(self, f: Callable[..., object]) -> None:
         """Call a function with every new node."""
         self._create_node_hooks.append(f)
 
-    def _unregister_create_node_hook(self, f: Callable[..., Any]) -> None:
+    def _unregister_create_node_hook(self, f: Callable[..., object]) -> None:
         self._create_node_hooks.remove(f)
 
-    def _register_erase_node_hook(self, f: Callable[..., Any]) -> None:
+    def _register_erase_node_hook(self, f: Callable[..., object]) -> None:
         """Call a function with every node that is taken out."""
         self._erase_node_hooks.append(f)
 
-    def _unregister_erase_node_hook(self, f: Callable[..., Any]) -> None:
+    def _unregister_erase_node_hook(self, f: Callable[..., object]) -> None:
         self._erase_node_hooks.remove(f)
 
-    def _register_deepcopy_hook(self, f: Callable[..., Any]) -> None:
+    def _register_deepcopy_hook(self, f: Callable[..., object]) -> None:
         """Call a function with every deep copy."""
         self._deepcopy_hooks.append(f)
 
-    def _unregister_deepcopy_hook(self, f: Callable[..., Any]) -> None:
+    def _unregister_deepcopy_hook(self, f: Callable[..., object]) -> None:
         self._deepcopy_hooks.remove(f)
 
 

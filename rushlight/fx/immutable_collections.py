@@ -24,7 +24,7 @@ def _no_mutation(self: object, *args: object, **kwargs: object) -> NoReturn:
     )
 
 
-def _frozen(names: str) -> dict[str, Any]:
+def _frozen(names: str) -> dict[str, object]:
     return dict.fromkeys(names.split(), _no_mutation)
 
 
@@ -57,7 +57,7 @@ class immutable_dict(dict[Key, Item]):
         return type(self), (tuple(self.items()),)
 
 
-def _to_dict(values: Iterable[Any], keys: Any) -> immutable_dict[Any, Any]:
+def _to_dict(values: Iterable[object], keys: Any) -> immutable_dict[object, object]:
     return immutable_dict(zip(keys, values, strict=True))
 
 

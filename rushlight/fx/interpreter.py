@@ -75,7 +75,7 @@ class Interpreter:
                 return self.graph.process_outputs(found) if enable_io_processing else found
         return None
 
-    def _run_told(self, node: Node) -> Any:
+    def _run_told(self, node: Node) -> object:
         """Run a node; an error says which it was."""
         try:
             return self.run_node(node)
@@ -93,7 +93,7 @@ class Interpreter:
                 raise RuntimeError(*error.args) from error
             raise
 
-    def boxed_run(self, args_list: list[Any]) -> Any:
+    def boxed_run(self, args_list: list[object]) -> Any:
         """The same for a list of arguments, which is emptied."""
         args = tuple(args_list)
         args_list.clear()
@@ -157,7 +157,7 @@ class Interpreter:
         Raises:
             RuntimeError: there is none.
         """
-        found: Any = self.module
+        found: object = self.module
         parts = target.split(".")
         for place, part in enumerate(parts):
             if not hasattr(found, part):
@@ -229,7 +229,7 @@ class Transformer(Interpreter):
         return _make_graph_module(self.module, self.new_graph)
 
 
-def _strip(value: Any) -> Any:
+def _strip(value: object) -> object:
     return value.node if isinstance(value, Proxy) else value
 
 

@@ -35,7 +35,7 @@ _type_repr = type_text
 # --------------------------------------------------------------------------------- walking
 
 
-def map_aggregate(a: Argument, fn: Callable[[Any], Any]) -> Any:
+def map_aggregate(a: Argument, fn: Callable[[Any], object]) -> Any:
     """The same nested tuples, lists, dicts and slices with `fn` of what they hold.
 
     Lists and dicts come back as immutable ones; named tuples stay what they are.
@@ -52,14 +52,14 @@ def map_aggregate(a: Argument, fn: Callable[[Any], Any]) -> Any:
     return fn(a)
 
 
-def map_arg(a: Argument, fn: Callable[[Node], Any]) -> Any:
+def map_arg(a: Argument, fn: Callable[[Node], object]) -> Any:
     """`map_aggregate` for the nodes alone; all else stays."""
     if not callable(fn):
         raise AssertionError("torch.fx.map_arg(a, fn): fn must be a callable")
     return map_aggregate(a, lambda each: fn(each) if isinstance(each, Node) else each)
 
 
-def _nodes_in(value: Any) -> Iterator[Node]:
+def _nodes_in(value: object) -> Iterator[Node]:
     if isinstance(value, Node):
         yield value
     elif isinstance(value, (tuple, list)):
@@ -349,7 +349,7 @@ class Node:
         self,
         root: Module,
         arg_types: tuple[Any, ...] | None = None,
-        kwarg_types: dict[str, Any] | None = None,
+        kwarg_types: dict[str, object] | None = None,
         normalize_to_only_use_kwargs: bool = False,
     ) -> ArgsKwargsPair | None:
         """The arguments in the form of the signature of what is called, with its defaults.

@@ -6,7 +6,7 @@ import inspect
 import numbers
 import typing
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from .. import nn
@@ -53,7 +53,7 @@ class ArgsKwargsPair(NamedTuple):
 # ------------------------------------------------------------------------------ signatures
 
 
-def _python_type(kind: Type) -> Any:
+def _python_type(kind: Type) -> object:
     """The annotation for a type of schemas."""
     if kind.optional_of is not None:
         return typing.Optional[_python_type(kind.optional_of)]  # noqa: UP045
@@ -83,12 +83,12 @@ def _parameter(argument: SchemaArgument) -> inspect.Parameter:
 def _signature(entry: Operator) -> inspect.Signature:
     arguments = entry.signature.arguments
     returned = [_python_type(each.type) for each in entry.signature.returns]
-    result: Any = returned[0] if len(returned) == 1 else tuple(returned)
+    result: object = returned[0] if len(returned) == 1 else tuple(returned)
     parameters = [_parameter(each) for each in arguments]
     return inspect.Signature(parameters, return_annotation=result if returned else None)
 
 
-def _entries(op: Any) -> Sequence[Operator] | None:
+def _entries(op: object) -> Sequence[Operator] | None:
     """The overloads of the operator that a function calls."""
     if isinstance(op, Overload):
         return [op.entry]
@@ -98,7 +98,7 @@ def _entries(op: Any) -> Sequence[Operator] | None:
     return TABLE.operators(meaning.name) if isinstance(meaning, OperatorName) else None
 
 
-def get_signature_for_torch_op(op: Callable[..., Any], return_schemas: bool = False) -> Any:
+def get_signature_for_torch_op(op: Callable[..., object], return_schemas: bool = False) -> Any:
     """The signatures of a function's overloads; None where it is no operator's.
 
     Args:
@@ -166,7 +166,7 @@ def _fits_list(element: Any, argument: Any) -> bool:
 
 
 def check_for_mutable_operation(
-    target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    target: Callable[..., object], args: tuple[object, ...], kwargs: Mapping[str, object]
 ) -> None:
     """Check that a call changes none of its arguments.
 
@@ -183,7 +183,7 @@ def check_for_mutable_operation(
 
 
 def _fitting(
-    entries: Sequence[Operator], args: tuple[Any, ...], kwargs: dict[str, Any]
+    entries: Sequence[Operator], args: tuple[object, ...], kwargs: Mapping[str, object]
 ) -> list[tuple[inspect.Signature, Operator]]:
     found = []
     for entry in entries:
@@ -197,11 +197,11 @@ def _fitting(
 
 
 def normalize_function(
-    target: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any] | None = None,
-    arg_types: tuple[Any, ...] | None = None,
-    kwarg_types: dict[str, Any] | None = None,
+    target: Callable[..., object],
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object] | None = None,
+    arg_types: tuple[object, ...] | None = None,
+    kwarg_types: Mapping[str, object] | None = None,
     normalize_to_only_use_kwargs: bool = False,
 ) -> ArgsKwargsPair | None:
     """The arguments of a call as its signature has them, defaults put in.
@@ -242,12 +242,12 @@ def _text(signature: inspect.Signature) -> str:
     return str(signature).replace(own, "torch.Tensor")
 
 
-def _is_written_in_python(target: Any) -> bool:
+def _is_written_in_python(target: object) -> bool:
     return inspect.isfunction(target) or hasattr(target, "if_true")
 
 
 def _types_fit(
-    signature: inspect.Signature, arg_types: tuple[Any, ...], kwarg_types: dict[str, Any]
+    signature: inspect.Signature, arg_types: tuple[object, ...], kwarg_types: Mapping[str, object]
 ) -> bool:
     bound = signature.bind_partial(*arg_types, **kwarg_types)
     return all(
@@ -257,7 +257,7 @@ def _types_fit(
 
 
 def _by_python_signature(
-    target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], only_kwargs: bool
+    target: Any, args: tuple[object, ...], kwargs: Mapping[str, object], only_kwargs: bool
 ) -> ArgsKwargsPair | None:
     if not _is_written_in_python(target):
         return None
@@ -271,8 +271,8 @@ def _by_python_signature(
 def normalize_module(
     root: Module,
     target: str,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any] | None = None,
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object] | None = None,
     normalize_to_only_use_kwargs: bool = False,
 ) -> ArgsKwargsPair | None:
     """The arguments of a call of one of torch's layers as its `forward` has them.
@@ -297,7 +297,7 @@ def normalize_module(
 
 
 def _pair(
-    signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any], only: bool
+    signature: inspect.Signature, args: tuple[object, ...], kwargs: Mapping[str, object], only: bool
 ) -> ArgsKwargsPair | None:
     plain = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     parameters = signature.parameters.values()

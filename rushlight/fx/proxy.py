@@ -10,7 +10,7 @@ import operator
 import sys
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any, Final, NoReturn, cast
 
@@ -92,7 +92,7 @@ class TracerBase:
         args: tuple[Argument, ...],
         kwargs: dict[str, Argument],
         name: str | None = None,
-        type_expr: Any | None = None,
+        type_expr: object | None = None,
     ) -> Node:
         """A node with what is known of where it comes from.
 
@@ -122,10 +122,10 @@ class TracerBase:
         self,
         kind: str,
         target: Target,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        args: tuple[object, ...],
+        kwargs: Mapping[str, object],
         name: str | None = None,
-        type_expr: Any | None = None,
+        type_expr: object | None = None,
         proxy_factory_fn: Callable[[Node], Proxy] | None = None,
     ) -> Proxy:
         """A node whose arguments may hold proxies, and what stands for it."""
@@ -135,7 +135,7 @@ class TracerBase:
         node = self.create_node(kind, target, made_args, made_kwargs, name, type_expr)
         return (proxy_factory_fn or self.proxy)(node)
 
-    def create_arg(self, a: Any) -> Argument:
+    def create_arg(self, a: object) -> Argument:
         """A value as the argument of a node: proxies are their nodes.
 
         Raises:
@@ -163,14 +163,14 @@ class TracerBase:
             return self.create_node("call_function", type(a), (), fields)
         raise NotImplementedError(f"argument of type: {type(a)}")
 
-    def _create_tuple(self, a: tuple[Any, ...]) -> Argument:
+    def _create_tuple(self, a: tuple[object, ...]) -> Argument:
         made = tuple(self.create_arg(each) for each in a)
         if not hasattr(a, "_fields"):
             return made
         return self.create_node("call_function", type(a), made, {})
 
-    def _create_dict(self, a: dict[Any, Any]) -> Argument:
-        made: dict[Any, Any] = {}
+    def _create_dict(self, a: Mapping[object, object]) -> Argument:
+        made: dict[object, object] = {}
         for key, each in a.items():
             if not isinstance(key, (str, int, float, bool)):
                 _check_key(self.create_arg(key))
@@ -279,10 +279,10 @@ class Proxy:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__ = state
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Proxy:
+    def __deepcopy__(self, memo: Mapping[int, object]) -> Proxy:
         return Proxy(self.node, self.tracer)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
@@ -338,7 +338,7 @@ def is_method_of_tensors(function: Any) -> bool:
     return known and module_of(function) == "torch.Tensor"
 
 
-def _proxies(value: Any) -> Iterator[Proxy]:
+def _proxies(value: object) -> Iterator[Proxy]:
     if isinstance(value, Proxy):
         yield value
     elif isinstance(value, (tuple, list)):
@@ -421,7 +421,7 @@ class ParameterProxy(Proxy):
 # ------------------------------------------------------------------------------- operators
 
 
-def _operator_method(name: str) -> Callable[..., Any]:
+def _operator_method(name: str) -> Callable[..., object]:
     target = getattr(operator, name)
 
     def method(*args: Any, **kwargs: Any) -> Any:
@@ -430,7 +430,7 @@ def _operator_method(name: str) -> Callable[..., Any]:
     return method
 
 
-def _reflected_method(name: str) -> Callable[..., Any]:
+def _reflected_method(name: str) -> Callable[..., object]:
     target = getattr(operator, name)
 
     def method(self: Proxy, other: Any) -> Any:

@@ -41,8 +41,8 @@ class ReplacedPatterns:
 
 def replace_pattern(
     gm: GraphModule,
-    pattern: Callable[..., Any] | GraphModule,
-    replacement: Callable[..., Any] | GraphModule,
+    pattern: Callable[..., object] | GraphModule,
+    replacement: Callable[..., object] | GraphModule,
 ) -> list[Match]:
     """Put a graph wherever a module's graph looks like another one, and recompile the module.
 
@@ -129,7 +129,7 @@ def _replace(
     return ReplacedPatterns(match.anchors[0], match.nodes_map, made)
 
 
-def _place(match: InternalMatch, inputs: Iterable[Any]) -> Node:
+def _place(match: InternalMatch, inputs: Iterable[object]) -> Node:
     """The node before which all that comes in is there, and nothing of what goes out used."""
     users = [user for node in match.returning_nodes for user in node.users]
     first = min(users, default=match.returning_nodes[-1])

@@ -29,7 +29,7 @@ class TensorType:
     __hash__ = object.__hash__
 
     @staticmethod
-    def __class_getitem__(*args: Any) -> TensorType:
+    def __class_getitem__(*args: object) -> TensorType:
         first = args[0]
         return TensorType(first if isinstance(first, tuple) else (first,))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from functools import wraps
@@ -94,7 +94,7 @@ class NodeSource:
 
 
 @contextmanager
-def _with(changes: dict[str, Any], preserve: bool | None = None) -> Iterator[None]:
+def _with(changes: Mapping[str, object], preserve: bool | None = None) -> Iterator[None]:
     """A block in which nodes get these notes, too."""
     global _current, _preserve
     before = _current, _preserve
@@ -127,13 +127,13 @@ def annotate(annotation_dict: dict[str, Any]) -> Iterator[None]:
 
 
 def annotate_fn(
-    annotation_dict: dict[str, Any],
+    annotation_dict: dict[str, object],
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A decorator: the function's calls are such blocks."""
 
-    def decorate(func: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(func: Callable[..., object]) -> Callable[..., object]:
         @wraps(func)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
+        def wrapped(*args: object, **kwargs: object) -> object:
             with annotate(annotation_dict):
                 return func(*args, **kwargs)
 

@@ -30,7 +30,7 @@ class ConcreteTypeStore:
 concrete_type_store = ConcreteTypeStore()
 
 
-def create_script_module(nn_module: Any, stubs_fn: Any, share_types: bool = True) -> Any:
+def create_script_module(nn_module: object, stubs_fn: object, share_types: bool = True) -> Any:
     """The scripted module."""
     del stubs_fn, share_types
     return script(nn_module)

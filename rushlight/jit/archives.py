@@ -42,7 +42,7 @@ def save(
 def load(
     f: File,
     map_location: object = None,
-    _extra_files: dict[str, Any] | None = None,
+    _extra_files: dict[str, object] | None = None,
     _restore_shapes: bool = False,
     *,
     trust: str = "full",

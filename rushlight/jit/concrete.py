@@ -287,7 +287,9 @@ def _evaluated(annotation: object, names: dict[str, object]) -> object:
         return annotation
 
 
-def _type_of(name: str, value: object, annotations: dict[str, Any]) -> tuple[Type | None, bool]:
+def _type_of(
+    name: str, value: object, annotations: Mapping[str, object]
+) -> tuple[Type | None, bool]:
     """An attribute's type, and whether it had to be inferred from the value."""
     if name in annotations:
         return type_of_annotation(annotations[name]), False

@@ -89,7 +89,7 @@ def script(
         return obj
 
 
-def _script(obj: Any) -> Any:
+def _script(obj: Any) -> object:
     if isinstance(obj, _SCRIPTED):
         return obj
     if isinstance(obj, Module):

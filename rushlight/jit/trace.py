@@ -108,14 +108,14 @@ def trace(
             "Please use trace_module"
         )
     with trimmed():
-        examples: Any = example_kwarg_inputs if named else _as_tuple(example_inputs)
+        examples: object = example_kwarg_inputs if named else _as_tuple(example_inputs)
         return _trace_function(func, examples, checks)
 
 
 def trace_module(
     mod: Module,
     inputs: dict[str, object],
-    optimize: Any = None,
+    optimize: object = None,
     check_trace: bool = True,
     check_inputs: object = None,
     check_tolerance: float = 1e-5,
@@ -159,7 +159,7 @@ class _Checks:
         return _Checks(False, None, 0.0, self.strict, self.outplace)
 
 
-def _wrapped(check_inputs: Any) -> list[Any] | None:
+def _wrapped(check_inputs: Any) -> list[object] | None:
     return None if check_inputs is None else [{"forward": c} for c in check_inputs]
 
 
@@ -181,7 +181,7 @@ def argument_names(function: Any) -> list[str]:
 # ---------------------------------------------------------------------- functions and methods
 
 
-def _trace_function(func: Any, examples: object, checks: _Checks) -> ScriptFunction:
+def _trace_function(func: object, examples: object, checks: _Checks) -> ScriptFunction:
     name = qualified_name(func)
     names = argument_names(func)
     graph = create_graph(func, examples, names, checks.strict, outplace=checks.outplace)
@@ -192,7 +192,7 @@ def _trace_function(func: Any, examples: object, checks: _Checks) -> ScriptFunct
     if checks.wanted:
         inputs = [examples] if checks.inputs is None else [c["forward"] for c in checks.inputs]
 
-        def again(given: Any) -> ScriptFunction:
+        def again(given: object) -> ScriptFunction:
             return _trace_function(func, given, checks.without_checks())
 
         check_against_new_traces(inputs, again, traced, func, checks.tolerance)
@@ -225,7 +225,7 @@ def _trace_methods(
             given = [inputs] if checks.inputs is None else checks.inputs
             found = [c[name] if named else _as_tuple(c[name]) for c in given]
 
-            def again(one: Any, name: str = name) -> Any:
+            def again(one: object, name: str = name) -> object:
                 quiet = checks.without_checks()
                 return getattr(_trace_methods(module, {name: one}, quiet, named), name)
 
@@ -237,7 +237,7 @@ def _trace_method(
     module: Module,
     traced: RecursiveScriptModule,
     name: str,
-    func: Any,
+    func: object,
     examples: object,
     names: list[str],
     checks: _Checks,
@@ -337,7 +337,7 @@ def _listening(tracer: GraphTracer) -> Iterator[None]:
         ACTIVE.remove(tracer)
 
 
-def _in_order(examples: Any, names: list[str]) -> tuple[list[Any], list[str] | None, list[str]]:
+def _in_order(examples: Any, names: list[str]) -> tuple[list[object], list[str] | None, list[str]]:
     """The examples, their keywords if they have any, and names for the inputs."""
     if not isinstance(examples, dict):
         return list(examples), None, names
@@ -346,7 +346,7 @@ def _in_order(examples: Any, names: list[str]) -> tuple[list[Any], list[str] | N
     return [examples[key] for key in keys], keys, keys
 
 
-def _types_of(args: Sequence[Any]) -> list[Type]:
+def _types_of(args: Sequence[object]) -> list[Type]:
     types = []
     try:
         types = [infer_type(value) for value in args]
@@ -413,7 +413,7 @@ def _get_trace_graph(
     _force_outplace: bool = False,
     return_inputs: bool = False,
     _return_inputs_states: bool = False,
-) -> tuple[GraphHandle, Any] | tuple[GraphHandle, Any, tuple[Tensor, ...]]:
+) -> tuple[GraphHandle, object] | tuple[GraphHandle, object, tuple[Tensor, ...]]:
     """The graph of a run on examples, with parameters as further inputs, and the run's result.
 
     With `return_inputs`, the tensors that the graph's inputs stand for as well.
@@ -439,7 +439,7 @@ def _get_trace_graph(
     return GraphHandle(graph), results[0]
 
 
-def _flat(value: Any) -> list[Tensor]:
+def _flat(value: object) -> list[Tensor]:
     if isinstance(value, Tensor):
         return [value]
     if isinstance(value, dict):
@@ -447,7 +447,7 @@ def _flat(value: Any) -> list[Tensor]:
     return [t for each in value for t in _flat(each)] if isinstance(value, (list, tuple)) else []
 
 
-def _refilled(value: Any, tensors: Iterator[object]) -> Any:
+def _refilled(value: object, tensors: Iterator[object]) -> Any:
     """The value with other tensors in the places of its own."""
     if isinstance(value, Tensor):
         return next(tensors)

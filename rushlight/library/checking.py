@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -31,9 +31,9 @@ class OpCheckError(Exception):
 
 
 def opcheck(
-    op: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any] | None = None,
+    op: object,
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object] | None = None,
     *,
     test_utils: str | Sequence[str] = _DEFAULT,
     raise_exception: bool = True,
@@ -61,7 +61,7 @@ def opcheck(
             "it was not"
         )
     overload = _overload(op)
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for test in tests:
         try:
             _TESTS[test](overload, args, kwargs or {}, {"atol": atol, "rtol": rtol})
@@ -73,7 +73,7 @@ def opcheck(
     return found
 
 
-def _overload(op: Any) -> Overload:
+def _overload(op: object) -> Overload:
     op = getattr(op, "_opoverload", op)
     if isinstance(op, Packet):
         op = getattr(op, op.overloads()[0])
@@ -94,7 +94,7 @@ def _leaves(value: Any) -> list[Tensor]:
     return [t for each in value for t in _leaves(each)] if isinstance(value, (list, tuple)) else []
 
 
-def _schema(op: Overload, args: Any, kwargs: Any, close: Any) -> None:
+def _schema(op: Overload, args: Any, kwargs: Any, close: object) -> None:
     given = [*_copied(list(args)), *_copied(list(kwargs.values()))]
     named = dict(zip(kwargs, given[len(args) :], strict=True))
     with no_grad():
@@ -118,7 +118,7 @@ def _same(first: Tensor, second: Tensor) -> bool:
     return bool(np.array_equal(first._array, second._array, equal_nan=kind in "fc"))
 
 
-def _gradient(op: Overload, args: Any, kwargs: Any, close: Any) -> None:
+def _gradient(op: Overload, args: Any, kwargs: Any, close: object) -> None:
     given = [*_copied(list(args)), *_copied(list(kwargs.values()))]
     entry = op._entry
     if not any(t.requires_grad for t in _leaves(given)) or not isinstance(entry, OpenOperator):
@@ -128,7 +128,7 @@ def _gradient(op: Overload, args: Any, kwargs: Any, close: Any) -> None:
         raise RuntimeError(f"{op} has no gradient registered, and an argument requires one")
 
 
-def _fake(op: Overload, args: Any, kwargs: Any, close: Any) -> None:
+def _fake(op: Overload, args: Any, kwargs: Any, close: object) -> None:
     entry = op._entry
     if not isinstance(entry, OpenOperator) or entry.fake is None:
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -22,13 +22,13 @@ __all__ = ["CustomOpDef", "custom_op", "triton_op", "wrap_triton"]
 
 def custom_op(
     name: str,
-    fn: Callable[..., Any] | None = None,
+    fn: Callable[..., object] | None = None,
     /,
     *,
     mutates_args: str | Iterable[str],
     device_types: str | Sequence[str] | None = None,
     schema: str | None = None,
-    tags: Any = None,
+    tags: object = None,
 ) -> Any:
     """Make an operator of a function over tensors, or decorate it.
 
@@ -142,7 +142,11 @@ class CustomOpDef:
         return fn
 
     def register_autograd(
-        self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
+        self,
+        backward: Callable[..., object],
+        /,
+        *,
+        setup_context: Callable[..., object] | None = None,
     ) -> None:
         """Give the operator a formula for its gradient: see `register_autograd`."""
         give_formula(self._entry, backward, setup_context)
@@ -155,10 +159,12 @@ class CustomOpDef:
         """Say how it runs on batches."""
         return register_vmap(self._opoverload, func)
 
-    def register_effect(self, effect: Any) -> None:
+    def register_effect(self, effect: object) -> None:
         """Say that it does more than compute: so that calls keep their order, as all do here."""
 
-    def register_torch_dispatch(self, torch_dispatch_class: Any, fn: Any = None, /) -> NoReturn:
+    def register_torch_dispatch(
+        self, torch_dispatch_class: object, fn: object = None, /
+    ) -> NoReturn:
         """Refused: see `register_torch_dispatch`."""
         raise NotImplementedError(
             "register_torch_dispatch: rushlight calls no __torch_dispatch__; use __torch_function__"
@@ -166,7 +172,11 @@ class CustomOpDef:
 
 
 def _check_apart(
-    name: str, function: Any, args: Sequence[Any], kwargs: dict[str, Any], result: Any
+    name: str,
+    function: object,
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    result: object,
 ) -> None:
     """Refuse results that are arguments, or share memory with them or each other."""
     given = tensors_in((*args, *kwargs.values()))
@@ -187,7 +197,7 @@ def _check_apart(
 
 def triton_op(
     name: str,
-    fn: Any = None,
+    fn: object = None,
     /,
     *,
     mutates_args: str | Iterable[str],
@@ -204,7 +214,7 @@ def triton_op(
     )
 
 
-def wrap_triton(triton_kernel: Callable[..., Any], /) -> NoReturn:
+def wrap_triton(triton_kernel: Callable[..., object], /) -> NoReturn:
     """Refused: there is no Triton here.
 
     Raises:

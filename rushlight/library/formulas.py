@@ -63,7 +63,9 @@ class _Formula:
         flat = [each for h in positional for each in (h if _is_tensors(h) else (h,))]
         return run_function(function, flat, lambda node: self._compute(node, handles, positional))
 
-    def _compute(self, node: Any, handles: Sequence[Any], positional: Sequence[Any]) -> Any:
+    def _compute(
+        self, node: object, handles: Sequence[object], positional: Sequence[object]
+    ) -> object:
         entry = self._entry
         with below_autograd():
             kernel = entry.kernel()
@@ -78,7 +80,7 @@ class _Formula:
             self._setup(ctx=node, inputs=tuple(positional), output=result, **more)
         return result
 
-    def _own(self, handles: Sequence[Any]) -> Any:
+    def _own(self, handles: Sequence[object]) -> object:
         return Overload(self._entry)(*handles)
 
     def _function(self, layout: Layout) -> type[Function]:

@@ -55,12 +55,12 @@ _RETURNS: Final[dict[Any, str]] = {
 
 
 def infer_schema(
-    prototype_function: Callable[..., Any],
+    prototype_function: Callable[..., object],
     /,
     *,
     mutates_args: str | Iterable[str],
     op_name: str | None = None,
-    tags: Any = (),
+    tags: object = (),
 ) -> str:
     """The schema that a function's annotations say: `(Tensor x, SymInt n=1) -> Tensor`.
 
@@ -105,7 +105,7 @@ def infer_schema(
     return f"{op_name or ''}({', '.join(parts)}) -> {returns}"
 
 
-def _resolved(function: Any, annotation: Any) -> Any:
+def _resolved(function: Any, annotation: Any) -> object:
     """An annotation that is a text, evaluated where the function was written."""
     if not isinstance(annotation, str):
         return annotation
@@ -116,7 +116,7 @@ def _resolved(function: Any, annotation: Any) -> Any:
 
 
 def _parameter(
-    function: Any,
+    function: object,
     parameter: inspect.Parameter,
     number: int,
     written: set[str] | None,
@@ -158,7 +158,7 @@ def _kind(annotation: Any) -> str | None:
     return None
 
 
-def _unsupported(name: str, annotation: Any) -> str:
+def _unsupported(name: str, annotation: object) -> str:
     known = f"The valid types are: {_PARAMETERS.keys()}."
     if typing.get_origin(annotation) is tuple:
         return (
@@ -169,7 +169,7 @@ def _unsupported(name: str, annotation: Any) -> str:
     return f"Parameter {name} has unsupported type {annotation}. {known}"
 
 
-def _as_list(annotation: Any) -> Any:
+def _as_list(annotation: object) -> object:
     inside = {each for each in typing.get_args(annotation) if each is not Ellipsis}
     return list[inside.pop()] if len(inside) == 1 else list  # type: ignore[misc]
 

@@ -101,7 +101,7 @@ class Library:
 
     # ------------------------------------------------------------------ defining
 
-    def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
+    def define(self, schema: str, alias_analysis: str = "", *, tags: object = ()) -> str:
         """Define an operator: `f(Tensor x, int n=1) -> Tensor`; gives its name.
 
         Raises:
@@ -383,7 +383,7 @@ def _impl_in(library: Library, name: str, key: object) -> Callable[[Kernel], Ker
     return register
 
 
-def open_entry(op: Any, asked: str) -> OpenOperator:
+def open_entry(op: object, asked: str) -> OpenOperator:
     """The record of an operator, given by name, as an overload or as a definition.
 
     Raises:

@@ -20,11 +20,11 @@ __all__ = [
 
 
 def register_autograd(
-    op: Any,
-    backward: Callable[..., Any],
+    op: object,
+    backward: Callable[..., object],
     /,
     *,
-    setup_context: Callable[..., Any] | None = None,
+    setup_context: Callable[..., object] | None = None,
     lib: Library | None = None,
 ) -> None:
     """Give an operator a formula for its gradient.
@@ -43,7 +43,7 @@ def register_autograd(
 
 
 def register_fake(
-    op: Any,
+    op: object,
     func: Kernel | None = None,
     /,
     *,
@@ -84,7 +84,7 @@ def impl_abstract(
 
 
 def register_kernel(
-    op: Any,
+    op: object,
     device_types: str | Sequence[str] | None,
     func: Kernel | None = None,
     /,
@@ -106,7 +106,7 @@ def register_kernel(
 
 
 def register_autocast(
-    op: Any, device_type: str, cast_inputs: DType, /, *, lib: Library | None = None
+    op: object, device_type: str, cast_inputs: DType, /, *, lib: Library | None = None
 ) -> None:
     """Have an operator take its floats in one dtype while autocast is on.
 
@@ -133,14 +133,14 @@ def register_autocast(
     library.impl(entry.full_name, cast, f"Autocast{device_type.upper()}")
 
 
-def _cast(value: Any, dtype: DType) -> Any:
+def _cast(value: object, dtype: DType) -> object:
     if isinstance(value, Tensor):
         floats = value.is_floating_point() and value.dtype is not dtype_by_number(7)
         return value.to(dtype) if floats else value
     return [_cast(each, dtype) for each in value] if isinstance(value, (list, tuple)) else value
 
 
-def register_vmap(op: Any, func: Kernel | None = None, /, *, lib: Library | None = None) -> Any:
+def register_vmap(op: object, func: Kernel | None = None, /, *, lib: Library | None = None) -> Any:
     """Say how an operator runs on batches: `func(info, in_dims, *args)`.
 
     Raises:
@@ -160,7 +160,7 @@ def register_vmap(op: Any, func: Kernel | None = None, /, *, lib: Library | None
 
 
 def register_torch_dispatch(
-    op: Any, torch_dispatch_class: Any, func: Kernel | None = None, /, *, lib: Any = None
+    op: object, torch_dispatch_class: object, func: Kernel | None = None, /, *, lib: object = None
 ) -> Any:
     """Refused: tensors of rushlight have no `__torch_dispatch__`.
 
@@ -172,7 +172,7 @@ def register_torch_dispatch(
     )
 
 
-def get_kernel(op: Any, dispatch_key: Any) -> Any:
+def get_kernel(op: object, dispatch_key: Any) -> Any:
     """What `op` runs for a key.
 
     Raises:

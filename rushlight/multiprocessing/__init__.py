@@ -38,8 +38,8 @@ def set_sharing_strategy(new_strategy: str) -> None:
 
 
 def spawn(
-    fn: Callable[..., Any],
-    args: tuple[Any, ...] = (),
+    fn: Callable[..., object],
+    args: tuple[object, ...] = (),
     nprocs: int = 1,
     join: bool = True,
     daemon: bool = False,

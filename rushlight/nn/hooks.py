@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any
 
 from ..ops.tensors.tracing import current_tracer
 from .backward_hooks import backward_hooks_exist, gradients_of, watch_result
@@ -130,8 +129,8 @@ def _after(module: Members) -> list[tuple[int, Hook]]:
 
 
 def _run_before(
-    module: Members, args: tuple[object, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    module: Members, args: tuple[object, ...], kwargs: dict[str, object]
+) -> tuple[tuple[object, ...], dict[str, object]]:
     for number, hook in [*_before_all.items(), *module._forward_pre_hooks.items()]:
         if number not in module._forward_pre_hooks_with_kwargs:
             changed = hook(module, args)

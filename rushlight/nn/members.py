@@ -38,7 +38,7 @@ class Members:
         def _load_from_state_dict(self, *args: Any) -> None: ...
 
     def named_modules(
-        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+        self, memo: set[object] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
         """This module and all below it, depth first, with dotted names; each once by default."""
         memo = set() if memo is None else memo

@@ -77,7 +77,7 @@ def set_extra_state(module: Members, state: object) -> None:
     )
 
 
-def save_own(module: Members, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+def save_own(module: Members, destination: dict[str, object], prefix: str, keep_vars: bool) -> None:
     """Put the module's own state into `destination`."""
     for name, tensor in own_state(module):
         destination[prefix + name] = tensor if keep_vars else tensor.detach()

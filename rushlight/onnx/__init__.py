@@ -64,7 +64,7 @@ _REGISTERED: Final[dict[tuple[str, int], Callable[..., Any]]] = {}
 
 
 def register_custom_op_symbolic(
-    symbolic_name: str, symbolic_fn: Callable[..., Any], opset_version: int
+    symbolic_name: str, symbolic_fn: Callable[..., object], opset_version: int
 ) -> None:
     """Note how an operator, `namespace::name`, is exported.
 
@@ -101,7 +101,7 @@ def is_onnxrt_backend_supported() -> bool:
     return False
 
 
-def export(*args: Any, **kwargs: Any) -> NoReturn:
+def export(*args: object, **kwargs: object) -> NoReturn:
     """Refused: rushlight writes no ONNX files.
 
     Raises:

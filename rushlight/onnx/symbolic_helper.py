@@ -22,7 +22,7 @@ def parse_args(*arg_descriptors: str) -> Callable[[Symbolic], Symbolic]:
     return note
 
 
-def quantized_args(*arg_q_descriptors: bool, **options: Any) -> Callable[[Symbolic], Symbolic]:
+def quantized_args(*arg_q_descriptors: bool, **options: object) -> Callable[[Symbolic], Symbolic]:
     """Say which arguments may be quantized."""
 
     def note(function: Symbolic) -> Symbolic:

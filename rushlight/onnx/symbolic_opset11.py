@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 __all__: list[str] = []
 
@@ -12,7 +12,7 @@ def __getattr__(name: str) -> Callable[..., NoReturn]:
     if name.startswith("__"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
-    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+    def refuse(*args: object, **kwargs: object) -> NoReturn:
         raise NotImplementedError(f"torch.onnx: rushlight exports nothing, also not `{name}`")
 
     return refuse

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import DTYPES
 from ..ops.tensors.tensor import Tensor
@@ -85,7 +83,7 @@ def _shape_factor(parameter: Tensor, way: str | None) -> float:
     return float(max(1, rows / columns) ** 0.5)
 
 
-def _orthogonal(matrix: Tensor, group: Group) -> Any:
+def _orthogonal(matrix: Tensor, group: Group) -> object:
     """The nearest orthogonal matrix, near enough: Newton and Schulz's iteration in bfloat16.
 
     Raises:

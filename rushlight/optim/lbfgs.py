@@ -67,7 +67,7 @@ def _bracket(start: _Trial, trial: _Trial, at: Try) -> tuple[list[_Trial], int, 
     return [start, trial], _MOST_TRIALS, False
 
 
-def _kept_inside(length: Any, low: Any, high: Any, was_near: bool) -> tuple[Any, bool]:
+def _kept_inside(length: object, low: Any, high: Any, was_near: bool) -> tuple[Any, bool]:
     """A length moved off the ends of the bracket if it is near one for the second time."""
     margin = 0.1 * (high - low)
     if min(high - length, length - low) >= margin:
@@ -153,7 +153,7 @@ class LBFGS(Optimizer):
         ]
         return aten.cat(parts, 0)
 
-    def _move(self, direction: Tensor, length: Any) -> None:
+    def _move(self, direction: Tensor, length: object) -> None:
         start = 0
         for member in self._members:
             part = direction[start : start + member.numel()].view_as(member)

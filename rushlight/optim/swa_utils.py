@@ -233,7 +233,7 @@ class SWALR(LRScheduler):
         before, now = self._share(max(0, epoch - 1)), self._share(epoch)
         return [self._rate(group, before, now) for group in self.optimizer.param_groups]
 
-    def _rate(self, group: Any, before: float, now: float) -> Any:
+    def _rate(self, group: Any, before: float, now: float) -> object:
         end = group["swa_lr"]
         start = end if before == 1 else (group["lr"] - before * end) / (1 - before)
         return end * now + start * (1 - now)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..module_names import names_of
 
 __getattr__ = names_of(__name__)
 
 
-def is_from_package(obj: Any) -> bool:
+def is_from_package(obj: object) -> bool:
     """Whether an object's class comes out of a package: never."""
     del obj
     return False

@@ -191,7 +191,7 @@ class EventList(list[Any]):
         group_by_overload_name: bool = False,
     ) -> EventList:
         """Calls of one name together; by shapes and innermost lines too, if asked."""
-        found: dict[Any, FunctionEventAvg] = defaultdict(FunctionEventAvg)
+        found: dict[object, FunctionEventAvg] = defaultdict(FunctionEventAvg)
         for event in self:
             shapes = str(event.input_shapes) if group_by_input_shapes else ""
             lines = tuple(event.stack[:group_by_stack_n]) if group_by_stack_n else ()

@@ -169,7 +169,7 @@ class Recorder:
         frames.append((frame, span))
 
 
-def _sizes(value: object) -> list[Any]:
+def _sizes(value: object) -> list[object]:
     if isinstance(value, np.ndarray):
         return list(value.shape)
     if isinstance(value, list) and value and all(isinstance(e, np.ndarray) for e in value):

@@ -125,7 +125,7 @@ def _are(one: object, other: object, cls: Any) -> bool:
     return isinstance(one, cls) and isinstance(other, cls)
 
 
-def _in_order(keys: Any) -> list[Any]:
+def _in_order(keys: Any) -> list[object]:
     try:
         return sorted(keys)
     except TypeError:

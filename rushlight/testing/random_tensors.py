@@ -108,7 +108,9 @@ def _tensor(made: object) -> Tensor:
     return made
 
 
-def _uniform(sizes: list[Any], dtype: DType, device: Device, low: Number, high: Number) -> Tensor:
+def _uniform(
+    sizes: Sequence[object], dtype: DType, device: Device, low: Number, high: Number
+) -> Tensor:
     made = _tensor(eager_function("aten::empty")(sizes, dtype=dtype, device=device))
     if high - low <= finfo(dtype).max:
         return _tensor(made.uniform_(low, high))

@@ -48,7 +48,7 @@ def _within(
 
 
 def _generator_within(
-    make: Callable[[], AbstractContextManager[Any]], func: Callable[..., Any]
+    make: Callable[[], AbstractContextManager[object]], func: Callable[..., Any]
 ) -> Callable[..., Any]:
     @functools.wraps(func)
     def steps(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
@@ -81,7 +81,7 @@ class _DecoratorContextManager:
     def __enter__(self) -> Any:
         raise NotImplementedError
 
-    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> Any:
         raise NotImplementedError
 
     def clone(self) -> Self:
@@ -92,6 +92,6 @@ class _DecoratorContextManager:
 class _NoParamDecoratorContextManager(_DecoratorContextManager):
     """The same, put around a function without being called first."""
 
-    def __new__(cls, orig_func: Callable[..., Any] | None = None) -> Any:
+    def __new__(cls, orig_func: Callable[..., object] | None = None) -> Any:
         made = super().__new__(cls)
         return made if orig_func is None else made(orig_func)

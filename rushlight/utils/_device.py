@@ -35,11 +35,11 @@ class DeviceContext:
         self.device.__exit__(kind, error, trace)
 
 
-def device_decorator(device: Device | str, func: Callable[..., Any]) -> Callable[..., Any]:
+def device_decorator(device: Device | str, func: Callable[..., object]) -> Callable[..., Any]:
     """The function, which makes its tensors on a device."""
 
     @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> object:
         with DeviceContext(device):
             return func(*args, **kwargs)
 

@@ -7,7 +7,7 @@ become nodes by `register_pytree_node`.  Everything else, None too, is a leaf.
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, NamedTuple
 
@@ -157,7 +157,7 @@ class TreeSpec:
             )
         return self._built(iter(given))
 
-    def _built(self, leaves: Any) -> PyTree:
+    def _built(self, leaves: object) -> PyTree:
         made = [each._built(leaves) for each in self.children_specs]
         return SUPPORTED_NODES[self.type].unflatten_fn(made, self.context)
 
@@ -198,7 +198,7 @@ def _same_keys(spec: TreeSpec, context: Context) -> bool:
     return bool(spec.context == context)
 
 
-def _entered(tree: PyTree, kind: type) -> tuple[list[Any], Context]:
+def _entered(tree: PyTree, kind: type) -> tuple[list[object], Context]:
     if _kind(tree) is not kind:
         raise ValueError(f"Node type mismatch; expected {kind!r}, but got {type(tree)!r}.")
     return SUPPORTED_NODES[kind].flatten_fn(tree)
@@ -213,9 +213,10 @@ def register_pytree_node(
     unflatten_fn: Unflatten,
     *,
     serialized_type_name: str | None = None,
-    to_dumpable_context: Callable[[Context], Any] | None = None,
+    to_dumpable_context: Callable[[Context], object] | None = None,
     from_dumpable_context: Callable[[Any], Context] | None = None,
-    flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[KeyEntry, Any]], Context]] | None = None,
+    flatten_with_keys_fn: Callable[[Any], tuple[Sequence[tuple[KeyEntry, object]], Context]]
+    | None = None,
 ) -> None:
     """Have instances of a class be nodes.
 
@@ -283,40 +284,40 @@ def _keys(tree: Any) -> list[KeyEntry]:
     return [MappingKey(key) for key in tree]
 
 
-def _filled(values: Iterable[Any], context: Context) -> Any:
+def _filled(values: Iterable[object], context: Context) -> object:
     factory, keys = context
     return defaultdict(factory, zip(keys, values, strict=True))
 
 
-def _list_flatten(d: list[Any]) -> tuple[list[Any], Context]:
+def _list_flatten(d: Sequence[object]) -> tuple[list[object], Context]:
     """The elements of a list, for classes of lists of others."""
     return list(d), None
 
 
-def _list_unflatten(values: Iterable[Any], context: Context) -> list[Any]:
+def _list_unflatten(values: Iterable[object], context: Context) -> list[object]:
     """A list of its elements."""
     del context
     return list(values)
 
 
-def _list_flatten_with_keys(d: list[Any]) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+def _list_flatten_with_keys(d: Sequence[object]) -> tuple[list[tuple[KeyEntry, object]], Context]:
     """The elements of a list with their places."""
     return list(zip(_places(d), d, strict=True)), None
 
 
-def _dict_flatten(d: dict[Any, Any]) -> tuple[list[Any], Context]:
+def _dict_flatten(d: Mapping[object, object]) -> tuple[list[object], Context]:
     """The values of a dict, and its keys."""
     return list(d.values()), list(d)
 
 
-def _dict_unflatten(values: Iterable[Any], context: Context) -> dict[Any, Any]:
+def _dict_unflatten(values: Iterable[object], context: Context) -> dict[object, object]:
     """A dict of its values and keys."""
     return dict(zip(context, values, strict=True))
 
 
 def _dict_flatten_with_keys(
-    d: dict[Any, Any],
-) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    d: Mapping[object, object],
+) -> tuple[list[tuple[KeyEntry, object]], Context]:
     """The values of a dict with their keys."""
     return list(zip(_keys(d), d.values(), strict=True)), list(d)
 
@@ -357,7 +358,7 @@ _node(
 namedtuple = _NamedTuples
 
 
-def _is_namedtuple_instance(tree: Any) -> bool:
+def _is_namedtuple_instance(tree: object) -> bool:
     """Whether a value is a named tuple."""
     cls = type(tree)
     return issubclass(cls, tuple) and cls.__bases__ == (tuple,) and hasattr(cls, "_fields")
@@ -389,11 +390,11 @@ _is_leaf = tree_is_leaf
 
 def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
     """The leaves of a tree from left to right, and its structure."""
-    leaves: list[Any] = []
+    leaves: list[object] = []
     return leaves, _walk(tree, leaves, is_leaf)
 
 
-def _walk(tree: PyTree, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
+def _walk(tree: PyTree, leaves: list[object], is_leaf: IsLeaf) -> TreeSpec:
     if tree_is_leaf(tree, is_leaf):
         leaves.append(tree)
         return LeafSpec()
@@ -433,7 +434,7 @@ def tree_structure(tree: PyTree, is_leaf: IsLeaf = None) -> TreeSpec:
 
 
 def tree_map(
-    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
+    func: Callable[..., object], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
 ) -> PyTree:
     """A tree of what a function makes of the leaves, and of those of further trees there."""
     leaves, spec = tree_flatten(tree, is_leaf)
@@ -442,7 +443,7 @@ def tree_map(
 
 
 def tree_map_(
-    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
+    func: Callable[..., object], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
 ) -> PyTree:
     """Call a function for the leaves; the tree itself comes back."""
     leaves, spec = tree_flatten(tree, is_leaf)
@@ -458,25 +459,33 @@ def _chooses(wanted: Any) -> Callable[[Any], bool]:
     return lambda value: bool(wanted(value))
 
 
-def map_only(type_or_types_or_pred: Any, /) -> Callable[[Callable[[Any], Any]], Any]:
+def map_only(type_or_types_or_pred: object, /) -> Callable[[Callable[[Any], Any]], Any]:
     """Makes a function that leaves everything alone but values of the given types."""
     chosen = _chooses(type_or_types_or_pred)
 
-    def decorate(func: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def decorate(func: Callable[[Any], object]) -> Callable[[Any], object]:
         return lambda value: func(value) if chosen(value) else value
 
     return decorate
 
 
 def tree_map_only(
-    type_or_types_or_pred: Any, /, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
+    type_or_types_or_pred: object,
+    /,
+    func: Callable[[Any], object],
+    tree: PyTree,
+    is_leaf: IsLeaf = None,
 ) -> PyTree:
     """`tree_map` for leaves of given types; others stay."""
     return tree_map(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
 
 
 def tree_map_only_(
-    type_or_types_or_pred: Any, /, func: Callable[[Any], Any], tree: PyTree, is_leaf: IsLeaf = None
+    type_or_types_or_pred: object,
+    /,
+    func: Callable[[Any], object],
+    tree: PyTree,
+    is_leaf: IsLeaf = None,
 ) -> PyTree:
     """`tree_map_` for leaves of given types."""
     return tree_map_(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
@@ -517,7 +526,7 @@ def _broadcast_to_and_flatten(
     children, context = SUPPORTED_NODES[_kind(tree)].flatten_fn(tree)
     if len(children) != treespec.num_children or not _same_keys(treespec, context):
         return None
-    found: list[Any] = []
+    found: list[object] = []
     for child, spec in zip(children, treespec.children_specs, strict=True):
         part = _broadcast_to_and_flatten(child, spec, is_leaf)
         if part is None:
@@ -540,7 +549,7 @@ def tree_flatten_with_path(
     return list(_with_paths(tree, (), is_leaf)), tree_structure(tree, is_leaf)
 
 
-def _with_paths(tree: PyTree, path: KeyPath, is_leaf: IsLeaf) -> Iterable[tuple[KeyPath, Any]]:
+def _with_paths(tree: PyTree, path: KeyPath, is_leaf: IsLeaf) -> Iterable[tuple[KeyPath, object]]:
     if tree_is_leaf(tree, is_leaf):
         yield path, tree
         return
@@ -557,7 +566,7 @@ def tree_leaves_with_path(tree: PyTree, is_leaf: IsLeaf = None) -> list[tuple[Ke
 
 
 def tree_map_with_path(
-    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
+    func: Callable[..., object], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
 ) -> PyTree:
     """`tree_map` of a function that is given the way to each leaf too."""
     found, spec = tree_flatten_with_path(tree, is_leaf)
@@ -571,7 +580,7 @@ def keystr(kp: KeyPath) -> str:
     return "".join(map(str, kp))
 
 
-def key_get(obj: Any, kp: KeyPath) -> Any:
+def key_get(obj: object, kp: KeyPath) -> Any:
     """What a way leads to."""
     for key in kp:
         obj = key.get(obj)

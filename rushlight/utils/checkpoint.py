@@ -27,7 +27,7 @@ def checkpoint(function: Callable[..., object], *args: object, **kwargs: object)
 
 def checkpoint_sequential(functions: Any, segments: int, input: object, **kwargs: object) -> Any:
     """What a sequence of functions, or a Sequential, makes of an input."""
-    steps: Sequence[Callable[[Any], Any]] = (
+    steps: Sequence[Callable[[Any], object]] = (
         list(functions.children()) if hasattr(functions, "children") else list(functions)
     )
     for step in steps:
@@ -35,7 +35,7 @@ def checkpoint_sequential(functions: Any, segments: int, input: object, **kwargs
     return input
 
 
-def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+def get_device_states(*args: object) -> tuple[list[int], list[Any]]:
     """The devices of tensors other than the CPU, and their generators' states: none."""
     del args
     return [], []

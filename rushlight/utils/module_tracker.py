@@ -50,12 +50,12 @@ class ModuleTracker:
                 self._names.setdefault(below, f"{root}.{path}" if path else root)
         return self._names[module]
 
-    def _entered(self, module: Module, args: Any) -> None:
+    def _entered(self, module: Module, args: object) -> None:
         name = self._name(module)
         self.parents.add(name)
         self._watch(args, lambda: self.parents.discard(name))
 
-    def _left(self, module: Module, args: Any, output: Any) -> None:
+    def _left(self, module: Module, args: object, output: Any) -> None:
         name = self._name(module)
         self.parents.discard(name)
         self._watch(output, lambda: self._backward(name))
@@ -64,7 +64,7 @@ class ModuleTracker:
         self.is_bw = True
         self.parents.add(name)
 
-    def _watch(self, values: Any, then: Any) -> None:
+    def _watch(self, values: object, then: Any) -> None:
         """Do something when the gradient of a value is there."""
         for value in tree_leaves(values):
             if isinstance(value, Tensor) and value.requires_grad:

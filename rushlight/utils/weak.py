@@ -37,7 +37,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
         self.ref_type = ref_type
         self.update(dict or {})
 
-    def _forget(self, reference: Any) -> None:
+    def _forget(self, reference: object) -> None:
         self._entries.pop(reference, None)
 
     def __getitem__(self, key: Any) -> Any:
@@ -46,7 +46,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
     def __setitem__(self, key: Any, value: Any) -> None:
         self._entries[self.ref_type(key, self._forget)] = value
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         del self._entries[self.ref_type(key)]
 
     def __contains__(self, key: object) -> bool:

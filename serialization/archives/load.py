@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Any
 
 from ...interpreter.values.objects import ScriptObject
 from ..files.container import ArchiveReader
@@ -22,7 +21,7 @@ __all__ = ["NEWEST_VERSION", "archive_version", "load_archive", "old_meanings", 
 @within_limits("the archive")
 def load_archive(
     source: Readable,
-    extra_files: dict[str, Any] | None = None,
+    extra_files: dict[str, object] | None = None,
     limits: Limits = DEFAULT_LIMITS,
     trusted: bool = True,
     mapped: bool = False,

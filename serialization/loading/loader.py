@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from ...frontend.clock import OutOfTime
 from ...frontend.diagnostics import Collector
@@ -141,7 +141,7 @@ class Loader:
         self.importer.guard = self.guard
         self._defining: list[Function] = []
 
-    def load(self, extra_files: dict[str, Any] | None) -> ScriptObject:
+    def load(self, extra_files: dict[str, object] | None) -> ScriptObject:
         """The root object."""
         if self.guard is None:
             return self._load(extra_files)

@@ -67,7 +67,7 @@ class MobileModule:
 @within_limits("the archive")
 def load_mobile(
     source: Readable,
-    extra_files: dict[str, Any] | None = None,
+    extra_files: dict[str, object] | None = None,
     limits: Limits = DEFAULT_LIMITS,
     *,
     trusted: bool = True,
@@ -128,7 +128,7 @@ class _Loader:
             contents.constants, self.class_named, _no_call, contents.part, limits
         )
 
-    def load(self, extra_files: dict[str, Any] | None) -> MobileModule:
+    def load(self, extra_files: dict[str, object] | None) -> MobileModule:
         contents = self.contents
         unknown: dict[str, None] = {}
         codes = [self.code(function, unknown) for function in contents.functions]

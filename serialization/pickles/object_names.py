@@ -81,7 +81,7 @@ def found(module: str, name: str) -> Any:
         raise
 
 
-def _walk(module: object, name: str) -> Any:
+def _walk(module: object, name: str) -> object:
     for part in name.split("."):
         module = getattr(module, part)
     return module

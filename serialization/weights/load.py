@@ -34,7 +34,7 @@ def load_weights(
     *,
     trusted: bool = False,
     mapped: bool = False,
-) -> Any:
+) -> object:
     """What `torch.save` wrote: tensors and plain values; or the tensors of a safetensors file.
 
     Other Python objects are made if the file is `trusted`, which runs what it says.  `mapped` is as
@@ -76,7 +76,7 @@ def _other(title: str, kind: FileKind) -> Exception:
 
 def _load_zip(
     file: OpenedFile, kind: FileKind, limits: Limits, reader: type[WeightsReader], mapped: bool
-) -> Any:
+) -> object:
     archive = ArchiveReader(file, limits)
     title = archive.title
     if "data.pkl" not in archive or "constants.pkl" in archive:
@@ -129,7 +129,7 @@ class _LaterStorages(StorageReader):
             at += array.nbytes
 
 
-def _load_legacy(data: bytes, title: str, kind: type[WeightsReader]) -> Any:
+def _load_legacy(data: bytes, title: str, kind: type[WeightsReader]) -> object:
     """Three pickles that say what follows, the value, the storages' keys, the storages.
 
     The value is read before its storages are; where it depends on their contents (packed weights,

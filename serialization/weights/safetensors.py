@@ -68,7 +68,7 @@ def read_safetensors(file: OpenedFile) -> dict[str, Tensor]:
     return {place.name: _tensor(file, start, place) for place in places}
 
 
-def _header(file: OpenedFile, length: int) -> dict[str, Any]:
+def _header(file: OpenedFile, length: int) -> dict[str, object]:
     if length > _LONGEST_HEADER:
         message = f"{file.title} has a header of {length} bytes (the limit is {_LONGEST_HEADER})"
         raise archive_error("limit-exceeded", message)
@@ -91,7 +91,7 @@ def _header(file: OpenedFile, length: int) -> dict[str, Any]:
     return header
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ValueError("a name is there twice")

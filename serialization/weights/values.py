@@ -197,7 +197,7 @@ class Makers:
 
     # -- plain values
 
-    def ordered_dict(self, items: Any = ()) -> OrderedDict[Any, Any]:
+    def ordered_dict(self, items: Any = ()) -> OrderedDict[object, object]:
         """An `OrderedDict`, mostly empty at first."""
         return OrderedDict(items)
 

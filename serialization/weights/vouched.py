@@ -28,7 +28,7 @@ def named(things: Iterable[Vouched]) -> dict[str, Any]:
     Raises:
         ValueError: a tuple of something else than a class or function and its name.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for each in things:
         if isinstance(each, tuple):
             if len(each) != 2 or not isinstance(each[1], str):

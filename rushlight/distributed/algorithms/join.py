@@ -42,7 +42,7 @@ class Joinable(ABC):
         self._join_config = _JoinConfig()
 
     @abstractmethod
-    def join_hook(self, **kwargs: Any) -> JoinHook:
+    def join_hook(self, **kwargs: object) -> JoinHook:
         """What to do when there are no batches left; options are those of `Join`."""
 
     @property

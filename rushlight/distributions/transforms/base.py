@@ -22,7 +22,7 @@ def check_length(is_enough: bool) -> None:
         raise ValueError("Too few dimensions on input")
 
 
-def _is_equal(ours: Any, theirs: Any) -> bool:
+def _is_equal(ours: object, theirs: Any) -> bool:
     if isinstance(ours, Tensor) or isinstance(theirs, Tensor):
         return bool((ours == theirs).all())
     return bool(ours == theirs)

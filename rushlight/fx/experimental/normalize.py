@@ -32,7 +32,7 @@ class NormalizeArgs(Transformer):
         return made
 
     def call_function(
-        self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, Any]
+        self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, object]
     ) -> Any:
         """A call of a function in its normal form."""
         assert callable(target)
@@ -43,7 +43,7 @@ class NormalizeArgs(Transformer):
         return super().call_function(target, args, kwargs)
 
     def call_module(
-        self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, Any]
+        self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, object]
     ) -> Any:
         """A call of a layer in its normal form."""
         only = self.normalize_to_only_use_kwargs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ... import nn
@@ -97,7 +97,7 @@ def remove_dropout(model: Module) -> Module:
         """Gives what a dropout is given."""
 
         def call_module(
-            self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, Any]
+            self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, object]
         ) -> Any:
             """Leave dropouts out."""
             if isinstance(self.submodules[str(target)], nn.Dropout):
@@ -122,7 +122,7 @@ def extract_subgraph(
 
 def optimize_for_inference(
     model: Module,
-    pass_config: dict[str, Any] | None = None,
+    pass_config: Mapping[str, object] | None = None,
     tracer: type[Tracer] = Tracer,
 ) -> Module:
     """A model for inference: batch norms fused, dropouts removed.

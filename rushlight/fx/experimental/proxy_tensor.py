@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ...module_names import names_of
 
 __all__ = ["get_proxy_mode", "make_fx", "maybe_disable_fake_tensor_mode"]
 
 
-def make_fx(f: Callable[..., Any], *args: Any, **kwargs: Any) -> NoReturn:
+def make_fx(f: Callable[..., object], *args: object, **kwargs: object) -> NoReturn:
     """The graph of a function's operators.
 
     Raises:

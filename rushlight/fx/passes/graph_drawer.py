@@ -85,7 +85,7 @@ class FxGraphDrawer:
         """All pictures by name."""
         return self._dot_graphs
 
-    def _to_dot(self, module: GraphModule, name: str) -> Any:
+    def _to_dot(self, module: GraphModule, name: str) -> object:
         try:
             import pydot  # type: ignore[import-not-found,import-untyped,unused-ignore]
         except ModuleNotFoundError:

@@ -52,7 +52,7 @@ class OperatorSupport(OperatorSupportBase):
 
 
 def _get_arg_dtype(arg: Node) -> Any:
-    meta: Any = arg.meta.get("tensor_meta")
+    meta: object = arg.meta.get("tensor_meta")
     return meta.dtype if hasattr(meta, "dtype") else arg.meta.get("type")
 
 

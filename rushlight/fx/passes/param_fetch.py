@@ -53,7 +53,7 @@ def extract_attrs_for_lowering(mod: Module) -> dict[str, Any]:
             "upgrade the module_fetch_book, open an issue and @842974287 or report a bug to "
             "AIACC team directly."
         )
-    found: dict[str, Any] = {"name": name}
+    found: dict[str, object] = {"name": name}
     for each in names:
         found[each] = getattr(mod, matching(each, mod._version))
     return found

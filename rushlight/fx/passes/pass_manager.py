@@ -27,7 +27,7 @@ def inplace_wrapper(fn: Pass) -> Pass:
     """A function that gives its first argument, whatever the given one gives."""
 
     @wraps(fn)
-    def wrapped(gm: Any, *args: Any, **kwargs: Any) -> Any:
+    def wrapped(gm: object, *args: object, **kwargs: object) -> object:
         fn(gm, *args, **kwargs)
         return gm
 
@@ -38,7 +38,7 @@ def log_hook(fn: Pass, level: int = logging.INFO) -> Pass:
     """The function, which tells the log what it gives."""
 
     @wraps(fn)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> object:
         value = fn(*args, **kwargs)
         logger.log(level, "Ran pass %s\t Return value: %s", fn, value)
         return value
@@ -58,7 +58,7 @@ def loop_pass(
         raise AssertionError("Exactly one of `n_iter`or `predicate` must be specified.")
 
     @wraps(base_pass)
-    def looped(source: Any) -> Any:
+    def looped(source: object) -> object:
         if n_iter is not None:
             for _ in range(n_iter):
                 source = base_pass(source)

@@ -31,7 +31,7 @@ class TensorMetadata(NamedTuple):
     qparams: dict[str, Any]
 
 
-def _quantization(tensor: Any) -> dict[str, Any]:
+def _quantization(tensor: Any) -> dict[str, object]:
     scheme = tensor.qscheme()
     known = {"qscheme": scheme}
     if scheme != 1 and "channel" not in str(scheme):
@@ -98,6 +98,6 @@ class ShapeProp(Interpreter):
         n.meta["type"] = type(result)
         return result
 
-    def propagate(self, *args: Any) -> Any:
+    def propagate(self, *args: object) -> Any:
         """Run the whole graph."""
         return super().run(*args)

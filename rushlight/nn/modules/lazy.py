@@ -49,7 +49,7 @@ class LazyModuleMixin(_Base):
         return any(is_lazy(tensor) for tensor in itertools.chain(*tables))
 
     def _save_to_state_dict(
-        self, destination: dict[str, Any], prefix: str, keep_vars: bool
+        self, destination: dict[str, object], prefix: str, keep_vars: bool
     ) -> None:
         skipped = self._non_persistent_buffers_set
         own = itertools.chain(

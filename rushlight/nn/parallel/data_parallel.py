@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..modules.module import Module
@@ -32,11 +33,11 @@ class DataParallel(Module):
 
 def data_parallel(
     module: Module,
-    inputs: Any,
+    inputs: object,
     device_ids: object = None,
     output_device: object = None,
     dim: int = 0,
-    module_kwargs: dict[str, Any] | None = None,
+    module_kwargs: Mapping[str, object] | None = None,
 ) -> Any:
     """What a module makes of inputs, on the only device."""
     del device_ids, output_device, dim

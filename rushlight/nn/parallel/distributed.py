@@ -73,7 +73,7 @@ class DistributedDataParallel(Module):
         del arguments, options
         yield
 
-    def register_comm_hook(self, state: Any, hook: Any) -> None:
+    def register_comm_hook(self, state: object, hook: object) -> None:
         """Say how gradients are exchanged, which they are not."""
 
     def _set_static_graph(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..modules.module import Module
@@ -17,8 +17,8 @@ def replicate(network: Module, devices: Sequence[object], detach: bool = False) 
 
 def parallel_apply(
     modules: Sequence[Module],
-    inputs: Sequence[Any],
-    kwargs_tup: Sequence[dict[str, Any]] | None = None,
+    inputs: Sequence[object],
+    kwargs_tup: Sequence[Mapping[str, object]] | None = None,
     devices: Sequence[object] | None = None,
 ) -> list[Any]:
     """Each module called with its arguments.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...ops.eager.dispatch import eager_function
@@ -16,7 +16,7 @@ def is_namedtuple(obj: object) -> bool:
     return isinstance(obj, tuple) and hasattr(obj, "_asdict") and hasattr(obj, "_fields")
 
 
-def scatter(inputs: Any, target_gpus: Sequence[object], dim: int = 0) -> Any:
+def scatter(inputs: object, target_gpus: Sequence[object], dim: int = 0) -> Any:
     """For each target what it gets of the inputs: tensors are cut, the rest is shared."""
     count = len(target_gpus)
     if isinstance(inputs, Tensor):
@@ -35,13 +35,13 @@ def scatter(inputs: Any, target_gpus: Sequence[object], dim: int = 0) -> Any:
     return [inputs] * count
 
 
-def _pieces(parts: Any, target_gpus: Sequence[object], dim: int) -> list[Any]:
+def _pieces(parts: Any, target_gpus: Sequence[object], dim: int) -> list[object]:
     return [scatter(each, target_gpus, dim) for each in parts]
 
 
 def scatter_kwargs(
-    inputs: tuple[Any, ...],
-    kwargs: dict[str, Any] | None,
+    inputs: tuple[object, ...],
+    kwargs: Mapping[str, object] | None,
     target_gpus: Sequence[object],
     dim: int = 0,
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

@@ -183,7 +183,7 @@ def _parametrized_class(module: Module) -> None:
             "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training"
         )
 
-    def deepcopy(self: object, memo: dict[int, object]) -> Any:
+    def deepcopy(self: object, memo: dict[int, object]) -> object:
         made = self.__new__(self.__class__)
         memo[id(self)] = made
         made.__dict__ = copy.deepcopy(self.__dict__, memo)

@@ -59,7 +59,9 @@ def random_unstructured(module: M, name: str, amount: Amount) -> M:
     return module
 
 
-def l1_unstructured(module: M, name: str, amount: Amount, importance_scores: Any = None) -> M:
+def l1_unstructured(
+    module: M, name: str, amount: Amount, importance_scores: Tensor | None = None
+) -> M:
     """Prune the elements (or those whose scores are) nearest to zero: a share, or so many."""
     L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
     return module
@@ -72,7 +74,12 @@ def random_structured(module: M, name: str, amount: Amount, dim: int) -> M:
 
 
 def ln_structured(
-    module: M, name: str, amount: Amount, n: Any, dim: int, importance_scores: Any = None
+    module: M,
+    name: str,
+    amount: Amount,
+    n: float | str,
+    dim: int,
+    importance_scores: Tensor | None = None,
 ) -> M:
     """Prune the slices along `dim` of the least norm of order `n`: a share, or so many."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
@@ -86,7 +93,7 @@ def custom_from_mask(module: M, name: str, mask: Tensor) -> M:
 
 
 def global_unstructured(
-    parameters: Any, pruning_method: Any, importance_scores: Any = None, **kwargs: Any
+    parameters: object, pruning_method: Any, importance_scores: object = None, **kwargs: Any
 ) -> None:
     """Prune several parameters, (module, name) each, as if they were one vector.
 

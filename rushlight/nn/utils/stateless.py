@@ -15,7 +15,7 @@ __all__ = ["call_with", "functional_call"]
 
 def _places(module: Module) -> dict[str, list[tuple[dict[str, Any], str]]]:
     """Where the tensors lie: a tensor under several names, each with all places of it."""
-    names: dict[str, tuple[dict[str, Any], str]] = {}
+    names: dict[str, tuple[dict[str, object], str]] = {}
     for path, inner in module.named_modules(remove_duplicate=False):
         for table in (inner._parameters, inner._buffers):
             for name, value in table.items():
@@ -24,9 +24,9 @@ def _places(module: Module) -> dict[str, list[tuple[dict[str, Any], str]]]:
     return {key: [place] for key, place in names.items()}
 
 
-def _tied(places: dict[str, list[tuple[dict[str, Any], str]]]) -> None:
+def _tied(places: dict[str, list[tuple[dict[str, object], str]]]) -> None:
     """Let names of one tensor stand for all its places."""
-    by_tensor: dict[int, list[tuple[dict[str, Any], str]]] = {}
+    by_tensor: dict[int, list[tuple[dict[str, object], str]]] = {}
     for found in places.values():
         table, name = found[0]
         by_tensor.setdefault(id(table[name]), []).append((table, name))
@@ -71,7 +71,7 @@ def call_with(
     module: Module,
     parameters_and_buffers: Any,
     args: object = None,
-    kwargs: dict[str, Any] | None = None,
+    kwargs: Mapping[str, object] | None = None,
     *,
     tie_weights: bool = True,
     strict: bool = False,
@@ -94,7 +94,7 @@ def functional_call(
     module: Module,
     parameters_and_buffers: object,
     args: object = None,
-    kwargs: dict[str, Any] | None = None,
+    kwargs: Mapping[str, object] | None = None,
     *,
     tie_weights: bool = True,
     strict: bool = False,

@@ -49,7 +49,7 @@ def trim_sigfig(x: float, n: int) -> float:
     return float(np.round(x / scale)) * scale
 
 
-def ordered_unique(elements: Iterable[Any]) -> list[Any]:
+def ordered_unique(elements: Iterable[object]) -> list[Any]:
     """Each element once, in the order of their first places."""
     return list(dict.fromkeys(elements))
 

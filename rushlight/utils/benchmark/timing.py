@@ -139,7 +139,7 @@ class Timer:
                 if (enough and made.meets_confidence(threshold)) or sum(times) > max_run_time:
                     return made
 
-    def collect_callgrind(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def collect_callgrind(self, *args: object, **kwargs: object) -> NoReturn:
         """Counting of instructions, which is not here.
 
         Raises:

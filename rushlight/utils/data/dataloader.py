@@ -96,7 +96,7 @@ class DataLoader:
         """One pass over the set; classes derived from this one may give another."""
         return _SingleProcessDataLoaderIter(self)
 
-    def _batches(self) -> Iterator[Any]:
+    def _batches(self) -> Iterator[object]:
         if isinstance(self.dataset, IterableDataset):
             yield from self._of_stream(iter(self.dataset))
             return

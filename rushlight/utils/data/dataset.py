@@ -26,7 +26,7 @@ class Dataset(Generic[Sample]):
     def __getitem__(self, index: Any) -> Sample:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
-    def __add__(self, other: Dataset[Any]) -> ConcatDataset:
+    def __add__(self, other: Dataset[object]) -> ConcatDataset:
         return ConcatDataset([self, other])
 
 
@@ -36,7 +36,7 @@ class IterableDataset(Dataset[Sample]):
     def __iter__(self) -> Iterator[Sample]:
         raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
 
-    def __add__(self, other: Dataset[Any]) -> Any:
+    def __add__(self, other: Dataset[object]) -> Any:
         return ChainDataset([self, other])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -96,7 +96,7 @@ class SubgraphMatcher:
         right = get_attr(gn.graph.owning_module, str(gn.target))
         return isinstance(left, Tensor) and isinstance(right, Tensor)
 
-    def _match_literals(self, pn: Any, gn: Any, match: InternalMatch) -> bool:
+    def _match_literals(self, pn: object, gn: object, match: InternalMatch) -> bool:
         """Values of which one at most is a node."""
         if isinstance(pn, Node):
             if pn.op != "placeholder" or self.match_placeholder:
@@ -143,14 +143,14 @@ class SubgraphMatcher:
         ordered = {key: right.kwargs[key] for key in left.kwargs}
         return self._match_values(left.kwargs, ordered, match)
 
-    def _match_values(self, left: Any, right: Any, match: InternalMatch) -> bool:
+    def _match_values(self, left: object, right: object, match: InternalMatch) -> bool:
         mine, my_spec = tree_flatten(left)
         others, other_spec = tree_flatten(right)
         if my_spec != other_spec:
             return False
         return all(map(lambda a, b: self._match_value(a, b, match), mine, others))
 
-    def _match_value(self, left: Any, right: Any, match: InternalMatch) -> bool:
+    def _match_value(self, left: object, right: object, match: InternalMatch) -> bool:
         if isinstance(left, Node) and isinstance(right, Node):
             return self._match_nodes(left, right, match)
         if self.ignore_literals and not isinstance(left, Node) and not isinstance(right, Node):
@@ -159,7 +159,7 @@ class SubgraphMatcher:
 
     # -- whole matches -------------------------------------------------------------------------
 
-    def _is_contained(self, nodes_map: dict[Node, Any]) -> bool:
+    def _is_contained(self, nodes_map: Mapping[Node, object]) -> bool:
         """Whether nothing outside needs a value from the middle of a match."""
         inside = {
             gn: pn

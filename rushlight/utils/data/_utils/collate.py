@@ -25,7 +25,7 @@ def default_convert(data: Any) -> Any:
     return _inside(data, default_convert)
 
 
-def _inside(data: Any, convert: Callable[[Any], Any]) -> Any:
+def _inside(data: object, convert: Callable[[Any], Any]) -> object:
     if isinstance(data, Mapping):
         return {key: convert(value) for key, value in data.items()}
     if isinstance(data, tuple) and hasattr(data, "_fields"):
@@ -76,14 +76,14 @@ def default_collate(batch: Sequence[Any]) -> Any:
     return collate(batch, collate_fn_map=default_collate_fn_map)
 
 
-def _entry(first: object, table: _Table) -> Callable[..., Any] | None:
+def _entry(first: object, table: _Table) -> Callable[..., object] | None:
     kind = type(first)
     if kind in table:
         return table[kind]
     return next((function for key, function in table.items() if isinstance(first, key)), None)
 
 
-def _stacked(batch: Sequence[Any], *, collate_fn_map: object = None) -> Any:
+def _stacked(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
     return public_names()["stack"](list(batch), 0)
 
 
@@ -94,20 +94,20 @@ def _arrays(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> An
     return collate(tensors, collate_fn_map=collate_fn_map)
 
 
-def _array_elements(batch: Sequence[Any], *, collate_fn_map: object = None) -> Any:
+def _array_elements(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
     return public_names()["as_tensor"](batch)
 
 
-def _floats(batch: Sequence[Any], *, collate_fn_map: object = None) -> Any:
+def _floats(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
     names = public_names()
     return names["tensor"](batch, dtype=names["float64"])
 
 
-def _integers(batch: Sequence[Any], *, collate_fn_map: object = None) -> Any:
+def _integers(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
     return public_names()["tensor"](batch)
 
 
-def _as_it_is(batch: Sequence[Any], *, collate_fn_map: object = None) -> Any:
+def _as_it_is(batch: Sequence[object], *, collate_fn_map: object = None) -> object:
     return batch
 
 

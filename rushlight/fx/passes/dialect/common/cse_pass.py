@@ -21,7 +21,7 @@ class CSEPass(PassBase):
     def call(self, graph_module: GraphModule) -> PassResult:
         """Change the module's graph and recompile it."""
         graph = graph_module.graph
-        known: dict[Any, Node] = {}
+        known: dict[object, Node] = {}
         changed = False
         for node in list(graph.nodes):
             if node.op != "call_function" or node.target in self.banned_ops or node.is_impure():
