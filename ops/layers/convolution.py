@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import LARGE, blas, family
+from ..kernels.precision import PRECISION
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
@@ -41,7 +42,7 @@ from .convolution_checks import (
 )
 from .transposed_convolution import in_parts
 
-__all__ = ["batched", "convolution"]
+__all__ = ["batched", "convolution", "weight_gradient"]
 
 _FLOAT32: Final = np.dtype(np.float32)
 _PARTS_LEAST: Final = 1 << 18
@@ -286,6 +287,27 @@ def _transposed_natively(
         return _filled(_natively(x, part, None, count, [1] * len(pads), pads, far, groups))
 
     return in_parts(input, weight, stride, padding, dilation, output, groups, convolve)
+
+
+def weight_gradient(
+    input: Array,
+    grad: Array,
+    shape: Ints,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    groups: int,
+) -> Array | None:
+    """The gradient of a weight of that shape by native code, if it is large and there is any: of a
+    convolution of float32 over one or two dimensions, given the gradient of its result."""
+    if not input.dtype is _FLOAT32 is grad.dtype or grad.size * prod(shape[1:]) < _PARTS_LEAST:
+        return None
+    native = family("convolution_gradients")
+    if native is None or PRECISION.convolutions_may_be_short:
+        return None
+    settings = tuple(stride), tuple(padding), tuple(dilation), groups
+    made: Array | None = native.of_weights(input[...], grad[...], shape, *settings)
+    return made
 
 
 def _convolve(

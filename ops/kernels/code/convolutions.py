@@ -6,6 +6,7 @@ few channels to fill a vector.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any, Final, NamedTuple
 
@@ -24,7 +25,7 @@ from .padded_planes import padded_lying, padded_planes
 from .run import run
 from .target import host
 
-__all__ = ["Convolution", "Settled", "in_pairs", "settled", "takes_pairs"]
+__all__ = ["Convolution", "Settled", "Sums", "in_pairs", "planned", "settled", "takes_pairs"]
 
 F: Final = np.float32
 _ITEM: Final = 1 << 21
@@ -202,40 +203,62 @@ def _sums_plan(
     dilation: Any,
     groups: int,
 ) -> Any:
-    made, pixels, depth = weight[0] // groups, prod(output), prod(weight[1:])
+    windows = tuple(s * step for s, step in zip(steps[2:], stride, strict=True))
+    if windows[:2] == (windows[1] * output[1], windows[2] * output[2]):
+        output = 1, 1, prod(output)  # windows follow each other at equal distances
+    far = [step * d for step, d in zip(steps[2:], dilation, strict=True)]
+    sums_of = Sums(
+        (seen[0], groups, weight[0] // groups), output, windows, weights, prod(weight[2:])
+    )
+    return planned(sums_of, steps[0], steps[1] * weight[1], [steps[1], *far], weight[1:])
+
+
+class Sums(NamedTuple):
+    """What a kernel sums: samples, groups and channels made of each; rows of windows in planes, and
+    the steps between them in bytes; weights of a channel, and how many for one of the input."""
+
+    channels: tuple[int, int, int]
+    space: tuple[int, int, int]
+    windows: tuple[int, int, int]
+    weights: int
+    window: int
+
+
+def planned(what: Sums, sample: int, group: int, steps: Sequence[int], shape: Sequence[int]) -> Any:
+    """The numbers of a kernel for it: steps to the next sample and group, in bytes, and those in a
+    window, whose numbers have a shape."""
+    samples, groups, made = what.channels
+    pixels, depth = prod(what.space), prod(shape)
     wide = sums.channels_of_panel(host())
     panels = -(-made // wide)
     chunks = -(-pixels // max(_STEP, _ITEM // (depth * wide)))
     chunk = -(-pixels // (chunks * _STEP)) * _STEP
     chunks = -(-pixels // chunk)
-    plane, row, column = (s * step for s, step in zip(steps[2:], stride, strict=True))
-    if (plane, row) == (row * output[1], column * output[2]):
-        output = 1, 1, pixels  # windows follow each other at equal distances
-    last_row, last_column = (output[1] - 1) * row, (output[2] - 1) * column
+    plane, row, column = what.windows
+    last_row, last_column = (what.space[1] - 1) * row, (what.space[2] - 1) * column
     sizes = {
-        "items": groups * panels * seen[0] * chunks,
+        "items": groups * panels * samples * chunks,
         "chunks": chunks,
         "chunk": chunk,
-        "samples": seen[0],
+        "samples": samples,
         "panels": panels,
         "made": made,
         "depth": depth,
-        "slot": sums.slot_size(weights, host()),
-        "weights": weights,
-        "window": prod(weight[2:]),
+        "slot": sums.slot_size(what.weights, host()),
+        "weights": what.weights,
+        "window": what.window,
         "pixels": pixels,
-        "width": output[2],
-        "height": output[1],
+        "width": what.space[2],
+        "height": what.space[1],
         "next_column": column,
         "next_row": row - last_column,
         "next_plane": plane - last_row - last_column,
         "x_row": row,
         "x_plane": plane,
-        "x_sample": steps[0],
-        "x_group": steps[1] * weight[1],
+        "x_sample": sample,
+        "x_group": group,
     }
-    far = [step * d for step, d in zip(steps[2:], dilation, strict=True)]
-    return _numbers(sums, sizes, [steps[1], *far], weight[1:])
+    return _numbers(sums, sizes, steps, shape)
 
 
 def _strips_plan(

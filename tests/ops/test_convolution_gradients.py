@@ -1,0 +1,71 @@
+"""Gradients of convolutions' weights by kernels, against those of float64 by NumPy."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rushlight as torch
+from rushlight.ops.kernels import family
+from rushlight.ops.layers.convolution import weight_gradient
+
+pytestmark = pytest.mark.skipif(
+    family("convolution_gradients") is None, reason="no native code here"
+)
+F = torch.nn.functional
+SMALL = st.integers(1, 3)
+
+
+def _gradients(
+    dtype: torch.dtype,
+    sizes: tuple[int, ...],
+    made: int,
+    size: list[int],
+    settings: tuple[int, ...],
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Of the weight, and of the same with the gradient's own graph."""
+    torch.manual_seed(3)
+    x = torch.randn(*sizes).to(dtype)
+    weight = torch.randn(made, sizes[1] // settings[3], *size).to(dtype).requires_grad_()
+    convolve = F.conv1d if len(size) == 1 else F.conv2d
+    y = convolve(x, weight, None, *settings)
+    g = torch.randn(*y.shape).to(dtype)
+    (quick,) = torch.autograd.grad(y, [weight], [g], retain_graph=True)
+    (slow,) = torch.autograd.grad(y, [weight], [g], create_graph=True)
+    return quick, slow.detach()
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    st.sampled_from([1, 2, 5, 6]),
+    st.tuples(SMALL, st.integers(1, 9), st.sampled_from([8, 17, 50])),
+    st.lists(SMALL, min_size=1, max_size=2),
+    st.tuples(SMALL, st.integers(0, 2), st.integers(1, 2)),
+)
+def test_gradients_of_weights(
+    batch: int, channels: tuple[int, int, int], size: list[int], given: tuple[int, int, int]
+) -> None:
+    groups, inside, outside = channels
+    sizes = batch, groups * inside, *(25, 40)[-len(size) :]
+    call = sizes, groups * outside, size, (*given, groups)
+    found, _ = _gradients(torch.float32, *call)
+    _, wanted = _gradients(torch.float64, *call)
+    torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=2e-3)
+
+
+def test_what_is_computed_natively() -> None:
+    x, grad = torch.randn(6, 16, 20, 20), torch.randn(6, 24, 20, 20)
+    given = [1, 1], [1, 1], [1, 1]
+    threads, found = torch.get_num_threads(), []
+    try:
+        for count in (1, 2, 3):
+            torch.set_num_threads(count)
+            found.append(weight_gradient(x.numpy(), grad.numpy(), (24, 16, 3, 3), *given, 1))
+    finally:
+        torch.set_num_threads(threads)
+    assert found[0] is not None
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+    few = torch.randn(6, 4, 20, 20).numpy()
+    assert weight_gradient(x.numpy(), few, (4, 16, 3, 3), *given, 1) is None
+    assert weight_gradient(x.numpy(), grad.numpy(), (24, 16, 9, 3), *given, 1) is None
