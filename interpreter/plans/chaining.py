@@ -7,11 +7,15 @@ give the bits of the forwards (see `ops/kernels/code`), so nobody sees the diffe
 
 Whatever does not fit ends the chain early: the array is filled, and the operators are called.  So
 it is while a kernel is being compiled.
+
+A chain whose operators stand one right after the other is one call (`whole`), which native code
+knows beforehand once the plan has run often (`direct_calls`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -19,6 +23,7 @@ import numpy as np
 from ...ops.kernels import family
 from ...ops.table.formula import Formula
 from ...ops.table.record import Later, Operator
+from ..code.outside import comes_from_outside
 from .compiling import Compiling
 
 __all__ = ["Chain", "Link"]
@@ -107,6 +112,10 @@ def _lies_like(value: Any, out: Any) -> bool:
     return bool(value.flags.c_contiguous and value.flags.aligned)
 
 
+def _count_others(places: Sequence[bool]) -> int:
+    return len(places) - sum(places)
+
+
 class Chain:
     """Operators that follow each other: `begin`, then `join` for each of the `links`.
 
@@ -117,24 +126,58 @@ class Chain:
     def __init__(self, head: Operator, links: Sequence[Link]) -> None:
         self._head = head
         self._links = links
+        self.is_known = head.scales is not None
+        """Whether native code may know what `whole` does: nothing follows from what arrays hold."""
         self._ways: dict[object, tuple[Any, Compiling]] = {}
         self._passed: set[int] = set()
 
     def begin(self, *given: Any) -> tuple[Any, _Work | None]:
         """Check the operands of the first operator, and make its result without filling it."""
+        work = self._begun(given)
+        if work is None:
+            return self._head.forward(*given), None
+        return work.later.out, work
+
+    def _begun(self, given: Sequence[Any]) -> _Work | None:
         head = self._head
         if head.scales is not None:
             scales = head.scales(*given)
             if scales is not None:
                 work = _Work(family("batch_norms").Elements(given[0]))
                 work.scale(*scales)
-                work.calls.append((head, given))
-                return work.later.out, work
+                work.calls.append((head, tuple(given)))
+                return work
         elif head.later is not None:
             later = head.later(*given)
             if later is not None:
-                return later.out, _Work(later)
-        return head.forward(*given), None
+                return _Work(later)
+        return None
+
+    def whole(self, own: Sequence[Sequence[bool]], *given: Any) -> Any:
+        """All of a chain at once, of the operands that come from outside: those of the first
+        operator, then those of each link but where `own` says that it takes what there is by then.
+
+        None if the plan's lines have to do it.
+        """
+        try:
+            return self._whole(own, given)
+        except Exception as error:  # which they raise again, at their places
+            if comes_from_outside(error):
+                raise
+            return None
+
+    def _whole(self, own: Sequence[Sequence[bool]], given: Sequence[Any]) -> Any:
+        others = iter(given)
+        work = self._begun(list(islice(others, len(given) - sum(map(_count_others, own)))))
+        if work is None:
+            return None
+        for index, places in enumerate(own):
+            operands = tuple([work.later.out if is_own else next(others) for is_own in places])
+            if not self._takes(index, work, operands):
+                return None
+            work.calls.append((self._links[index].entry, operands))
+        self.finish(work)
+        return work.later.out
 
     def join(self, index: int, work: _Work, *given: Any) -> tuple[Any, _Work | None]:
         """Do what a link does, if it can be done later, else now."""

@@ -7,7 +7,7 @@ operators, types and other constants are reached by number (`o3`, `t1`, `c2`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeGuard
@@ -19,16 +19,15 @@ from ...ops.kernels import LARGE as JOINED
 from ...ops.table.direct import has_direct_form
 from ...ops.table.inline import ORDINARY, Inline, is_constant
 from ...ops.table.record import Operator
-from ...typecheck.class_types import ClassType
-from ...typecheck.types import BOOL, FLOAT, INT, STRING
 from ..bounds.guard import OPERATOR, REGION
 from ..code.code import Branch, Code, Region, Repeat, Step, place_of
 from ..code.instructions import ROWS, read_numbers, row
 from ..code.invariant import constant_reads
 from ..code.reuse import LARGE
-from .chains import find_chains
+from .chains import Found, find_chains
 from .groups import Run, find_runs
 from .loop_tests import loop_test
+from .slots import created_once, is_plain_slot
 
 __all__ = ["PlanSource", "write_plan"]
 
@@ -63,14 +62,15 @@ class PlanSource:
     """A plan's text, and for each of its lines the step it was written from.
 
     `numbers` are the constants that the text wants as arrays of float32, `direct` the operators
-    that it may call by their direct forms, `named` what the forms of
-    operators name.
+    that it may call by their direct forms, `whole` the chains that it may, by name, and `named`
+    what the forms of operators name.
     """
 
     lines: list[str] = field(default_factory=list)
     steps: list[Step | None] = field(default_factory=list)
     numbers: set[int] = field(default_factory=set)
     direct: set[int] = field(default_factory=set)
+    whole: dict[str, Callable[..., object]] = field(default_factory=dict)
     named: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -106,7 +106,7 @@ def write_plan(
         writer.source.add(1, "used = 0")
     begin = len(writer.source.lines)
     writer.region(code.body, 1, code.nodes[-1])
-    if writer.source.direct:
+    if writer.source.direct or writer.source.whole:
         writer.source.lines.insert(begin, " if trial: tick()")
         writer.source.steps.insert(begin, None)
     return writer.source
@@ -140,8 +140,9 @@ class _Writer:
         self._tests: dict[int, tuple[Step, Step]] = {}
         self._written: set[int] = set()
         self._freed: frozenset[str] = frozenset()
-        self._created = _created_once(code)
+        self._created = created_once(code)
         self._ends: dict[int, str] = {}
+        self._whole: dict[int, tuple[str, Found]] = {}
 
     def region(self, region: Region, depth: int, node: Node, *, is_round: bool = False) -> None:
         """Write the parts of a region; there is at least one line."""
@@ -169,7 +170,9 @@ class _Writer:
         position = 0
         while position < len(region):
             run = runs.get(position)
-            if run is None:
+            if id(region[position]) in self._whole:
+                position = self._whole_chain(region, position, depth, chained)
+            elif run is None:
                 self._chained_part(region, position, depth, chained.get(position, ""))
                 position += 1
             else:
@@ -188,10 +191,42 @@ class _Writer:
             for index, place in enumerate(each.links):
                 found[place] = f"{name}_{index}"
                 self.source.named[found[place]] = partial(each.chain.join, index)
+            between = set(range(position + 1, each.links[-1])) - set(each.links)
+            if each.chain.is_known and all(_is_free(region[place]) for place in between):
+                self._whole[id(region[position])] = name, each
             if each.ended_by:
                 self.source.named[f"{name}_end"] = each.chain.finish
                 self._ends |= dict.fromkeys(map(id, each.ended_by), f"{name}_end")
         return found
+
+    def _whole_chain(
+        self, region: Region, position: int, depth: int, chained: dict[int, str]
+    ) -> int:
+        """A chain with nothing between its operators but what empties registers; where it ends."""
+        name, (chain, links, _) = self._whole[id(region[position])]
+        whole = [step for step in region[position : links[-1] + 1] if isinstance(step, Step)]
+        steps = [step for step in whole if not _is_free(step)]
+        head, own, given = steps[0], list[tuple[bool, ...]](), list[str]()
+        for before, step in zip([None, *steps[:-1]], steps, strict=True):
+            mine = tuple(before and each is before.node.output for each in step.node.inputs)
+            values = map(self._value, read_numbers(step.instruction))
+            given += [each for each, is_own in zip(values, mine, strict=True) if not is_own]
+            own.append(tuple(map(bool, mine)))
+        self.source.whole[name] = partial(chain.whole, tuple(own[1:]))
+        call = f"(made := d{name}({', '.join(given)}))"
+        test = f"if warm{name} and {given[0]}.size >= {BEGUN} and {call} is not None:"
+        self.source.add(depth, test, head)
+        goal = steps[-1].instruction[1]
+        assert isinstance(goal, int)
+        for step in whole:
+            if _is_free(step):
+                self._step(step, depth + 1)
+        self.source.add(depth + 1, f"{self._value(goal)} = made", head)
+        self.source.add(depth + 1, "made = None", head)
+        self.source.add(depth, "else:", head)
+        for each in range(position, links[-1] + 1):
+            self._chained_part(region, each, depth + 1, chained.get(each, ""))
+        return links[-1] + 1
 
     def _chained_part(self, region: Region, position: int, depth: int, name: str) -> None:
         """A part that may be one of a chain, which `later` is left of where it is not done yet."""
@@ -258,7 +293,7 @@ class _Writer:
         if not isinstance(before, Step) or row(before.instruction).name != "set_slot":
             return False
         if row(step.instruction).name != "get_slot" or not (
-            _is_plain_slot(step) and _is_plain_slot(before)
+            is_plain_slot(step) and is_plain_slot(before)
         ):
             return False
         _, owner, slot, value = before.instruction
@@ -413,7 +448,7 @@ class _Writer:
             return f"{shown['a']} = {self._kept[step.instruction[2:]]}"  # type: ignore[index]
         if entry.name == "free":
             return shown["a"].replace(", ", " = ") + "None"
-        if entry.plain and _is_plain_slot(step):
+        if entry.plain and is_plain_slot(step):
             line = entry.plain.format(**shown)
             owner = step.instruction[2 if entry.name == "get_slot" else 1]
             return (
@@ -528,42 +563,11 @@ _OPERATOR_AT = tuple(1 + entry.kinds.index("O") if "O" in entry.kinds else 0 for
 """Where an instruction's operator is, by opcode; 0 if it has none."""
 
 
-def _created_once(code: Code) -> frozenset[int]:
-    """The registers that hold nothing but the objects which one instruction creates.
-
-    Their slots are kept in a variable: a list that is the same as long as the object lives.
-    """
-    writers: dict[int, list[str]] = {}
-    for instruction in code.instructions:
-        entry = row(instruction)
-        for kind, operand in zip(entry.kinds, instruction[1:], strict=True):
-            if kind[0] == "R" and entry.name != "free":
-                written = operand if isinstance(operand, tuple) else (operand,)
-                for register in written:
-                    assert isinstance(register, int)
-                    writers.setdefault(register, []).append(entry.name)
-    return frozenset(
-        register
-        for register, names in writers.items()
-        if names == ["create"] and register >= code.argument_count
-    )
+def _is_free(part: Step | Branch | Repeat) -> bool:
+    return isinstance(part, Step) and row(part.instruction).name == "free"
 
 
 _LEAVING = frozenset({"method", "function", "return"})
 """Instructions before which a plan that counts tells what it has run."""
-
-_PLAIN = frozenset({INT, FLOAT, BOOL, STRING})
-
-
-def _is_plain_slot(step: Step) -> bool:
-    """Whether the slot that a step reads or writes holds plain values, never tensors."""
-    node = step.node
-    value = node.output if node.outputs else node.inputs[-1]
-    owner = node.inputs[0].type if node.inputs else None
-    name = node.attributes.get("name")
-    if not isinstance(owner, ClassType) or not isinstance(name, str):
-        return False
-    return value.type in _PLAIN and owner.attributes[name].type in _PLAIN
-
 
 _PREFIX = {"O": "o", "T": "t", "F": "n"}

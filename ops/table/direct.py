@@ -20,7 +20,7 @@ from ..kernels import ALWAYS, LARGE, family
 from .formula import Formula, letter_of, meeting
 from .record import Operator
 
-__all__ = ["NAMES", "direct_calls", "direct_form", "has_direct_form"]
+__all__ = ["NAMES", "direct_calls", "direct_form", "has_direct_form", "known_calls"]
 
 _MOST: Final = 300
 """Kernels that a process compiles for this; nothing frees them."""
@@ -54,10 +54,21 @@ def direct_calls(entry: Operator, cool: Callable[[], object]) -> Any:
 
     `cool` is called when that does not pay.  None where there is no native code.
     """
+    return known_calls(entry.forward, cool, _explain(entry), writes=entry.is_in_place)
+
+
+def known_calls(
+    function: Callable[..., Any],
+    cool: Callable[[], object],
+    explain: Any = None,
+    *,
+    writes: bool = False,
+) -> Any:
+    """The same of a function (see `prepared` in `kernels/code/prepared.py`)."""
     module = family("prepared")
     if module is None or module.CREW is None:
         return None
-    return module.Known(entry.forward, _explain(entry), cool, writes=entry.is_in_place)
+    return module.Known(function, explain, cool, writes=writes)
 
 
 def has_direct_form(entry: Operator) -> bool:

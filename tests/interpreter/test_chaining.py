@@ -12,6 +12,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.interpreter.plans import chaining, compiling
+from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.ops import kernels
 from rushlight.ops.kernels.code import elf
 from rushlight.ops.kernels.code.convolutions import Convolution
@@ -227,3 +228,33 @@ def test_cpus_with_shorter_vectors_give_the_same_bits(
     monkeypatch.setattr(convolutions, "host", lambda: target)
     monkeypatch.setattr(convolutions, "settled", convolutions.settled._make)
     assert bits(function(*given)) == wanted
+
+
+NORM = """
+def norm(x: Tensor, m: Tensor, v: Tensor, training: bool) -> Tensor:
+    y = torch.batch_norm(x, None, None, m, v, training, 0.1, 1e-5, False)
+    return torch.relu(y + x)
+"""
+
+
+def test_a_chain_is_one_call_that_follows_its_operands() -> None:
+    unit = torch.jit.CompilationUnit(NORM)
+    for seed in range(100):
+        x, m = drawn(2, 20, 15, 9, seed=seed), drawn(20, seed=seed)
+        made = unit.norm(x, m, m.abs() + 1, False)
+        plain = torch.batch_norm(x, None, None, m, m.abs() + 1, False, 0.1, 1e-5, False)
+        assert bits(made) == bits(torch.relu(plain + x))
+    names = tiers_of(unit.norm._rushlight_function).way(False).plan.run.__globals__
+    assert [names[name] for name in names if name.startswith("warmh")] == [True]
+    with pytest.raises(RuntimeError, match="running_mean should contain 20 elements not 19"):
+        unit.norm(x, m[:19], m.abs() + 1, False)
+
+
+def test_statistics_move_in_every_training_call() -> None:
+    unit, x = torch.jit.CompilationUnit(NORM), drawn(2, 20, 15, 9, seed=1).nan_to_num(0, 0, 0)
+    m, v, wanted_m, wanted_v = torch.zeros(20), torch.ones(20), torch.zeros(20), torch.ones(20)
+    for call in range(100):
+        unit.norm(x, m, v, call % 3 > 0)
+        torch.batch_norm(x, None, None, wanted_m, wanted_v, call % 3 > 0, 0.1, 1e-5, False)
+        assert torch.equal(m, wanted_m)
+        assert torch.equal(v, wanted_v)

@@ -1,0 +1,45 @@
+"""Slots of objects that a plan reads and writes without asking."""
+
+from __future__ import annotations
+
+from ...typecheck.class_types import ClassType
+from ...typecheck.types import BOOL, FLOAT, INT, STRING
+from ..code.code import Code, Step
+from ..code.instructions import row
+
+__all__ = ["created_once", "is_plain_slot"]
+
+
+_PLAIN = frozenset({INT, FLOAT, BOOL, STRING})
+
+
+def is_plain_slot(step: Step) -> bool:
+    """Whether the slot that a step reads or writes holds plain values, never tensors."""
+    node = step.node
+    value = node.output if node.outputs else node.inputs[-1]
+    owner = node.inputs[0].type if node.inputs else None
+    name = node.attributes.get("name")
+    if not isinstance(owner, ClassType) or not isinstance(name, str):
+        return False
+    return value.type in _PLAIN and owner.attributes[name].type in _PLAIN
+
+
+def created_once(code: Code) -> frozenset[int]:
+    """The registers that hold nothing but the objects which one instruction creates.
+
+    Their slots are kept in a variable: a list that is the same as long as the object lives.
+    """
+    writers: dict[int, list[str]] = {}
+    for instruction in code.instructions:
+        entry = row(instruction)
+        for kind, operand in zip(entry.kinds, instruction[1:], strict=True):
+            if kind[0] == "R" and entry.name != "free":
+                written = operand if isinstance(operand, tuple) else (operand,)
+                for register in written:
+                    assert isinstance(register, int)
+                    writers.setdefault(register, []).append(entry.name)
+    return frozenset(
+        register
+        for register, names in writers.items()
+        if names == ["create"] and register >= code.argument_count
+    )
