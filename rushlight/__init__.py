@@ -81,6 +81,7 @@ _PACKAGES = (
     "library",
     "linalg",
     "masked",
+    "monitor",
     "mps",
     "mtia",
     "multiprocessing",

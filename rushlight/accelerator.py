@@ -7,6 +7,7 @@ from typing import NoReturn
 from .module_names import names_of
 
 __all__ = [
+    *("Graph", "empty_host_cache", "get_device_capability", "get_memory_info"),
     *("current_accelerator", "current_device_idx", "current_device_index", "current_stream"),
     *("device_count", "device_index", "empty_cache", "is_available", "max_memory_allocated"),
     *("max_memory_reserved", "memory_allocated", "memory_reserved", "memory_stats"),
@@ -37,6 +38,7 @@ def _absent(*arguments: object, **named: object) -> NoReturn:
 current_device_idx = current_device_index = current_stream = device_index = empty_cache = _absent
 max_memory_allocated = max_memory_reserved = memory_allocated = memory_reserved = _absent
 memory_stats = reset_accumulated_memory_stats = reset_peak_memory_stats = set_stream = _absent
-set_device_idx = set_device_index = synchronize = _absent
+set_device_idx = set_device_index = synchronize = Graph = empty_host_cache = _absent
+get_device_capability = get_memory_info = _absent
 
 __getattr__ = names_of(__name__)

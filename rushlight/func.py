@@ -9,6 +9,7 @@ from ._functorch.modules import (
     replace_all_batch_norm_modules_,
     stack_module_state,
 )
+from ._functorch.rearrange import rearrange
 from ._functorch.transforms import grad, grad_and_value, jvp, linearize, vjp
 from ._functorch.vmap import vmap
 from .nn.utils.stateless import call_with as functional_call
@@ -24,6 +25,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "rearrange",
     "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",

@@ -12,6 +12,7 @@ from keyword import iskeyword
 from types import FunctionType, TracebackType
 from typing import Any, Final, Self
 
+from .module_names import names_of
 from .nn.flag_dispatch import FlagDispatch
 from .ops.eager.asking import asking_names, public_function
 from .ops.eager.dispatch import EagerFunction
@@ -322,3 +323,5 @@ def _enable_torch_function() -> Iterator[None]:
 
 
 enable_reentrant_dispatch = _enable_torch_function
+
+__getattr__ = names_of(__name__)

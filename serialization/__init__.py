@@ -17,11 +17,18 @@ _SETTINGS = """LoadEndianness MAP_LOCATION add_safe_globals clear_safe_globals
     set_default_mmap_options""".split()
 
 
+_LOCATIONS = """SourceChangeWarning StorageType check_module_version_greater_or_equal
+    get_crc32_options location_tag mkdtemp normalize_storage_type set_crc32_options
+    storage_to_tensor_type validate_cuda_device validate_hpu_device""".split()
+
+
 def __getattr__(name: str) -> Any:
     if name in _SETTINGS:
         return getattr(import_module("..loading_settings", __name__), name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    if name in _LOCATIONS:
+        return getattr(import_module("..storage_locations", __name__), name)
+    return import_module("..module_names", __name__).names_of(__name__)(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_SETTINGS})
+    return sorted({*globals(), *_SETTINGS, *_LOCATIONS})

@@ -118,6 +118,18 @@ _DEVICES: Final = {
 # --------------------------------------------------------------------------- old names
 
 
+def index(self: Tensor, positions: object, dims: object) -> NoReturn:
+    """Bind names to dimensions.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(
+        "torch.Tensor.index: dimensions have no names here; torch.func.rearrange and torch.vmap do "
+        "what is possible"
+    )
+
+
 def _removed(name: str) -> Callable[..., NoReturn]:
     def method(self: Tensor, *args: object, **kwargs: object) -> NoReturn:
         raise RuntimeError(
@@ -259,7 +271,7 @@ def _address_of_object(self: Tensor) -> int:
 METHODS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
-        *(apply_, map_, map2_, pin_memory, reinforce, resize, resize_as),
+        *(apply_, map_, map2_, pin_memory, index, reinforce, resize, resize_as),
         *(__div__, __idiv__, __long__, __nonzero__, const_data_ptr, dense_dim, sparse_dim),
         *(storage_type, _typed_storage, module_load, _is_zerotensor, _use_count),
         *(_absent(name, *said) for name, said in _DEVICES.items()),

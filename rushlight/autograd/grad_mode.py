@@ -15,6 +15,7 @@ from ..ops.table.grad_mode import (
 __all__ = [
     "is_inference_mode_enabled",
     "enable_grad",
+    "enforce_grad_layout_policy",
     "inference_mode",
     "no_grad",
     "set_grad_enabled",
@@ -22,6 +23,24 @@ __all__ = [
 ]
 
 _STATE = {"threads": True}
+
+
+class enforce_grad_layout_policy:
+    """Say whether gradients lie in memory as their tensors do; they lie as they are computed."""
+
+    def __init__(self, enable: bool = True) -> None:
+        self.enable = enable
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        return None
 
 
 class set_multithreading_enabled:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from ..ops.gradients.autograd import PACKING, Node, edge_of
 from ..ops.memory.versions import written
 from ..ops.tensors.tensor import Tensor
 
 __all__ = [
-    *("GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge"),
-    *("increment_version", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks"),
+    *("GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks"),
+    *("get_gradient_edge", "increment_version", "region_activation_memory_budget"),
+    *("register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks"),
+    *("set_override_stale_capture_stream", "set_warn_on_accumulate_grad_stream_mismatch"),
 ]
 
 
@@ -175,3 +177,33 @@ class RemovableHandle:
         trace: TracebackType | None = None,
     ) -> None:
         self.remove()
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[object]:
+    """A block whose tensors may be changed in place though their old values are needed later.
+
+    Torch copies a tensor when it is changed; here every tensor that is kept is copied.
+    """
+    with saved_tensors_hooks(lambda tensor: tensor.detach().clone(), lambda kept: kept) as hooks:
+        yield hooks
+
+
+def region_activation_memory_budget(budget: float) -> NoReturn:
+    """How much a region of a compiled program may keep.
+
+    Raises:
+        RuntimeError: always, since nothing is compiled so.
+    """
+    raise RuntimeError(
+        "torch.autograd.graph.region_activation_memory_budget can only be used inside a "
+        "torch.compile region; it has no effect in eager mode."
+    )
+
+
+def set_override_stale_capture_stream(enabled: bool) -> None:
+    """How graphs of a device are captured, of which there are none."""
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
+    """Whether queues of a device are compared, of which there are none."""

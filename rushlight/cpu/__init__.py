@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
 
 from . import amp
 
 __all__ = [
+    "Event",
     "Stream",
     "StreamContext",
     "amp",
     "current_device",
     "current_stream",
     "device_count",
+    "get_capabilities",
     "is_available",
     "is_initialized",
     "set_device",
@@ -73,3 +79,42 @@ def stream(stream: object) -> AbstractContextManager[None]:
 
 
 StreamContext = stream
+
+
+class Event:
+    """A mark in the order of operators: what stands before it has ended."""
+
+    def query(self) -> bool:
+        """Whether it has been reached: yes."""
+        return True
+
+    def record(self, stream: object = None) -> None:
+        """Set the mark."""
+
+    def synchronize(self) -> None:
+        """Nothing to wait for."""
+
+    def wait(self, stream: object = None) -> None:
+        """Nothing to wait for."""
+
+
+_FLAGS = """sse sse2 sse3 ssse3 sse4_1 sse4_2 sse4a avx avx2 fma3 f16c avx512_f avx512_bw avx512_cd
+avx512_dq avx512_vl avx512_vnni avx512_bf16 avx512_vbmi avx512_ifma avx_vnni amx_tile amx_int8
+amx_bf16 bmi bmi2 popcnt lzcnt aes sha""".split()
+_WORDS = {"sse3": "pni", "fma3": "fma", "lzcnt": "abm", "bmi": "bmi1", "sha": "sha_ni"}
+"""What Linux calls some of them."""
+
+
+def get_capabilities() -> dict[str, Any]:
+    """What the processor is and can do: `architecture`, `num_logical_cores`, `avx2` and others."""
+    about = Path("/proc/cpuinfo")
+    text = about.read_text(errors="replace") if about.is_file() else ""
+    lines = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
+    flags = set(lines.get("flags", "").replace(":", " ").split())
+    known = flags | {flag.replace("avx512", "avx512_", 1).replace("__", "_") for flag in flags}
+    return {
+        "architecture": platform.machine(),
+        "cpu_name": lines.get("model name", "").strip("\t: "),
+        "num_logical_cores": os.cpu_count() or 1,
+        **{name: _WORDS.get(name, name) in known for name in _FLAGS},
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..module_names import names_of
 from . import adamw, lr_scheduler, swa_utils
 from ._adafactor import Adafactor
 from ._muon import Muon
@@ -40,3 +41,5 @@ __all__ = [
     "lr_scheduler",
     "swa_utils",
 ]
+
+__getattr__ = names_of(__name__)

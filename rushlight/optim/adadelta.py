@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
+from .functional import STEPS
 from .optimizer import Group, Optimizer, Params, check_options, counter, with_decay
 
-__all__ = ["Adadelta"]
+__all__ = ["Adadelta", "adadelta"]
 
 
 class Adadelta(Optimizer):
@@ -59,3 +60,6 @@ class Adadelta(Optimizer):
         delta = steps.add(eps).sqrt_().div_(squares.add(eps).sqrt_()).mul_(grad)
         steps.mul_(rho).addcmul_(delta, delta, value=1 - rho)
         parameter.add_(delta, alpha=-group["lr"])
+
+
+adadelta = STEPS["adadelta"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..ops.tensors.tensor import Tensor
+from .functional import STEPS
 from .optimizer import Group, Optimizer, Params, check_options
 
-__all__ = ["Adagrad"]
+__all__ = ["Adagrad", "adagrad"]
 
 
 class Adagrad(Optimizer):
@@ -66,3 +67,6 @@ class Adagrad(Optimizer):
         state["sum"].addcmul_(grad, grad, value=1)
         scale = state["sum"].sqrt().add_(group["eps"])
         parameter.addcdiv_(grad, scale, value=-length)
+
+
+adagrad = STEPS["adagrad"]

@@ -6,9 +6,10 @@ from typing import Any
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
+from .functional import STEPS
 from .optimizer import Group, Optimizer, Params, check_betas, check_options, counter, with_decay
 
-__all__ = ["Adam", "AdamW"]
+__all__ = ["Adam", "AdamW", "adam"]
 
 
 class Adam(Optimizer):
@@ -96,3 +97,6 @@ class AdamW(Adam):
         super().__init__(
             params, lr, betas, eps, weight_decay, amsgrad, decoupled_weight_decay=True, **options
         )
+
+
+adam = STEPS["adam"]

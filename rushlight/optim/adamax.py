@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
+from .functional import STEPS
 from .optimizer import Group, Optimizer, Params, check_betas, check_options, counter, with_decay
 
-__all__ = ["Adamax"]
+__all__ = ["Adamax", "adamax"]
 
 
 class Adamax(Optimizer):
@@ -58,3 +59,6 @@ class Adamax(Optimizer):
         largest.copy_((largest * beta2).maximum(grad.abs().add_(group["eps"])))
         length = group["lr"] / (1 - beta1 ** state["step"].item())
         parameter.addcdiv_(state["exp_avg"], largest, value=-length)
+
+
+adamax = STEPS["adamax"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
+from .functional import STEPS
 from .optimizer import Group, Optimizer, Params, check_options, counter, with_decay
 
-__all__ = ["ASGD"]
+__all__ = ["ASGD", "asgd"]
 
 
 class ASGD(Optimizer):
@@ -61,3 +62,6 @@ class ASGD(Optimizer):
             mean.copy_(parameter)
         state["eta"].fill_(lr / (1 + lambd * lr * step) ** group["alpha"])
         state["mu"].fill_(1 / max(1, step - group["t0"]))
+
+
+asgd = STEPS["asgd"]

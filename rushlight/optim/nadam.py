@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
+from .functional import STEPS
 from .optimizer import Group, Optimizer, Params, check_betas, check_options, counter, with_decay
 
-__all__ = ["NAdam"]
+__all__ = ["NAdam", "nadam"]
 
 
 class NAdam(Optimizer):
@@ -72,3 +73,6 @@ class NAdam(Optimizer):
         scale = square.div(1 - beta2**step).sqrt_().add_(group["eps"])
         parameter.addcdiv_(grad, scale, value=-lr * (1 - now) / (1 - product))
         parameter.addcdiv_(mean, scale, value=-lr * then / (1 - product * then))
+
+
+nadam = STEPS["nadam"]

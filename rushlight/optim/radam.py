@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
+from .functional import STEPS
 from .optimizer import Group, Optimizer, Params, check_betas, check_options, counter, with_decay
 
-__all__ = ["RAdam"]
+__all__ = ["RAdam", "radam"]
 
 
 class RAdam(Optimizer):
@@ -69,3 +70,6 @@ class RAdam(Optimizer):
         rectified = (known - 4) * (known - 2) * limit / ((limit - 4) * (limit - 2) * known)
         scale = square.sqrt().add_(group["eps"])
         parameter.addcdiv_(mean, scale, value=-length * (correction * rectified) ** 0.5)
+
+
+radam = STEPS["radam"]

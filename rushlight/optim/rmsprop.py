@@ -6,9 +6,10 @@ import numpy as np
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
+from .functional import STEPS
 from .optimizer import Group, Optimizer, Params, check_options
 
-__all__ = ["RMSprop"]
+__all__ = ["RMSprop", "rmsprop"]
 
 
 class RMSprop(Optimizer):
@@ -77,3 +78,6 @@ class RMSprop(Optimizer):
             parameter.add_(buffer, alpha=-group["lr"])
         else:
             parameter.addcdiv_(grad, scale, value=-group["lr"])
+
+
+rmsprop = STEPS["rmsprop"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
+from .functional import STEPS
 from .optimizer import Group, Optimizer, Params, check_options, counter
 
-__all__ = ["Rprop"]
+__all__ = ["Rprop", "rprop"]
 
 
 class Rprop(Optimizer):
@@ -57,3 +58,6 @@ class Rprop(Optimizer):
         grad = grad.masked_fill(product < 0, 0)
         parameter.addcmul_(grad.sign(), lengths, value=-1)
         state["prev"].copy_(grad)
+
+
+rprop = STEPS["rprop"]

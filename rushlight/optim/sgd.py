@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..ops.tensors.tensor import Tensor
+from .functional import STEPS
 from .optimizer import Group, Optimizer, Params, check_options
 
-__all__ = ["SGD"]
+__all__ = ["SGD", "sgd"]
 
 
 class SGD(Optimizer):
@@ -61,3 +62,6 @@ class SGD(Optimizer):
                 buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
             grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
         parameter.add_(grad, alpha=-group["lr"])
+
+
+sgd = STEPS["sgd"]

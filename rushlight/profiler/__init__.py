@@ -11,6 +11,7 @@ none of them.  While no profile is taken nothing is asked, and nothing costs tim
 from __future__ import annotations
 
 from ..autograd.profiler import record_function
+from ..module_names import names_of
 from .profiler import (
     ProfilerAction,
     ProfilerActivity,
@@ -33,3 +34,5 @@ __all__ = [
 ]
 
 _KinetoProfile = profile
+
+__getattr__ = names_of(__name__)

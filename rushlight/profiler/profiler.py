@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from ..module_names import names_of
 from .events import EventList, events_of
 from .recording import Recorder, Span
 
@@ -295,3 +296,5 @@ class emit_nvtx:
 
 
 emit_itt = emit_nvtx
+
+__getattr__ = names_of(__name__)

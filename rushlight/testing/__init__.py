@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .closeness import assert_close
+from .closeness import assert_allclose, assert_close
 from .file_check import FileCheck
 from .random_tensors import make_tensor
 
-__all__ = ["FileCheck", "assert_close", "make_tensor"]
+__all__ = ["FileCheck", "assert_allclose", "assert_close", "make_tensor"]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from typing_extensions import deprecated
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.eager.namespace import promote_types
@@ -304,3 +305,46 @@ def _greatest(differences: Any) -> tuple[object, tuple[int, ...]]:
     value = differences[index]
     plain = int(value) if differences.dtype.kind in "iu" else float(value)
     return plain, tuple(map(int, index))
+
+
+_LOOSE: Final = {
+    **{DTYPES["float16"]: (1e-3, 1e-3), DTYPES["float32"]: (1e-4, 1e-5)},
+    DTYPES["float64"]: (1e-5, 1e-8),
+}
+"""What `assert_allclose` allows by dtype: relative and absolute."""
+
+
+@deprecated(
+    "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future "
+    "release. Please use `torch.testing.assert_close()` instead. You can find detailed upgrade "
+    "instructions in https://github.com/pytorch/pytorch/issues/61844.",
+    category=FutureWarning,
+)
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """Check that values are close, whatever their dtypes: the older form of `assert_close`.
+
+    Raises:
+        AssertionError: they are not.
+        ValueError: one of `rtol` and `atol` is missing.
+    """
+    given = actual if isinstance(actual, Tensor) else as_tensor(actual)
+    wanted = expected if isinstance(expected, Tensor) else as_tensor(expected, dtype=given.dtype)
+    if rtol is None and atol is None:
+        bounds = [_LOOSE.get(each.dtype, (0.0, 0.0)) for each in (given, wanted)]
+        rtol, atol = (max(pair) for pair in zip(*bounds, strict=True))
+    assert_close(
+        given,
+        wanted,
+        rtol=rtol,
+        atol=atol,
+        equal_nan=equal_nan,
+        check_dtype=False,
+        msg=msg or None,
+    )

@@ -12,7 +12,7 @@ __all__ = ["checkpoint", "data", "dlpack", "hooks"]
 
 _LATER = (
     *("_python_dispatch", "_pytree", "benchmark", "collect_env", "flop_counter", "model_zoo"),
-    *("module_tracker", "tensorboard"),
+    *("module_tracker", "tensorboard", "throughput_benchmark", "weak"),
 )
 
 

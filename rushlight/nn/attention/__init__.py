@@ -6,7 +6,27 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 
-__all__ = ["SDPBackend", "sdpa_kernel"]
+from ...module_names import names_of
+
+__all__ = [
+    *("SDPBackend", "WARN_FOR_UNFUSED_KERNELS", "current_flash_attention_impl"),
+    *("list_flash_attention_impls", "sdpa_kernel"),
+]
+
+WARN_FOR_UNFUSED_KERNELS = False
+"""Whether torch warns where no kernel does it all."""
+
+
+def list_flash_attention_impls() -> list[str]:
+    """The kernels of other packages that could be chosen: none."""
+    return []
+
+
+def current_flash_attention_impl() -> None:
+    """The one that was chosen: none."""
+
+
+__getattr__ = names_of(__name__)
 
 
 class SDPBackend(IntEnum):

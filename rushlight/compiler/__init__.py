@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar, overload
+from typing import Any, Final, TypeVar, overload
+
+from ..module_names import names_of
+from . import config as config
 
 __all__ = [
     *("allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin"),
     *("disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends"),
-    *("reset", "set_stance", "substitute_in_graph", "wrap_numpy"),
+    *("get_default_backend", "nested_compile_region", "reset", "save_cache_artifacts"),
+    *("set_default_backend", "set_enable_guard_collectives", "set_stance"),
+    *("substitute_in_graph", "wrap_numpy"),
 ]
 
 T = TypeVar("T")
@@ -112,3 +117,36 @@ def set_stance(stance: str = "default", **options: object) -> Any:
     if stance not in known | {"aot_eager_then_compile", "eager_then_compile"}:
         raise RuntimeError(f"invalid torch.compile stance '{stance}'")
     return _unchanged()
+
+
+_BACKEND: Final[list[Any]] = ["inductor"]
+
+
+def get_default_backend() -> Any:
+    """The compiler that would be taken where none is named."""
+    return _BACKEND[0]
+
+
+def set_default_backend(backend: Any) -> None:
+    """Choose it; None for torch's own."""
+    _BACKEND[0] = "inductor" if backend is None else backend
+
+
+def nested_compile_region(fn: Any = None, **options: object) -> Any:
+    """The function itself, which is compiled no more once than often."""
+    del options
+    return _same if fn is None else fn
+
+
+def save_cache_artifacts() -> None:
+    """What was compiled, as bytes: nothing was."""
+
+
+def set_enable_guard_collectives(enabled: bool) -> bool:
+    """Say whether processes agree on what to compile; what was said before is returned."""
+    before, _COLLECTIVES[0] = _COLLECTIVES[0], enabled
+    return before
+
+
+_COLLECTIVES: Final = [False]
+__getattr__ = names_of(__name__)

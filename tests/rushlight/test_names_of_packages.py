@@ -1,0 +1,200 @@
+"""Functions and classes of torch's packages that few programs use; results are torch 2.13's."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight import monitor
+from rushlight.nn import grad as conv_grad
+from rushlight.utils import mobile_optimizer as mobile
+from rushlight.utils.checkpoint import CheckpointFunction
+from rushlight.utils.throughput_benchmark import format_time
+
+
+def test_statistics_tell_of_a_window() -> None:
+    events: list[monitor.Event] = []
+    handle = monitor.register_event_handler(events.append)
+    kinds = [monitor.SUM, monitor.MEAN, monitor.MAX, monitor.MIN, monitor.COUNT, monitor.VALUE]
+    stat = monitor.Stat("a", kinds, timedelta(hours=9), 3)
+    stat.add(2)
+    assert (stat.count, stat.get()[monitor.SUM]) == (1, 0)
+    stat.add(5)
+    stat.add(1)
+    stat.add(9)  # the window has enough
+    monitor.log_event(monitor.Event("n", datetime.now(UTC), {"b": True}))
+    monitor.unregister_event_handler(handle)
+    assert stat.count == 0
+    assert [(each.name, each.data) for each in events] == [
+        (
+            "torch.monitor.Stat",
+            {"a.mean": 8 / 3, "a.count": 3.0, "a.sum": 8.0, "a.max": 5.0, "a.min": 1.0},
+        ),
+        ("n", {"b": 1.0}),
+    ]
+    with pytest.raises(TypeError, match=r"^__init__\(\): incompatible constructor arguments"):
+        monitor.Event("n", datetime.now(UTC), {"a": [1]})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "sizes", "made"),
+    [
+        ("a b -> (b a)", {}, [0, 3, 1, 4, 2, 5]),
+        ("a ... -> ... a", {}, [[0, 3], [1, 4], [2, 5]]),
+        ("(c a) b -> a b () c", {"a": 1}, [[[[0, 3]], [[1, 4]], [[2, 5]]]]),
+    ],
+)
+def test_rearranged_dimensions(pattern: str, sizes: dict[str, int], made: Any) -> None:
+    assert torch.func.rearrange(torch.arange(6).view(2, 3), pattern, **sizes).tolist() == made
+
+
+@pytest.mark.parametrize(
+    ("pattern", "sizes", "said"),
+    [
+        ("a b", {}, "Pattern must contain a single '->' separator"),
+        ("a a -> a a", {}, "Indexing expression contains duplicate dimension 'a'"),
+        ("a b -> (b (a))", {}, "Axis composition is one-level (brackets inside brackets not allo"),
+        ("a b -> b) a", {}, "Brackets are not balanced"),
+        ("a b -> b a", {"z": 3}, "Identifiers not found in rearrange expression: {'z'}"),
+        ("a b -> b a 2", {}, "rearrange only supports unnamed axes of size 1"),
+        ("a.b -> b a", {}, "Expression may contain dots only inside ellipsis (...)"),
+        ("(a b) c -> a b c", {}, "cannot infer the sizes of two dimensions at once"),
+        ("(a b) c -> a b c", {"a": 3}, "the sizes [3, '?'] do not fill a dimension of size 2"),
+    ],
+)
+def test_patterns_that_are_refused(pattern: str, sizes: dict[str, int], said: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+        torch.func.rearrange(torch.arange(6).view(2, 3), pattern, **sizes)
+
+
+def test_loose_comparison() -> None:
+    with pytest.warns(FutureWarning, match="assert_allclose"):
+        torch.testing.assert_allclose(torch.ones(2), [1, 1.00001])
+    with pytest.warns(FutureWarning), pytest.raises(AssertionError, match=r"^hey$"):
+        torch.testing.assert_allclose(1, 2, rtol=0.1, atol=0.1, msg="hey")
+
+
+def test_tensors_change_places() -> None:
+    a: Any = torch.ones(2)
+    b: Any = torch.nn.Parameter(torch.zeros(3))
+    a.foo = 1
+    torch.utils.swap_tensors(a, b)
+    assert (a.tolist(), b.tolist(), b.foo) == ([0, 0, 0], [1, 1], 1)
+    assert isinstance(a, torch.nn.Parameter)
+    assert not isinstance(b, torch.nn.Parameter)
+
+
+def test_kept_tensors_may_change() -> None:
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        x = torch.ones(2, requires_grad=True)
+        y = x.clone()
+        z = (y * y).sum()
+        y.sin_()
+        z.backward()
+    assert x.grad.tolist() == [2, 2]
+
+
+def test_gradients_of_convolutions() -> None:
+    grad = conv_grad.conv1d_weight(
+        torch.arange(12.0).view(1, 2, 6), (4, 1, 3), torch.ones(1, 4, 6), padding=1, groups=2
+    )
+    assert grad[1:3, 0].tolist() == [[10, 15, 15], [40, 51, 45]]
+    weight = torch.arange(3.0).view(1, 1, 3)
+    found = conv_grad.conv1d_input((1, 1, 5), weight, torch.ones(1, 1, 2), stride=2)
+    assert found.tolist() == [[[0, 1, 2, 1, 2]]]
+
+
+def test_a_function_is_computed_again() -> None:
+    x = torch.ones(2, requires_grad=True)
+    CheckpointFunction.apply(lambda a, b: (a * b).sum(), True, x, torch.full((2,), 3.0)).backward()
+    assert x.grad.tolist() == [3, 3]
+
+
+class _Net(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = torch.nn.Conv2d(1, 2, 1)
+        self.norm = torch.nn.BatchNorm2d(2)
+        self.drop = torch.nn.Dropout()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.drop(self.norm(self.conv(x)))
+
+
+def test_modules_for_small_devices() -> None:
+    scripted = torch.jit.script(_Net())
+    made = mobile.optimize_for_mobile(scripted)
+    assert re.findall(r"torch\.(\w+)\(", made.code) == ["conv2d"]
+    assert scripted.training
+    x = torch.ones(1, 1, 2, 2)
+    torch.testing.assert_close(made(x), scripted.eval()(x))
+    kept = mobile.optimize_for_mobile(scripted, {mobile.MobileOptimizerType.CONV_BN_FUSION})
+    assert "batch_norm" in kept.code
+    names = [each["name"] for each in mobile.generate_mobile_module_lints(scripted)]
+    assert names == ["BUNDLED_INPUT", *["REQUIRES_GRAD"] * 4, "BATCHNORM", "DROPOUT"]
+    with pytest.raises(TypeError, match=r"but ScriptModule is expected\.$"):
+        mobile.optimize_for_mobile(_Net())
+
+
+@pytest.mark.parametrize("name", ["adam", "sgd", "rprop", "nadam"])
+def test_steps_as_functions(name: str) -> None:
+    """A step by hand is a step of the optimizer."""
+    by_hand, by_class = torch.ones(2), torch.ones(2, requires_grad=True)
+    optimizer = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD, "nadam": torch.optim.NAdam}.get(
+        name, torch.optim.Rprop
+    )([by_class], lr=0.1)
+    by_class.grad = torch.tensor([0.5, -0.25])
+    optimizer.step()
+    step = getattr(importlib.import_module(f"rushlight.optim.{name}"), name)
+    means = [[torch.zeros(2)], [torch.zeros(2)]]
+    numbers: dict[str, Any] = {"beta1": 0.9, "beta2": 0.999, "lr": 0.1, "weight_decay": 0}
+    lists, options = {
+        "adam": (
+            [*means, [], [torch.tensor(0.0)]],
+            {**numbers, "amsgrad": False, "eps": 1e-8, "maximize": False},
+        ),
+        "nadam": (
+            [*means, [torch.tensor(1.0)], [torch.tensor(0.0)]],
+            {**numbers, "momentum_decay": 4e-3, "eps": 1e-8},
+        ),
+        "sgd": (
+            [[None]],
+            {"weight_decay": 0, "momentum": 0, "lr": 0.1, "dampening": 0, "nesterov": False}
+            | {"maximize": False},
+        ),
+        "rprop": (
+            [[torch.zeros(2)], [torch.full((2,), 0.1)], [torch.tensor(0.0)]],
+            {"step_size_min": 1e-6, "step_size_max": 50, "etaminus": 0.5, "etaplus": 1.2},
+        ),
+    }[name]
+    step([by_hand], [by_class.grad], *lists, **options)
+    assert by_hand.tolist() == by_class.tolist()
+
+
+def test_storages_by_name() -> None:
+    from rushlight import serialization
+
+    assert serialization.StorageType("FloatStorage").dtype is torch.float32
+    with pytest.raises(KeyError, match='pickle storage type "X" is not recognized'):
+        serialization.StorageType("X")
+    assert serialization.check_module_version_greater_or_equal(torch, (0, 0))
+
+
+def test_results_written_elsewhere_have_a_class() -> None:
+    out = (torch.ones(2), torch.ones(2, dtype=torch.int64))
+    assert type(torch.max(torch.ones(2, 2), 0, out=out)) is torch.return_types.max_out
+
+
+def test_throughput() -> None:
+    bench = torch.utils.ThroughputBenchmark(torch.nn.Linear(2, 2))
+    with pytest.raises(RuntimeError, match="Please provide benchmark inputs"):
+        bench.benchmark()
+    bench.add_input(torch.ones(2))
+    found = bench.benchmark(num_calling_threads=2, num_warmup_iters=1, num_iters=8)
+    assert (found.num_iters, found.latency_avg_ms > 0) == (8, True)
+    assert [format_time(time_us=3.2), format_time(time_us=3e4)] == ["3.200us", "30.000ms"]
