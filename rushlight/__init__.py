@@ -82,6 +82,7 @@ _PACKAGES = (
     "linalg",
     "masked",
     "monitor",
+    "nested",
     "mps",
     "mtia",
     "multiprocessing",

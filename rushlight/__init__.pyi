@@ -46,6 +46,7 @@ from . import monitor as monitor
 from . import mps as mps
 from . import mtia as mtia
 from . import multiprocessing as multiprocessing
+from . import nested as nested
 from . import nn as nn
 from . import onnx as onnx
 from . import ops as ops

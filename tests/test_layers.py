@@ -65,7 +65,7 @@ ROOMS = {
     "ops": """
         memory table special_functions arithmetic reductions shapes selection linear_algebra
         random_numbers signals layers pooling resizing losses quantized_tensors python_values
-        tensors eager meta sparse_tensors batching detection audio gradients
+        tensors eager meta sparse_tensors nested_tensors batching detection audio gradients
     """.split(),
     "interpreter": "values bounds code plans failures native running".split(),
     "serialization": """

@@ -14,7 +14,7 @@ from ...frontend.diagnostics import Diagnostic
 
 __all__ = [
     *("BadNumber", "IndexOutOfRange", "LimitExceeded", "OperatorError"),
-    *("Elsewhere", "OnMeta", "OnSparse"),
+    *("Elsewhere", "OnMeta", "OnNested", "OnSparse"),
     "UnsupportedDtype",
     *("OutOfMemory", "UnsupportedOperator", "WrongType", "out_of_memory", "unsupported"),
 ]
@@ -51,6 +51,13 @@ class OnMeta(Elsewhere):
     """A tensor without data was met where data are wanted."""
 
     kind = "meta"
+
+
+@_shown_as(NotImplementedError)
+class OnNested(Elsewhere):
+    """A nested tensor was met where a plain one is wanted."""
+
+    kind = "nested"
 
 
 @_shown_as(NotImplementedError)

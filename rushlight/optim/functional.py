@@ -147,7 +147,7 @@ def _step(name: str, form: _Form) -> Callable[..., None]:
             each.partition("=")[0] for each in form.options.split()
         }
         group = _group(form.optimizer, {each: given[each] for each in numbers})
-        cls = getattr(import_module(".", __package__), form.optimizer)
+        cls = getattr(import_module(f"{__package__}.{name}"), form.optimizer)
         optimizer = object.__new__(cls)
         with no_grad():
             for place, (parameter, grad) in enumerate(zip(params, grads, strict=True)):

@@ -1,0 +1,1 @@
+"""Tensors made of tensors of different sizes: `torch.nested`."""

@@ -1,0 +1,113 @@
+"""Nested tensors: operators do with each part what they do; results are torch 2.13's."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight import nested
+
+F = torch.nn.functional
+
+
+def _made(**options: Any) -> Any:
+    return nested.nested_tensor([torch.arange(6.0).view(2, 3), torch.ones(1, 3)], **options)
+
+
+def _lists(tensor: Any) -> list[Any]:
+    return [part.tolist() for part in tensor.unbind()]
+
+
+def test_what_a_nested_tensor_is() -> None:
+    n = _made()
+    assert (n.is_nested, n.dim(), n.dtype, n.numel()) == (True, 3, torch.float32, 9)
+    assert (n.size(0), n.size(-1), n.layout) == (2, 3, torch.strided)
+    assert isinstance(n, torch.Tensor)
+    assert repr(n) == (
+        "nested_tensor([\n  tensor([[0., 1., 2.],\n          [3., 4., 5.]]),\n"
+        "  tensor([[1., 1., 1.]])\n])"
+    )
+    with pytest.raises(RuntimeError, match=r"^Given dimension 1 is irregular and does not have a"):
+        n.size(1)
+    with pytest.raises(RuntimeError, match=r"^Internal error: NestedTensorImpl doesn't support s"):
+        n.shape  # noqa: B018
+
+
+def test_arithmetic() -> None:
+    n = _made()
+    assert _lists(n * n + 1) == [[[1, 2, 5], [10, 17, 26]], [[2, 2, 2]]]
+    assert _lists(2 * n - n / 1) == _lists(n)
+    n.mul_(torch.tensor(2.0))
+    assert _lists(n.relu())[1] == [[2, 2, 2]]
+    assert _lists(n > 4) == [[[False, False, False], [True, True, True]], [[False] * 3]]
+    with pytest.raises(RuntimeError, match="but got a nested self and non-nested other"):
+        n + torch.ones(3)
+    with pytest.raises(RuntimeError, match="mul does not support broadcasting when given a Nested"):
+        n * nested.nested_tensor([torch.ones(1, 3), torch.ones(1, 3)])
+
+
+def test_layers() -> None:
+    n = _made()
+    assert _lists(F.linear(n, torch.ones(2, 3), torch.ones(2))) == [[[4, 4], [13, 13]], [[4, 4]]]
+    assert [round(v, 4) for v in _lists(F.softmax(n, -1))[0][0]] == [0.09, 0.2447, 0.6652]
+    assert _lists(torch.bmm(n, n.transpose(1, 2))) == [[[5, 14], [14, 50]], [[3]]]
+    q = n.unsqueeze(1)
+    attended = F.scaled_dot_product_attention(q, q, q).unbind()
+    dense = [F.scaled_dot_product_attention(p, p, p) for p in q.unbind()]
+    assert [a.tolist() for a in attended] == [d.tolist() for d in dense]
+    with pytest.raises(ValueError, match="NestedTensor layer_norm requires weight and bias"):
+        F.layer_norm(n, (3,))
+    with pytest.raises(RuntimeError, match="Cannot apply softmax across nested dimension 0"):
+        F.softmax(n, 0)
+
+
+def test_padding() -> None:
+    n = _made()
+    assert nested.to_padded_tensor(n, -1.0)[1].tolist() == [[1, 1, 1], [-1, -1, -1]]
+    assert n.to_padded_tensor(0.0, (3, 2, 4)).shape == (3, 2, 4)
+    with pytest.raises(RuntimeError, match="Truncation is not supported"):
+        n.to_padded_tensor(0.0, (2, 1, 4))
+
+
+def test_gradients_reach_the_parts() -> None:
+    n = _made(requires_grad=True)
+    (n * 2).to_padded_tensor(0.0).sum().backward()
+    assert _lists(n.grad) == [[[2, 2, 2], [2, 2, 2]], [[2, 2, 2]]]
+    p = torch.ones(2, 3, requires_grad=True)
+    nested.as_nested_tensor([p, torch.ones(1, 3)]).to_padded_tensor(0.0).pow(2).sum().backward()
+    assert p.grad.tolist() == [[2, 2, 2], [2, 2, 2]]
+
+
+def test_dimensions() -> None:
+    n = _made()
+    assert _lists(n.select(2, 1)) == [[1, 4], [1]]
+    assert [_lists(each) for each in n.chunk(3, -1)][2] == [[[2], [5]], [[1]]]
+    assert _lists(n.sum(-1, keepdim=True)) == [[[3], [12]], [[3]]]
+    assert _lists(n.reshape(2, -1, 3, 1))[1] == [[[1], [1], [1]]]
+    assert _lists(nested.narrow(torch.eye(3), 0, 1, 2)) == [[0, 1, 0], [0, 0, 1]]
+    assert n[0, 1].tolist() == [3, 4, 5]
+    with pytest.raises(RuntimeError, match="Nested tensor dimension 0 cannot be transposed"):
+        n.transpose(0, 1)
+
+
+def test_copies() -> None:
+    n = _made()
+    for other in (copy.deepcopy(n), pickle.loads(pickle.dumps(n)), n.clone()):
+        other.add_(1)
+        assert _lists(other)[1] == [[2, 2, 2]]
+    assert _lists(n)[1] == [[1, 1, 1]]
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(NotImplementedError, match=r"^Could not run 'aten::exp' with"):
+        _made().exp()
+    with pytest.raises(NotImplementedError, match=r"layout torch\.jagged is not supported"):
+        _made(layout=torch.jagged)
+    with pytest.raises(RuntimeError, match="Found dimension 1 for Tensor at index 1 and dimension"):
+        nested.nested_tensor([torch.ones(2, 2), torch.ones(2)])
+    with pytest.raises(TypeError, match="Only lists"):
+        nested.nested_tensor(3)
