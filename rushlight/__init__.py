@@ -94,6 +94,7 @@ _PACKAGES = (
     "package",
     "profiler",
     "quantization",
+    "quasirandom",
     "random",
     "return_types",
     "serialization",

@@ -55,6 +55,7 @@ from . import overrides as overrides
 from . import package as package
 from . import profiler as profiler
 from . import quantization as quantization
+from . import quasirandom as quasirandom
 from . import random as random
 from . import return_types as return_types
 from . import serialization as serialization

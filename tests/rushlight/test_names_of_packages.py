@@ -198,3 +198,18 @@ def test_throughput() -> None:
     found = bench.benchmark(num_calling_threads=2, num_warmup_iters=1, num_iters=8)
     assert (found.num_iters, found.latency_avg_ms > 0) == (8, True)
     assert [format_time(time_us=3.2), format_time(time_us=3e4)] == ["3.200us", "30.000ms"]
+
+
+def test_points_of_sobol() -> None:
+    engine = torch.quasirandom.SobolEngine(3)
+    points = [[0.0, 0.0, 0.0], [0.5, 0.5, 0.5], [0.75, 0.25, 0.25], [0.25, 0.75, 0.75]]
+    assert engine.draw(4).tolist() == points
+    assert engine.reset().fast_forward(3).draw(2).tolist() == [points[3], [0.375, 0.375, 0.625]]
+    with pytest.raises(ValueError, match=r"require n to be a power of 2. 5 points have been"):
+        engine.draw_base2(2)
+    mixed = torch.quasirandom.SobolEngine(3, scramble=True, seed=5)
+    assert mixed.shift.tolist() == [515708045, 125905764, 133132919]
+    assert mixed.sobolstate[0, :2].tolist() == [619217127, 409717082]
+    assert round(mixed.draw(2)[1, 0].item(), 4) == 0.9115
+    with pytest.raises(NotImplementedError, match="numbers for 1111 dimensions are kept here"):
+        torch.quasirandom.SobolEngine(1112)
