@@ -42,7 +42,7 @@ def assign_attr(from_obj: object, to_module: Module, target: str) -> None:
     _put(holder, last, from_obj)
 
 
-def _put(holder: Any, name: str, value: Any) -> None:
+def _put(holder: Any, name: str, value: object) -> None:
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         holder.register_buffer(name, value)
     else:

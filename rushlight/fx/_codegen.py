@@ -83,7 +83,7 @@ class PythonCode:
     """Source, the globals it needs, and the place in the graph of each of its lines."""
 
     src: str
-    globals: dict[str, Any]
+    globals: dict[str, object]
     _lineno_map: dict[int, int | None] | None
     _prologue_start: int = 0
 
@@ -139,7 +139,7 @@ class _Writer:
     namespace: _Namespace
     style: Style
     repr_fn: Callable[[object], str] | None = None
-    globals: dict[str, Any] = field(default_factory=dict)
+    globals: dict[str, object] = field(default_factory=dict)
     free_vars: list[str] = field(default_factory=list)
     body: list[str] = field(default_factory=list)
     wrapped: dict[str, None] = field(default_factory=dict)
@@ -350,7 +350,7 @@ class CodeGen:
         """What the function returns, of what the graph gives."""
         return outputs
 
-    def additional_globals(self) -> list[tuple[str, Any]]:
+    def additional_globals(self) -> list[tuple[str, object]]:
         """Names that the source may use, and what they stand for."""
         return []
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..nn.modules.module import Module
+from ..ops.tensors.tensor import Tensor
 from ..weights import save
 from . import _names
 from ._generated_source import import_lines
@@ -19,7 +20,7 @@ _WRITTEN = frozenset(
 """Layers whose `repr` makes them again."""
 
 
-def write_folder(module: Any, folder: Path, name: str) -> None:
+def write_folder(module: Module, folder: Path, name: str) -> None:
     """Write the package.
 
     Args:
@@ -63,16 +64,16 @@ def _child(title: str, child: Module, folder: Path, pickled: list[str]) -> str:
     return f"setattr(self, '{title}', torch.load(r'{path}', weights_only=False)) # {said}"
 
 
-def _tensor(before: str, after: str, title: str, value: Any) -> str:
+def _tensor(before: str, after: str, title: str, value: Tensor) -> str:
     return f"self.{title} = {before}({list(value.shape)}, dtype={value.dtype}{after}"
 
 
-def _buffer(title: str, value: Any) -> str:
+def _buffer(title: str, value: Tensor) -> str:
     made = f"torch.empty({list(value.shape)}, dtype={value.dtype})"
     return f"self.register_buffer('{title}', {made})"
 
 
-def _source(module: Any, name: str, lines: list[str]) -> str:
+def _source(module: Module, name: str, lines: list[str]) -> str:
     python = module.graph.python_code(root_module="self")
     imports = "\n".join(import_lines(python.globals))
     body = "".join(f"        {line}\n" for line in lines)

@@ -49,7 +49,7 @@ def _import(name: str, *rest: Any, **options: Any) -> object:
     return builtins.__import__(f"{_OWN}{dot}{below}" if root == "torch" else name, *rest, **options)
 
 
-def execute(src: str, globals: dict[str, Any], place: dict[str, Any] | None = None) -> None:
+def execute(src: str, globals: dict[str, object], place: dict[str, object] | None = None) -> None:
     """Run source; what it defines goes into `globals`.
 
     Args:
@@ -62,10 +62,10 @@ def execute(src: str, globals: dict[str, Any], place: dict[str, Any] | None = No
 
 
 def forward_of(
-    src: str, globals: dict[str, Any], place: dict[str, Any] | None = None
+    src: str, globals: dict[str, object], place: dict[str, object] | None = None
 ) -> Callable[..., Any]:
     """The function `forward` that a source defines; `globals` stay as they are."""
-    own = dict(globals)
+    own: dict[str, Any] = dict(globals)
     execute(src, own, place)
     found: Callable[..., Any] = own["forward"]
     return found

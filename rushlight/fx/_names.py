@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final
 
-from .. import _C
+from .. import _C, functional
 from ..as_torch import is_public, public_classes
 from ..ops.eager.dispatch import EagerFunction
 from ..ops.eager.packets import Overload, Packet
@@ -22,11 +22,7 @@ _CLASSES: Final = {
     **{"DType": "dtype", "Device": "device", "Layout": "layout"},
     "MemoryFormat": "memory_format",
 }
-_FUNCTIONAL: Final = frozenset(
-    """atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes broadcast_tensors
-    cartesian_prod cdist chain_matmul einsum lu meshgrid norm split stft tensordot unique
-    unique_consecutive unravel_index""".split()
-)
+_FUNCTIONAL: Final = frozenset(functional.__all__) - {"istft"}
 """What torch defines in Python, in `torch.functional`."""
 _OF_TORCH: Final = ("functional", "settings", "jit.special_names")
 """Files of functions that torch has at its top."""

@@ -7,7 +7,7 @@ import keyword
 import math
 import re
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ..ops.memory.dtype import Device
 from ..utils import _pytree as pytree
@@ -20,7 +20,7 @@ class _CustomBuiltin(NamedTuple):
     """A name that generated code may use, and the line that imports it."""
 
     import_str: str
-    obj: Any
+    obj: object
 
 
 _custom_builtins: Final = {
@@ -33,7 +33,7 @@ _custom_builtins: Final = {
     "pytree": _CustomBuiltin("import torch.utils._pytree as pytree", pytree),
 }
 _NOBODY: Final = object()
-_TAKEN: Final[dict[str, Any]] = {
+_TAKEN: Final[dict[str, object]] = {
     **dict.fromkeys(keyword.kwlist, _NOBODY),
     **vars(builtins),
     **{name: known.obj for name, known in _custom_builtins.items()},
@@ -51,7 +51,7 @@ class _Namespace:
     """The names of a graph's values, or of what its code refers to."""
 
     def __init__(self) -> None:
-        self._obj_to_name: dict[Any, str] = {}
+        self._obj_to_name: dict[object, str] = {}
         self._used_names: set[str] = set()
         self._highest: dict[str, int] = {}
 

@@ -28,7 +28,9 @@ class Patcher:
         self._visited: set[int] = set()
         self._done: set[tuple[int, str]] = set()
 
-    def patch(self, frame_dict: dict[str, Any], name: str, new_fn: Callable[..., Any]) -> None:
+    def patch(
+        self, frame_dict: dict[str, object], name: str, new_fn: Callable[..., object]
+    ) -> None:
         """Put a function under a name of a dict, once."""
         if (id(frame_dict), name) in self._done:
             return

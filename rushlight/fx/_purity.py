@@ -14,7 +14,7 @@ __all__ = ["has_side_effect", "impure_call"]
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 
-_side_effectful_functions: Final[set[Any]] = {operator.setitem, _assert}
+_side_effectful_functions: Final[set[object]] = {operator.setitem, _assert}
 _RANDOM: Final = frozenset(
     """bernoulli multinomial normal poisson rand rand_like randint randint_like randn randn_like
     randperm""".split()

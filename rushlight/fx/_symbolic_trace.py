@@ -6,9 +6,9 @@ import inspect
 import math
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, cast
 
 from .._C import ScriptObject
@@ -33,7 +33,7 @@ __all__ = ["PH", "PHBase", "PHWithMeta", "ProxyableClassMeta", "Tracer", "symbol
 
 _proxyable_classes: Final[dict[type, None]] = {}
 _constant_attribute_types: Final = (Tensor, ScriptObject, Generator)
-ConcreteArgs = dict[str, Any] | tuple[Any, ...] | None
+ConcreteArgs = dict[str, object] | tuple[object, ...] | None
 
 
 class PHBase:
@@ -57,7 +57,7 @@ PH = PHBase()
 class ProxyableClassMeta(type):
     """The class of classes whose construction from proxies becomes a node."""
 
-    def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
+    def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, object]) -> None:
         _proxyable_classes.setdefault(cls)
         super().__init__(name, bases, attrs)
 
@@ -102,7 +102,7 @@ class Tracer(TracerBase):
     def __init__(
         self,
         autowrap_modules: tuple[ModuleType] = (math,),
-        autowrap_functions: tuple[Callable[..., Any], ...] = (),
+        autowrap_functions: tuple[Callable[..., object], ...] = (),
         param_shapes_constant: bool = False,
     ) -> None:
         super().__init__()
@@ -216,7 +216,7 @@ class Tracer(TracerBase):
             finally:
                 self.module_stack.popitem(last=True)
 
-    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
+    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
         """What reading an attribute of a module gives: for parameters a proxy."""
         del attr
         if isinstance(attr_val, Parameter):
@@ -229,7 +229,9 @@ class Tracer(TracerBase):
                 return found
         return attr_val
 
-    def _read(self, value: object, named: Any, cache: dict[str, Any]) -> Proxy | None:
+    def _read(
+        self, value: object, named: Iterable[tuple[str, Tensor]], cache: dict[str, Proxy]
+    ) -> Proxy | None:
         for name, each in named:
             if each is not value:
                 continue
@@ -239,8 +241,7 @@ class Tracer(TracerBase):
                     known = partial(ParameterProxy, self, name=name, param=value)
                     options["proxy_factory_fn"] = known
                 cache[name] = self.create_proxy("get_attr", name, (), {}, **options)
-            found: Proxy = cache[name]
-            return found
+            return cache[name]
         return None
 
     # -- tracing -------------------------------------------------------------------------------
@@ -305,7 +306,7 @@ class Tracer(TracerBase):
         codegen = _PyTreeCodeGen(_PyTreeInfo(names[-len(args) + len(own) :], spec, None))
         self.graph._codegen = codegen
 
-        def of_leaves(*leaves: Any) -> object:
+        def of_leaves(*leaves: object) -> object:
             result = function(*own, *pytree.tree_unflatten(leaves[len(own) :], spec))
             values, out_spec = pytree.tree_flatten(result)
             codegen.pytree_info = codegen.pytree_info._replace(out_spec=out_spec)
@@ -339,7 +340,7 @@ class Tracer(TracerBase):
         self.submodule_paths = None
         return self.graph
 
-    def _begin(self, root: Module | Callable[..., Any]) -> Callable[..., Any]:
+    def _begin(self, root: Module | Callable[..., object]) -> Callable[..., object]:
         """Take hold of what is traced."""
         function: Any = root
         self.root = root if isinstance(root, Module) else Module()
@@ -364,10 +365,10 @@ class Tracer(TracerBase):
         return function  # type: ignore[no-any-return]
 
     def _patch(self, patcher: Patcher, function: Any) -> None:
-        cache: dict[str, Any] = {}
+        cache: dict[str, Proxy] = {}
         call, read = Module.__call__, Module.__getattr__
 
-        def called(module: Any, *args: Any, **kwargs: Any) -> Any:
+        def called(module: Module, *args: Any, **kwargs: Any) -> Any:
             def forward(*args: Any, **kwargs: Any) -> Any:
                 return call(module, *args, **kwargs)
 
@@ -375,7 +376,7 @@ class Tracer(TracerBase):
             autowrap(patcher, scope, self._autowrap_functions)
             return self.call_module(module, forward, args, kwargs)
 
-        def attribute(module: Any, name: str) -> Any:
+        def attribute(module: Module, name: str) -> object:
             return self.getattr(name, read(module, name), cache)
 
         patcher.patch_method(Module, "__getattr__", attribute)
@@ -393,13 +394,13 @@ TRACER.install(Tracer)
 class _Specialized:
     """Inputs in the place of one parameter with a concrete value."""
 
-    def __init__(self, tracer: Tracer, name: str, default: tuple[Any, ...]) -> None:
+    def __init__(self, tracer: Tracer, name: str, default: tuple[object, ...]) -> None:
         self._tracer = tracer
         self._name = name
         self._default = default
         self._count = 0
 
-    def of(self, value: Any) -> Any:
+    def of(self, value: object) -> object:
         """The value with its `PH` replaced by inputs; all else is checked when the graph runs."""
         return pytree.tree_map(self._leaf, value)
 
@@ -423,7 +424,7 @@ class _Specialized:
             )
         return value
 
-    def _check(self, function: Callable[..., Any], given: Proxy, value: str) -> None:
+    def _check(self, function: Callable[..., object], given: Proxy, value: str) -> None:
         said = f"{self._name} has been specialized to have value {value} but got another value"
         self._tracer.create_proxy("call_function", function, (given, said), {})
 
@@ -456,7 +457,7 @@ def _annotations(function: object) -> dict[str, object]:
     return found
 
 
-def _with_stars(function: Any, code: Any, count: int) -> object:
+def _with_stars(function: Any, code: CodeType, count: int) -> object:
     """The function, called with its parameters in the order of its code, stars last."""
     positional = code.co_argcount
     keywords = code.co_varnames[positional : positional + code.co_kwonlyargcount]

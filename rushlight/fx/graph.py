@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from ..nn.modules.module import Module
 from ._codegen import CodeGen, PythonCode, Style, TransformCodeFunc
@@ -28,7 +28,7 @@ from .node import Argument, Node, Target, map_arg
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
-_UNSAID: Any = object()
+_UNSAID: Final = object()
 
 
 class _node_list:
@@ -43,7 +43,7 @@ class _node_list:
     def __len__(self) -> int:
         return self.graph._len
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Node]:
         root = self.graph._root
         node = getattr(root, self.direction)
         while node is not root:
@@ -81,26 +81,26 @@ class Graph:
     def __init__(
         self,
         owning_module: Module | None = None,
-        tracer_cls: type[Any] | None = None,
-        tracer_extras: dict[str, Any] | None = None,
+        tracer_cls: type | None = None,
+        tracer_extras: dict[str, object] | None = None,
     ) -> None:
         self._root = Node(self, "", "root", "", (), {})
         self._insert: Callable[..., None] = self._root.prepend
         self._len = 0
         self._graph_namespace = _Namespace()
-        self._owning_module: Any = owning_module
+        self._owning_module = owning_module
         self._tracer_cls = tracer_cls
         self._tracer_extras = tracer_extras
         self._codegen = CodeGen()
-        self._co_fields: dict[str, Any] = {}
+        self._co_fields: dict[str, object] = {}
 
     @property
-    def owning_module(self) -> Any:
+    def owning_module(self) -> Module | None:
         """The module whose attributes its nodes name."""
         return self._owning_module
 
     @owning_module.setter
-    def owning_module(self, mod: Any) -> None:
+    def owning_module(self, mod: Module | None) -> None:
         self._owning_module = mod
 
     @property
@@ -114,10 +114,9 @@ class Graph:
         Raises:
             StopIteration: there is none.
         """
-        found: Node = next(iter(self.find_nodes(op="output")))
-        return found
+        return next(iter(self.find_nodes(op="output")))
 
-    def find_nodes(self, *, op: str, target: Target | None = None, sort: bool = True) -> list[Any]:
+    def find_nodes(self, *, op: str, target: Target | None = None, sort: bool = True) -> list[Node]:
         """The nodes of a kind; those that call or name `target` alone, if it is given.
 
         Raises:
@@ -227,7 +226,7 @@ class Graph:
         args = () if default_value is _UNSAID else (default_value,)
         return self.create_node("placeholder", name, args=args, type_expr=type_expr)
 
-    def get_attr(self, qualified_name: str, type_expr: Any | None = None) -> Node:
+    def get_attr(self, qualified_name: str, type_expr: object | None = None) -> Node:
         """An attribute of the module; a warning says so if it has none of that name."""
         root = self.owning_module
         if root is not None and not _is_there(root, qualified_name):
@@ -268,16 +267,16 @@ class Graph:
 
     def call_function(
         self,
-        the_function: Callable[..., Any],
+        the_function: Callable[..., object],
         args: tuple[Argument, ...] | None = None,
         kwargs: dict[str, Argument] | None = None,
-        type_expr: Any | None = None,
+        type_expr: object | None = None,
         name: str | None = None,
     ) -> Node:
         """A call of a function."""
         return self.create_node("call_function", the_function, args, kwargs, name, type_expr)
 
-    def output(self, result: Argument, type_expr: Any | None = None) -> Node:
+    def output(self, result: Argument, type_expr: object | None = None) -> Node:
         """The return of a value."""
         return self.create_node("output", "output", (result,), type_expr=type_expr)
 

@@ -38,7 +38,7 @@ _KEPT_IN_COPIES: Final = (
 class _CodeOnlyModule(Module):
     """What a pickle holds of a GraphModule; its `forward` gives the graph again."""
 
-    def __init__(self, body: dict[str, Any]) -> None:
+    def __init__(self, body: dict[str, object]) -> None:
         super().__init__()
         self.__dict__ = body
 
@@ -51,7 +51,7 @@ def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
 
 
 def reduce_package_graph_module(
-    importer: Any, body: dict[str, object], generated_module_name: str
+    importer: Any, body: dict[str, Any], generated_module_name: str
 ) -> Module:
     """A GraphModule of what a package of `torch.package` holds."""
     forward = importer.import_module(generated_module_name).forward
@@ -59,7 +59,7 @@ def reduce_package_graph_module(
 
 
 def _deserialize_graph_module(
-    forward: Callable[..., Any],
+    forward: Callable[..., object],
     body: dict[str, Any],
     graph_module_cls: type[GraphModule] | None = None,
 ) -> Module:
@@ -104,7 +104,7 @@ class GraphModule(Module):
         return made
 
     def __init__(
-        self, root: Module | dict[str, Any], graph: Graph, class_name: str = "GraphModule"
+        self, root: Module | dict[str, object], graph: Graph, class_name: str = "GraphModule"
     ) -> None:
         super().__init__()
         self.__class__.__name__ = class_name
@@ -123,7 +123,7 @@ class GraphModule(Module):
         self.meta: dict[str, Any] = {}
         for hooks in _HOOKS:
             setattr(self, hooks, [])
-        self.shape_env: Any = None
+        self.shape_env: object = None
 
     def _take_from_module(self, root: Module, graph: Graph) -> None:
         if hasattr(root, "training"):
@@ -180,7 +180,7 @@ class GraphModule(Module):
         self._code = made.src
         self._lineno_map = made._lineno_map
         self._prologue_start = made._prologue_start
-        cls: Any = type(self)
+        cls = type(self)
         cls.forward = _forward_from_src(self._code, made.globals, self._graph._co_fields)
         return made
 

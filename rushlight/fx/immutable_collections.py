@@ -41,7 +41,7 @@ class immutable_list(list[Item]):
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(self))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (tuple(self),)
 
 
@@ -53,7 +53,7 @@ class immutable_dict(dict[Key, Item]):
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (tuple(self.items()),)
 
 

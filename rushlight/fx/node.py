@@ -135,6 +135,8 @@ class Node:
 
     _args: tuple[Any, ...]
     _kwargs: dict[str, Any]
+    attrs_for_lowering: dict[str, Any]
+    """What `lift_lowering_attrs_to_nodes` says of it."""
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ __all__ = [
     *("get_signature_for_torch_op", "normalize_function", "normalize_module", "type_matches"),
 ]
 
-_SIMPLE: Final[dict[str, Any]] = {
+_SIMPLE: Final[dict[str, object]] = {
     "Tensor": Tensor,
     "int": int,
     "float": float,
@@ -46,8 +46,8 @@ _SIMPLE: Final[dict[str, Any]] = {
 class ArgsKwargsPair(NamedTuple):
     """Arguments of a call."""
 
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    args: tuple[object, ...]
+    kwargs: dict[str, object]
 
 
 # ------------------------------------------------------------------------------ signatures

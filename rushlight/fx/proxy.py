@@ -49,7 +49,7 @@ class TraceError(ValueError):
 class Scope:
     """Which module's code runs: its path and its class."""
 
-    def __init__(self, module_path: str, module_type: Any) -> None:
+    def __init__(self, module_path: str, module_type: type | None) -> None:
         self.module_path = module_path
         self.module_type = module_type
 
@@ -82,8 +82,8 @@ class TracerBase:
     proxy_buffer_attributes: bool = False
     traced_func_name: str = "forward"
     scope: Scope
-    module_stack: OrderedDict[str, tuple[str, Any]]
-    node_name_to_scope: dict[str, tuple[str, type]]
+    module_stack: OrderedDict[str, tuple[str, type | None]]
+    node_name_to_scope: dict[str, tuple[str, type | None]]
 
     def create_node(
         self,
@@ -285,7 +285,7 @@ class Proxy:
     def __deepcopy__(self, memo: Mapping[int, object]) -> Proxy:
         return Proxy(self.node, self.tracer)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
+    def __call__(self, *args: object, **kwargs: object) -> Proxy:
         return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
 
     def __iter__(self) -> Iterator[Proxy]:
@@ -310,9 +310,9 @@ class Proxy:
     @classmethod
     def __torch_function__(
         cls,
-        orig_method: Callable[..., Any],
-        types: Any,
-        args: tuple[Any, ...] | None = None,
+        orig_method: Callable[..., object],
+        types: object,
+        args: tuple[object, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         args, kwargs = args or (), kwargs or {}
@@ -330,7 +330,7 @@ class Proxy:
         return tracer.create_proxy("call_function", orig_method, args, kwargs, name=said)
 
 
-def is_method_of_tensors(function: Any) -> bool:
+def is_method_of_tensors(function: Callable[..., object]) -> bool:
     """Whether a function is a method of Tensor, which a node calls by its name."""
     if isinstance(function, EagerFunction):
         return function.is_method
@@ -353,7 +353,9 @@ def _proxies(value: object) -> Iterator[Proxy]:
 class MetaProxy(Proxy):
     """A proxy whose node tells, too, what value it gave."""
 
-    def __init__(self, node: Node, tracer: TracerBase | None = None, fake_mode: Any = None) -> None:
+    def __init__(
+        self, node: Node, tracer: TracerBase | None = None, fake_mode: object = None
+    ) -> None:
         super().__init__(node, tracer)
         self.fake_mode = fake_mode
 
@@ -378,7 +380,7 @@ class Attribute(Proxy):
             self._node = read.node
         return self._node
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
+    def __call__(self, *args: object, **kwargs: object) -> Proxy:
         return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
 
 
@@ -424,7 +426,7 @@ class ParameterProxy(Proxy):
 def _operator_method(name: str) -> Callable[..., object]:
     target = getattr(operator, name)
 
-    def method(*args: Any, **kwargs: Any) -> Any:
+    def method(*args: Any, **kwargs: object) -> object:
         return args[0].tracer.create_proxy("call_function", target, args, kwargs)
 
     return method
@@ -433,7 +435,7 @@ def _operator_method(name: str) -> Callable[..., object]:
 def _reflected_method(name: str) -> Callable[..., object]:
     target = getattr(operator, name)
 
-    def method(self: Proxy, other: Any) -> Any:
+    def method(self: Proxy, other: object) -> object:
         return self.tracer.create_proxy("call_function", target, (other, self), {})
 
     return method

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..nn.modules.module import Module
 from ._attributes import assign_attr, get_attr, has_attr
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Match", "ReplacedPatterns", "replace_pattern", "replace_pattern_with_filters"]
 
-Pattern = Callable[..., Any] | Graph | GraphModule
+Pattern = Callable[..., object] | Graph | GraphModule
 Filter = Callable[["InternalMatch", Graph, Graph], bool]
 Made = Callable[["InternalMatch", Graph, Graph], Graph]
 
@@ -113,13 +113,13 @@ def _replace(
         raise AssertionError(
             f"Number of placeholders mismatch: {len(match.placeholder_nodes)} vs {len(inputs)}"
         )
-    values: dict[Node, Any] = {}
+    values: dict[Node, Node] = {}
     for node, value in zip(inputs, match.placeholder_nodes, strict=True):
         values[node] = changed.get(value, value) if isinstance(value, Node) else value
     known = set(values)
     before = _place(match, values.values())
     with graph.inserting_before(before):
-        copied: Any = graph.graph_copy(replacement, values)
+        copied = graph.graph_copy(replacement, values)
     returned = copied if isinstance(copied, (list, tuple)) else (copied,)
     for old, new in zip(match.returning_nodes, returned, strict=True):
         old.replace_all_uses_with(new)

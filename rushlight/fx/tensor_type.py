@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 __all__ = ["Dyn", "TensorType", "is_consistent", "is_more_precise"]
@@ -11,12 +11,12 @@ __all__ = ["Dyn", "TensorType", "is_consistent", "is_more_precise"]
 class TensorType:
     """The type of tensors of some sizes; an unknown one is `Dyn`."""
 
-    def __init__(self, dim: Sequence[Any]) -> None:
+    def __init__(self, dim: Sequence[object]) -> None:
         self.__origin__ = TensorType
         self.__args__ = dim
 
     @property
-    def dims(self) -> Sequence[Any]:
+    def dims(self) -> Sequence[object]:
         """The sizes."""
         return self.__args__
 
@@ -55,7 +55,7 @@ class _DynType:
 Dyn = _DynType()
 
 
-def _each(t1: object, t2: object, compare: Any) -> bool:
+def _each(t1: object, t2: object, compare: Callable[[Any, Any], bool]) -> bool:
     if not isinstance(t1, TensorType) or not isinstance(t2, TensorType):
         return False
     same = len(t1.dims) == len(t2.dims)

@@ -120,7 +120,7 @@ def has_preserved_node_meta() -> bool:
 
 
 @contextmanager
-def annotate(annotation_dict: dict[str, Any]) -> Iterator[None]:
+def annotate(annotation_dict: dict[str, object]) -> Iterator[None]:
     """A block whose nodes get entries in `meta["custom"]`, while notes are preserved."""
     with _with({"custom": {**_current.get("custom", {}), **annotation_dict}}):
         yield

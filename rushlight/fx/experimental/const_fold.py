@@ -36,7 +36,7 @@ class FoldedGraphModule(GraphModule):
         self.fx_const_folded_attrs_name = fx_const_folded_attrs_name
         self.has_folding_been_run = False
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         if not self.has_folding_been_run:
             self.run_folding()
         return super().__call__(*args, **kwargs)
@@ -128,7 +128,7 @@ def _folded(
                 value = graph.call_method("__getitem__", (read, place))
         node.replace_all_uses_with(value)
     graph.eliminate_dead_code()
-    root: Any = Module()
+    root = Module()
     for source in (graph, part):
         for node in source.nodes:
             if node.op in ("get_attr", "call_module"):

@@ -28,10 +28,10 @@ class TensorMetadata(NamedTuple):
     stride: tuple[int, ...]
     memory_format: MemoryFormat | None
     is_quantized: bool
-    qparams: dict[str, Any]
+    qparams: dict[str, object]
 
 
-def _quantization(tensor: Any) -> dict[str, object]:
+def _quantization(tensor: Tensor) -> dict[str, object]:
     scheme = tensor.qscheme()
     known = {"qscheme": scheme}
     if scheme != 1 and "channel" not in str(scheme):
@@ -65,9 +65,9 @@ class ShapeProp(Interpreter):
     `tensor_meta` is of a tensor, or of the containers of tensors; `type` is the value's class.
     """
 
-    def __init__(self, gm: GraphModule, fake_mode: Any = None) -> None:
+    def __init__(self, gm: GraphModule, fake_mode: object = None) -> None:
         super().__init__(gm)
-        self.fake_module: Any = None
+        self.fake_module: GraphModule | None = None
         self.fake_mode = fake_mode
         self.real_module = self.module
 

@@ -28,8 +28,8 @@ class Partition:
     dependencies: dict[str, None] = field(default_factory=dict)
     dependents: dict[str, None] = field(default_factory=dict)
     graph: Graph = field(default_factory=Graph)
-    environment: dict[Node, Any] = field(default_factory=dict)
-    targets: dict[str, Any] = field(default_factory=dict)
+    environment: dict[Node, Node] = field(default_factory=dict)
+    targets: dict[str, object] = field(default_factory=dict)
     affix: str | None = None
 
     @property
@@ -49,7 +49,7 @@ class _Naming:
 class _Splitter:
     """Splits one graph."""
 
-    def __init__(self, m: GraphModule, root: Module, chosen: Callable[[Node], Any]) -> None:
+    def __init__(self, m: GraphModule, root: Module, chosen: Callable[[Node], object]) -> None:
         self._module = m
         self._root = root
         self._chosen = chosen
@@ -177,8 +177,8 @@ class _Joiner:
         self._module = module
         self._as_tuple = as_tuple
         self._graph = Graph()
-        self._values: dict[Node, Any] = {}
-        self._below: dict[str, Any] = {}
+        self._values: dict[Node, Node] = {}
+        self._below: dict[str, Module] = {}
 
     def join(self, steps: list[Node | Partition]) -> GraphModule:
         """The module that takes these steps."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....graph_module import GraphModule
 from ....node import Node
 from ...infra.pass_base import PassBase, PassResult
@@ -14,7 +12,7 @@ __all__: list[str] = []
 class CSEPass(PassBase):
     """Nodes that call the same function on the same arguments become one."""
 
-    def __init__(self, banned_ops: set[Any] | None = None) -> None:
+    def __init__(self, banned_ops: set[object] | None = None) -> None:
         self.banned_ops = banned_ops or set()
         super().__init__()
 
