@@ -12,8 +12,9 @@ from ..memory.dims import wrap_dims
 from ..memory.dtype import DType, Scalar
 from ..tensors.tensor import Tensor
 from .forms import form
+from .parts import Compressed, Coo, flat_places
 from .structure import compress, to_coo, to_dense
-from .tensors import Compressed, Coo, flat_places, is_sparse, of_parts, parts_of
+from .tensors import is_sparse, of_parts, parts_of
 
 __all__ = ["softmax", "total"]
 

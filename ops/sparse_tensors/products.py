@@ -10,8 +10,9 @@ from ..eager.dispatch import eager_function
 from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 from .forms import form
+from .parts import Compressed, Coo, flat_places
 from .structure import compress, select, t, to_csr
-from .tensors import Compressed, Coo, flat_places, is_sparse, of_parts, parts_of
+from .tensors import is_sparse, of_parts, parts_of
 
 __all__ = ["addmm", "matmul"]
 

@@ -9,9 +9,10 @@ import numpy as np
 from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 from .forms import form
+from .parts import Coo
 from .products import matmul
 from .structure import to_sparse
-from .tensors import Coo, is_sparse, parts_of
+from .tensors import is_sparse, parts_of
 
 __all__ = ["resize", "resize_and_clear", "resize_as", "smm", "sspaddmm"]
 

@@ -13,7 +13,8 @@ from ..memory.dtype import Array, DType, Layout
 from ..tensors.sizes import Size
 from ..tensors.tensor import Tensor
 from .forms import form
-from .tensors import Compressed, Coo, is_sparse, of_parts, parts_of
+from .parts import Compressed, Coo
+from .tensors import is_sparse, of_parts, parts_of
 
 __all__ = ["compress", "mask", "to_coo", "to_csc", "to_csr", "to_dense"]
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from ..ops.memory.dtype import LAYOUTS, Device, DType, Layout, check_device, get_default_dtype
-from ..ops.sparse_tensors.tensors import compressed, coo, flat_places, parts_of
+from ..ops.sparse_tensors.parts import flat_places
+from ..ops.sparse_tensors.tensors import compressed, coo, parts_of
 from ..ops.tensors.construct import tensor
 from ..ops.tensors.tensor import Tensor
 

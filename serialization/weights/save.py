@@ -11,7 +11,8 @@ from typing import Any
 from ...ops.eager.dispatch import EagerFunction
 from ...ops.memory.dtype import Device, DType
 from ...ops.quantized_tensors.arrays import QuantizedArray, quantizer_of
-from ...ops.sparse_tensors.tensors import Coo, SparseTensor, parts_of
+from ...ops.sparse_tensors.parts import Coo
+from ...ops.sparse_tensors.tensors import SparseTensor, parts_of
 from ...ops.tensors.sizes import Size
 from ...ops.tensors.tensor import Parameter, Tensor
 from ..files.atomic_file import atomic_file, is_path, write_all

@@ -12,6 +12,14 @@ from typing import Any, ClassVar
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Tensor
 from ..modules.module import Module
+from .pruning_amounts import (
+    Amount,
+    check_amount,
+    count_of,
+    count_slices,
+    without,
+    without_slices,
+)
 
 __all__ = [
     "Amount",
@@ -26,13 +34,9 @@ __all__ = [
     "RandomUnstructured",
 ]
 
-Amount = int | float
-
 _ones_like: Callable[..., Tensor] = eager_function("aten::ones_like")
 _rand: Callable[..., Tensor] = eager_function("aten::rand")
 _rand_like: Callable[..., Tensor] = eager_function("aten::rand_like")
-_topk: Callable[..., tuple[Tensor, Tensor]] = eager_function("aten::topk")
-_zeros_like: Callable[..., Tensor] = eager_function("aten::zeros_like")
 
 
 class BasePruningMethod(ABC):
@@ -234,13 +238,13 @@ class RandomUnstructured(BasePruningMethod):
     PRUNING_TYPE = "unstructured"
 
     def __init__(self, amount: Amount) -> None:
-        _check_amount(amount)
+        check_amount(amount)
         self.amount = amount
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask with `amount` elements fewer."""
-        count = _count(self.amount, t.numel())
-        return _without(default_mask, _rand_like(t), count, largest=True)
+        count = count_of(self.amount, t.numel())
+        return without(default_mask, _rand_like(t), count, largest=True)
 
     @classmethod
     def apply(cls, module: Module, name: str, amount: Amount) -> BasePruningMethod:  # type: ignore[override]
@@ -254,13 +258,13 @@ class L1Unstructured(BasePruningMethod):
     PRUNING_TYPE = "unstructured"
 
     def __init__(self, amount: Amount) -> None:
-        _check_amount(amount)
+        check_amount(amount)
         self.amount = amount
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask with `amount` elements fewer."""
-        count = _count(self.amount, t.numel())
-        return _without(default_mask, t.abs(), count, largest=False)
+        count = count_of(self.amount, t.numel())
+        return without(default_mask, t.abs(), count, largest=False)
 
     @classmethod
     def apply(  # type: ignore[override]
@@ -276,15 +280,15 @@ class RandomStructured(BasePruningMethod):
     PRUNING_TYPE = "structured"
 
     def __init__(self, amount: Amount, dim: int = -1) -> None:
-        _check_amount(amount)
+        check_amount(amount)
         self.amount = amount
         self.dim = dim
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The mask with `amount` slices fewer."""
-        count = _count_slices(t, self.amount, self.dim)
+        count = count_slices(t, self.amount, self.dim)
         scores = _rand([t.shape[self.dim]])
-        return _without_slices(default_mask, scores, t.shape[self.dim] - count, self.dim)
+        return without_slices(default_mask, scores, t.shape[self.dim] - count, self.dim)
 
     @classmethod
     def apply(  # type: ignore[override]
@@ -300,7 +304,7 @@ class LnStructured(BasePruningMethod):
     PRUNING_TYPE = "structured"
 
     def __init__(self, amount: Amount, n: float | str, dim: int = -1) -> None:
-        _check_amount(amount)
+        check_amount(amount)
         self.amount = amount
         self.n = n
         self.dim = dim
@@ -313,10 +317,10 @@ class LnStructured(BasePruningMethod):
         """
         if t.dim() > 1 and not -t.dim() <= self.dim < t.dim():
             raise IndexError(f"Invalid index {self.dim} for tensor of size {t.shape}")
-        count = _count_slices(t, self.amount, self.dim)
+        count = count_slices(t, self.amount, self.dim)
         others = [d for d in range(t.dim()) if d != self.dim % t.dim()]
         scores = t.detach().norm(p=self.n, dim=others)
-        return _without_slices(default_mask, scores, t.shape[self.dim] - count, self.dim)
+        return without_slices(default_mask, scores, t.shape[self.dim] - count, self.dim)
 
     @classmethod
     def apply(  # type: ignore[override]
@@ -358,54 +362,3 @@ class CustomFromMask(BasePruningMethod):
     def apply(cls, module: Module, name: str, mask: Tensor) -> BasePruningMethod:  # type: ignore[override]
         """Put the hook on the module."""
         return super().apply(module, name, mask=mask)
-
-
-# ------------------------------------------------------------------ how much, and which
-
-
-def _check_amount(amount: Amount) -> None:
-    if not isinstance(amount, int | float):
-        raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-    if amount < 0 or (not isinstance(amount, int) and amount > 1):
-        raise ValueError(
-            f"amount={amount} should either be a float in the range [0, 1] or a non-negative "
-            "integer"
-        )
-
-
-def _count(amount: Amount, size: int) -> int:
-    """How many of `size` things are taken."""
-    if not isinstance(amount, int):
-        return round(float(amount) * size)
-    if amount > size:
-        raise ValueError(
-            f"amount={amount} should be smaller than the number of parameters to prune={size}"
-        )
-    return amount
-
-
-def _count_slices(t: Tensor, amount: Amount, dim: int) -> int:
-    if len(t.shape) <= 1:
-        raise ValueError(
-            "Structured pruning can only be applied to multidimensional tensors. Found tensor of "
-            f"shape {t.shape} with {len(t.shape)} dims"
-        )
-    return _count(amount, t.shape[dim])
-
-
-def _without(mask: Tensor, scores: Tensor, count: int, largest: bool) -> Tensor:
-    """The mask with zeros for so many of the largest or smallest scores."""
-    mask = mask.clone()
-    if count:
-        places = _topk(scores.detach().reshape(-1), k=count, largest=largest)[1]
-        mask.view(-1)[places] = 0
-    return mask
-
-
-def _without_slices(mask: Tensor, scores: Tensor, keep: int, dim: int) -> Tensor:
-    """The mask in the `keep` slices of the largest scores, zero elsewhere."""
-    places = _topk(scores, k=keep, largest=True)[1]
-    kept = _zeros_like(mask)
-    slices = (*[slice(None)] * (dim % mask.dim()), places)
-    kept[slices] = mask[slices]
-    return kept

@@ -1,0 +1,139 @@
+"""Where the elements of a sparse tensor lie: by coordinates, or by rows or columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ..eager import methods  # noqa: F401  (adds the methods that are called here)
+from ..eager.dispatch import eager_function
+from ..memory.dtype import LAYOUTS, Array, Layout
+from ..tensors.tensor import Tensor
+
+__all__ = ["Compressed", "Coo", "Parts", "flat_places"]
+
+_add_at = eager_function("aten::index_add")
+_COO: Final = LAYOUTS["sparse_coo"]
+
+
+class Coo(NamedTuple):
+    """Elements by their coordinates.
+
+    `indices` (sparse dimensions, n) are int64, `values` (n, *dense dimensions); a place that is
+    named twice holds the sum.  Coalesced ones are sorted, each place is named once.
+    """
+
+    indices: Tensor
+    values: Tensor
+    sizes: tuple[int, ...]
+    coalesced: bool = False
+
+    @property
+    def layout(self) -> Layout:
+        """`torch.sparse_coo`."""
+        return _COO
+
+    @property
+    def depth(self) -> int:
+        """The number of sparse dimensions."""
+        return self.indices.shape[0]
+
+    def to_coo(self) -> Coo:
+        """Itself."""
+        return self
+
+    def once(self) -> Coo:
+        """Coalesced."""
+        if self.coalesced:
+            return self
+        keys, back = np.unique(flat_places(self), return_inverse=True)
+        empty = self.values.new_zeros([len(keys), *self.values.shape[1:]])
+        values = _add_at(empty, 0, Tensor._of(back.reshape(-1).astype(np.int64)), self.values)
+        return Coo(_unravelled(keys, self.sizes[: self.depth]), values, self.sizes, True)
+
+    def pieces(self) -> dict[str, Tensor]:
+        """What is printed, by name."""
+        return {"indices": self.indices, "values": self.values.detach()}
+
+    def with_values(self, values: Tensor) -> Coo:
+        """Other values at the same places."""
+        return self._replace(values=values)
+
+
+class Compressed(NamedTuple):
+    """The rows of a matrix (CSR), or its columns (CSC), one after the other.
+
+    Row i holds `values[starts[i]:starts[i + 1]]` in the columns `inner` of the same positions.
+    """
+
+    starts: Tensor
+    inner: Tensor
+    values: Tensor
+    sizes: tuple[int, ...]
+    by_columns: bool = False
+
+    @property
+    def layout(self) -> Layout:
+        """`torch.sparse_csr` or `torch.sparse_csc`."""
+        return LAYOUTS["sparse_csc" if self.by_columns else "sparse_csr"]
+
+    @property
+    def depth(self) -> int:
+        """The number of sparse dimensions."""
+        return 2
+
+    def to_coo(self) -> Coo:
+        """The same elements by coordinates."""
+        counts = np.diff(self.starts.numpy())
+        outer = Tensor._of(np.repeat(np.arange(len(counts)), counts))
+        inner = self.inner.long()
+        pair = (inner, outer) if self.by_columns else (outer, inner)
+        indices = eager_function("aten::stack")(list(pair))
+        return Coo(indices, self.values, self.sizes, not self.by_columns)
+
+    def once(self) -> Compressed:
+        """Itself."""
+        return self
+
+    def pieces(self) -> dict[str, Tensor]:
+        """What is printed, by name."""
+        names = ("ccol", "row") if self.by_columns else ("crow", "col")
+        starts, inner = (f"{name}_indices" for name in names)
+        return {starts: self.starts, inner: self.inner, "values": self.values.detach()}
+
+    def with_values(self, values: Tensor) -> Compressed:
+        """Other values at the same places."""
+        return self._replace(values=values)
+
+
+Parts = Coo | Compressed
+
+
+def flat_places(given: Coo) -> Array:
+    """Each element's place as one number, rows first.
+
+    Raises:
+        RuntimeError: an index lies outside its dimension.
+    """
+    indices = given.indices.numpy()
+    for dim, (row, size) in enumerate(zip(indices, given.sizes, strict=False)):
+        wrong = row[(row < 0) | (row >= size)]
+        if wrong.size:
+            raise RuntimeError(
+                f"a sparse tensor of sizes {list(given.sizes)} has an element at {int(wrong[0])} "
+                f"in dimension {dim}"
+            )
+    places = np.zeros(indices.shape[1], np.int64)
+    for row, size in zip(indices, given.sizes, strict=False):
+        places = places * size + row
+    return places
+
+
+def _unravelled(places: Array, sizes: Sequence[int]) -> Tensor:
+    rows = list[Array]()
+    for size in reversed(sizes):
+        rows.append(places % size if size else places)
+        places = places // size if size else places
+    return Tensor._of(np.array(rows[::-1], np.int64).reshape(len(sizes), -1))
