@@ -115,15 +115,20 @@ def where_true(condition: Array) -> list[Array]:
     return list(settled(condition).nonzero())
 
 
-def check_mask(mask: Array, name: str = "masked_fill_") -> None:
+def check_mask(mask: Array, sentence: str = "") -> None:
     """Refuse a mask that is not of bools.
+
+    Args:
+        mask: what must be of bools.
+        sentence: torch's for it, where it is not that of `masked_fill_`.
 
     Raises:
         OperatorError: it is not.
     """
     if mask.dtype is not _BOOL:
         raise OperatorError(
-            f"{name} only supports boolean masks, "
+            sentence
+            or "masked_fill_ only supports boolean masks, "
             f"but got mask with dtype {cpp_name(dtype_of(mask))}",
             code="dtype-mismatch",
             headline=f"`mask` is `{dtype_of(mask)}`, it must be of bools",

@@ -171,9 +171,8 @@ def view_as_complex(self: Array) -> Array:
     if self.shape[-1] != 2:
         raise OperatorError("Tensor must have a last dimension of size 2", code="shape-mismatch")
     dtype = dtype_of(self).to_complex().numpy
-    if not self.size:
-        return np.empty(self.shape[:-1], dtype)
-    _check_pairs(self)
+    if self.size:
+        _check_pairs(self)
     return view_of(self, self.shape[:-1], self.strides[:-1], 0, dtype)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from ..memory.errors import Elsewhere
 from ..table.table import TABLE, Operator
@@ -137,6 +137,9 @@ class Overload:
                 )
         return RuntimeError(f"{self._form.fault(args, kwargs)}\nDeclaration: {schema}")
 
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # an operator is one, as a function is
+
     def __str__(self) -> str:
         return f"{self._entry.name.replace('::', '.')}.{self._overloadname}"
 
@@ -199,6 +202,9 @@ class Packet:
         if is_open or self._as_in_schema:  # the default of `reduction` is a number here
             return self.__getattr__(entries[0].overload or "default")(*args, **kwargs)
         return self._function(*args, **kwargs)
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # an operator is one, as a function is
 
     def __str__(self) -> str:
         return self._name.replace("::", ".")

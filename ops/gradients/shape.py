@@ -8,7 +8,19 @@ from collections.abc import Sequence
 from ..memory.dtype import Array
 from ..shapes.shape import broadcast_tensors
 from ..tensors.tensor import Tensor
-from .rows import Grads, Ints, Run, Tensors, aten, composite, gradient, moving, rewritten, same_as
+from .rows import (
+    Grads,
+    Ints,
+    Run,
+    Tensors,
+    aten,
+    composite,
+    constant,
+    gradient,
+    moving,
+    rewritten,
+    same_as,
+)
 
 
 def _back(g: Tensor, self_sizes: Ints) -> Tensor:
@@ -25,7 +37,7 @@ for _name in "squeeze unsqueeze view_copy squeeze_copy unsqueeze_copy".split():
     gradient(f"aten::{_name}", self=_back)
 gradient("aten::squeeze.dim", self=_back, name="SqueezeBackward1")
 gradient("aten::squeeze.dims", self=_back, name="SqueezeBackward2")
-gradient("aten::view.dtype", self=lambda g: g)
+constant("view.dtype")
 for _name in "atleast_1d atleast_2d atleast_3d".split():
     gradient(f"aten::{_name}", self=_back, name="ViewBackward0")
     moving(f"aten::{_name}.Sequence", of="tensors", name="ViewBackward0")

@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dims import infer_size, wrap_dim
-from ..memory.dtype import Array, dtype_of, numpy_dtype
+from ..memory.dtype import Array, Dtype, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
-from ..memory.storage import contiguous_strides, spread, view_of
+from ..memory.storage import contiguous_strides, spread, storage_of, strides_of, view_of
 from ..table.inline import ORDINARY, inline
 from ..table.pointwise import checked_broadcast
 from ..table.promotion import kind
@@ -236,21 +236,52 @@ def broadcast_shapes(a: list[int], b: list[int]) -> list[int]:
 
 @operator(
     "aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
+    cuts_off=True,
     face="method",
     unchosen="dtype",
 )
 def view_dtype(self: Array, dtype: int) -> Array:
+    """The same bytes as numbers of another type; the last dimension shrinks or grows with them."""
     wanted = numpy_dtype(dtype)
-    try:
+    if self.itemsize == wanted.itemsize:
         return self.view(wanted)
-    except ValueError as error:
+    _check_bytes(self, wanted)
+    size = self.shape[-1] * self.itemsize // wanted.itemsize
+    strides = (*self.strides[:-1], wanted.itemsize)
+    return view_of(self, (*self.shape[:-1], size), strides, 0, wanted)
+
+
+def _check_bytes(self: Array, wanted: Dtype) -> None:
+    """Whether elements can be taken apart, or together."""
+    types = f"{dtype_of(self).scalar_name} as {dtype_of(np.empty(0, wanted)).scalar_name}"
+    wrong = _wrong_bytes(self, wanted.itemsize // self.itemsize)
+    if wrong:
+        what, _, but = wrong.partition(", ")
         raise OperatorError(
-            f"self.size(-1) must be divisible by {wanted.itemsize // self.itemsize or 1} to view "
-            f"{dtype_of(self).scalar_name} as {dtype_of(np.empty(0, wanted)).scalar_name} "
-            f"(different element sizes), but got {self.shape[-1] if self.ndim else 1}",
+            f"self.{what} to view {types} (different element sizes){but and f', {but}'}",
             code="shape-mismatch",
-            headline=f"the memory of this tensor cannot be read as `torch.{wanted}`: {error}",
-        ) from None
+            headline=f"the memory of this tensor cannot be read as `torch.{wanted}`",
+        )
+
+
+def _wrong_bytes(self: Array, ratio: int) -> str:
+    """What stands against taking `ratio` elements as one, or one (`ratio` 0) as several."""
+    if not self.ndim:
+        return "dim() cannot be 0"
+    steps = strides_of(self)
+    if ratio and self.shape[-1] % ratio:
+        return f"size(-1) must be divisible by {ratio}, but got {self.shape[-1]}"
+    if steps[-1] != 1:
+        return f"stride(-1) must be 1, but got {steps[-1]}"
+    if not ratio:
+        return ""
+    offset = storage_of(self)[1]
+    if offset % ratio:
+        return f"storage_offset() must be divisible by {ratio}, but got {offset}"
+    for dim, step in enumerate(steps[:-1]):
+        if step % ratio:
+            return f"stride({dim}) must be divisible by {ratio}, but got {step}"
+    return ""
 
 
 # --------------------------------------------------------------------------- other orders

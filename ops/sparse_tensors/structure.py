@@ -32,14 +32,18 @@ def to_coo(tensor: Tensor, sparse_dim: int | None = None) -> Tensor:
         raise RuntimeError(
             f"sparse_dim argument should be in [0,{tensor.ndim}] range, but {depth} was given"
         )
-    dense = tensor.detach()._array
+    dense, shape = tensor.detach()._array, tuple(tensor.shape)
     is_there = dense != 0
     if depth < dense.ndim:
         is_there = is_there.any(axis=tuple(range(depth, dense.ndim)))
+    if not depth:  # the tensor itself is the only element, or there is none
+        count = int(dense.any())
+        values = tensor.unsqueeze(0)[:count]
+        return of_parts(Coo(Tensor._of(np.empty((0, count), np.int64)), values, shape, True))
     places = [Tensor._of(row.astype(np.int64)) for row in is_there.nonzero()]
     indices = Tensor._of(np.array([p._array for p in places], np.int64).reshape(depth, -1))
-    values = tensor[tuple(places)] if places else tensor.unsqueeze(0)
-    return of_parts(Coo(indices, values, tuple(tensor.shape), True))
+    values = tensor[tuple(places)]
+    return of_parts(Coo(indices, values, shape, True))
 
 
 def compress(given: Coo, by_columns: bool = False) -> Tensor:

@@ -438,10 +438,8 @@ class Tensor(Differentiable):
     @property
     def mH(self) -> Tensor:
         """The conjugate transposes of matrices."""
-        turned = matrix_t(self._array, "mH")
-        if self._requires_grad:
-            return self.mT.conj() if turned.dtype.kind == "c" else self.mT
-        return Tensor._of(np.asarray(np.conjugate(turned)) if turned.dtype.kind == "c" else turned)
+        matrix_t(self._array, "mH")  # which refuses what is no matrix
+        return self.mT.conj() if self._array.dtype.kind == "c" else self.mT
 
     def _seen_as(self, base: Tensor) -> Self:
         """This tensor, known to be a view of another one."""
@@ -456,10 +454,8 @@ class Tensor(Differentiable):
                 "tensor.H is only supported on matrices (2-D tensors). "
                 f"Got {self._array.ndim}-D tensor."
             )
-        if self._requires_grad:
-            return (self.transpose(0, 1) if self._array.ndim else self.view_as(self)).conj()
-        turned = self._array.T if self._array.ndim else self._array.view()
-        return Tensor._of(np.asarray(np.conjugate(turned)) if turned.dtype.kind == "c" else turned)
+        turned: Tensor = self.transpose(0, 1) if self._array.ndim else self.view_as(self)
+        return turned.conj()
 
     @property
     def real(self) -> Tensor:
