@@ -1,4 +1,4 @@
-"""Branches and loops as functions of functions: `torch.cond`, `torch.while_loop`.
+"""Branches, loops and scans as functions of functions: `torch.cond`, `torch.while_loop`.
 
 Python's own `if` and `while` decide, since nothing is captured; gradients are those of what ran.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .ops.eager.dispatch import eager_function
 from .ops.tensors.tensor import Tensor
+from .utils._pytree import tree_flatten, tree_map, tree_unflatten
 
-__all__ = ["cond", "while_loop"]
+__all__ = ["associative_scan", "cond", "while_loop"]
 
 
 def cond(
@@ -71,3 +73,50 @@ def while_loop(
                 f"{len(carried)} for {len(carried_inputs)}"
             )
     return carried if isinstance(made, (tuple, list)) else made
+
+
+def associative_scan(
+    combine_fn: Callable[[Any, Any], Any],
+    xs: Any,
+    dim: int,
+    reverse: bool = False,
+    combine_mode: str = "pointwise",
+) -> Any:
+    """All that `combine_fn` makes of the first slices, of one after the other, as `cumsum` of sums.
+
+    Args:
+        combine_fn: makes one slice of two, each put together as `xs` is; associative.
+        xs: tensors, alone or in containers, of one size along `dim`.
+        dim: the dimension that slices are taken from.
+        reverse: whether the last slice is the first.
+        combine_mode: "generic"; "pointwise" is for cards.
+
+    Returns:
+        What `xs` is, of the same sizes.
+
+    Raises:
+        ValueError: another mode, or no tensors, or of different sizes along `dim`.
+    """
+    if combine_mode != "generic":
+        raise ValueError(
+            "For combine_mode='pointwise', all input tensors need to be on CUDA or XPU"
+            if combine_mode == "pointwise"
+            else f"Combine_mode must either 'pointwise' or 'generic', but got {combine_mode}"
+        )
+    leaves, form = tree_flatten(xs)
+    if not leaves:
+        raise ValueError("Expected at least 1 xs leaf")
+    count = leaves[0].shape[dim]
+    if any(each.shape[dim] != count for each in leaves):
+        raise ValueError("All xs leaves must have the same size along dim")
+    order = range(count - 1, -1, -1) if reverse else range(count)
+    made: list[list[Tensor]] = []
+    for place in order:
+        here = tree_map(lambda x, place=place: x.select(dim, place), xs)
+        known = combine_fn(tree_unflatten(made[-1], form), here) if made else here
+        made.append(tree_flatten(known)[0])
+    if not made:
+        return xs
+    stack = eager_function("aten::stack")
+    columns = zip(*(made[::-1] if reverse else made), strict=True)
+    return tree_unflatten([stack(list(each), dim) for each in columns], form)

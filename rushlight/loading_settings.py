@@ -6,7 +6,7 @@ import pickletools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from .ops.memory.dtype import Device
 from .ops.tensors.untyped_storage import Storage
@@ -17,8 +17,11 @@ from .serialization.weights.vouched import SAFE, Vouched, named
 from .weights import load, save
 
 __all__ = [
+    "DEFAULT_PROTOCOL",
     "LoadEndianness",
+    "MAGIC_NUMBER",
     "MAP_LOCATION",
+    "PROTOCOL_VERSION",
     "add_safe_globals",
     "clear_safe_globals",
     "default_restore_location",
@@ -32,6 +35,12 @@ __all__ = [
     "set_default_load_endianness",
     "set_default_mmap_options",
 ]
+
+DEFAULT_PROTOCOL: Final = 2
+"""The protocol that pickles in files are of."""
+MAGIC_NUMBER: Final = 0x1950A86A20F9469CFC6C
+PROTOCOL_VERSION: Final = 1001
+"""What files from before archives begin with."""
 
 MAP_LOCATION: TypeAlias = Callable[[Storage, str], Storage] | Device | str | dict[str, str] | None
 """What `map_location` of `load` takes."""

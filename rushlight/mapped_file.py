@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from mmap import ACCESS_COPY, ACCESS_WRITE, mmap
-from typing import Any
-
-import numpy as np
-
 from .ops.memory.dtype import DType, get_default_dtype
+from .ops.memory.mapped_file import mapped_file
 from .ops.tensors.tensor import Tensor
 
 __all__ = ["from_file"]
@@ -40,30 +35,4 @@ def from_file(
     """
     kind = get_default_dtype() if dtype is None else dtype
     wanted = kind.itemsize * (size or 0)
-    if not wanted:
-        return Tensor._of(np.empty(0, kind.numpy))
-    mapped = _mapped(filename, wanted, shared=bool(shared))
-    return Tensor._of(np.frombuffer(mapped, np.uint8).view(kind.numpy))
-
-
-def _mapped(filename: str, wanted: int, *, shared: bool) -> mmap:
-    mode, flags = ("read-write", os.O_RDWR | os.O_CREAT) if shared else ("read-only", os.O_RDONLY)
-    try:
-        file = os.open(filename, flags, 0o600)
-    except OSError as error:
-        raise RuntimeError(
-            f"unable to open file <{filename}> in {mode} mode: {error.strerror} ({error.errno})"
-        ) from None
-    try:
-        size = os.fstat(file).st_size
-        if size < wanted and not shared:
-            raise RuntimeError(
-                f"file <{filename}> size <{size}> is smaller than the required mapping size "
-                f"<{wanted}>"
-            )
-        if size < wanted:
-            os.ftruncate(file, wanted)
-        access: Any = ACCESS_WRITE if shared else ACCESS_COPY
-        return mmap(file, wanted, access=access)
-    finally:
-        os.close(file)
+    return Tensor._of(mapped_file(filename, bool(shared), wanted).view(kind.numpy))

@@ -28,6 +28,10 @@ class StorageClass(type):
         """The storage of so many elements, that are not filled, or of the given ones."""
         return TypedStorage(args[0] if args else 0, dtype=cls.dtype, **options)
 
+    def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:
+        """The first elements of a file (see `UntypedStorage.from_file`)."""
+        return TypedStorage.from_file(filename, shared, size, dtype=cls.dtype)
+
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
 

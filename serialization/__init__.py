@@ -10,8 +10,8 @@ from .printing.printer import print_graph_source
 
 SOURCE_PRINTER.install(print_graph_source)
 
-_SETTINGS = """LoadEndianness MAP_LOCATION add_safe_globals clear_safe_globals
-    default_restore_location
+_SETTINGS = """DEFAULT_PROTOCOL LoadEndianness MAGIC_NUMBER MAP_LOCATION PROTOCOL_VERSION
+    add_safe_globals clear_safe_globals default_restore_location
     get_default_load_endianness get_default_mmap_options get_safe_globals
     get_unsafe_globals_in_checkpoint load safe_globals save set_default_load_endianness
     set_default_mmap_options""".split()

@@ -47,6 +47,15 @@ class TypedStorage:
         self._tensor: Tensor = source
         self._size = storage_of(source._array)[2]
 
+    @classmethod
+    def from_file(
+        cls, filename: str, shared: bool = False, size: int = 0, *, dtype: DType | None = None
+    ) -> TypedStorage:
+        """The first `size` elements of a file (see `UntypedStorage.from_file`)."""
+        kind = get_default_dtype() if dtype is None else dtype
+        memory = UntypedStorage.from_file(filename, shared, size * kind.itemsize)
+        return cls(wrap_storage=memory, dtype=kind)
+
     def is_shared(self) -> bool:
         """Whether other processes see the memory: no."""
         return False

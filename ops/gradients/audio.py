@@ -9,8 +9,8 @@ from .rows import gradient
 __all__: list[str] = []
 
 
-def _of_costs(gs: Any, results: Any) -> Any:
-    return gs[0].reshape(-1, 1, 1, 1) * results[1]
+def _of_costs(g: Any, result1: Any) -> Any:
+    return g.reshape(-1, 1, 1, 1) * result1
 
 
 gradient("torchaudio::rnnt_loss_forward", logits=_of_costs)

@@ -39,6 +39,9 @@ _FAMILIES: Final = (
     "names", "quantize", "library_calls", "detection", "audio",
 )  # fmt: skip
 
+_RESULTS: Final = {"result": 0, "result1": 1, "results": None}
+"""What formulas call results: the first, the second, all."""
+
 
 @cache
 def _load() -> None:
@@ -193,9 +196,9 @@ class Bound:
             return lambda node, gs: gs
         if name == "wanted":
             return lambda node, gs: node.wanted()
-        if name in ("result", "results"):
+        if name in _RESULTS:
             self.keeps_result[at] = True
-            which = None if name == "results" else 0
+            which = _RESULTS[name]
             return lambda node, gs: node.results(which)
         base, _, word = name.rpartition("_")
         if word in ("sizes", "dtype") and base in self.positions:

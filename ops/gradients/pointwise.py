@@ -345,7 +345,7 @@ gradient(
     other=lambda g: aten.zeros_like(g),
 )
 gradient("aten::nan_to_num", self=lambda g, self: g * self.isfinite())
-gradient("aten::frexp", self=lambda g, results: g / aten.pow(2.0, results[1]))
+gradient("aten::frexp", self=lambda g, result1: g / aten.pow(2.0, result1))
 
 
 def _within(self: Tensor, min: float, max: float) -> Tensor:
@@ -469,7 +469,7 @@ same_as(
 )
 gradient("aten::alias", self=lambda g: g)
 same_as("aten::alias", "aten::alias_copy")
-gradient("aten::native_dropout", input=lambda g, results, p: g * results[1] * _keep_scale(p))
+gradient("aten::native_dropout", input=lambda g, result1, p: g * result1 * _keep_scale(p))
 
 
 gradient(

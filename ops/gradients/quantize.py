@@ -11,7 +11,7 @@ _WITH_MASK = (
     "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
     "aten::_fused_moving_avg_obs_fq_helper",
 )
-gradient(*_WITH_MASK, self=lambda gs, results: gs[0] * results[1])
+gradient(*_WITH_MASK, self=lambda g, result1: g * result1)
 
 
 @composite(

@@ -179,8 +179,8 @@ gradient(
     "aten::nanmedian.dim",
     "aten::mode",
     "aten::kthvalue",
-    self=lambda g, self_sizes, results, dim=-1, keepdim=False: scattered(
-        g, self_sizes, dim, results[1], keepdim
+    self=lambda g, self_sizes, result1, dim=-1, keepdim=False: scattered(
+        g, self_sizes, dim, result1, keepdim
     ),
 )
 
@@ -215,12 +215,12 @@ gradient("aten::aminmax", self=_both_extremes)
 gradient(
     "aten::topk",
     "aten::sort",
-    self=lambda g, self_sizes, results, dim=-1: scattered(g, self_sizes, dim, results[1], True),
+    self=lambda g, self_sizes, result1, dim=-1: scattered(g, self_sizes, dim, result1, True),
 )
 gradient(
     "aten::cummax",
     "aten::cummin",
-    self=lambda g, self_sizes, results, dim: scattered(g, self_sizes, dim, results[1], True),
+    self=lambda g, self_sizes, result1, dim: scattered(g, self_sizes, dim, result1, True),
 )
 composite("aten::msort")(lambda self: aten.sort(self, 0)[0])
 constant("argsort", "count_nonzero")

@@ -7,11 +7,11 @@
     )
 
 A formula stands for one argument.  Its own parameters say by name what it needs, and only that is
-kept: `g` is the result's gradient, `result` the result, `gs` and `results` those of all results,
-`other` an argument of the operator, `other_sizes` and `other_dtype` just its sizes or its dtype.  A
-parameter that the overload does not have gets the formula's default.  A formula may give a gradient
-of another shape or dtype than its argument's: broadcasting is summed up, dtypes are converted back.
-Formulas call operators, so gradients have gradients.
+kept: `g` is the result's gradient, `result` the result (`result1` the second), `gs` and `results`
+those of all results, `other` an argument of the operator, `other_sizes` and `other_dtype` just its
+sizes or its dtype.  A parameter that the overload does not have gets the formula's default.  A
+formula may give a gradient of another shape or dtype than its argument's: broadcasting is summed
+up, dtypes are converted back.  Formulas call operators, so gradients have gradients.
 
 `joint` declares a formula that gives the gradients of several arguments at once, `composite` an
 operator by others: its gradient is theirs; `rewritten` does so while it runs.  A row without an

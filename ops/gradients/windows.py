@@ -132,7 +132,7 @@ for _count in (1, 2, 3):
     gradient(
         f"aten::max_pool{_count}d_with_indices",
         f"aten::adaptive_max_pool{_count}d",
-        self=lambda g, self_sizes, results, count=_count: _placed(g, self_sizes, results[1], count),
+        self=lambda g, self_sizes, result1, count=_count: _placed(g, self_sizes, result1, count),
     )
     gradient(
         f"aten::max_pool{_count}d",
@@ -154,7 +154,7 @@ gradient(
 for _count in (2, 3):
     gradient(
         f"aten::fractional_max_pool{_count}d",
-        self=lambda g, self_sizes, results, count=_count: _placed(g, self_sizes, results[1], count),
+        self=lambda g, self_sizes, result1, count=_count: _placed(g, self_sizes, result1, count),
     )
     gradient(
         f"aten::max_unpool{_count}d",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
 from ..memory.dtype import CPU, Array, Device
-from ..memory.storage import storage_of
+from ..memory.mapped_file import mapped_file
+from ..memory.storage import borrowed, storage_of
 
 __all__ = ["Storage"]
 
@@ -20,10 +21,9 @@ class Storage:
         source: the number of bytes, unfilled, or the bytes.
     """
 
-    __slots__ = ("__weakref__", "_owner", "_size")
+    __slots__ = ("__weakref__", "_is_mapped", "_owner", "_size", "filename")
 
     device: Final = CPU
-    filename: Final = None
     is_cuda = is_sparse = is_sparse_csr = is_hpu = False
 
     def __init__(self, source: Array | int | Iterable[int] = 0, *, device: object = None) -> None:
@@ -34,6 +34,23 @@ class Storage:
         owner, _, count = storage_of(source)
         self._owner = owner
         self._size = count * source.itemsize
+        self._is_mapped = False
+        self.filename: str | None = None
+
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> Self:
+        """A file's first bytes; what is written to them goes to the file if it is `shared`.
+
+        Raises:
+            TypeError: the name of the file is not a str.
+            RuntimeError: there is no such file, or, if it is not `shared`, it is shorter.
+        """
+        if not isinstance(filename, str):
+            raise TypeError(f"argument 1 must be str, not {type(filename).__name__}")
+        made = cls(mapped_file(filename, shared, nbytes))
+        made._is_mapped = True
+        made.filename = filename if shared else None
+        return made
 
     def _bytes(self) -> Array:
         """The bytes as an array over the same memory."""
@@ -64,10 +81,14 @@ class Storage:
         return False
 
     def is_shared(self) -> bool:
-        """Whether other processes see the memory: no."""
-        return False
+        """Whether it is the memory of a file."""
+        return self._is_mapped
 
     def cpu(self) -> Storage:
+        """The same."""
+        return self
+
+    def untyped(self) -> Storage:
         """The same."""
         return self
 
@@ -100,8 +121,13 @@ class Storage:
         return iter(self.tolist())
 
     def __getitem__(self, index: int | slice) -> Any:
-        part = self._bytes()[index]
-        return Storage(part) if isinstance(index, slice) else int(part)
+        if not isinstance(index, slice):
+            return int(self._bytes()[index])
+        if index.step not in (None, 1):
+            raise RuntimeError(
+                f"Trying to slice with a step of {index.step}, but only a step of 1 is supported"
+            )
+        return Storage(borrowed(self._bytes()[index]))
 
     def __setitem__(self, index: int | slice, value: int) -> None:
         self._bytes()[index] = value

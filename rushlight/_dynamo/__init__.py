@@ -66,4 +66,12 @@ def mark_dynamic(t: object, index: object, **bounds: object) -> None:
     """Say that a size varies, as all sizes may."""
 
 
-maybe_mark_dynamic = mark_static = mark_static_address = mark_dynamic
+maybe_mark_dynamic = mark_dynamic
+
+
+def mark_static(t: object, index: object = None) -> None:
+    """Say that a size, or each, is always the same, which nobody asks."""
+
+
+def mark_static_address(t: object, guard: bool = False) -> None:
+    """Say that a tensor stays where it is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from enum import Enum
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Self
 
 __all__ = [
     *("Backend", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError"),
@@ -48,6 +48,11 @@ class ReduceOp(Enum):
     BOR = 6
     BXOR = 7
     PREMUL_SUM = 8
+
+    RedOpType: ClassVar[type[Self]]
+
+
+ReduceOp.RedOpType = ReduceOp
 
 
 class Backend(str):

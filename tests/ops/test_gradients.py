@@ -350,3 +350,12 @@ def test_a_script_may_write_what_was_dropped() -> None:
     for _ in range(3):  # the machine, then plans
         assert slope(True) == slope(False)
     assert set(slope(True)) == {0.0, 2.0}
+
+
+@pytest.mark.parametrize("name", ["topk", "sort", "cummax", "max", "kthvalue"])
+def test_places_are_kept_of_what_is_chosen_and_not_values(name: str) -> None:
+    x = torch.tensor([[1.0, 3.0, 2.0]], requires_grad=True)
+    values = getattr(torch, name)(x, *((2,) if name in ("topk", "kthvalue") else ()), dim=1)[0]
+    values /= values.sum().detach()
+    values.sum().backward()
+    assert x.grad is not None

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import collate, worker
+from . import collate, pin_memory, worker
 
-__all__ = ["collate", "worker"]
+__all__ = ["collate", "pin_memory", "worker"]

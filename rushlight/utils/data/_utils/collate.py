@@ -22,10 +22,11 @@ def default_convert(data: Any) -> Any:
     """Arrays as tensors, also inside of containers."""
     if isinstance(data, (np.ndarray, np.generic)) and data.dtype.kind not in "SaUO":
         return public_names()["as_tensor"](data)
-    return _inside(data, default_convert)
+    return inside(data, default_convert)
 
 
-def _inside(data: object, convert: Callable[[Any], Any]) -> object:
+def inside(data: object, convert: Callable[[Any], Any]) -> object:
+    """What a function makes of what is in a container; anything else as it is."""
     if isinstance(data, Mapping):
         return {key: convert(value) for key, value in data.items()}
     if isinstance(data, tuple) and hasattr(data, "_fields"):
