@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import LARGE, Prepared, blas, family, is_ready
+from ..kernels import Prepared, blas, family, is_ready
 from ..linear_algebra.distance import vector_length
 from ..memory.counts import check_storage
 from ..memory.dims import size_at, wrap_dims
@@ -60,22 +60,21 @@ def _no_norm(self: Array) -> OperatorError:
 @operator(
     "aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, "
     "bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
+    prepared=True,
     rows=rows_of("indices"),
 )
 def embedding(
     weight: Array, indices: Array, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
 ) -> Array:
     """The rows of `weight` that `indices` name."""
-    if indices.size >= _SOME:
-        return _known_embedding.call(weight, indices)  # type: ignore[no-any-return]
-    return _embedding(weight, indices)
+    return _known_embedding.call(weight, indices)  # type: ignore[no-any-return]
 
 
 def _embedding(weight: Array, indices: Array) -> Array:
     if weight.ndim != 2:
         raise OperatorError("'weight' must be 2-D", code="shape-mismatch")
     _check_indices(indices, 1, "indices", "embedding")
-    if indices.size * weight.shape[1] >= LARGE and is_ready(weight):
+    if indices.size and is_ready(weight):
         lookups = family("lookups")
         if lookups is not None:
             rows = lookups.rows(weight, np.ascontiguousarray(indices, np.int64).reshape(-1))
@@ -89,8 +88,6 @@ def _embedding(weight: Array, indices: Array) -> Array:
 
 
 _known_embedding: Final = Prepared(_embedding)
-_SOME: Final = 64
-"""Indices from which native code may take rows."""
 
 
 @operator(
@@ -240,7 +237,7 @@ def _bags_natively(
         return None
     if not indices.dtype is offsets.dtype is _INT64 or offsets.size <= include_last:
         return None
-    is_worth_it = indices.size * weight.shape[1] >= LARGE and is_ready(weight)
+    is_worth_it = indices.size > 0 and is_ready(weight)
     lookups = family("lookups") if is_worth_it else None
     if lookups is None:
         return None
@@ -319,7 +316,7 @@ _BAG = (
 _FOUR = "(Tensor, Tensor, Tensor, Tensor)"
 
 
-@operator(f"aten::embedding_bag({_BAG}) -> {_FOUR}")
+@operator(f"aten::embedding_bag({_BAG}) -> {_FOUR}", prepared=True)
 def embedding_bag(
     weight: Array,
     indices: Array,
@@ -400,7 +397,7 @@ def plain_embedding_bag(
 
     Sums without padding leave the last three empty or zero, as nothing needs them.
     """
-    form = _known_bags.call if mode == _MEAN and indices.size >= _SOME else _bags
+    form = _known_bags.call if mode == _MEAN else _bags
     result, bag_of, sizes, largest = form(
         weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx
     )

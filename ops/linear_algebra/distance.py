@@ -7,23 +7,28 @@ from typing import Final
 
 import numpy as np
 
+from ..kernels import family, is_ready
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
+from ..reductions.folding import folded
 from ..reductions.loss_reduction import floats, reduced, widened
 from ..reductions.reduce import sum_over
 from ..table.layouts import contiguous
-from ..table.pointwise import as_array, binary, cast, checked_broadcast, with_number
+from ..table.pointwise import as_array, binary, cast, checked_broadcast, operand, with_number
 from ..table.promotion import common_dtype, kind
 from ..table.refusals import NO_BOOLS, Refusal
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .linalg import matmul
+from .matrix_norms import vector_norm
 
 __all__ = ["vector_length"]
 
 Axis = int | tuple[int, ...] | None
 _LARGE: Final = 25
+_LONG: Final = 16
+"""Elements of rows that are worth native code."""
 _ELEMENTS_AT_ONCE: Final = 1 << 22
 
 
@@ -191,8 +196,24 @@ def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool)
     return vector_length(difference, p, -1, keepdim)
 
 
+def _cosines_natively(x1: Array, x2: Array, axis: int, eps: float) -> Array | None:
+    """The same of float32 in one piece by native code; None where that does not pay."""
+    arrays = family("arrays") if x1.ndim and x1.shape[-1] >= _LONG else None
+    if arrays is None:
+        return None
+    least, unit = operand(eps, x1.dtype), list[Array]()
+    for x in (x1, x2):
+        length = arrays.apply("maximum", (vector_norm(x, 2.0, [axis], True), least))
+        quotient = arrays.apply("divide", (x, length))
+        if quotient is None:
+            return None
+        unit.append(quotient)
+    return folded(arrays.apply("multiply", tuple(unit)), (axis,), False, "sum")
+
+
 @operator(
     "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+    prepared=True,
     autocast_in_graphs="full",
     refuses=Refusal(
         "", fails=("qc", "expected common dtype to be floating point, yet common dtype is {word}")
@@ -211,6 +232,10 @@ def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
         )
     shape = checked_broadcast(x1.shape, x2.shape, ("x1", "x2"))
     axis = wrap_dim(dim, len(shape))
+    if x1.shape == x2.shape and is_ready(x1) and is_ready(x2):
+        found = _cosines_natively(x1, x2, axis, eps)
+        if found is not None:
+            return found
     unit = []
     for x in (x1, x2):
         whole = np.broadcast_to(cast(x, dtype), shape)

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import LARGE, blas
+from ..kernels import blas, family
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of, numpy_dtype, of_numpy
 from ..memory.errors import OperatorError
@@ -105,9 +105,10 @@ def vector_norm(
     whole = not dims
     axes = wrap_dims(dims, array.ndim)
     if order == 2 and array.dtype is _FLOAT32 and array.size:
-        squares = folded(array, axes, keepdim, "squares") if array.size >= LARGE else None
+        squares = folded(array, axes, keepdim, "squares")
         if squares is not None:
-            return np.asarray(np.sqrt(squares))
+            found: Array = family("arrays").apply("sqrt", (squares,))
+            return found
         if len(axes) == array.ndim:
             return _length(array, keepdim)
     _check_identity(array.shape, axes, order, whole)
@@ -143,6 +144,7 @@ def _of_sizes(sizes: Array, order: float, axes: tuple[int, ...], keepdim: bool) 
 @operator(
     "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
+    prepared=True,
     cost="reads",
     out_dtype=SAME,
     out_overlap="read-first",
@@ -341,6 +343,7 @@ def _order(p: Scalar | None) -> float:
 
 @operator(
     "aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
+    prepared=True,
     order="out ScalarOpt_dtype ScalarOpt_dtype_out Scalar_out",
     cost="reads",
     out_overlap="read-first",
@@ -351,6 +354,7 @@ def norm(self: Array, p: Scalar) -> Array:
 
 @operator(
     "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+    prepared=True,
     out="out",
     cost="reads",
     out_overlap="read-first",

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import family, is_ready
 from ..layers.activation import log_sigmoid
 from ..memory.dtype import Array, Dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError
@@ -41,6 +42,15 @@ def _of_pairs(
     return kernel
 
 
+def _natively(form: str, self: Array, target: Array, level: float = 1.0) -> Array | None:
+    """Losses of float32 in one piece by native code; None of others."""
+    if self.shape != target.shape or not (is_ready(self) and is_ready(target)):
+        return None
+    kernels = family("pair_losses")
+    found: Array | None = kernels and kernels.pair_losses(form, self, target, level)
+    return found
+
+
 def _pairwise(
     self: Array,
     target: Array,
@@ -48,8 +58,13 @@ def _pairwise(
     name: str,
     function: Callable[..., object],
     by_steps: str = "",
+    native: tuple[str, float] = ("", 0.0),
 ) -> Array:
-    """The reduced losses; 16-bit floats named in `by_steps` are rounded after every step."""
+    """The reduced losses, by the form and level of `native` code where there is some; 16-bit floats
+    named in `by_steps` are rounded after every step."""
+    found = _natively(native[0], self, target, native[1]) if native[0] else None
+    if found is not None:
+        return reduced(found, reduction)
     if self.dtype is _FLOAT32 is target.dtype:
         return reduced(binary(function, self, target), reduction, _FLOAT32)
     dtype = common_dtype(self, target)
@@ -65,17 +80,20 @@ def _squared_difference(a: Array, b: Array) -> Array:
 
 @operator(
     "aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    prepared=True,
     autocast="full",
     autocast_in_graphs="full",
     face="layer",
 )
 def mse_loss(self: Array, target: Array, reduction: int) -> Array:
     """Squared differences."""
-    return _pairwise(self, target, reduction, "mse_cpu", _squared_difference, _HALVES)
+    native = "squared", 1.0
+    return _pairwise(self, target, reduction, "mse_cpu", _squared_difference, _HALVES, native)
 
 
 @operator(
     "aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    prepared=True,
     autocast="full",
     autocast_in_graphs="full",
     refuses=NO_BOOLS,
@@ -84,11 +102,15 @@ def mse_loss(self: Array, target: Array, reduction: int) -> Array:
 )
 def l1_loss(self: Array, target: Array, reduction: int) -> Array:
     """Absolute differences."""
+    found = _natively("absolute", self, target)
+    if found is not None:
+        return reduced(found, reduction)
     return reduced(np.abs(binary(np.subtract, self, target)), reduction)
 
 
 @operator(
     "aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
+    prepared=True,
     autocast="full",
     autocast_in_graphs="full",
     face="layer",
@@ -105,11 +127,13 @@ def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float) -> A
         half, level = size.dtype.type(0.5), size.dtype.type(beta)
         return np.where(size < level, half * size * size / level, size - half * level)
 
-    return _pairwise(self, target, reduction, "smooth_l1_cpu", losses, "float16")
+    native = "smooth", float(beta)
+    return _pairwise(self, target, reduction, "smooth_l1_cpu", losses, "float16", native)
 
 
 @operator(
     "aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
+    prepared=True,
     autocast="full",
     face="layer",
 )
@@ -123,7 +147,8 @@ def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Arra
         half, level = size.dtype.type(0.5), size.dtype.type(delta)
         return np.where(size <= level, half * size * size, level * (size - half * level))
 
-    return _pairwise(self, target, reduction, "huber_cpu", losses, "bfloat16")
+    native = "huber", float(delta)
+    return _pairwise(self, target, reduction, "huber_cpu", losses, "bfloat16", native)
 
 
 @operator(

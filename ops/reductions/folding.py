@@ -46,7 +46,7 @@ def _folded(
     if made is None:
         return None
     if made.dtype is not self.dtype:
-        made = np.asarray(made.astype(self.dtype))
+        made = family("arrays").cast(made, self.dtype)
     if keepdim:
         return made.reshape([1 if d in ordered else n for d, n in enumerate(self.shape)])
     return made

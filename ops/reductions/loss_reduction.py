@@ -6,10 +6,12 @@ from typing import Final
 
 import numpy as np
 
+from ..kernels import family, is_ready
 from ..memory.dtype import Array, Dtype, default_dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..table.pointwise import as_array, operand
 from ..table.promotion import kind
+from .folding import folded
 
 __all__ = ["MEAN", "NONE", "SUM", "floats", "reduced", "widened"]
 
@@ -30,6 +32,16 @@ def widened(array: Array) -> Array:
     return array
 
 
+def _summed(losses: Array, mean: bool) -> Array | None:
+    """The sum or mean of float32 in one piece by native code; None of others."""
+    arrays = family("arrays") if is_ready(losses) else None
+    total = folded(losses, None, False, "sum") if arrays is not None else None
+    if arrays is None or total is None or not mean:
+        return total
+    found: Array | None = arrays.apply("divide", (total, operand(losses.size, total.dtype)))
+    return found
+
+
 def reduced(losses: object, reduction: int, dtype: Dtype | None = None) -> Array:
     """The losses themselves, their mean or their sum, in `dtype` if given."""
     losses = as_array(losses)
@@ -42,7 +54,10 @@ def reduced(losses: object, reduction: int, dtype: Dtype | None = None) -> Array
         )
     if reduction == SUM and kind(dtype) < 2:
         dtype = np.dtype(np.int64)
-    if reduction != NONE:
+    found = _summed(losses, reduction == MEAN) if reduction != NONE else None
+    if found is not None:
+        losses = found
+    elif reduction != NONE:
         wide = widened(losses)
         total = as_array(np.add.reduce(wide, None))
         if reduction == MEAN and wide.size:

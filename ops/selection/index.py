@@ -263,6 +263,7 @@ def check_index(self: Array, dim: int, index: Array, name: str) -> int:
 
 @operator(
     "aten::index_select(Tensor self, int dim, Tensor index) -> Tensor",
+    prepared=True,
     out_dtype=SELF_AND_RESULT,
     out_overlap="apart",
     rows=rows_of("self"),
@@ -283,7 +284,7 @@ def index_select(self: Array, dim: int, index: Array) -> Array:
     if not self.ndim:
         return self.copy()
     places = index if index.ndim else index.reshape(1)
-    found = taken_natively(self, axis, places) if axis else None
+    found = taken_natively(self, axis, places)
     return self.take(places, axis) if found is None else found
 
 
@@ -369,6 +370,7 @@ def positions(index: Array, axis: int) -> tuple[Array, ...]:
 
 @operator(
     "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+    prepared=True,
     out_dtype=SAME,
     out_overlap="apart",
     rows=rows_of("index self"),

@@ -6,14 +6,14 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import LARGE, family
+from ..kernels import family
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange
 
 __all__ = ["MANY", "combined_natively", "taken_natively"]
 
 _INT64: Final = np.dtype(np.int64)
-MANY: Final = 1024
+MANY: Final = 16
 """Elements from which writing them one by one is worth native code."""
 
 
@@ -29,7 +29,7 @@ def taken_natively(self: Array, axis: int, index: Array) -> Array | None:
     if index.dtype is not _INT64 or not (_is_whole(self) and _is_whole(index)):
         return None
     made = self.size // max(1, self.shape[axis]) * index.shape[min(axis, index.ndim - 1)]
-    if made < LARGE or not self.size:
+    if not made or not self.size:
         return None
     if index.ndim > 1 and not _goes_with(index, self, axis):
         return None

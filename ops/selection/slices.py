@@ -189,6 +189,7 @@ def _has_slices(self: Array, axis: int, index: Array) -> bool:
 @operator(
     "aten::index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) "
     "-> Tensor(a!)",
+    prepared=True,
     written="unchecked",
 )
 def index_add_in_place(self: Array, dim: int, index: Array, source: Array, alpha: Scalar) -> Array:
@@ -202,7 +203,8 @@ def index_add_in_place(self: Array, dim: int, index: Array, source: Array, alpha
     scattered = scattered and axis in (0, self.ndim - 1)  # so torch adds these
     told = partial(outside_dimension, axis) if scattered else _not_in_self
     target, key = _slices(self, axis, index, told)
-    combine_along(target, axis, key[-1], with_rank(source), "sum", True)
+    if not combined_natively(target, axis, index.reshape(-1), with_rank(source), "sum"):
+        combine_along(target, axis, key[-1], with_rank(source), "sum", True)
     return self
 
 
@@ -217,6 +219,7 @@ def index_add(self: Array, dim: int, index: Array, source: Array, alpha: Scalar)
 
 @operator(
     "aten::index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)",
+    prepared=True,
     written="unchecked",
 )
 def index_copy_in_place(self: Array, dim: int, index: Array, source: Array) -> Array:
@@ -224,7 +227,7 @@ def index_copy_in_place(self: Array, dim: int, index: Array, source: Array) -> A
     axis = _check_copied(self, dim, index, source)
     if _has_slices(self, axis, index):
         target, key = _slices(self, axis, index, _outside(axis, "index_copy_(): "))
-        if not combined_natively(target, axis, key[-1], with_rank(source), "put"):
+        if not combined_natively(target, axis, index.reshape(-1), with_rank(source), "put"):
             target[key] = with_rank(source)
     return self
 

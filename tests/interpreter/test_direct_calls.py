@@ -97,3 +97,32 @@ def test_prepared_operators_give_the_same_bits_in_all_calls(expression):
         unit.known(random(10, 30, seed=5), *given[1:])
         assert {unit.known(*given).numpy().tobytes()} == found
     assert any(warm(unit.known))
+
+
+LEARNED = [
+    "torch.nn.functional.mse_loss(x, z) + torch.nn.functional.l1_loss(x, z)",
+    "torch.nn.functional.smooth_l1_loss(x, z, beta=0.7)",
+    "torch.nn.functional.huber_loss(x, z, 'none', 0.8)",
+    "torch.norm(x, 2, [-1]) + torch.norm(x)",
+    "torch.cosine_similarity(x, z)",
+    "torch.index_select(x, 0, i) + torch.nn.functional.embedding(i, x)",
+    "torch.gather(x, 1, i.view(10, 1))",
+    "torch.zeros_like(x).index_add_(0, i.view(-1), x).index_copy_(0, i[:1], z[:1])",
+]
+
+
+@pytest.mark.parametrize("expression", LEARNED)
+def test_losses_and_lookups_give_the_same_bits_in_all_calls(expression):
+    unit = torch.jit.CompilationUnit(
+        f"def known(x: Tensor, z: Tensor, i: Tensor) -> Tensor:\n    return {expression}\n"
+    )
+    x, z, i = random(10, 30), random(10, 30, seed=2), torch.arange(10).flip(0) // 2
+    wanted = eval(expression, {"torch": torch, "x": x, "z": z, "i": i})
+    with torch.no_grad():
+        found = {unit.known(x, z, i).numpy().tobytes() for _ in range(100)}
+        assert found == {wanted.numpy().tobytes()}
+        if "i)" in expression or "i." in expression:
+            i[3] = 30
+            with pytest.raises((IndexError, RuntimeError), match="out of"):
+                unit.known(x, z, i)
+    assert any(warm(unit.known))

@@ -18,6 +18,7 @@ __all__ = [
     "Step",
     "Way",
     "apply",
+    "cast",
     "compute",
     "expression_kernel",
     "is_at_hand",
@@ -108,6 +109,16 @@ def compute(expression: Expression, way: Way, operands: list[Any], results: list
     numbers) to results of the right sizes, dtypes and strides."""
     kernel = expression_kernel(expression, way.places, way.rank)
     run(kernel, way.size, way.least, way.geometry, *operands, *results)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """A copy in one piece in another dtype, both of those that have letters."""
+    x = x[...]
+    own, out = LETTERS[x.dtype], np.empty(x.shape, dtype)
+    way = way_of(out.shape, out.strides, ((x.itemsize, x.strides),))
+    expression = Expression(own, (Step("same", own, (0,)),), ((0, LETTERS[out.dtype]),))
+    compute(expression, way, [x], [out])
+    return out
 
 
 def apply(name: str, operands: tuple[Any, ...]) -> Any:
