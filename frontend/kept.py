@@ -26,7 +26,7 @@ class _Kept:
         self.owner = owner
         self.values: dict[int, Any] = {}
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _Kept, ()  # whoever pickles a function by its contents gets nothing of ours
 
 

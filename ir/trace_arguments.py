@@ -11,6 +11,7 @@ from ..ops.eager.binding import takes_numbers
 from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import CPU, dtype_of
 from ..ops.table.table import TABLE, Operator
+from ..ops.tensors.tensor import Tensor
 from ..typecheck.schema import Signature
 
 __all__ = ["DECOMPOSED", "recorded", "signature_named"]
@@ -145,7 +146,7 @@ def _call(name: str, *args: object) -> Any:
     return eager_function(f"aten::{name}")(*args)
 
 
-def _lstm_cell(input: object, hidden: Any, *weights: object) -> tuple[Any, Any]:
+def _lstm_cell(input: Tensor, hidden: Sequence[Tensor], *weights: Tensor) -> tuple[Tensor, Tensor]:
     w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
     h, c = hidden
     gates = _call("linear", h, w_hh, b_hh)
@@ -156,21 +157,23 @@ def _lstm_cell(input: object, hidden: Any, *weights: object) -> tuple[Any, Any]:
     return o * c.tanh(), c
 
 
-def _gru_cell(input: object, h: object, *weights: object) -> Any:
+def _gru_cell(input: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
     w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
     from_input = _call("unsafe_chunk", _call("linear", input, w_ih, b_ih), 3, 1)
     from_hidden = _call("unsafe_chunk", _call("linear", h, w_hh, b_hh), 3, 1)
     reset = from_hidden[0].add_(from_input[0]).sigmoid_()
     update = from_hidden[1].add_(from_input[1]).sigmoid_()
     new = from_input[2].add(from_hidden[2].mul_(reset)).tanh_()
-    return (h - new).mul_(update).add_(new)
+    result: Tensor = (h - new).mul_(update).add_(new)
+    return result
 
 
 def _plain_cell(activation: str) -> Callable[..., object]:
-    def cell(input: object, h: object, *weights: object) -> Any:
+    def cell(input: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
         w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
         both = _call("linear", input, w_ih, b_ih).add_(_call("linear", h, w_hh, b_hh))
-        return _call(activation, both)
+        result: Tensor = _call(activation, both)
+        return result
 
     return cell
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def fused_double(a: Array, b: float, c: float) -> Array:
     return result
 
 
-def _two_sum(a: object, b: Any) -> tuple[Any, Any]:
+def _two_sum(a: Array, b: Array | float) -> tuple[Array, Array]:
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)

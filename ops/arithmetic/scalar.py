@@ -470,11 +470,11 @@ def derive_index(index: int, start: int, step: int) -> int:
 # --------------------------------------------------------------------------- smallest, largest
 
 
-def _smaller(a: object, b: Any) -> object:
+def _smaller(a: float, b: float) -> float:
     return a if a < b else b  # of a number and a NaN the second, as in C
 
 
-def _larger(a: object, b: Any) -> object:
+def _larger(a: float, b: float) -> float:
     return a if a > b else b
 
 

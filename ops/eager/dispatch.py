@@ -287,7 +287,7 @@ class EagerFunction:
     def __repr__(self) -> str:
         return f"<built-in method {self.__name__}>"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return eager_function, (self.operator_name,)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from ..memory.dtype import DType
+from ..memory.dtype import DType, Scalar
 from ..memory.versions import written
 from ..tensors.tensor import Tensor
 from .typed_storage import TypedStorage
@@ -165,7 +165,7 @@ def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
     return resize(self, tensor.shape)
 
 
-def __div__(self: Tensor, other: object) -> Tensor:
+def __div__(self: Tensor, other: Tensor | Scalar) -> Tensor:
     """Python 2's division."""
     return self / other
 

@@ -100,7 +100,7 @@ class DType:
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return dtype_by_name, (self.name,)
 
 
@@ -295,7 +295,7 @@ class Layout:
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _layout_by_name, (self.name,)
 
 
@@ -311,7 +311,7 @@ class MemoryFormat:
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _memory_format_by_name, (self.name,)
 
 
@@ -339,7 +339,7 @@ class QScheme:
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _qscheme_by_name, (self.name,)
 
 
@@ -465,7 +465,7 @@ class Device:
     def __hash__(self) -> int:
         return hash((self.type, self.index))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Device, (self.type, self.index)
 
 

@@ -185,7 +185,7 @@ class _NoData:
         memo[id(self)] = on_meta(copied)
         return copied
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         raise OnMeta("tensors without data cannot be pickled")
 
     def __repr__(self: Any) -> str:

@@ -271,7 +271,7 @@ def clamp(qx: Array, low: Scalar | None, high: Scalar | None) -> Array:
 
 
 @operator("quantized::threshold(Tensor qx, Scalar threshold, Scalar value) -> Tensor qy")
-def threshold(qx: Array, level: object, value: Any) -> Array:
+def threshold(qx: Array, level: float, value: float) -> Array:
     x, quantizer = dequantize(qx), quantizer_of(qx, "threshold")
     return quantize(np.where(x > level, x, F32(value)), dtype_of(qx), quantizer)
 

@@ -203,7 +203,7 @@ class Generator:
         copy.set_state_bytes(self.state_bytes())
         return copy
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restored, (self.state_bytes(),)
 
     def __repr__(self) -> str:

@@ -67,7 +67,7 @@ def nearest(
     return Taps([places])
 
 
-def _sources(count: int, ratio: object, align: bool, dtype: Dtype) -> Array:
+def _sources(count: int, ratio: float | np.generic, align: bool, dtype: Dtype) -> Array:
     at = np.arange(count, dtype=dtype)
     half = dtype.type(0.5)
     return np.asarray(at * ratio if align else ratio * (at + half) - half)

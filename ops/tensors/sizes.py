@@ -39,5 +39,5 @@ class Size(tuple[int, ...]):
 
     __rmul__ = __mul__
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Size, (tuple(self),)

@@ -503,7 +503,7 @@ class Tensor(Differentiable):
             copied._gradient = self._gradient.__deepcopy__(memo)
         return copied
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _rebuilt, (type(self), self._array, self.requires_grad)
 
 

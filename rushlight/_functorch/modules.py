@@ -13,7 +13,7 @@ from ..ops.tensors.tensor import Tensor
 __all__ = ["debug_unwrap", "functionalize", "replace_all_batch_norm_modules_", "stack_module_state"]
 
 
-def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Any], dict[str, Any]]:
+def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The parameters of modules of one kind, stacked by name, and their buffers.
 
     Raises:
@@ -31,7 +31,7 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Any], dict[s
     return parameters, _stacked([dict(each.named_buffers()) for each in models])
 
 
-def _stacked(tables: Sequence[dict[str, Tensor]]) -> dict[str, object]:
+def _stacked(tables: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
     return {name: _joined([table[name] for table in tables]) for name in tables[0]}
 
 

@@ -95,7 +95,7 @@ class _Recorded:
         return linked or _reaches_others(outputs, self.depth)
 
     def gradients(
-        self, outputs: Sequence[Tensor], grads: Sequence[Any] | None, keep: bool = False
+        self, outputs: Sequence[Tensor], grads: Sequence[Tensor | None] | None, keep: bool = False
     ) -> Any:
         """The gradients of the inputs, in their structure."""
         pairs = [
@@ -104,7 +104,7 @@ class _Recorded:
             if output.requires_grad
         ]
         create = self.wants_more([output for output, _ in pairs])
-        found: Sequence[Any] = [None] * len(self.tensors)
+        found: Sequence[Tensor | None] = [None] * len(self.tensors)
         if pairs:
             with enable_grad():
                 found = autograd_grad(
@@ -313,7 +313,7 @@ def jvp(
     return (*shown, run.shown(aux)) if has_aux else shown
 
 
-def _pushed(run: _Recorded, flat: Sequence[Tensor], directions: Sequence[Any]) -> list[Tensor]:
+def _pushed(run: _Recorded, flat: Sequence[Tensor], directions: Sequence[Tensor]) -> list[Tensor]:
     """The products of the Jacobian with directions, for each output."""
     create = run.wants_more(flat) or any(each.requires_grad for each in directions)
     products = []
@@ -331,7 +331,7 @@ def _pushed(run: _Recorded, flat: Sequence[Tensor], directions: Sequence[Any]) -
                 for g, d in zip(found, directions, strict=True)
                 if g is not None and g.requires_grad
             ]
-            made: Any = None
+            made: Tensor | None = None
             if pairs:
                 (made,) = autograd_grad(
                     [g for g, _ in pairs], [vector], [lifted_to_levels(d) for _, d in pairs],

@@ -302,7 +302,7 @@ class GraphModule(Module):
         made.meta = getattr(self, "meta", {})
         return made
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         body = self.__dict__.copy()
         python = self.recompile()
         del body["_graph"]

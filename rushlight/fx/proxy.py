@@ -276,7 +276,7 @@ class Proxy:
             raise AttributeError(k)
         return Attribute(self, k)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return self.__dict__
 
     def __setstate__(self, state: dict[str, object]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.construct import finfo
@@ -85,7 +84,7 @@ def _begin(state: Group, grad: Tensor) -> None:
         state["variance"] = eager_function("aten::zeros_like")(grad)
 
 
-def _scale(grad: Tensor, state: Group, share: float, least: float) -> Any:
+def _scale(grad: Tensor, state: Group, share: float, least: float) -> Tensor:
     """One over the root of the mean squares, in which the new ones have this share."""
     square = grad * grad
     if grad.dim() > 1:
@@ -95,7 +94,8 @@ def _scale(grad: Tensor, state: Group, share: float, least: float) -> Any:
         square = (rows @ columns) / rows.mean(-2, keepdim=True).clamp(min=least)
     else:
         square = state["variance"].lerp_(square, share)
-    return square.clamp(min=least * least).rsqrt()
+    scale: Tensor = square.clamp(min=least * least).rsqrt()
+    return scale
 
 
 def _root_mean_square(tensor: Tensor) -> float:

@@ -83,7 +83,7 @@ def _shape_factor(parameter: Tensor, way: str | None) -> float:
     return float(max(1, rows / columns) ** 0.5)
 
 
-def _orthogonal(matrix: Tensor, group: Group) -> object:
+def _orthogonal(matrix: Tensor, group: Group) -> Tensor:
     """The nearest orthogonal matrix, near enough: Newton and Schulz's iteration in bfloat16.
 
     Raises:

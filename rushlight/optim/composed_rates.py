@@ -15,7 +15,7 @@ __all__ = ["ChainedScheduler", "SequentialLR"]
 class _Composed(LRScheduler):
     """Holds schedulers; their state goes into its own."""
 
-    _schedulers: list[Any]
+    _schedulers: list[LRScheduler]
 
     def state_dict(self) -> dict[str, Any]:
         found = super().state_dict()
@@ -28,7 +28,9 @@ class _Composed(LRScheduler):
             scheduler.load_state_dict(state)
         vars(self).update(own)
 
-    def _check_optimizers(self, name: str, schedulers: Sequence[Any], optimizer: object) -> None:
+    def _check_optimizers(
+        self, name: str, schedulers: Sequence[LRScheduler], optimizer: object
+    ) -> None:
         for number, scheduler in enumerate(schedulers):
             if scheduler.optimizer is not optimizer:
                 raise ValueError(

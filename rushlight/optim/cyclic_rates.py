@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from .optimizer import Optimizer
+from .optimizer import Group, Optimizer
 from .scheduler import LRScheduler, set_value
 
 __all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
@@ -28,7 +27,7 @@ def _each(optimizer: Optimizer, value: Values, name: str) -> list[float]:
     return list(value)
 
 
-def _set_momentum(group: dict[str, Any], value: float) -> None:
+def _set_momentum(group: Group, value: float) -> None:
     """Set the momentum of a group, or the first of its betas."""
     if "betas" in group:
         group["betas"] = (value, *group["betas"][1:])

@@ -67,7 +67,7 @@ def _bracket(start: _Trial, trial: _Trial, at: Try) -> tuple[list[_Trial], int, 
     return [start, trial], _MOST_TRIALS, False
 
 
-def _kept_inside(length: object, low: Any, high: Any, was_near: bool) -> tuple[Any, bool]:
+def _kept_inside(length: Any, low: Any, high: Any, was_near: bool) -> tuple[Any, bool]:
     """A length moved off the ends of the bracket if it is near one for the second time."""
     margin = 0.1 * (high - low)
     if min(high - length, length - low) >= margin:

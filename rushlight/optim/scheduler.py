@@ -8,7 +8,7 @@ from types import MethodType
 from typing import Any, Final
 
 from ..ops.tensors.tensor import Tensor
-from .optimizer import Optimizer
+from .optimizer import Group, Optimizer
 
 __all__ = ["EPOCH_DEPRECATION_WARNING", "LRScheduler", "check_optimizer", "own", "set_value"]
 
@@ -62,7 +62,7 @@ def own(value: object) -> Any:
     return value.clone() if isinstance(value, Tensor) else value
 
 
-def set_value(group: dict[str, Any], name: str, value: object) -> None:
+def set_value(group: Group, name: str, value: object) -> None:
     """Set an option of a group; a tensor stays the same and gets the value."""
     if isinstance(group[name], Tensor):
         group[name].fill_(value)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
 from .optimizer import Group, Optimizer, Params, check_betas, check_one_rate
@@ -54,7 +52,7 @@ class SparseAdam(Optimizer):
                 f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors"
             )
 
-    def update(self, parameter: Tensor, grad: Any, state: Group, group: Group) -> None:
+    def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         if not grad.is_sparse:
             raise RuntimeError(
                 "SparseAdam does not support dense gradients, please consider Adam instead"

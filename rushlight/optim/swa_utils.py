@@ -11,7 +11,7 @@ from typing import Any
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
 from ..ops.gradients.rows import aten
-from ..ops.memory.dtype import DTYPES
+from ..ops.memory.dtype import DTYPES, Device
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Tensor
 from .lr_scheduler import LRScheduler
@@ -27,8 +27,8 @@ __all__ = [
     "get_swa_avg_fn",
 ]
 
-Averaging = Callable[[Tensor, Tensor, Any], Tensor]
-SeveralAveraging = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]
+Averaging = Callable[[Tensor, Tensor, Tensor | int], Tensor]
+SeveralAveraging = Callable[[Sequence[Tensor], Sequence[Tensor], Tensor | int], None]
 
 
 def _check_decay(decay: float) -> None:
@@ -43,7 +43,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> SeveralAveraging:
     _check_decay(decay)
     one = get_ema_avg_fn(decay)
 
-    def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:
+    def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Tensor | int) -> None:
         with no_grad():
             for ours, theirs in zip(averaged, current, strict=True):
                 if ours.is_floating_point() or ours.is_complex():
@@ -58,7 +58,7 @@ def get_swa_multi_avg_fn() -> SeveralAveraging:
     """Equal averages, of lists of tensors, in place."""
     one = get_swa_avg_fn()
 
-    def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:
+    def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Tensor | int) -> None:
         with no_grad():
             for ours, theirs in zip(averaged, current, strict=True):
                 if ours.is_floating_point() or ours.is_complex():
@@ -73,7 +73,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Averaging:
     """decay * average + (1 - decay) * current."""
     _check_decay(decay)
 
-    def average(averaged: Tensor, current: Tensor, count: Any) -> Tensor:
+    def average(averaged: Tensor, current: Tensor, count: Tensor | int) -> Tensor:
         with no_grad():
             return decay * averaged + (1 - decay) * current
 
@@ -83,7 +83,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Averaging:
 def get_swa_avg_fn() -> Averaging:
     """The mean of all so far."""
 
-    def average(averaged: Tensor, current: Tensor, count: Any) -> Tensor:
+    def average(averaged: Tensor, current: Tensor, count: Tensor | int) -> Tensor:
         with no_grad():
             moved: Tensor = averaged + (current - averaged) / (count + 1)
             return moved
@@ -110,7 +110,7 @@ class AveragedModel(Module):
     def __init__(
         self,
         model: Module,
-        device: Any = None,
+        device: Device | str | int | None = None,
         avg_fn: Averaging | None = None,
         multi_avg_fn: SeveralAveraging | None = None,
         use_buffers: bool = False,
@@ -153,7 +153,9 @@ class AveragedModel(Module):
         self.n_averaged += 1
 
 
-def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+def update_bn(
+    loader: Iterable[Any], model: Module, device: Device | str | int | None = None
+) -> None:
     """Compute the statistics of a model's batch normalizations anew, in one pass over the data.
 
     Args:

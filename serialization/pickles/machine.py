@@ -57,7 +57,7 @@ class PickleMachine:
         self.at = at
         self.opcode_at = at
         self.stack: list[Any] = []
-        self.memo: dict[int, Any] = {}
+        self.memo: dict[int, object] = {}
 
     def read(self) -> Any:
         """The next value.

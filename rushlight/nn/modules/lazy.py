@@ -25,7 +25,7 @@ class LazyModuleMixin(_Base):
     `cls_to_become`.
     """
 
-    cls_to_become: ClassVar[type[Any] | None] = None
+    cls_to_become: ClassVar[type[Module] | None] = None
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)

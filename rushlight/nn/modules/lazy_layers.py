@@ -62,7 +62,7 @@ def _give_sizes(module: Module, **sizes: tuple[int, ...]) -> None:
 class LazyLinear(LazyModuleMixin, Linear):
     """A `Linear` whose `in_features` is the last size of its first input."""
 
-    cls_to_become: ClassVar[type[Any] | None] = Linear
+    cls_to_become: ClassVar[type[Module] | None] = Linear
 
     def __init__(
         self,
@@ -178,76 +178,76 @@ class _LazyNormNd(_LazyNorm):
 class LazyConv1d(_LazyConvNd, Conv1d):
     """A `Conv1d` whose `in_channels` is that of its first input."""
 
-    cls_to_become: ClassVar[type[Any] | None] = Conv1d
+    cls_to_become: ClassVar[type[Module] | None] = Conv1d
     dimensions = 1
 
 
 class LazyConv2d(_LazyConvNd, Conv2d):
     """A `Conv2d` whose `in_channels` is that of its first input."""
 
-    cls_to_become: ClassVar[type[Any] | None] = Conv2d
+    cls_to_become: ClassVar[type[Module] | None] = Conv2d
     dimensions = 2
 
 
 class LazyConv3d(_LazyConvNd, Conv3d):
     """A `Conv3d` whose `in_channels` is that of its first input."""
 
-    cls_to_become: ClassVar[type[Any] | None] = Conv3d
+    cls_to_become: ClassVar[type[Module] | None] = Conv3d
     dimensions = 3
 
 
 class LazyConvTranspose1d(_LazyConvNd, ConvTranspose1d):
     """A `ConvTranspose1d` whose `in_channels` is that of its first input."""
 
-    cls_to_become: ClassVar[type[Any] | None] = ConvTranspose1d
+    cls_to_become: ClassVar[type[Module] | None] = ConvTranspose1d
     dimensions = 1
 
 
 class LazyConvTranspose2d(_LazyConvNd, ConvTranspose2d):
     """A `ConvTranspose2d` whose `in_channels` is that of its first input."""
 
-    cls_to_become: ClassVar[type[Any] | None] = ConvTranspose2d
+    cls_to_become: ClassVar[type[Module] | None] = ConvTranspose2d
     dimensions = 2
 
 
 class LazyConvTranspose3d(_LazyConvNd, ConvTranspose3d):
     """A `ConvTranspose3d` whose `in_channels` is that of its first input."""
 
-    cls_to_become: ClassVar[type[Any] | None] = ConvTranspose3d
+    cls_to_become: ClassVar[type[Module] | None] = ConvTranspose3d
     dimensions = 3
 
 
 class LazyBatchNorm1d(_LazyNormNd, BatchNorm1d):
     """A `BatchNorm1d` whose `num_features` is that of its first input."""
 
-    cls_to_become: ClassVar[type[Any] | None] = BatchNorm1d
+    cls_to_become: ClassVar[type[Module] | None] = BatchNorm1d
 
 
 class LazyBatchNorm2d(_LazyNormNd, BatchNorm2d):
     """A `BatchNorm2d` whose `num_features` is that of its first input."""
 
-    cls_to_become: ClassVar[type[Any] | None] = BatchNorm2d
+    cls_to_become: ClassVar[type[Module] | None] = BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyNormNd, BatchNorm3d):
     """A `BatchNorm3d` whose `num_features` is that of its first input."""
 
-    cls_to_become: ClassVar[type[Any] | None] = BatchNorm3d
+    cls_to_become: ClassVar[type[Module] | None] = BatchNorm3d
 
 
 class LazyInstanceNorm1d(_LazyNormNd, InstanceNorm1d):
     """An `InstanceNorm1d` whose `num_features` is that of its first input."""
 
-    cls_to_become: ClassVar[type[Any] | None] = InstanceNorm1d
+    cls_to_become: ClassVar[type[Module] | None] = InstanceNorm1d
 
 
 class LazyInstanceNorm2d(_LazyNormNd, InstanceNorm2d):
     """An `InstanceNorm2d` whose `num_features` is that of its first input."""
 
-    cls_to_become: ClassVar[type[Any] | None] = InstanceNorm2d
+    cls_to_become: ClassVar[type[Module] | None] = InstanceNorm2d
 
 
 class LazyInstanceNorm3d(_LazyNormNd, InstanceNorm3d):
     """An `InstanceNorm3d` whose `num_features` is that of its first input."""
 
-    cls_to_become: ClassVar[type[Any] | None] = InstanceNorm3d
+    cls_to_become: ClassVar[type[Module] | None] = InstanceNorm3d

@@ -223,7 +223,7 @@ class RNNBase(Module):
             if self._weights_have_changed():
                 self._init_flat_weights()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         self._update_flat_weights()
         left_out = ("_flat_weight_refs",)  # nobody can pickle references
         return {name: value for name, value in self.__dict__.items() if name not in left_out}

@@ -231,7 +231,7 @@ class TransformerDecoderLayer(Module):
         self.norm_first = norm_first
         self.activation = _activation(activation)
 
-    def __setstate__(self, state: dict[str, object]) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         # torch's copies of a layer forget an activation that is a module; so do its results
         super().__setstate__({"activation": F.relu, **state})
 

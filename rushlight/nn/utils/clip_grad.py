@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.construct import tensor as make_tensor
@@ -29,7 +28,7 @@ def _listed(tensors: Tensors) -> list[Tensor]:
 
 
 def _gradients(parameters: Tensors) -> list[Tensor]:
-    found: list[Any] = [p.grad for p in _listed(parameters)]
+    found: list[Tensor | None] = [p.grad for p in _listed(parameters)]
     return [gradient for gradient in found if gradient is not None]
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Parameter, Tensor
+from ..modules.batchnorm import _BatchNorm
+from ..modules.module import Module
 
 __all__ = [
     "fuse_conv_bn_eval",
@@ -69,12 +71,12 @@ def fuse_linear_bn_weights(
     return _fused(linear_w, linear_b, (bn_rm, bn_rv, bn_eps, bn_w, bn_b), [-1, 1])
 
 
-def _check_eval(layer: Any, norm: Any) -> None:
+def _check_eval(layer: Module, norm: Module) -> None:
     if layer.training or norm.training:
         raise AssertionError("Fusion only for eval!")
 
 
-def _given(norm: Any) -> tuple[Any, Any, Any, Any, Any]:
+def _given(norm: _BatchNorm) -> tuple[Tensor, Tensor, float, Tensor, Tensor]:
     return norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
 
 
