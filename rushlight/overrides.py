@@ -93,9 +93,9 @@ def _takes_tensors(arguments: Iterable[Any]) -> bool:
 
 
 @cache
-def _members() -> dict[Callable[..., Any], str]:
+def _members() -> dict[Callable[..., object], str]:
     """The methods and properties of tensors, as classes are told them, and their names."""
-    found: dict[Callable[..., Any], str] = {}
+    found: dict[Callable[..., object], str] = {}
     plain = [n for n, f in vars(Tensor).items() if isinstance(f, EagerFunction)]
     for name in dict.fromkeys([*plain, *asking_names()]):
         found.setdefault(public_function(name), name)
@@ -138,12 +138,12 @@ def resolve_name(f: Callable[..., object]) -> str | None:
     return _named().get(f)
 
 
-def get_default_nowrap_functions() -> set[Callable[..., Any]]:
+def get_default_nowrap_functions() -> set[Callable[..., object]]:
     """Functions whose results are not made instances of a subclass of Tensor."""
     return {vars(Differentiable)[name].__get__ for name in ("_base", "grad", "_grad")}
 
 
-def get_ignored_functions() -> set[Callable[..., Any]]:
+def get_ignored_functions() -> set[Callable[..., object]]:
     """Functions that no class can see to."""
     names = import_module(".ops.eager.namespace", __package__).public_names()
     return {
@@ -153,7 +153,7 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
     }
 
 
-def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
+def get_overridable_functions() -> dict[object, list[Callable[..., object]]]:
     """Functions that classes can see to, by the module or class that they are found in."""
     found: dict[object, list[Callable[..., object]]] = {}
     for function, name in _named().items():
@@ -165,7 +165,7 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
     return found
 
 
-def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
+def get_testing_overrides() -> dict[Callable[..., object], Callable[..., object]]:
     """Functions of the same signatures as those that classes can see to; each gives -1."""
     return {f: _like(f) for f in (*_named(), *_members())}
 

@@ -121,7 +121,7 @@ def grad(
 def _batched(
     results: list[Tensor],
     wanted: list[Tensor],
-    grads: Sequence[Any],
+    grads: Sequence[Tensor | None],
     create: bool,
     allow_unused: bool,
 ) -> tuple[Tensor | None, ...]:
@@ -138,7 +138,7 @@ def _batched(
     return tuple(columns)
 
 
-def _stack(tensors: list[Any]) -> Tensor:
+def _stack(tensors: list[Tensor]) -> Tensor:
     joined: Tensor = tensors[0].unsqueeze(0)
     for tensor in tensors[1:]:
         rest = tensor.unsqueeze(0)

@@ -27,8 +27,8 @@ class FunctionNode(Node):
 
     _forward_values: tuple[Any, ...] = ()
     _materialize = True
-    _no_gradient: tuple[Any, ...] = ()
-    _dirty: tuple[Any, ...] = ()
+    _no_gradient: tuple[object, ...] = ()
+    _dirty: tuple[object, ...] = ()
     _kept: tuple[Any, ...] = ()
     _needs: tuple[bool, ...] = ()
     _sizes: list[Any]
@@ -109,7 +109,7 @@ def _zeros(like: Any) -> Any:
 class _FunctionMeta(type):
     """Gives every `Function` the class of its nodes."""
 
-    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> None:
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, object]) -> None:
         super().__init__(name, bases, body)
         cls._node_class = node_class(FunctionNode, f"{name}Backward")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ops.eager.dispatch import eager_function
-from ..ops.gradients.autograd import edge_of
+from ..ops.gradients.autograd import Node, edge_of
 from ..ops.gradients.tape import roots_of
 from ..ops.gradients.walk import run_backward
 from ..ops.table.grad_mode import enable_grad
@@ -34,11 +34,14 @@ def _fresh(inputs: object, create: bool) -> tuple[Tensor, ...]:
 
 
 def _gradients(
-    outputs: Sequence[Tensor], inputs: Sequence[Tensor], grads: Sequence[Any], create: bool
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    grads: Sequence[Tensor | None],
+    create: bool,
 ) -> list[Tensor]:
     pairs = [(o, g) for o, g in zip(outputs, grads, strict=True) if o.requires_grad]
     edges = [edge_of(t) for t in inputs]
-    found: dict[Any, Tensor] = {}
+    found: dict[tuple[Node, int], Tensor] = {}
     if pairs:
         roots = roots_of([o for o, _ in pairs], [g for _, g in pairs])
         targets = [edge for edge in edges if edge is not None]
@@ -62,7 +65,7 @@ def _check_strategy(strategy: str, vectorize: bool) -> None:
         )
 
 
-def _check_history(outputs: Sequence[Any]) -> None:
+def _check_history(outputs: Sequence[Tensor]) -> None:
     for number, each in enumerate(outputs):
         if not each.requires_grad:
             raise RuntimeError(
@@ -175,7 +178,7 @@ def jvp(
                 "The vector v can only be None if the input to the user-provided function is a "
                 "single Tensor with a single element."
             )
-        vectors: tuple[Any, ...] = (given[0].new_ones(given[0].shape),)
+        vectors: tuple[Tensor, ...] = (given[0].new_ones(given[0].shape),)
     else:
         vectors = _tuple(v)
     for vector, each in zip(vectors, given, strict=True):

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.gradients.autograd import edge_of
+from ..ops.gradients.autograd import Node, edge_of
 from ..ops.gradients.tape import roots_of
 from ..ops.gradients.walk import run_backward
+from ..ops.memory.dtype import Array
 from ..ops.tensors.tensor import Tensor
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
@@ -81,7 +82,9 @@ def gradcheck(
     return True
 
 
-def _analytic(func: Any, given: Sequence[object], tensor: Tensor, number: int) -> Any:
+def _analytic(
+    func: Callable[..., object], given: Sequence[object], tensor: Tensor, number: int
+) -> Array:
     """The Jacobian by walking back from each element of a result; complex parts stand apart."""
     output = _outputs(func, given)[number]
     count = output._array.size
@@ -93,7 +96,7 @@ def _analytic(func: Any, given: Sequence[object], tensor: Tensor, number: int) -
             first[place] = unit
             start = Tensor._of(first.reshape(output._array.shape))
             edge = edge_of(tensor)
-            found: dict[Any, Tensor] = {}
+            found: dict[tuple[Node, int], Tensor] = {}
             if edge is not None and edge_of(output) is not None:
                 roots = roots_of([output], [start])
                 found = run_backward(roots, [edge], keep=True, create=False)
@@ -105,13 +108,15 @@ def _analytic(func: Any, given: Sequence[object], tensor: Tensor, number: int) -
     return np.array(rows).reshape(count * len(units), _real(tensor._array).size)
 
 
-def _real(array: object) -> Any:
+def _real(array: Array) -> Array:
     """The numbers of an array in a row, complex ones as two."""
     flat = np.ascontiguousarray(array).reshape(-1)
     return flat.view(flat.real.dtype).copy() if flat.dtype.kind == "c" else flat.copy()
 
 
-def _numeric(func: Any, given: Sequence[object], tensor: Tensor, number: int, eps: float) -> Any:
+def _numeric(
+    func: Callable[..., object], given: Sequence[object], tensor: Tensor, number: int, eps: float
+) -> Array:
     """The Jacobian by finite differences."""
     array = tensor._array
     columns = []
@@ -159,7 +164,7 @@ def gradgradcheck(
         grads = _several(grad_outputs)
     count = len(given)
 
-    def gradients(*args: Any) -> tuple[Tensor, ...]:
+    def gradients(*args: Tensor) -> tuple[Tensor, ...]:
         results = _outputs(func, args[:count])
         wanted = [a for a in args[:count] if isinstance(a, Tensor) and a.requires_grad]
         pairs = [(o, g) for o, g in zip(results, args[count:], strict=True) if o.requires_grad]

@@ -19,8 +19,8 @@ class ConcreteTypeStore:
     """
 
     def __init__(self) -> None:
-        self.type_store: dict[type, list[Any]] = {}
-        self.methods_compiled: set[Any] = set()
+        self.type_store: dict[type, list[object]] = {}
+        self.methods_compiled: set[object] = set()
 
     def get_or_create_concrete_type(self, nn_module: Any) -> Any:
         """The type that a module is compiled under."""

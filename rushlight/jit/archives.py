@@ -26,7 +26,7 @@ File = str | Path | IO[bytes]
 
 
 def save(
-    m: ScriptModule | ScriptFunction, f: File, _extra_files: dict[str, object] | None = None
+    m: ScriptModule | ScriptFunction, f: File, _extra_files: Mapping[str, str | bytes] | None = None
 ) -> None:
     """Write a scripted module or function as a TorchScript archive.
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any, Literal
 
 from ..frontend.kept import KeptWith
@@ -72,7 +73,7 @@ class Facts:
     modules: list[tuple[str, ClassType | InterfaceType]] = field(default_factory=list)
     constants: dict[str, object] = field(default_factory=dict)
     functions: dict[str, object] = field(default_factory=dict)
-    methods: dict[str, Any] = field(default_factory=dict)
+    methods: dict[str, FunctionType] = field(default_factory=dict)
     texts: object = None
     missing: dict[str, str] = field(default_factory=dict)
     hooks: tuple[list[Any], list[Any]] = field(default_factory=lambda: ([], []))
@@ -353,7 +354,7 @@ def _gather_attributes(module: Module, facts: Facts, annotations: dict[str, obje
             facts.missing[name] = _why_missing(value, inferred)
 
 
-def own_methods(module: Module) -> dict[str, Any]:
+def own_methods(module: Module) -> dict[str, FunctionType]:
     """The functions that a module has in the place of its class's `forward` or exported methods."""
     found = {}
     for name, value in vars(module).items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -150,11 +151,13 @@ class ScriptFunction(_Compiled):
             trim_traceback(error)
             raise
 
-    def save(self, f: str | Path | IO[bytes], _extra_files: dict[str, Any] | None = None) -> None:
+    def save(
+        self, f: str | Path | IO[bytes], _extra_files: Mapping[str, str | bytes] | None = None
+    ) -> None:
         """Write an archive that `load` opens; see `ScriptModule.save`."""
         save_function(self._rushlight_function, f, _extra_files)
 
-    def save_to_buffer(self, _extra_files: dict[str, Any] | None = None) -> bytes:
+    def save_to_buffer(self, _extra_files: Mapping[str, str | bytes] | None = None) -> bytes:
         """The bytes of the archive."""
         return save_function_to_buffer(self._rushlight_function, _extra_files)
 

@@ -6,7 +6,7 @@ import copy
 import functools
 import importlib
 import types
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from pickle import PickleError
 from typing import IO, Any, ClassVar, Final, Literal, NoReturn
@@ -322,7 +322,9 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
 
     # -- archives
 
-    def save(self, f: str | Path | IO[bytes], _extra_files: dict[str, Any] | None = None) -> None:
+    def save(
+        self, f: str | Path | IO[bytes], _extra_files: Mapping[str, str | bytes] | None = None
+    ) -> None:
         """Write an archive that `rushlight.jit.load` and `torch.jit.load` open.
 
         A file that is there is replaced when all is written, or stays as it was.
@@ -332,7 +334,7 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
         """
         save_archive(self._c, f, _extra_files)
 
-    def save_to_buffer(self, _extra_files: dict[str, Any] | None = None) -> bytes:
+    def save_to_buffer(self, _extra_files: Mapping[str, str | bytes] | None = None) -> bytes:
         """The bytes of the archive."""
         return save_to_buffer(self._c, _extra_files)
 

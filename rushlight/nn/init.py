@@ -194,7 +194,7 @@ def _share_below(x: float) -> float:
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
-def _cut_normal(like: Any, mean: float, std: float, a: float, b: float, generator: Any) -> object:
+def _cut_normal(like: Array, mean: float, std: float, a: float, b: float, generator: Any) -> Array:
     """Normal numbers, those outside drawn anew until none is left."""
     low, high = np.asarray(a, like.dtype), np.asarray(b, like.dtype)
     result = fill_normal(np.empty_like(like), mean, std, generator)
@@ -206,7 +206,7 @@ def _cut_normal(like: Any, mean: float, std: float, a: float, b: float, generato
         result = np.where(outside, again, result)
 
 
-def _cut_tail(like: Any, mean: float, std: float, a: float, b: float, generator: Any) -> object:
+def _cut_tail(like: Array, mean: float, std: float, a: float, b: float, generator: Any) -> Array:
     """Uniform numbers, each kept with the chance that the normal density there allows.
 
     This is for bounds that few normal numbers lie between.

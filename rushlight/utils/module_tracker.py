@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -55,7 +56,7 @@ class ModuleTracker:
         self.parents.add(name)
         self._watch(args, lambda: self.parents.discard(name))
 
-    def _left(self, module: Module, args: object, output: Any) -> None:
+    def _left(self, module: Module, args: object, output: object) -> None:
         name = self._name(module)
         self.parents.discard(name)
         self._watch(output, lambda: self._backward(name))
@@ -64,7 +65,7 @@ class ModuleTracker:
         self.is_bw = True
         self.parents.add(name)
 
-    def _watch(self, values: object, then: Any) -> None:
+    def _watch(self, values: object, then: Callable[..., object]) -> None:
         """Do something when the gradient of a value is there."""
         for value in tree_leaves(values):
             if isinstance(value, Tensor) and value.requires_grad:
