@@ -52,7 +52,7 @@ class Batched(Tensor):
     @classmethod
     def __torch_function__(
         cls,
-        func: Callable[..., Any],
+        func: Callable[..., object],
         types: object,
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
@@ -156,7 +156,7 @@ def _of_value(level: Level, func: Any, args: tuple[Any, ...], kwargs: dict[str, 
     return args[0]
 
 
-def _asks(func: Any) -> bool:
+def _asks(func: object) -> bool:
     written = getattr(func, "if_true", func)
     code = getattr(written, "__code__", None)
     return code is not None and not {"ask_for", "handle_torch_function"}.isdisjoint(code.co_names)
@@ -249,7 +249,7 @@ def stacked(results: Sequence[object], level: Level) -> object:
 
 
 def _one_by_one(
-    level: Level, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    level: Level, func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     name = getattr(func, "__name__", "")
     writes = name == "__setitem__" or (name.endswith("_") and not name.endswith("__"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import product
 from math import gcd, prod
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -86,8 +86,8 @@ def in_parts(
     is_whole = prod(stride) == 1
     result = np.zeros((batch, made, *output), np.float32)
     for parts in product(*(list(_parts(*each)) for each in settings)):
-        source: Any = (*everything, *(part.seen for part in parts))
-        taken: Any = (*everything, *(part.taken for part in parts))
+        source = (*everything, *(part.seen for part in parts))
+        taken = (*everything, *(part.taken for part in parts))
         found = convolve(
             input[source],
             np.ascontiguousarray(turned[taken]),
@@ -99,6 +99,6 @@ def in_parts(
             return None
         if is_whole:
             return found
-        goal: Any = (*everything, *(part.goal for part in parts))
+        goal = (*everything, *(part.goal for part in parts))
         result[goal] = found
     return result

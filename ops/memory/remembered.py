@@ -29,7 +29,7 @@ class Remembered(Generic[Given]):
     def __init__(self, make: Callable[Given, Array], most: int) -> None:
         self._make = make
         self._most = most
-        self._made: dict[tuple[Any, ...], Array] = {}
+        self._made: dict[tuple[object, ...], Array] = {}
         self.bytes = 0
         self.__doc__ = make.__doc__
 

@@ -44,7 +44,7 @@ def call(
         raise told(error, operator_name)  # noqa: B904
 
 
-def run(entry: Operator, values: list[Any], handles: Sequence[object]) -> Any:
+def run(entry: Operator, values: list[object], handles: Sequence[object]) -> object:
     """Run an operator on machine values, which may stand for tensors without data."""
     values = [None if isinstance(value, Generator) else value for value in values]
     device = CPU if entry.name == "aten::cpu" else _taken_device(values)
@@ -81,7 +81,7 @@ def _check_places(entry: Operator, given: list[Tensor], device: Device | None) -
         raise RuntimeError("Tensor on device cpu is not on the expected device meta!")
 
 
-def _run(entry: Operator, values: list[Any], handles: Sequence[object]) -> Any:
+def _run(entry: Operator, values: list[object], handles: Sequence[object]) -> object:
     if isinstance(entry, OpenOperator):
         return _as_registered(entry, values)
     if any_requires_grad(handles) and is_grad_enabled():

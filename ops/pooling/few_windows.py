@@ -5,7 +5,6 @@ that each could see.  A kernel may be longer than any memory; what a window sees
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from .pool_checks import Geometry
 __all__ = ["cut_at", "max_in", "sums_in", "windows_of"]
 
 
-def cut_at(axis: int, cut: slice) -> tuple[Any, ...]:
+def cut_at(axis: int, cut: slice) -> tuple[slice, ...]:
     """The index of a slice along a dimension."""
     return (*(slice(None),) * axis, cut)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..arithmetic.convert import item
@@ -24,13 +22,13 @@ def _check_range(quant_min: int, quant_max: int) -> None:
         )
 
 
-def _check_zero_points(zero_point: Any, quant_min: int, quant_max: int) -> None:
+def _check_zero_points(zero_point: Array | int, quant_min: int, quant_max: int) -> None:
     if np.any(zero_point < quant_min) or np.any(zero_point > quant_max):
         raise OperatorError("`zero_point` must be between `quant_min` and `quant_max`.")
 
 
 def _rounded(
-    self: Array, scale: object, zero_point: Any, quant_min: int, quant_max: int
+    self: Array, scale: object, zero_point: Array | int, quant_min: int, quant_max: int
 ) -> tuple[Array, Array]:
     """The values, and where they lay within the range."""
     dtype = self.dtype

@@ -237,7 +237,7 @@ def exponential(
 
 
 @operator(f"quantized::celu(Tensor self, {_OUT}, Scalar alpha=1) -> Tensor")
-def celu(qx: Array, scale: float, zero_point: int, alpha: Any) -> Array:
+def celu(qx: Array, scale: float, zero_point: int, alpha: float) -> Array:
     values = _plain("elu")(dequantize(qx), alpha, 1, 1.0 / float(alpha))
     return requantized(values, qx, scale, zero_point)
 
@@ -328,7 +328,13 @@ operator(
     f"Tensor? bias, float eps, {_OUT}) -> Tensor"
 )
 def of_layers(
-    qx: Array, shape: list[int], weight: Any, bias: Any, eps: float, scale: float, zero: int
+    qx: Array,
+    shape: list[int],
+    weight: Array | None,
+    bias: Array | None,
+    eps: float,
+    scale: float,
+    zero: int,
 ) -> Array:
     return requantized(layer_norm(dequantize(qx), shape, weight, bias, eps, False), qx, scale, zero)
 
@@ -338,7 +344,13 @@ def of_layers(
     f"float eps, {_OUT}) -> Tensor"
 )
 def of_groups(
-    qx: Array, groups: int, weight: Any, bias: Any, eps: float, scale: float, zero: int
+    qx: Array,
+    groups: int,
+    weight: Array | None,
+    bias: Array | None,
+    eps: float,
+    scale: float,
+    zero: int,
 ) -> Array:
     made = group_norm(dequantize(qx), groups, weight, bias, eps, False)
     return requantized(made, qx, scale, zero)
@@ -348,7 +360,9 @@ def of_groups(
     f"quantized::instance_norm(Tensor input, Tensor? weight, Tensor? bias, float eps, "
     f"{_OUT}) -> Tensor"
 )
-def of_instances(qx: Array, weight: Any, bias: Any, eps: float, scale: float, zero: int) -> Array:
+def of_instances(
+    qx: Array, weight: Array | None, bias: Array | None, eps: float, scale: float, zero: int
+) -> Array:
     x = dequantize(qx)
     made = instance_norm(x, weight, bias, None, None, True, 0.0, eps, False)
     return requantized(made, qx, scale, zero)

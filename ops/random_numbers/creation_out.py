@@ -57,7 +57,7 @@ def _forward(plain: Operator) -> Callable[..., Array]:
     def write_out(*values: Any) -> Array:
         number = dtype_of(values[-1]).number
 
-        def made(*given: Any) -> Any:
+        def made(*given: object) -> object:
             return plain.forward(*given, number, None, None, None)
 
         return into_out(plain, made)(*values)

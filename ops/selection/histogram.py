@@ -97,7 +97,7 @@ def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Array:
 # --------------------------------------------------------------------------- several dimensions
 
 
-def _outer_edges(points: Array, range: Sequence[float] | None) -> list[tuple[Any, Any]]:
+def _outer_edges(points: Array, range: Sequence[float] | None) -> list[tuple[float, float]]:
     """The outermost edges of every dimension."""
     count = points.shape[1]
     number = points.dtype.type

@@ -429,7 +429,7 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
     return self
 
 
-def _put_natively(self: Array, axis: int, index: Array, part: Any) -> bool:
+def _put_natively(self: Array, axis: int, index: Array, part: Array) -> bool:
     if index.ndim != self.ndim or index.size < MANY:
         return False
     whole = part if np.shape(part) == index.shape else np.full(index.shape, part, self.dtype)

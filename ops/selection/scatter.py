@@ -86,7 +86,7 @@ _NATIVE: Final = {
 
 
 def combine_along(
-    target: Array, axis: int, index: Array, values: Any, reduce: str, include_self: bool
+    target: Array, axis: int, index: Array, values: Array | Scalar, reduce: str, include_self: bool
 ) -> None:
     """`combine_at` places along a dimension: one for each value or, in a vector, for each slice."""
     if not (isinstance(values, np.ndarray) and values.size >= MANY) or not _combined(
