@@ -242,7 +242,7 @@ def _list_inward(type: ListType) -> Convert:
     element = _inward(type.element)
     packed = type.element in _PACKED
 
-    def convert(value: object) -> list[Any]:
+    def convert(value: object) -> list[object]:
         if isinstance(value, SharedValues) and value.type == type:
             content: list[object] = value.content
             return content
@@ -264,7 +264,7 @@ def _dict_inward(type: DictType) -> Convert:
     key, element = _inward(type.key), _inward(type.value)
     of_tensors = type.key == TENSOR
 
-    def convert(value: Any) -> dict[Any, Any]:
+    def convert(value: Any) -> dict[object, object]:
         if isinstance(value, SharedValues) and value.type == type:
             content: dict[object, object] = value.content
             return content
@@ -283,7 +283,7 @@ def _dict_inward(type: DictType) -> Convert:
 def _tuple_inward(type: TupleType) -> Convert:
     parts = [_inward(part) for part in type.elements]
 
-    def convert(value: object) -> tuple[Any, ...]:
+    def convert(value: object) -> tuple[object, ...]:
         items = _iterate(value)
         if len(items) != len(parts):
             raise CastError(

@@ -64,13 +64,13 @@ class ScriptList(SharedValues, MutableSequence[Any]):
         self._inward, self._outward = _taken(found.element), outward(found.element)
         self.content = [self._inward(value) for value in values]
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int | slice) -> Any:
         found = self.content[index]
         if isinstance(index, slice):
             return [self._outward(value) for value in found]
         return self._outward(found)
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: int | slice, value: Any) -> None:
         if not isinstance(index, slice):
             self.content[index] = self._inward(value)
             return
@@ -79,7 +79,7 @@ class ScriptList(SharedValues, MutableSequence[Any]):
             raise RuntimeError("Left and right hand size of slice assignment have different sizes")
         self.content[index] = new
 
-    def __delitem__(self, index: Any) -> None:
+    def __delitem__(self, index: int | slice) -> None:
         del self.content[index]
 
     def __len__(self) -> int:

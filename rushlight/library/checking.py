@@ -94,7 +94,9 @@ def _leaves(value: Any) -> list[Tensor]:
     return [t for each in value for t in _leaves(each)] if isinstance(value, (list, tuple)) else []
 
 
-def _schema(op: Overload, args: Any, kwargs: Any, close: object) -> None:
+def _schema(
+    op: Overload, args: tuple[object, ...], kwargs: Mapping[str, object], close: object
+) -> None:
     given = [*_copied(list(args)), *_copied(list(kwargs.values()))]
     named = dict(zip(kwargs, given[len(args) :], strict=True))
     with no_grad():
@@ -118,7 +120,9 @@ def _same(first: Tensor, second: Tensor) -> bool:
     return bool(np.array_equal(first._array, second._array, equal_nan=kind in "fc"))
 
 
-def _gradient(op: Overload, args: Any, kwargs: Any, close: object) -> None:
+def _gradient(
+    op: Overload, args: tuple[object, ...], kwargs: Mapping[str, object], close: object
+) -> None:
     given = [*_copied(list(args)), *_copied(list(kwargs.values()))]
     entry = op._entry
     if not any(t.requires_grad for t in _leaves(given)) or not isinstance(entry, OpenOperator):
@@ -128,7 +132,9 @@ def _gradient(op: Overload, args: Any, kwargs: Any, close: object) -> None:
         raise RuntimeError(f"{op} has no gradient registered, and an argument requires one")
 
 
-def _fake(op: Overload, args: Any, kwargs: Any, close: object) -> None:
+def _fake(
+    op: Overload, args: tuple[object, ...], kwargs: Mapping[str, object], close: object
+) -> None:
     entry = op._entry
     if not isinstance(entry, OpenOperator) or entry.fake is None:
         return
@@ -140,7 +146,9 @@ def _fake(op: Overload, args: Any, kwargs: Any, close: object) -> None:
         raise RuntimeError(f"the fake of {op} gives {looks[1]}, the operator {looks[0]}")
 
 
-def _traced(op: Overload, args: Any, kwargs: Any, close: Any) -> None:
+def _traced(
+    op: Overload, args: tuple[object, ...], kwargs: Mapping[str, object], close: Any
+) -> None:
     places = [i for i, each in enumerate(args) if isinstance(each, Tensor)]
     if not places:
         return

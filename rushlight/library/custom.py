@@ -59,7 +59,7 @@ class CustomOpDef:
     """An operator made of a function: called as that is, with what else is known of it."""
 
     def __init__(
-        self, namespace: str, name: str, schema: str, fn: Callable[..., Any], tags: Any = None
+        self, namespace: str, name: str, schema: str, fn: Callable[..., object], tags: object = None
     ) -> None:
         self._namespace, self._name, self._schema, self._init_fn = namespace, name, schema, fn
         self._kernels: dict[str, Kernel] = {}

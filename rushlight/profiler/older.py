@@ -35,9 +35,9 @@ class profile:
         with_modules: bool = False,
         use_kineto: bool = False,
         use_cpu: bool = True,
-        experimental_config: Any = None,
+        experimental_config: object = None,
         acc_events: bool = False,
-        **options: Any,
+        **options: object,
     ) -> None:
         self.enabled, self.entered, self._memory = enabled, False, profile_memory
         self._recorder = Recorder(

@@ -140,19 +140,19 @@ class profile:
     def __init__(
         self,
         *,
-        activities: Iterable[Any] | None = None,
+        activities: Iterable[object] | None = None,
         schedule: Callable[[int], ProfilerAction] | None = None,
-        on_trace_ready: Callable[..., Any] | None = None,
+        on_trace_ready: Callable[..., object] | None = None,
         record_shapes: bool = False,
         profile_memory: bool = False,
         with_stack: bool = False,
         with_flops: bool = False,
         with_modules: bool = False,
-        experimental_config: Any = None,
-        execution_trace_observer: Any = None,
+        experimental_config: object = None,
+        execution_trace_observer: object = None,
         acc_events: bool = False,
         use_cuda: bool | None = None,
-        **options: Any,
+        **options: object,
     ) -> None:
         self.activities = set(activities) if activities else supported_activities()
         self.schedule = schedule or _record_always

@@ -34,7 +34,7 @@ class Span:
         self.name, self.parent, self.is_label = name, parent, is_label
         self.children: list[Span] = []
         self.thread = threading.get_ident()
-        self.shapes: list[Any] = []
+        self.shapes: list[object] = []
         self.stack: list[str] = []
         self.memory = 0
         self.native: object = None
