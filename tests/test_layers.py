@@ -66,6 +66,7 @@ ROOMS = {
         memory table special_functions arithmetic reductions shapes selection linear_algebra
         random_numbers signals layers pooling resizing losses quantized_tensors python_values
         tensors eager meta sparse_tensors nested_tensors batching detection audio gradients
+        dispatching
     """.split(),
     "interpreter": "values bounds code plans failures native running".split(),
     "serialization": """

@@ -67,7 +67,9 @@ class _Property:
     def _do(self, how: str, *args: object) -> object:
         function = getattr(self._plain, how)
         if not asks(args[0]):
-            return function(*args)
+            below = overriding.STATE.below
+            seen = None if below is None or how != "__get__" else below.members.get(self._name)
+            return (seen or function)(*args)
         name = f"torch.Tensor.{self._name}.{how}"
         return ask(function, askers(args[:1], {}) or [], args, {}, name)
 
@@ -96,6 +98,8 @@ def _method(name: str, plain: Any) -> _Method:
     def call(*args: Any, **kwargs: Any) -> Any:
         asked = askers(args, kwargs)
         if asked is None:
+            if overriding.STATE.below is not None:
+                return overriding.STATE.below.members.get(name, plain)(*args, **kwargs)
             return plain(*args, **kwargs)
         if name in signs_between():
             return asked_operator(name, *args)
@@ -108,8 +112,8 @@ def _method(name: str, plain: Any) -> _Method:
 
 def _parts(self: Any) -> Iterator[object]:
     """The parts along the first dimension, which are instances of the class."""
-    plain = asks(self) and self.dim()
-    return iter(self.unbind(0)) if plain else _plain("__iter__")(self)
+    heard = (asks(self) or overriding.STATE.below is not None) and self.dim()
+    return iter(self.unbind(0)) if heard else _plain("__iter__")(self)
 
 
 @cache
@@ -141,6 +145,9 @@ def asking_names() -> list[str]:
 def _call_under_modes(self: EagerFunction, *args: object, **kwargs: object) -> object:
     asked = askers(args, kwargs)
     if asked is None:
+        below = overriding.STATE.below
+        if below is not None:
+            return below.call(self, args, kwargs)
         return _call(self, *args, **kwargs)
     return ask(self, asked, args, kwargs, self.public_name)
 

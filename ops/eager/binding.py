@@ -480,4 +480,6 @@ _OTHER_NAMES: Final = {
 @cache
 def takes_numbers(name: str) -> bool:
     """Whether a function takes a plain number where its schema has a tensor."""
+    if name.startswith("aten::"):  # called as an overload, whose in-place twin takes them too
+        name = name.removeprefix("aten::").removesuffix("_")
     return any(entry.takes_numbers for entry in TABLE.operators(f"aten::{name}"))

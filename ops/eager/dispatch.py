@@ -171,6 +171,10 @@ class EagerFunction:
         except Exception as error:
             raise told(error, self.operator_name)  # noqa: B904
 
+    def choose(self, args: tuple[object, ...], kwargs: dict[str, Any], run: Run) -> Any:
+        """Choose the overload that arguments fit, and have it run in a way of its own."""
+        return self._choose(args, kwargs, None, run)
+
     def _choose(
         self,
         args: tuple[object, ...],

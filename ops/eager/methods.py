@@ -5,7 +5,7 @@ Importing this gives them to `Tensor`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, NoReturn
 
@@ -30,7 +30,7 @@ from .rare_methods import METHODS as RARE
 from .typed_storage import new, set_, storage
 from .unknown_names import UnknownName
 
-__all__ = ["members_replaced", "operator_methods", "signs_between"]
+__all__ = ["members_replaced", "operator_methods", "sign_methods", "signs_between"]
 
 _NUMBERS: Final = (Tensor, bool, int, float, complex, np.number, np.bool_)
 
@@ -59,8 +59,9 @@ _SHIFTS: Final = {"lshift": "aten::bitwise_left_shift", "rshift": "aten::bitwise
 """The shifts by name that take a number on the left."""
 
 
-def _binary(function: EagerFunction) -> Callable[[Tensor, Any], object]:
-    shortcuts = {} if isinstance(function, AutocastFunction) else function.shortcuts
+def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], object]:
+    is_short = fast and not isinstance(function, AutocastFunction)
+    shortcuts = function.shortcuts if is_short else {}
     kinds = (Tensor,) if function.__name__ == "matmul" else _NUMBERS
 
     def method(self: Tensor, other: object) -> Any:
@@ -81,9 +82,9 @@ def _binary(function: EagerFunction) -> Callable[[Tensor, Any], object]:
     return method
 
 
-def _reflected(name: str, function: EagerFunction) -> Callable[[Tensor, Any], object]:
+def _reflected(name: str, function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], object]:
     if name in _SWAPPED:
-        return _binary(function)
+        return _binary(function, fast)
     rsub = eager_function("aten::rsub")
 
     def method(self: Tensor, other: object) -> Any:
@@ -104,8 +105,8 @@ def _reflected(name: str, function: EagerFunction) -> Callable[[Tensor, Any], ob
     return method
 
 
-def _unary(function: EagerFunction) -> Callable[[Tensor], object]:
-    shortcuts = function.shortcuts
+def _unary(function: EagerFunction, fast: bool) -> Callable[[Tensor], object]:
+    shortcuts = function.shortcuts if fast else {}
 
     def method(self: Tensor) -> Any:
         short = shortcuts.get((type(self),))
@@ -116,8 +117,8 @@ def _unary(function: EagerFunction) -> Callable[[Tensor], object]:
     return method
 
 
-def _inverted(function: EagerFunction) -> Callable[[Tensor], object]:
-    invert = _unary(function)
+def _inverted(function: EagerFunction, fast: bool) -> Callable[[Tensor], object]:
+    invert = _unary(function, fast)
 
     def method(self: Tensor) -> Any:
         if self._array.dtype.kind not in "biu":
@@ -167,18 +168,20 @@ def members_replaced(members: Mapping[str, object]) -> dict[str, object]:
     return before
 
 
-def _give_operators() -> None:
+def sign_methods(fast: bool) -> Iterator[tuple[str, Any]]:
+    """The methods that are called as Python's operators; fast ones take shortcuts, by which nobody
+    else learns of the call."""
     for name, operator_name in _BINARY.items():
         function = eager_function(f"aten::{operator_name}")
-        _give(f"__{name}__", _binary(function))
+        yield f"__{name}__", _binary(function, fast)
         if name not in ("eq", "ne", "lt", "le", "gt", "ge"):
-            _give(f"__r{name}__", _reflected(name, function))
-    _give("__rdiv__", _reflected("truediv", eager_function("aten::div")))
+            yield f"__r{name}__", _reflected(name, function, fast)
+    yield "__rdiv__", _reflected("truediv", eager_function("aten::div"), fast)
     for name, operator_name in _IN_PLACE.items():
-        _give(f"__i{name}__", _binary(eager_function(f"aten::{operator_name}")))
+        yield f"__i{name}__", _binary(eager_function(f"aten::{operator_name}"), fast)
     for name, operator_name in _UNARY.items():
         make = _inverted if name == "invert" else _unary
-        _give(f"__{name}__", make(eager_function(f"aten::{operator_name}")))
+        yield f"__{name}__", make(eager_function(f"aten::{operator_name}"), fast)
 
 
 def _give_methods() -> None:
@@ -428,6 +431,7 @@ def _give_conversions() -> None:
 
 
 _give_conversions()
-_give_operators()
+for _name, _method in sign_methods(True):
+    _give(_name, _method)
 _give_methods()
 _give("__getattr__", _unknown)

@@ -16,6 +16,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Final, Unpack
 
 import numpy as np
@@ -27,7 +28,10 @@ from ..table.record import Known, Operator
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import paused
 
-__all__ = ["Kernel", "OpenOperator", "below_autograd", "fallthrough"]
+__all__ = [
+    *("Kernel", "OpenOperator", "below_autograd", "call_kernel", "fallthrough"),
+    "python_values",
+]
 
 Kernel = Callable[..., Any]
 
@@ -79,7 +83,6 @@ class OpenOperator(Operator):
         self.gradient: Callable[[Sequence[Any]], Any] | None = None
         self.tags: tuple[object, ...] = ()
         self.is_gone = False
-        self._dtypes = set(re.findall(r"ScalarType\??(?:\[\])?\?? (\w+)", schema))
 
     # ------------------------------------------------------------------ which kernel
 
@@ -162,22 +165,12 @@ class OpenOperator(Operator):
         )
 
     def call(self, kernel: Kernel, handles: Sequence[Any]) -> Any:
-        """Call a kernel as torch does: trailing arguments that have their defaults are left out,
-        and those behind the star are given by name."""
-        arguments = self.signature.arguments
-        pairs = list(zip(arguments, handles, strict=True))
-        by_place = [(a, h) for a, h in pairs if not a.keyword_only]
-        while by_place and _is_default(*by_place[-1]):
-            by_place.pop()
-        by_name = {a.name: h for a, h in pairs if a.keyword_only and not _is_default(a, h)}
-        return kernel(*(handle for _, handle in by_place), **by_name)
+        """Call a kernel as torch does."""
+        return call_kernel(self, kernel, handles)
 
     def handles(self, values: Sequence[Any]) -> list[Any]:
         """Machine values as Python sees them."""
-        return [
-            _numbered(value) if argument.name in self._dtypes else _handle(value)
-            for argument, value in zip(self.signature.arguments, values, strict=True)
-        ]
+        return python_values(self, [_handle(value) for value in values])
 
     def lowered(self, result: Any) -> object:
         """What a kernel gave as a machine value.
@@ -195,6 +188,32 @@ class OpenOperator(Operator):
                 )
             return tuple(map(_lowered, result)) if expected else None
         return _lowered(result)
+
+
+def call_kernel(entry: Operator, kernel: Kernel, handles: Sequence[Any]) -> Any:
+    """Call a function with an operator's arguments as torch does: trailing ones that have their
+    defaults are left out, and those behind the star are given by name."""
+    pairs = list(zip(entry.signature.arguments, handles, strict=True))
+    by_place = [(a, h) for a, h in pairs if not a.keyword_only]
+    while by_place and _is_default(*by_place[-1]):
+        by_place.pop()
+    by_name = {a.name: h for a, h in pairs if a.keyword_only and not _is_default(a, h)}
+    return kernel(*(handle for _, handle in by_place), **by_name)
+
+
+def python_values(entry: Operator, values: Sequence[Any]) -> list[Any]:
+    """Arguments whose tensors are handles, with dtypes where machine values have their numbers."""
+    dtypes = _dtypes(entry.schema)
+    return [
+        _numbered(value) if argument.name in dtypes else value
+        for argument, value in zip(entry.signature.arguments, values, strict=True)
+    ]
+
+
+@cache
+def _dtypes(schema: str) -> frozenset[str]:
+    """The arguments that are dtypes, which are numbers to the machine."""
+    return frozenset(re.findall(r"ScalarType\??(?:\[\])?\?? (\w+)", schema))
 
 
 def _is_default(argument: Any, value: object) -> bool:

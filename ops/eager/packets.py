@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Self
 
 from ..memory.errors import Elsewhere
 from ..table.table import TABLE, Operator
-from ..tensors.overriding import ask, askers
+from ..tensors.overriding import STATE, ask, askers
 from .binding import Form, Mismatch, type_name
 from .calls import run
 from .dispatch import EagerFunction, eager_function
@@ -58,6 +59,8 @@ class Overload:
         found: Packet = getattr(Namespace(self.namespace), self._opname)
         return found
 
+    _overloadpacket = overloadpacket
+
     @property
     def is_view(self) -> bool:
         """Whether results are views of an argument."""
@@ -81,11 +84,15 @@ class Overload:
             instead = self._entry.for_autocast()
             if instead is not None:
                 return instead(*args, **kwargs)
+        below = STATE.below
         try:
-            return self._call(args, kwargs, run)
+            return self._call(args, kwargs, run if below is None else below.run)
         except Elsewhere as place:
             return elsewhere(place.kind).call(
-                self._entry.name, args, kwargs, lambda run: self._call(args, kwargs, run)
+                self._entry.name,
+                args,
+                kwargs,
+                lambda run: self._call(args, kwargs, run if below is None else below.running(run)),
             )
 
     def _call(self, args: Sequence[object], kwargs: dict[str, object], run: Run) -> Any:
@@ -213,6 +220,12 @@ class Packet:
         return f"<OpOverloadPacket(op='{self._name.replace('::', '.')}')>"
 
 
+@cache
+def _packet(name: str) -> Packet:
+    """The one packet of an operator that stays."""
+    return Packet(name)
+
+
 class Namespace:
     """The operators of a namespace: `torch.ops.aten`."""
 
@@ -226,9 +239,10 @@ class Namespace:
         entries = TABLE.operators(qualified)
         if not entries:
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
-        found = Packet(qualified)
-        if not isinstance(entries[0], OpenOperator):
-            setattr(self, name, found)
+        if isinstance(entries[0], OpenOperator):
+            return Packet(qualified)
+        found = _packet(qualified)
+        setattr(self, name, found)
         return found
 
     def __repr__(self) -> str:

@@ -84,9 +84,10 @@ def _check_places(entry: Operator, given: list[Tensor], device: Device | None) -
 def _run(entry: Operator, values: list[object], handles: Sequence[object]) -> object:
     if isinstance(entry, OpenOperator):
         return _as_registered(entry, values)
+    made = entry if entry.is_watched else _of_outcomes(entry)
     if any_requires_grad(handles) and is_grad_enabled():
-        return on_meta(tape().taped(_of_outcomes(entry), values, handles, True))
-    return on_meta(finish(entry, values, outcome(entry, values), handles))
+        return on_meta(tape().taped(made, values, handles, True))
+    return on_meta(finish(entry, values, made.forward(*values), handles))
 
 
 def _as_registered(entry: OpenOperator, values: Sequence[object]) -> object:

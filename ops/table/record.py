@@ -162,6 +162,9 @@ class Operator:
     instruction: str = ""
     """The instruction of the machine's own that does the same."""
 
+    is_watched: bool = False
+    """Whether its forward asks a mode, which computes with tensors (`ops/dispatching/`)."""
+
     later: Callable[..., Later | None] | None = None
     """Checks its operands and tells how its result can be computed together with what is done to
     that; None of operands for which there is no such way."""

@@ -44,6 +44,9 @@ class _State(threading.local):
     skips = 0
     """How many functions are to run as they are, though a class of an argument would be asked."""
 
+    below: Any = None
+    """What sees the operators below gradients, while somebody does (`ops/dispatching/`)."""
+
     def __init__(self) -> None:
         self.modes: list[Any] = []
 

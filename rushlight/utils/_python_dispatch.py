@@ -1,13 +1,17 @@
-"""`torch.utils._python_dispatch`: catching operators below gradients, which is not supported.
+"""`torch.utils._python_dispatch`: modes that see every operator, below gradients.
 
-Operators run on NumPy arrays here; there is no second dispatch that could be caught.
+A mode sees the operators that eager calls, and the formulas of gradients, come down to, each as an
+overload of `torch.ops`; what scripted code runs it does not see.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+from ..ops.dispatching.modes import modes
 
 __all__ = [
     *("TorchDispatchMode", "is_traceable_wrapper_subclass"),
@@ -16,19 +20,44 @@ __all__ = [
 
 
 class TorchDispatchMode:
-    """The base of classes whose `__torch_dispatch__` would see each operator.
+    """A block in which `__torch_dispatch__` of this object is called in the place of operators.
 
-    They can be defined and made; entering one raises NotImplementedError.
+    While it answers the mode is left, and no gradients are recorded, so it can call `func` itself.
     """
 
-    def __enter__(self) -> NoReturn:
-        raise NotImplementedError(
-            f"{type(self).__qualname__}: rushlight has no __torch_dispatch__; operators cannot be "
-            "caught so"
-        )
+    def __init__(self, _dispatch_key: object = None) -> None:
+        del _dispatch_key
 
-    def __exit__(self, *raised: object) -> None:
-        return None
+    def __torch_dispatch__(
+        self,
+        func: Callable[..., Any],
+        types: tuple[type, ...],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """What an operator, an overload such as `torch.ops.aten.add.Tensor`, gives.
+
+        Raises:
+            NotImplementedError: always; subclasses say it.
+        """
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        modes.push(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        modes.pop()
+
+    @classmethod
+    def push(cls, *args: object, **kwargs: object) -> Self:
+        """A mode of this class."""
+        return cls(*args, **kwargs)
 
     @classmethod
     def is_infra_mode(cls) -> bool:
@@ -45,19 +74,29 @@ def is_traceable_wrapper_subclass(t: object) -> bool:
 is_traceable_wrapper_subclass_type = is_traceable_wrapper_subclass
 
 
-def _get_current_dispatch_mode() -> None:
-    """The innermost mode, of which there are none."""
+def _get_current_dispatch_mode() -> TorchDispatchMode | None:
+    """The mode that is asked first; None outside of all."""
+    return modes.stack[-1] if modes.stack else None
 
 
-def _get_current_dispatch_mode_stack() -> list[Any]:
-    """All modes, of which there are none."""
-    return []
+def _get_current_dispatch_mode_stack() -> list[TorchDispatchMode]:
+    """The modes that are entered, the last one last."""
+    return list(modes.stack)
 
 
 @contextmanager
-def _disable_current_modes() -> Iterator[list[Any]]:
-    """A block without modes."""
-    yield []
+def _disable_current_modes() -> Iterator[list[TorchDispatchMode]]:
+    """A block without modes; gives those that were entered."""
+    with modes.apart(len(modes.stack)) as kept:
+        yield kept
+
+
+@contextmanager
+def _pop_mode_temporarily(k: object = None) -> Iterator[TorchDispatchMode]:
+    """A block without the last mode, which it gives."""
+    del k
+    with modes.apart() as (mode,):
+        yield mode
 
 
 def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> Any:

@@ -24,7 +24,6 @@ from rushlight.utils.module_tracker import ModuleTracker
         ("ao.quantization", "quantize_dynamic"),
         ("quantization", "QuantStub"),
         ("ao.nn.quantized", "Linear"),
-        ("utils.flop_counter", "FlopCounterMode"),
     ],
 )
 def test_what_is_missing_says_so_when_it_is_used(module: str, name: str) -> None:

@@ -1,0 +1,1 @@
+"""Modes below gradients: they see every operator of eager calls."""

@@ -1,0 +1,211 @@
+"""`__torch_dispatch__` of modes: operators that eager calls run are given to the mode instead.
+
+While a mode is entered eager functions, and the members of tensors that are called as Python's
+operators, come here (`ops/eager/asking.py`); else nothing is looked at.  Composite operators are
+run as others (`forms.py`), the rest asks the mode in the place of its forward.  So gradients
+are recorded above, and the mode sees what their formulas call as well.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from functools import cache
+from typing import Any, Final
+
+from ..eager.calls import run as run_plainly
+from ..eager.dispatch import EagerFunction
+from ..eager.elsewhere import Run, elsewhere
+from ..eager.open_operators import OpenOperator, call_kernel, python_values
+from ..eager.packets import Namespace, Overload
+from ..gradients.bound import lifted, note_handles
+from ..memory.errors import Elsewhere
+from ..memory.unforeseen import told
+from ..meta.tensors import closed
+from ..table.grad_mode import no_grad
+from ..table.table import Operator
+from ..tensors.overriding import ARMED, STATE
+from ..tensors.tensor import Tensor
+from ..tensors.tracing import paused
+from . import layers, products, shapes  # noqa: F401  (they say their forms)
+from .forms import instead_of
+from .members import MEMBERS
+
+__all__ = ["Modes", "modes"]
+
+
+class Modes(threading.local):
+    """The modes that are entered in a thread, the last one last, and what is asked of them."""
+
+    members = MEMBERS
+
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+        self._seen: tuple[dict[int, Tensor], Overload | None] = ({}, None)
+
+    def push(self, mode: Any) -> None:
+        """Enter a mode."""
+        assert ARMED.installed is not None
+        ARMED.installed(True)
+        self.stack.append(mode)
+        STATE.below = self
+
+    def pop(self) -> Any:
+        """Leave the last one."""
+        assert ARMED.installed is not None
+        mode = self.stack.pop()
+        if not self.stack:
+            STATE.below = None
+        ARMED.installed(False)
+        return mode
+
+    @contextmanager
+    def apart(self, count: int = 1) -> Iterator[list[Any]]:
+        """A block without the last modes, which are given."""
+        kept = self.stack[len(self.stack) - count :]
+        del self.stack[len(self.stack) - count :]
+        try:
+            yield kept
+        finally:
+            self.stack.extend(kept)
+
+    # -- what eager calls ask
+
+    def call(self, function: EagerFunction, args: tuple[object, ...], kwargs: Any) -> Any:
+        """The call of an eager function."""
+        if not self.stack:
+            return function.choose(args, kwargs, run_plainly)
+        try:
+            return function.choose(args, kwargs, self.running(run_plainly, by_choice=True))
+        except Elsewhere as place:
+            return elsewhere(place.kind).call(
+                function.operator_name,
+                args,
+                kwargs,
+                lambda run: function.choose(args, kwargs, self.running(run, by_choice=True)),
+            )
+        except Exception as error:
+            raise told(error, function.operator_name)  # noqa: B904
+
+    def running(self, plainly: Run, *, by_choice: bool = False) -> Run:
+        """What runs operators, where they would be run in some way."""
+
+        def running(entry: Operator, values: list[object], handles: Sequence[object]) -> Any:
+            return self.run(entry, values, handles, plainly, by_choice=by_choice)
+
+        return running
+
+    def run(
+        self,
+        entry: Operator,
+        values: list[object],
+        handles: Sequence[object],
+        plainly: Run = run_plainly,
+        *,
+        by_choice: bool = False,
+    ) -> Any:
+        """Run an operator on machine values, seen by the last mode.
+
+        Of those that are chosen `by_choice` torch runs some as others.
+        """
+        if not self.stack or not _gives_tensors(entry):
+            return plainly(entry, values, handles)
+        known: dict[int, Tensor] = {}
+        note_handles(handles, known)
+        if isinstance(entry, OpenOperator):
+            return self._ask(entry, _overload(entry), _arguments(entry, values, known))
+        instead = instead_of(entry)
+        if instead is not None:
+            with closed():
+                made = instead(*_arguments(entry, values, known))
+            if made is not NotImplemented:
+                return made
+        before, self._seen = self._seen, (known, _overload(entry, by_choice))
+        try:
+            return plainly(_watched(entry, self), values, handles)
+        finally:
+            self._seen = before
+
+    def through(self, entry: Operator, values: Sequence[object]) -> Any:
+        """What the last mode makes of an operator, as machine values."""
+        known, function = self._seen
+        with no_grad(), paused():
+            made = self._ask(entry, function, _arguments(entry, values, known))
+        return _lowered(entry, made)
+
+    def _ask(self, entry: Operator, function: Overload | None, args: list[Any]) -> Any:
+        def ask(*by_place: Any, **by_name: Any) -> Any:
+            with closed(), self.apart() as (mode,):
+                made = mode.__torch_dispatch__(function, (), by_place, by_name)
+            if made is NotImplemented:
+                raise TypeError(
+                    f"Multiple dispatch failed for '{function}'; all __torch_dispatch__ handlers "
+                    f"returned NotImplemented:\n\n  - mode object {mode}\n\n"
+                    "For more information, try re-running with TORCH_LOGS=not_implemented"
+                )
+            return made
+
+        return call_kernel(entry, ask, args)
+
+
+@cache
+def _watched(entry: Operator, modes: Modes) -> Operator:
+    """The operator with a forward that asks the modes of this thread."""
+    made = copy(entry)
+    made.is_watched = True
+    made.forward = lambda *values: modes.through(entry, values)
+    return made
+
+
+@cache
+def _gives_tensors(entry: Operator) -> bool:
+    """Whether an operator is one that modes see: it gives tensors, or reads a number from one."""
+    if entry.name == "aten::_local_scalar_dense":
+        return True
+    kinds = [each.type for each in entry.signature.returns]
+    if not kinds:
+        return entry.signature.is_mutable
+    return any(str((kind.list_of or kind).inner) == "Tensor" for kind in kinds)
+
+
+_WITH_NUMBERS: Final = {
+    **{f"aten::{name}.Scalar": "Tensor" for name in ("add", "sub", "mul", "div")},
+    **{f"aten::{name}_.Scalar": "Tensor" for name in ("add", "sub", "mul", "div")},
+    **{f"aten::{name}.Scalar": "default" for name in ("floor_divide", "floor_divide_")},
+}
+"""Operators of a tensor and a number that functions of Python run as those of two tensors."""
+
+
+@cache
+def _overload(entry: Operator, by_choice: bool = False) -> Overload:
+    """What `torch.ops` has for an operator."""
+    namespace, _, name = entry.name.partition("::")
+    overload = entry.overload or "default"
+    if by_choice:
+        overload = _WITH_NUMBERS.get(entry.full_name, overload)
+    found: Overload = getattr(getattr(Namespace(namespace), name), overload)
+    return found
+
+
+def _arguments(entry: Operator, values: Sequence[object], known: dict[int, Tensor]) -> list[Any]:
+    """Machine values as Python sees them, with the tensors that were given."""
+    return python_values(entry, [lifted(value, known) for value in values])
+
+
+def _lowered(entry: Operator, made: Any) -> Any:
+    if isinstance(made, (list, tuple)):
+        parts = [_array_of(each) for each in made]
+        return tuple(parts) if len(entry.signature.returns) > 1 else parts
+    return _array_of(made)
+
+
+def _array_of(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_array_of(each) for each in value]
+    return value._array if isinstance(value, Tensor) else value
+
+
+modes: Final = Modes()
+"""The modes of this thread."""
