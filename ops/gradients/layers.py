@@ -8,7 +8,7 @@ import numpy as np
 
 from ..layers.attention import dropped
 from ..layers.batch_norm import batch_norm_gradients
-from ..layers.convolution import weight_gradient
+from ..layers.convolution_gradients import weight_gradient
 from ..memory.dtype import Array
 from ..table.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor

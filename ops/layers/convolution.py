@@ -7,6 +7,7 @@ sums that belong to no output are left behind.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import partial
 from math import prod
 from typing import Any, Final
@@ -42,7 +43,7 @@ from .convolution_checks import (
 )
 from .transposed_convolution import in_parts
 
-__all__ = ["batched", "convolution", "weight_gradient"]
+__all__ = ["batched", "convolution"]
 
 _FLOAT32: Final = np.dtype(np.float32)
 _PARTS_LEAST: Final = 1 << 18
@@ -289,27 +290,6 @@ def _transposed_natively(
     return in_parts(input, weight, stride, padding, dilation, output, groups, convolve)
 
 
-def weight_gradient(
-    input: Array,
-    grad: Array,
-    shape: Ints,
-    stride: Ints,
-    padding: Ints,
-    dilation: Ints,
-    groups: int,
-) -> Array | None:
-    """The gradient of a weight of that shape by native code, if it is large and there is any: of a
-    convolution of float32 over one or two dimensions, given the gradient of its result."""
-    if not input.dtype is _FLOAT32 is grad.dtype or grad.size * prod(shape[1:]) < _PARTS_LEAST:
-        return None
-    native = family("convolution_gradients")
-    if native is None or PRECISION.convolutions_may_be_short:
-        return None
-    settings = tuple(stride), tuple(padding), tuple(dilation), groups
-    made: Array | None = native.of_weights(input[...], grad[...], shape, *settings)
-    return made
-
-
 def _convolve(
     input: Array,
     weight: Array,
@@ -378,6 +358,14 @@ def _later(
         return None
     if not (input.flags.c_contiguous and weight.flags.c_contiguous):
         return None
+    key = None
+    if not PRECISION.convolutions_may_be_short and (bias is None or bias.dtype is _FLOAT32):
+        shapes = input.shape, weight.shape, None if bias is None else bias.shape
+        key = shapes, tuple(stride), tuple(padding), tuple(dilation), groups
+        known = _SETTLED.get(key)
+        if known is not None:
+            bias = None if bias is None else np.ascontiguousarray(bias[...])
+            return family("convolutions").Convolution(known, input[...], weight[...], bias)
     stride = expanded(stride, dims, "stride")
     padding = expanded(padding, dims, "padding")
     dilation = expanded(dilation, dims, "dilation")
@@ -387,7 +375,18 @@ def _later(
     most = input.shape[0] * weight.shape[0] * prod(output)
     if most < LARGE or min(output) < 1 or max(padding) > _FAR or not input.size * weight.size:
         return None
-    return _natively(input, weight, bias, output, stride, pads, dilation, groups)
+    made = _natively(input, weight, bias, output, stride, pads, dilation, groups)
+    if made is not None and key is not None:
+        if len(_SETTLED) >= _MOST_SETTLED:
+            _SETTLED.clear()
+        _SETTLED[key] = made.settled
+    return made
+
+
+_SETTLED: Final[dict[Hashable, Any]] = {}
+"""What is known of large convolutions that were checked, by shapes and settings."""
+
+_MOST_SETTLED: Final = 200
 
 
 @operator(

@@ -17,6 +17,7 @@ from rushlight.ops import kernels
 from rushlight.ops.kernels.code import elf
 from rushlight.ops.kernels.code.convolutions import Convolution
 from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.layers import convolution
 
 pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
 
@@ -217,7 +218,7 @@ def test_cpus_with_shorter_vectors_give_the_same_bits(
     target = Target("haswell", True, False, False, "haswell", "")
 
     def address(self: Any, after: Any) -> int:
-        form = self._settled.form
+        form = self.settled.form
         return placed(assembled(form.text(target, after), target), (form.NAME,))[form.NAME]
 
     expression = f"torch.relu({NORMAL} + other)".format(head)
@@ -227,6 +228,7 @@ def test_cpus_with_shorter_vectors_give_the_same_bits(
     monkeypatch.setattr(Convolution, "_kernel", address)
     monkeypatch.setattr(convolutions, "host", lambda: target)
     monkeypatch.setattr(convolutions, "settled", convolutions.settled._make)
+    monkeypatch.setattr(convolution, "_SETTLED", {})
     assert bits(function(*given)) == wanted
 
 
@@ -258,3 +260,20 @@ def test_statistics_move_in_every_training_call() -> None:
         torch.batch_norm(x, None, None, wanted_m, wanted_v, call % 3 > 0, 0.1, 1e-5, False)
         assert torch.equal(m, wanted_m)
         assert torch.equal(v, wanted_v)
+
+
+def test_what_is_known_of_a_convolution_follows_the_precision() -> None:
+    weight, x = torch.randn(16, 16, 3, 3), torch.randn(1, 16, 40, 40)
+    F = torch.nn.functional
+    plain = F.conv2d(x, weight)
+    assert torch.equal(F.conv2d(x, weight), plain)
+    rounded = F.conv2d(x.bfloat16().float(), weight.bfloat16().float())
+    torch.set_float32_matmul_precision("medium")
+    try:
+        near = F.conv2d(x, weight)
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    assert min(float((near - each).abs().max()) for each in (plain, rounded)) < 1e-4
+    assert torch.equal(F.conv2d(x, weight), plain)
+    with pytest.raises(RuntimeError, match="expected bias to be 1-dimensional"):
+        F.conv2d(x, weight, torch.randn(15))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import rushlight as torch
 from rushlight.ops.kernels import family
-from rushlight.ops.layers.convolution import weight_gradient
+from rushlight.ops.layers.convolution_gradients import weight_gradient
 
 pytestmark = pytest.mark.skipif(
     family("convolution_gradients") is None, reason="no native code here"

@@ -157,7 +157,7 @@ def _for_target(monkeypatch: pytest.MonkeyPatch, target: Target) -> None:
         return placed(assembled(form.text(target, after), target), (form.NAME,))[form.NAME]
 
     monkeypatch.setattr(
-        convolutions.Convolution, "_kernel", lambda self, after: address(self._settled.form, after)
+        convolutions.Convolution, "_kernel", lambda self, after: address(self.settled.form, after)
     )
     monkeypatch.setattr(convolutions, "host", lambda: target)
     monkeypatch.setattr(convolutions, "settled", UNREMEMBERED)

@@ -131,7 +131,7 @@ def in_pairs(x: Any, groups: int) -> Any:
 class Convolution:
     """A convolution that can be computed: `fill` writes it to `out`."""
 
-    __slots__ = ("_given", "_pairs", "_settled", "out")
+    __slots__ = ("_given", "_pairs", "out", "settled")
 
     def __init__(
         self, settled: Settled, x: Any, weight: Any, bias: Any, *, of_pairs: bool = False
@@ -148,12 +148,12 @@ class Convolution:
         elif bias.shape != settled.no_bias.shape:
             raise ValueError("the bias does not fit the channels")
         self.out = np.empty(settled.made, F)
-        self._settled, self._given = settled, (x, weight, bias, self.out[...])
+        self.settled, self._given = settled, (x, weight, bias, self.out[...])
         self._pairs = ("halves" if weight.itemsize == 2 else "numbers") if of_pairs else ""
 
     def is_at_hand(self, after: After, operands: Any) -> bool:
         """Whether the kernel with something after the sums need not be compiled."""
-        return is_kept(self._settled.form.NAME, self._parameters(after))
+        return is_kept(self.settled.form.NAME, self._parameters(after))
 
     def prepare(self, after: After, operands: Any) -> None:
         """Compile that kernel if need be.
@@ -164,10 +164,18 @@ class Convolution:
         self._kernel(after)
 
     def _kernel(self, after: After) -> int:
-        form = self._settled.form
+        form = self.settled.form
+        which = form.NAME, self._pairs, id(after)
+        known = _KERNELS.get(which)
+        if known is not None:
+            return known[1]
         more = (self._pairs,) if self._pairs else ()
         parameters = self._parameters(after)
-        return kernel(form.NAME, parameters, lambda target: form.text(target, after, *more))
+        found = kernel(form.NAME, parameters, lambda target: form.text(target, after, *more))
+        if len(_KERNELS) >= _MOST_KERNELS:
+            _KERNELS.clear()
+        _KERNELS[which] = after, found
+        return found
 
     def _parameters(self, after: After) -> tuple[str, ...]:
         shape = (shown(after.expression), after.places) if after.expression.steps else ()
@@ -175,7 +183,7 @@ class Convolution:
 
     def fill(self, after: After = PLAIN, operands: Any = ()) -> None:
         """Compute: threads take items of the work, each with a slot of memory."""
-        _, numbers, begun, items, slot, padded, _, _ = self._settled
+        _, numbers, begun, items, slot, padded, _, _ = self.settled
         x, *others = self._given
         if padded is not None:
             x = padded_planes(x, *padded)
@@ -184,6 +192,12 @@ class Convolution:
         least = 2 if slots == 1 else 1
         words = np.zeros(1, np.int64), numbers, numbers[begun:], x, *others, memory, *operands
         run(self._kernel(after), slots, least, *words)
+
+
+_KERNELS: Final[dict[tuple[str, str, int], tuple[After, int]]] = {}
+"""Addresses by the identity of what comes after the sums, which lives as long as it is known."""
+
+_MOST_KERNELS: Final = 500
 
 
 def _numbers(form: Any, sizes: dict[str, int], steps: Any, shape: Any) -> Any:

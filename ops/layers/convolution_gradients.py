@@ -1,0 +1,40 @@
+"""Gradients of convolutions by native code."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from ..kernels import family
+from ..kernels.precision import PRECISION
+from ..memory.dtype import Array
+from ..shapes.windows import Ints
+
+__all__ = ["weight_gradient"]
+
+_FLOAT32: Final = np.dtype(np.float32)
+_LEAST: Final = 1 << 18
+"""Products of numbers from which a gradient is worth its own kernel."""
+
+
+def weight_gradient(
+    input: Array,
+    grad: Array,
+    shape: Ints,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    groups: int,
+) -> Array | None:
+    """The gradient of a weight of that shape by native code, if it is large and there is any: of a
+    convolution of float32 over one or two dimensions, given the gradient of its result."""
+    if not input.dtype is _FLOAT32 is grad.dtype or grad.size * prod(shape[1:]) < _LEAST:
+        return None
+    native = family("convolution_gradients")
+    if native is None or PRECISION.convolutions_may_be_short:
+        return None
+    settings = tuple(stride), tuple(padding), tuple(dilation), groups
+    made: Array | None = native.of_weights(input[...], grad[...], shape, *settings)
+    return made
