@@ -437,13 +437,25 @@ def _remainder(a: Array, b: Array) -> object:
     _check_divisor(_refuse_remainder, asarray(a), asarray(b))
     if kind(a.dtype) < 2:
         return np.remainder(a, b)
+    found = _of_floats("remainder", a, b)
+    if found is not None:
+        return found
     rest = np.fmod(a, b)  # NumPy's own remainder gives a zero the sign of `b`
     return np.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
 
 
 def _fmod(a: Array, b: Array) -> object:
     _check_divisor(_refuse_fmod, asarray(a), asarray(b))
-    return np.fmod(a, b)
+    found = _of_floats("fmod", a, b)
+    return np.fmod(a, b) if found is None else found
+
+
+def _of_floats(name: str, a: Array, b: Array) -> Array | None:
+    """What is left of divisions of many float32; None of others."""
+    found: Array | None = None
+    if a.dtype is _FLOAT32 is b.dtype:
+        found = by_formula(name, a, b)
+    return found
 
 
 @operator(
@@ -474,7 +486,10 @@ def fmod(self: Array, other: Array) -> Array:
     return binary(_fmod, self, other)
 
 
-@operator("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor")
+@operator(
+    "aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor",
+    formula=formula("fmod", 0, 1, checks=True),
+)
 def fmod_number(self: Array, other: Scalar) -> Array:
     return _with_array(_fmod, self, other)
 

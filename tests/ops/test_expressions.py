@@ -19,6 +19,13 @@ pytestmark = pytest.mark.skipif(arrays is None, reason="no native code here")
 LETTERS = "fdbhilB?"
 
 
+def remainder(x: Any, y: Any) -> Any:
+    """As torch has it: a zero has the sign of the dividend, where NumPy's has the divisor's."""
+    rest = np.fmod(x, y)
+    other = (rest != 0) & ((rest < 0) != (y < 0))
+    return np.where(other, rest + y, rest) if x.dtype.kind == "f" else np.remainder(x, y)
+
+
 BINARY = {
     **{"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.true_divide},
     **{"equal": np.equal, "not_equal": np.not_equal, "less": np.less, "greater": np.greater},
@@ -27,7 +34,7 @@ BINARY = {
     **{"shift_left": np.left_shift, "shift_right": np.right_shift},
     **{"maximum": np.maximum, "minimum": np.minimum, "clamp_low": lambda x, y: np.maximum(y, x)},
     **{"clamp_high": lambda x, y: np.minimum(y, x), "subtract_from": lambda x, y: y - x},
-    **{"floor_divide": np.floor_divide, "remainder": np.remainder},
+    **{"floor_divide": np.floor_divide, "remainder": remainder, "fmod": np.fmod},
     "leaky_relu": lambda x, y: np.where(x > 0, x, x * y),
 }
 UNARY = {

@@ -6,6 +6,7 @@ Each is what NumPy computes, to the bit; whole numbers wrap.
 from __future__ import annotations
 
 from math import inf
+from typing import Final
 
 from .formulas import FLOATS_ONLY, NUMBERS, WHOLE, as_kind, formula
 from .text import DOUBLE, INT64, Kind, Value
@@ -175,10 +176,43 @@ def floor_divide(x: Value, y: Value) -> Value:
     return as_kind(code.choose(is_above, cut - 1, cut), kind)
 
 
-@formula(WHOLE, is_exact=True)
+_NEAR: Final = float(1 << 28)
+"""Below that a whole number times a float32 is exact in float64."""
+_ROUNDS: Final = 10
+"""How often a quotient of float32 can be cut by that."""
+
+
+@formula("f", is_exact=True)
+def fmod(x: Value, y: Value) -> Value:
+    """What is left of the division of float32, with the sign of the dividend: exact.
+
+    A multiple of the divisor is taken away, of not more bits than leave products and differences
+    exact in float64, until less than the divisor is left.
+    """
+    code, kind = x.code, x.kind
+    wide, words = DOUBLE.of_lanes(kind.lanes), INT64.of_lanes(kind.lanes)
+    dividend, divisor = as_kind(x, wide), as_kind(y, wide)
+    quotient = called("trunc", dividend / divisor)
+    rest = code.variable(dividend - quotient * divisor)
+    far = code.absolute(quotient) >= _NEAR
+    with code.when(code.any_of(far), rarely=True):
+        rest.set(dividend)
+        with code.counted(code.constant(INT64, 0), code.constant(INT64, _ROUNDS)):
+            cut = called("trunc", rest.now / divisor)
+            short = (cut.bits(words) & -(1 << 24)).bits(wide)
+            rest.set(rest.now - short * divisor)
+    left = code.choose(code.absolute(dividend) < code.absolute(divisor), dividend, rest.now)
+    return as_kind(code.choose(left.equals(0), dividend * 0.0, left), kind)
+
+
+@formula(WHOLE + "f", is_exact=True)
 def remainder(x: Value, y: Value) -> Value:
     """What is left of the division, with the sign of the divisor."""
     code, kind = x.code, x.kind
+    if kind.is_real:
+        left = fmod(x, y)
+        is_other = left.differs(0) & ((left < 0) ^ (y < 0))
+        return code.choose(is_other, left + y, left)
     wide = INT64.of_lanes(kind.lanes)
     cut, x, y = _quotient(x, y), as_kind(x, wide), as_kind(y, wide)
     rest = x - cut * y
