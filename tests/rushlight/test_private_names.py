@@ -61,3 +61,10 @@ def test_a_scan_combines_slices(reverse: bool) -> None:
         assert torch.allclose(found, wanted.flip(1) if reverse else wanted)
     with pytest.raises(ValueError, match="need to be on CUDA or XPU"):
         scan(lambda a, b: a, x, 1)
+
+
+def test_what_packages_tell_about_loaded_names_and_arrays() -> None:
+    keys = torch.nn.modules.module._IncompatibleKeys(["a"], [])
+    assert isinstance(torch.nn.Linear(1, 1).load_state_dict({}, strict=False), type(keys))
+    pattern = import_module("rushlight.utils.data._utils.collate").np_str_obj_array_pattern
+    assert [bool(pattern.search(each)) for each in ("<U3", "|O", "<f4")] == [True, True, False]

@@ -52,6 +52,7 @@ from ..registration import (
 __all__ = ["Module"]
 
 _EXTRA_STATE_KEY_SUFFIX = states.EXTRA_STATE
+_IncompatibleKeys = states.IncompatibleKeys
 _global_parameter_registration_hooks = REGISTRATION_HOOKS["parameter"]
 _global_buffer_registration_hooks = REGISTRATION_HOOKS["buffer"]
 _global_module_registration_hooks = REGISTRATION_HOOKS["module"]

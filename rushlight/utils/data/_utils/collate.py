@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -16,6 +17,9 @@ _Table: TypeAlias = dict[type | tuple[type, ...], Callable[..., Any]]
 _WRONG: Final = (
     "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 )
+
+np_str_obj_array_pattern: Final = re.compile(r"[SaUO]")
+"""Found in what NumPy calls dtypes that no tensor has."""
 
 
 def default_convert(data: Any) -> Any:
