@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .ops.memory.dtype import DTYPES, DType
-from .ops.tensors.construct import tensor
+from .ops.tensors.python_data import array_of_arguments
+from .ops.tensors.sizes import Size
 from .ops.tensors.tensor import Tensor
 
 __all__ = ["TENSOR_CLASSES"]
@@ -31,14 +32,9 @@ class TensorClass(type):
         """A tensor of the given values, or of the given sizes with values that mean nothing.
 
         Raises:
-            TypeError: a Tensor of another dtype is given.
+            TypeError: a Tensor of another dtype is given, or what is neither sizes nor numbers.
         """
-        if args and not all(isinstance(size, int) for size in args):
-            if isinstance(args[0], Tensor) and args[0].dtype is not cls.dtype:
-                raise TypeError(f"expected {cls.dtype} (got {args[0].dtype})")
-            return args[0] if isinstance(args[0], Tensor) else tensor(args[0], dtype=cls.dtype)
-        made: Tensor = Tensor(*args).to(cls.dtype)
-        return made
+        return Tensor._of(array_of_arguments(args, Size, cls.dtype.numpy))
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, Tensor) and value.dtype is cls.dtype

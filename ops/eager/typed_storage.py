@@ -9,6 +9,8 @@ from ..memory.dtype import CPU, Device, DType, get_default_dtype
 from ..memory.storage import storage_of
 from ..selection.strides import elements_of
 from ..tensors.construct import tensor as _made
+from ..tensors.python_data import array_of_arguments
+from ..tensors.sizes import Size
 from ..tensors.tensor import Tensor
 from ..tensors.untyped_storage import Storage as UntypedStorage
 from .dispatch import eager_function
@@ -191,6 +193,9 @@ def set_(
 
 
 def new(self: Tensor, *args: object) -> Tensor:
-    """A tensor of the same dtype: of sizes, unfilled, or of numbers."""
-    made: Tensor = Tensor(*args).to(self.dtype)
-    return made
+    """A tensor of the same dtype: of sizes, unfilled, or of numbers.
+
+    Raises:
+        TypeError: a tensor of another dtype is given, or what is neither.
+    """
+    return Tensor._of(array_of_arguments(args, Size, self.dtype.numpy))

@@ -11,7 +11,7 @@ import numpy as np
 
 from .dtype import Array
 
-__all__ = ["last_write", "owner_of", "version_of", "write_count", "written"]
+__all__ = ["counted_apart", "last_write", "owner_of", "version_of", "write_count", "written"]
 
 _COUNTS: Final[dict[int, list[Any]]] = {}
 """By the id of the array that owns the memory: [a weak reference to it, how often it was written,
@@ -20,10 +20,31 @@ the count of all writes at the last one].  Memory never written has no entry."""
 _CLOCK: Final = count(1)
 
 
+class _Apart:
+    """Memory of an array that is counted by what is seen through this, not by the array."""
+
+    __slots__ = ("__array_interface__", "base")
+
+    def __init__(self, base: Array) -> None:
+        self.base = base
+        self.__array_interface__ = base.__array_interface__
+
+
+def counted_apart(array: Array) -> Array:
+    """The same memory; writes through this array and its views are not counted for the others.
+
+    That is `Tensor.data`, with which programs change what gradients were promised on purpose.
+    """
+    if type(array) is not np.ndarray:
+        return array.view()
+    found = np.asarray(_Apart(array))
+    return found if found.dtype is array.dtype else found.view(array.dtype)
+
+
 def owner_of(array: Array) -> Array:
-    """The array that the memory of an array belongs to: views of one tensor have one owner."""
+    """The array that counts the writes of an array: views of one tensor have one."""
     base: object = array.base
-    while base is not None:
+    while base is not None and type(base) is not _Apart:
         if isinstance(base, np.ndarray):
             array = base
         base = getattr(base, "base", None)

@@ -65,32 +65,54 @@ def _array_of_tensor(data: object) -> Array | None:
     return found if isinstance(found, np.ndarray) else None
 
 
-def array_of_arguments(args: tuple[Any, ...], sizes_class: type[tuple[int, ...]]) -> Array:
-    """The array of `torch.Tensor(...)`: sizes, or numbers, in the default dtype; of a tensor its
-    own.
+def array_of_arguments(
+    args: tuple[Any, ...], sizes_class: type[tuple[int, ...]], dtype: Dtype | None = None
+) -> Array:
+    """The array of `torch.Tensor(...)`: sizes, or numbers; of a tensor its own.
+
+    Args:
+        args: what the class is called with.
+        sizes_class: a tuple of this class is sizes, any other holds numbers.
+        dtype: the one to have, which a tensor must have; the default dtype, and then a tensor may
+            have any.
 
     Raises:
-        TypeError: the arguments are neither.
+        TypeError: the arguments are neither; a tensor has another dtype.
         OperatorError: a size is negative.
     """
-    dtype = default_dtype.float
+    made = default_dtype.float if dtype is None else dtype
     if not args:
-        return np.empty(0, dtype)
+        return np.empty(0, made)
     first = args[0]
     if len(args) == 1 and not isinstance(first, sizes_class):
         array = _array_of_tensor(first)
         if array is not None:
+            if dtype is not None and array.dtype != dtype:
+                raise TypeError(f"expected {of_numpy(dtype)} (got {of_numpy(array.dtype)})")
             return array
         if _is_sequence(first):
-            return array_of_data(first, dtype)
-    sizes = first if isinstance(first, sizes_class) else args
-    if not all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
-        raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
+            return array_of_data(first, made)
+    return np.empty(_sizes(first if isinstance(first, sizes_class) else args), made)
+
+
+def _sizes(given: Iterable[Any]) -> list[int]:
+    sizes: list[int] = []
+    for size in given:
+        number = None if isinstance(size, bool) else _whole(size)
+        if number is None:
+            raise TypeError(f"new(): data must be a sequence (got {type(size).__name__})")
+        sizes.append(number)
     for size in sizes:
         if size < 0:
-            shown = f"{size}: {list(sizes)}"
-            raise OperatorError(f"Trying to create tensor with negative dimension {shown}")
-    return np.empty(tuple(sizes), dtype)
+            raise OperatorError(f"Trying to create tensor with negative dimension {size}: {sizes}")
+    return sizes
+
+
+def _whole(number: Any) -> int | None:
+    try:
+        return python.index(number)
+    except TypeError:
+        return None
 
 
 # ----------------------------------------------------------------------- at once

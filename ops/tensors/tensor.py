@@ -24,7 +24,7 @@ from ..memory.dtype import (
     dtype_of_type,
 )
 from ..memory.storage import address, copied_with_storage, strides_of
-from ..memory.versions import written
+from ..memory.versions import counted_apart, written
 from ..shapes.nested import NestedArray
 from ..shapes.query import length
 from ..shapes.shape import matrix_t, numpy_t
@@ -233,8 +233,9 @@ class Tensor(Differentiable):
 
     @property
     def data(self) -> Tensor:
-        """The same memory as a tensor without gradients; assigning it changes the memory used."""
-        return Tensor._of(self._array.view())
+        """The same memory as a tensor without gradients, whose writes gradients do not notice;
+        assigning it changes the memory used."""
+        return Tensor._of(counted_apart(self._array))
 
     @data.setter
     def data(self, other: Tensor) -> None:

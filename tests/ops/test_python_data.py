@@ -141,3 +141,18 @@ def test_script_reads_complex_tensors_as_numbers() -> None:
     assert torch.jit.script(f)(T(1 + 0j)) == (1.0, 1 + 0j)
     with pytest.raises(RuntimeError, match="dimension other than 0 as a scalar argument"):
         torch.jit.script(f)(T([1 + 0j]))
+
+
+def test_old_classes_take_sizes_or_numbers() -> None:
+    size = torch.Size([2, 3])
+    like = torch.ones(1, dtype=torch.float64)
+    for made in (torch.FloatTensor(size), torch.Tensor(np.int64(2), 3), like.new(size)):
+        assert made.shape == size
+    assert torch.LongTensor(torch.Size([])).shape == ()
+    assert torch.LongTensor((2, 3)).tolist() == [2, 3]
+    assert like.new([0.1]).item() == 0.1  # not by way of float32
+    assert like.new(like).data_ptr() == like.data_ptr()
+    with pytest.raises(TypeError):
+        like.new(torch.ones(1))
+    with pytest.raises(TypeError, match=r"data must be a sequence \(got float\)"):
+        torch.LongTensor(2.5)
