@@ -313,7 +313,10 @@ class AutocastFunction(EagerFunction):
 
 
 class FactoryFunction(EagerFunction):
-    """An eager function that makes tensors of no others, on the device that was entered last."""
+    """An eager function that makes tensors on the device that was entered last.
+
+    `torch.normal` is none: it takes a device in one form only, and makes tensors of others too.
+    """
 
     __slots__ = ()
 
@@ -332,11 +335,17 @@ def _makes_tensors(entry: Operator) -> bool:
     return "Device? device" in arguments and "Tensor" not in arguments
 
 
+def _is_elsewhere(entry: Operator) -> bool:
+    """Whether the device is that of something given."""
+    arguments, _, _ = entry.schema.rpartition("->")
+    return "Device? device" not in arguments and "out" not in entry.overload
+
+
 def make_function(operator_name: str, *, as_method: bool = False) -> EagerFunction:
     """A new eager function of an operator, `aten::tanh`."""
     name = operator_name.partition("::")[2]
     cls = AutocastFunction if eager_policy(operator_name) else EagerFunction
-    if TABLE.said(operator_name, _makes_tensors):
+    if TABLE.said(operator_name, _makes_tensors) and not TABLE.said(operator_name, _is_elsewhere):
         cls = FactoryFunction
     return cls(operator_name, name, as_method)
 

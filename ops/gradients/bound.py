@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..eager.calls import tensors_in
-from ..memory.dtype import DType
+from ..memory.dtype import DType, of_numpy
 from ..table.grad_mode import RUNNING, enable_grad, is_grad_enabled
 from ..table.table import Operator
 from ..tensors.tensor import Tensor
@@ -71,11 +71,17 @@ def _is_out(entry: Operator) -> bool:
 class Meta:
     """What is known of a tensor that is not kept."""
 
-    __slots__ = ("dtype", "sizes")
+    __slots__ = ("_kind", "sizes")
 
     def __init__(self, tensor: Tensor) -> None:
-        self.sizes: tuple[int, ...] = tensor._array.shape
-        self.dtype: DType = tensor.dtype
+        array = tensor._array
+        self.sizes: tuple[int, ...] = array.shape
+        self._kind = array.dtype
+
+    @property
+    def dtype(self) -> DType:
+        """Its dtype."""
+        return of_numpy(self._kind)
 
 
 _TAKE_NUMBERS: Final = frozenset(
@@ -116,6 +122,8 @@ class Bound:
         self.keeps_result: dict[int, bool] = {}
         self.shared: tuple[Callable[..., Any], dict[str, Reader]] | None = None
         self._bind()
+        self.order = tuple(sorted(self.keeps))
+        self.reads_results = any(self.keeps_result.values())
         self.lay = layout_of(entry.name)
         self.node_class = node_class(RowNode, self._node_name())
 
@@ -262,7 +270,7 @@ class RowNode(Node):
         self._metas: list[Meta] = []
         edges: list[Edge | None] = []
         kept: set[int] = set()
-        for at in sorted(bound.keeps):
+        for at in bound.order:
             value = args[at] if at < len(args) else None
             parts: Any = enumerate(value) if isinstance(value, (list, tuple)) else ((None, value),)
             for inner, tensor in parts:
@@ -286,8 +294,9 @@ class RowNode(Node):
 
     def set_results(self, tensors: Sequence[Tensor]) -> None:
         """Tell the node its results: those of floats come first by number."""
-        keeps = any(
-            self._bound.keeps_result[at]
+        bound = self._bound
+        keeps = bound.reads_results and any(
+            bound.keeps_result[at]
             for (at, _), edge in zip(self._places, self.edges, strict=True)
             if edge is not None
         )

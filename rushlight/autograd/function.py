@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ..ops.gradients.autograd import Edge, Node, Saved, edge_of, fit, node_class
+from ..ops.memory.dtype import LAYOUTS
 from ..ops.memory.versions import written
 from ..ops.table.grad_mode import is_grad_enabled, no_grad
 from ..ops.tensors.tensor import Tensor
@@ -18,6 +19,9 @@ __all__ = [
     "once_differentiable",
     "run_function",
 ]
+
+
+_STRIDED: Final = LAYOUTS["strided"]
 
 
 class FunctionNode(Node):
@@ -172,10 +176,15 @@ def run_function(
     for (place, _), edge in zip(tensors, edges, strict=True):
         needs[place] = edge is not None
     node._needs = tuple(needs)
-    node._arguments = [(place, (a._array.shape, a.dtype)) for place, a in tensors]
+    node._arguments = [(place, (_sizes_of(a), a.dtype)) for place, a in tensors]
     with no_grad():
         result = compute(node)
     return _finished(node, result, [a for _, a in tensors], active)
+
+
+def _sizes_of(tensor: Tensor) -> tuple[int, ...]:
+    """The sizes as numbers, also while a trace records who asks for them."""
+    return tensor._array.shape if tensor.layout is _STRIDED else tensor.shape
 
 
 def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool) -> object:

@@ -153,4 +153,13 @@ def as_sparse_gradcheck(gradcheck: F) -> F:
     return gradcheck
 
 
-__getattr__ = names_of(__name__)
+_listed = names_of(__name__)
+
+
+def __getattr__(name: str) -> object:
+    if name.endswith("Tensor"):
+        from ..legacy_tensors import SPARSE_CLASSES
+
+        if name in SPARSE_CLASSES:
+            return SPARSE_CLASSES[name]
+    return _listed(name)

@@ -1,7 +1,7 @@
 """`torch.utils._pytree`: nested containers as a flat list of leaves, and back.
 
-dicts, lists, tuples, named tuples, OrderedDicts, defaultdicts and deques are nodes; other classes
-become nodes by `register_pytree_node`.  Everything else, None too, is a leaf.
+dicts, lists, tuples, named tuples, sizes, named results, OrderedDicts, defaultdicts and deques are
+nodes; other classes become nodes by `register_pytree_node`.  Everything else, None too, is a leaf.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final, NamedTuple
 
 from ..ops.memory.named_results import NamedResults
+from ..ops.tensors.sizes import Size
 
 __all__ = [
     *("GetAttrKey", "KeyEntry", "KeyPath", "LeafSpec", "MappingKey", "NodeDef", "PyTree"),
@@ -324,6 +325,7 @@ def _dict_flatten_with_keys(
 
 _node(list, _list_flatten, _list_unflatten, _places)
 _node(tuple, lambda tree: (list(tree), None), lambda values, _: tuple(values), _places)
+_node(Size, _list_flatten, lambda values, _: tuple(values), _places)
 _node(dict, _dict_flatten, _dict_unflatten, _keys)
 _node(
     OrderedDict,
@@ -374,7 +376,11 @@ def is_structseq_instance(obj: object) -> bool:
 
 def _kind(tree: Any) -> type:
     cls = type(tree)
-    return _NamedTuples if cls not in SUPPORTED_NODES and _is_namedtuple_instance(tree) else cls
+    if cls in SUPPORTED_NODES:
+        return cls
+    if issubclass(cls, NamedResults):  # classes that are made when operators first give them
+        _node(cls, _list_flatten, lambda values, _: cls(values), _places)
+    return _NamedTuples if _is_namedtuple_instance(tree) else cls
 
 
 def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:

@@ -1,0 +1,71 @@
+"""Names and habits of older packages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight._subclasses.fake_tensor import FakeTensor, FakeTensorMode, is_fake
+from rushlight.utils import _pytree as pytree
+
+PLACES = torch.tensor([[0, 1], [1, 0]])
+
+
+def test_sparse_tensors_by_their_old_classes() -> None:
+    made = torch.sparse.FloatTensor(PLACES, torch.tensor([2.0, 3.0]), torch.Size([2, 3]))
+    assert made.to_dense().tolist() == [[0.0, 2.0, 0.0], [3.0, 0.0, 0.0]]
+    assert made.type() == "torch.sparse.FloatTensor"
+    assert isinstance(made, torch.sparse.FloatTensor)
+    assert not isinstance(made, torch.sparse.DoubleTensor)
+    assert torch.sparse.LongTensor(PLACES, torch.tensor([2, 3])).shape == (2, 2)
+    assert torch.sparse.DoubleTensor(2, 3).dtype is torch.float64
+    with pytest.raises(TypeError, match="only accepts sizes"):
+        torch.sparse.FloatTensor([2, 3])
+
+
+def test_functions_of_ones_own_take_sparse_tensors() -> None:
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, sparse: Any, dense: Any) -> Any:
+            ctx.sparse = sparse
+            return torch.sparse.mm(sparse, dense)
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return None, torch.sparse.mm(ctx.sparse.t(), grad)
+
+    sparse = torch.sparse_coo_tensor(PLACES, torch.tensor([2.0, 3.0]), (2, 2))
+    dense = torch.ones(2, 1, requires_grad=True)
+    Product.apply(sparse, dense).sum().backward()
+    assert dense.grad.tolist() == [[3.0], [2.0]]
+
+
+def test_a_default_device_leaves_normal_alone() -> None:
+    torch.set_default_device("cpu")
+    try:
+        assert torch.normal(torch.zeros(2), torch.ones(2)).shape == (2,)
+        with torch.device("meta"):
+            assert torch.normal(0.0, 1.0, (2,)).device.type == "cpu"
+            assert torch.linspace(0, 1, 3).device.type == "meta"
+    finally:
+        torch.set_default_device(None)
+
+
+def test_sizes_and_named_results_are_nodes_of_trees() -> None:
+    sizes = torch.Size([2, 3])
+    assert pytree.tree_leaves(sizes) == [2, 3]
+    assert type(pytree.tree_map(float, sizes)) is tuple
+    found = torch.max(torch.eye(2), 0)
+    leaves, spec = pytree.tree_flatten(found)
+    assert [leaf.tolist() for leaf in leaves] == [[1.0, 1.0], [0, 1]]
+    assert type(pytree.tree_unflatten(leaves, spec)) is type(found)
+
+
+def test_nothing_is_a_fake_tensor() -> None:
+    assert not is_fake(torch.ones(2, device="meta"))
+    assert not isinstance(torch.ones(2), FakeTensor)
+    for refused in (FakeTensor, FakeTensorMode):
+        with pytest.raises(NotImplementedError, match="device\\('meta'\\)"):
+            refused()
