@@ -270,3 +270,13 @@ def test_products_of_all_calls_have_the_same_bits(rows):
     with torch.no_grad():
         found = {unit.layer(*given).numpy().tobytes() for _ in range(100)}
     assert found == {wanted.numpy().tobytes()}
+
+
+@pytest.mark.parametrize("value", [0.0, float("nan")])
+def test_a_copy_made_on_the_way_is_noticed(value):
+    repeated = torch.full((2, 1, 1), value).expand(3, 2, 1, 1)
+    for _ in range(3):
+        torch.sigmoid(repeated)
+        assert torch.sigmoid(torch.ones(2, 1, 1).expand(3, 2, 1, 1)).ravel()[0] > 0.7
+    held = [torch.sigmoid(repeated) for _ in range(4)]
+    assert all(each.equal(held[0]) or value != value for each in held)

@@ -299,10 +299,20 @@ class _Entry:
         return _RESULT, self._memory(value)
 
     def _verify(self, values: Sequence[Any]) -> None:
-        """Do the call again with memory that holds other bytes; refuse it if bits differ."""
-        made = [np.full(each.nbytes, 0xA5, np.uint8) for each in self._made]
+        """Do the call again with memory that holds other bytes; refuse it if bits differ.
+
+        Once with all bits set, once with none: what is read before it is written, such as a copy
+        of an operand made on the way, may hold one of the two in earnest.
+        """
+        for byte in (0xFF, 0x00):
+            self._try(values, byte)
+        self._before = None
+
+    def _try(self, values: Sequence[Any], byte: int) -> None:
+        made = [np.full(each.nbytes, byte, np.uint8) for each in self._made]
         flag = np.zeros(1, np.int64)
-        given_values = list(values) if self._before is None else [self._before, *values[1:]]
+        first = None if self._before is None else self._before.copy("K")
+        given_values = list(values) if first is None else [first, *values[1:]]
         for kernel, count, least, words in self._runs:
             given = []
             for kind, number in words:
@@ -310,11 +320,10 @@ class _Entry:
                 given.append(flag if kind == _FLAG else found[number] if found else number)
             run(kernel, count, least, *given)
         pairs = [(made[number], self._made[number]) for number in self._back[1:] if number >= 0]
-        if self._before is not None:
-            pairs.append((self._before, values[0]))
+        if first is not None:
+            pairs.append((first, values[0]))
         if flag[0] or any(a.tobytes() != b.ravel("K").tobytes() for a, b in pairs):
             raise Unknown
-        self._before = None
 
     # ---------------------------------------------------------------------------------- words
 
