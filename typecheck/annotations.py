@@ -16,7 +16,7 @@ from ..frontend.near_miss import near_misses
 from ..frontend.source import Span
 from . import relations
 from .advice import TYPES
-from .names import Constant, Resolver, TypeName
+from .names import Constant, Resolver, SpecialForm, TypeName
 from .types import (
     ANY,
     ANY_ENUM,
@@ -218,8 +218,16 @@ class AnnotationReader:
             return NONE
         return None
 
+    def _constructor(self, named: tree.Expr) -> str:
+        """The last part of a constructor's name; live code may have imported it as another."""
+        word = (_dotted(named) or "").rpartition(".")[2]
+        if self._is_text or word in _CONSTRUCTORS or not isinstance(named, tree.Name):
+            return word
+        meaning = self._resolver.lookup(named.id, named.span)
+        return meaning.name if isinstance(meaning, SpecialForm) else word
+
     def _subscript(self, node: tree.Subscript) -> Type:
-        word = (_dotted(node.value) or "").rpartition(".")[2]
+        word = self._constructor(node.value)
         makers: dict[str, Callable[[tree.Subscript], Type]] = {
             **dict.fromkeys(("List", "list"), self._list),
             **dict.fromkeys(("Dict", "dict"), self._dict),

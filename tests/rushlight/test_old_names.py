@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from typing import Any
+from typing import Optional as Maybe
+from typing import Tuple as typing_Tuple  # noqa: UP035
 
 import pytest
 
@@ -69,3 +71,14 @@ def test_nothing_is_a_fake_tensor() -> None:
     for refused in (FakeTensor, FakeTensorMode):
         with pytest.raises(NotImplementedError, match="device\\('meta'\\)"):
             refused()
+
+
+def test_constructors_of_types_may_be_imported_by_other_names() -> None:
+    @torch.jit.script
+    def swapped(
+        pair: typing_Tuple[int, Maybe[float]],  # noqa: UP006, UP045
+    ) -> typing_Tuple[Maybe[float], int]:  # noqa: UP006, UP045
+        return pair[1], pair[0]
+
+    assert swapped((1, None)) == (None, 1)
+    assert str(swapped.schema) == "swapped((int, float?) pair) -> ((float?, int))"
