@@ -374,7 +374,6 @@ for _name, _short, _kernel in (("maximum", "max", np.maximum), ("minimum", "min"
         out="out",
         order="unary_out out",
         out_dtype=CAN_CAST,
-        out_overlap="apart",
         formula=_formula,
     )(_choose)
 operator("aten::fmax(Tensor self, Tensor other) -> Tensor")(_chooser("fmax", np.fmax))

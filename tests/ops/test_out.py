@@ -164,3 +164,13 @@ def test_out_that_grows_to_no_elements_takes_the_order_of_the_result() -> None:
     assert vectors.stride() == (1, 1)
     norms = torch.linalg.matrix_norm(torch.ones(1, 3, 4, 4), 2, (2, 3), True, out=torch.zeros(1))
     assert norms.stride() == (3, 1, 1, 1)
+
+
+@pytest.mark.parametrize(("name", "values"), [("max", [1.0, 2.0]), ("min", [0.0, 1.0])])
+def test_the_larger_of_two_may_be_written_over_one_of_them(name: str, values: list[float]) -> None:
+    kept = torch.tensor([0.0, 2.0])
+    getattr(torch, name)(kept, torch.ones(2), out=kept)
+    assert kept.tolist() == values
+    whole = torch.ones(3)
+    with pytest.raises(RuntimeError, match="some elements of the input tensor"):
+        getattr(torch, name)(whole[1:], torch.ones(2), out=whole[:-1])
