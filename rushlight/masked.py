@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .module_names import names_of
 from .ops.eager import namespace as _namespace  # gives tensors their methods
 from .ops.eager.masked import FUNCTIONS as _FUNCTIONS
 
@@ -15,7 +16,7 @@ assert _namespace
 def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS:
         return _FUNCTIONS[name]
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return names_of(__name__)(name)
 
 
 def __dir__() -> list[str]:

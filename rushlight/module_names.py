@@ -86,6 +86,15 @@ def refused(name: str) -> Any:
     return None if rule is None else _value(_OWN, name)
 
 
+class _Called(ModuleType):
+    """A module that takes the place of a function of its name in the package (`spawn.spawn`)."""
+
+    _function: Callable[..., Any]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+
 class Finder(abc.MetaPathFinder, abc.Loader):
     """Makes the modules that are nothing but names in the list."""
 
@@ -101,6 +110,13 @@ class Finder(abc.MetaPathFinder, abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Give the module its names."""
         name = module.__name__
+        package, _, own = name.rpartition(".")
+        function = vars(import_module(package)).get(own)
+        if own in names_in(package):
+            function = _value(package, own)
+        if callable(function):
+            module.__class__ = _Called
+            vars(module)["_function"] = function
         vars(module).update(
             __doc__=f"`{_torch_name(name)}`: names that stand elsewhere, or that are refused.",
             __all__=sorted(names_in(name)),

@@ -6,6 +6,7 @@ import math
 import warnings
 from typing import Any
 
+from ..module_names import names_of
 from ..ops.eager.namespace import public_names
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Tensor
@@ -216,3 +217,6 @@ class GradScaler:
         if self._scale is not None:
             self._scale = None
             self._factor()
+
+
+__getattr__ = names_of(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from ..module_names import names_of
 from ..ops.gradients.autograd import Edge, Node, Saved, edge_of, fit, node_class
 from ..ops.memory.dtype import LAYOUTS
 from ..ops.memory.versions import written
@@ -252,3 +253,6 @@ def once_differentiable(function: Any) -> Any:
             return function(ctx, *grads)
 
     return wrapper
+
+
+__getattr__ = names_of(__name__)

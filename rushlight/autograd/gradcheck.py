@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..module_names import names_of
 from ..ops.gradients.autograd import Node, edge_of
 from ..ops.gradients.tape import roots_of
 from ..ops.gradients.walk import run_backward
@@ -176,3 +177,6 @@ def gradgradcheck(
     return gradcheck(
         gradients, [*given, *grads], eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception
     )
+
+
+__getattr__ = names_of(__name__)

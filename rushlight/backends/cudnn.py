@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..module_names import names_of
+
 __all__ = [
     "allow_tf32",
     "benchmark",
@@ -51,3 +53,6 @@ def flags(
         yield
     finally:
         own.update(before)
+
+
+__getattr__ = names_of(__name__)

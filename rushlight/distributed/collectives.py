@@ -249,6 +249,26 @@ def reduce_scatter_tensor(
     return all_gather_into_tensor(output, input, group, async_op)
 
 
+reduce_scatter_single = reduce_scatter_tensor
+
+
+def all_gather_coalesced(
+    output_tensor_lists: Sequence[Sequence[Tensor]],
+    input_tensor_list: Sequence[Tensor],
+    group: object = None,
+    async_op: bool = False,
+) -> Work | None:
+    """`all_gather` of several tensors: a list of results for each.
+
+    Raises:
+        ValueError: a list has not one tensor for each process.
+    """
+    done = _work(async_op, group)
+    for results, tensor in zip(output_tensor_lists, input_tensor_list, strict=True):
+        all_gather(results, tensor, group)
+    return done
+
+
 def all_to_all(
     output_tensor_list: Sequence[Tensor],
     input_tensor_list: Sequence[Tensor],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..module_names import names_of
 from . import *  # noqa: F403
 from .groups import GroupMember, ProcessGroup
 
@@ -21,3 +22,6 @@ def _get_default_group() -> ProcessGroup:
             "init_process_group."
         )
     return found
+
+
+__getattr__ = names_of(__name__)

@@ -10,6 +10,8 @@ from enum import Enum
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from ..module_names import names_of
+
 if TYPE_CHECKING:
     from .graph import Graph
     from .node import Node
@@ -195,3 +197,6 @@ def get_graph_provenance_json(graph: Graph) -> dict[str, Any]:
         for node in graph.nodes
         if node.op == "call_function"
     }
+
+
+__getattr__ = names_of(__name__)

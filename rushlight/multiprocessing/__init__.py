@@ -7,6 +7,8 @@ from collections.abc import Callable
 from multiprocessing import *  # noqa: F403
 from typing import Any
 
+from ..module_names import names_of
+
 __all__ = [
     *multiprocessing.__all__,
     *("get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy", "spawn"),
@@ -66,3 +68,6 @@ def spawn(
                 other.terminate()
             raise RuntimeError(f"process {number} terminated with exit code {each.exitcode}")
     return None
+
+
+__getattr__ = names_of(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..module_names import names_of
 from ..ops.tensors.tensor import Tensor
 
 _size_any_t = int | tuple[int, ...]
@@ -22,3 +23,5 @@ _ratio_any_t = float | tuple[float, ...]
 
 _tensor_list_t = Tensor | list[Tensor]
 _maybe_indices_t = Tensor | tuple[Tensor, Tensor]
+
+__getattr__ = names_of(__name__)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..module_names import names_of
 from ..ops.table.grad_mode import enable_grad, no_grad
 from ..ops.tensors.tensor import Tensor
 
@@ -267,3 +268,6 @@ def _type_name(value: object) -> str:
     if isinstance(value, Tensor):
         return f"torch.{value.dtype.scalar_name}Tensor"
     return type(value).__name__
+
+
+__getattr__ = names_of(__name__)

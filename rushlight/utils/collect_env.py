@@ -13,6 +13,7 @@ from importlib.metadata import distributions
 from typing import NamedTuple
 
 from .. import version
+from ..module_names import names_of
 
 __all__ = ["SystemEnv", "get_env_info", "get_pretty_env_info", "main"]
 
@@ -93,3 +94,5 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+
+__getattr__ = names_of(__name__)

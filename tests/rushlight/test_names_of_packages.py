@@ -213,3 +213,57 @@ def test_points_of_sobol() -> None:
     assert round(mixed.draw(2)[1, 0].item(), 4) == 0.9115
     with pytest.raises(NotImplementedError, match="numbers for 1111 dimensions are kept here"):
         torch.quasirandom.SobolEngine(1112)
+
+
+def test_masks_that_say_where_they_are_aligned() -> None:
+    from rushlight.nn.attention.bias import causal_lower_right, causal_upper_left
+
+    mask = causal_lower_right(2, 3)
+    assert repr(mask) == repr(torch.tensor([[True, True, False], [True, True, True]]))
+    q, kv = torch.randn(1, 2, 3), torch.randn(1, 3, 3)
+    attend = torch.nn.functional.scaled_dot_product_attention
+    dense = attend(q, kv, kv, torch.ones(2, 3).tril().bool())
+    assert attend(q, kv, kv, attn_mask=causal_upper_left(2, 3)).tolist() == dense.tolist()
+    with pytest.raises(ValueError, match="should not be used with causal=True"):
+        attend(q, kv, kv, mask, is_causal=True)
+
+
+def test_products_in_groups() -> None:
+    product, ends = torch.nn.functional.grouped_mm, torch.tensor([1, 3], dtype=torch.int32)
+    a, b = torch.arange(6.0).view(3, 2), torch.arange(8.0).view(2, 2, 2)
+    assert product(a, b, offs=ends).tolist() == [[2, 3], [26, 31], [46, 55]]
+    whole = product(a.mT, torch.ones(3, 2), offs=ends)
+    assert whole.tolist() == [[[0, 0], [1, 1]], [[6, 6], [8, 8]]]
+    with pytest.raises(RuntimeError, match="Have to provide offsets if there is a 2d matrix, or"):
+        product(a, b)
+
+
+def test_switches_of_attention_are_kept() -> None:
+    switches = torch.backends.cuda
+    with switches.sdp_kernel(enable_flash=False):
+        assert (switches.flash_sdp_enabled(), switches.math_sdp_enabled()) == (False, True)
+    assert switches.flash_sdp_enabled()
+
+
+def test_a_module_in_the_place_of_a_function_is_one() -> None:
+    module = importlib.import_module("rushlight.nn.parallel.parallel_apply")
+    assert module.parallel_apply([abs], [(-3,)]) == [3]
+    assert torch.nn.parallel.parallel_apply([abs], [(-3,)]) == [3]
+
+
+def test_groups_of_one_process() -> None:
+    from rushlight import distributed
+
+    assert distributed.get_default_backend_for_device("cpu") == "gloo"
+    distributed.init_process_group("gloo")
+    try:
+        mine, groups = distributed.new_subgroups()
+        assert groups == [mine]
+        assert distributed.get_pg_count() == 1
+        with pytest.raises(ValueError, match="must not exceed the world size"):
+            distributed.new_subgroups(2)
+        lists = [[torch.zeros(2)], [torch.zeros(1)]]
+        distributed.all_gather_coalesced(lists, [torch.ones(2), torch.full((1,), 5.0)])
+        assert [each[0].tolist() for each in lists] == [[1, 1], [5]]
+    finally:
+        distributed.destroy_process_group()

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Mapping
 from typing import Any
 
+from ...module_names import names_of
 from ...nn.modules.module import Module
 from ...ops.tensors.tensor import Tensor
 from .._names import qualified_name
@@ -83,3 +84,6 @@ def stable_topological_sort(gm: GraphModule) -> GraphModule:
     ordered._codegen = gm.graph._codegen
     gm.graph = ordered
     return gm
+
+
+__getattr__ = names_of(__name__)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Any, Final, NamedTuple
 
+from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DTYPES, Device
 from ...ops.tensors.tensor import Tensor
@@ -338,3 +339,6 @@ def flex_attention(
     return made, AuxOutput(
         sums if return_aux.lse else None, highest.squeeze(-1) if return_aux.max_scores else None
     )
+
+
+__getattr__ = names_of(__name__)

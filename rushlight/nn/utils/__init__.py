@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...module_names import names_of
 from . import parametrizations, parametrize, prune, rnn, stateless
 from .clip_grad import (
     clip_grad_norm,
@@ -50,3 +51,5 @@ __all__ = [
     "vector_to_parameters",
     "weight_norm",
 ]
+
+__getattr__ = names_of(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Parameter, Tensor
 from ..functional import normalize
@@ -116,3 +117,6 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
             del module._forward_pre_hooks[key]
             return module
     raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+
+
+__getattr__ = names_of(__name__)

@@ -1,1 +1,5 @@
 """`torch.fx.passes.infra`: what passes are, and running several."""
+
+from ....module_names import names_of
+
+__getattr__ = names_of(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .....module_names import names_of
 from ....graph_module import GraphModule
 from ....node import Node
 from ...infra.pass_base import PassBase, PassResult
@@ -32,3 +33,6 @@ class CSEPass(PassBase):
                 changed = True
         graph_module.recompile()
         return PassResult(graph_module, changed)
+
+
+__getattr__ = names_of(__name__)
