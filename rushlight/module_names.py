@@ -60,7 +60,8 @@ def _value(module: str, name: str) -> Any:
     if rule is not None:
         kind, said = rule[0], rule[2:]
         if kind == "!":
-            return refusing(module, name, said)[name]
+            shown = module.replace(_OWN, import_module(_OWN).__name__, 1)  # torch, standing in
+            return refusing(shown, name, said)[name]
         return getattr(import_module(said.replace("torch", _OWN, 1)), name)
     if not name.startswith("__") and _torch_name(f"{module}.{name}") in _table():
         return import_module(f"{module}.{name}")
