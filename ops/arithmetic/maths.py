@@ -13,7 +13,7 @@ from ..memory.dtype import Array, Dtype, default_dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError
 from ..special_functions.bessel import i0
 from ..special_functions.error_functions import erf, erfc, erfinv
-from ..special_functions.gamma import digamma, lgamma, polygamma
+from ..special_functions.gamma import digamma, lgamma, multigamma, polygamma
 from ..table.declare import in_double, of_one, with_twin
 from ..table.faces import Face
 from ..table.formula import formula
@@ -323,12 +323,7 @@ def mvlgamma(self: Array, p: int) -> Array:
         raise OperatorError("p has to be greater than or equal to 1")
     if kind(self.dtype) < 2:
         self = self.astype(default_dtype.float)
-
-    def kernel(x: Array) -> Any:
-        steps = np.arange(p) / 2
-        return lgamma(x[..., None] - steps).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
-
-    return of_one(Refusal("qc", "arange_cpu"), in_double(kernel))(self)
+    return of_one(Refusal("qc", "arange_cpu"), in_double(lambda x: multigamma(x, p)))(self)
 
 
 operator("aten::special_multigammaln(Tensor self, int p) -> Tensor")(mvlgamma)

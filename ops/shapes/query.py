@@ -11,6 +11,7 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import CPU, Array, Device, Dtype, Scalar, dtype_by_number, dtype_of, of_numpy
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import storage_of, strides_of
+from ..memory.versions import counted_apart
 from ..table.inline import inline
 from ..table.promotion import can_cast, common_dtype_with, promote, result_dtype
 from ..table.table import operator
@@ -172,7 +173,7 @@ def is_nested(a: Array) -> bool:
 @operator("aten::data(Tensor self) -> Tensor", cuts_off=True, out="", face="method")
 @operator("prim::data(Tensor(a) a) -> Tensor(a)", cuts_off=True)
 def data(a: Array) -> Array:
-    return a.view()
+    return counted_apart(a)
 
 
 @operator("aten::cpu(Tensor(a) self) -> Tensor(b|a)")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..memory.dtype import Array, Doubles
 
-__all__ = ["digamma", "lgamma", "polygamma", "zeta"]
+__all__ = ["digamma", "lgamma", "multigamma", "polygamma", "zeta"]
 
 _SHIFT: Final = 10.0
 _BERNOULLI: Final = tuple(
@@ -20,6 +20,9 @@ _BERNOULLI: Final = tuple(
     )
 )
 """The Bernoulli numbers of even index from 2 on."""
+
+_BLOCK: Final = 1 << 15
+"""Logarithms that are taken at once."""
 
 _FAR: Final = 1000.0
 """Terms that are added one by one."""
@@ -53,6 +56,33 @@ def lgamma(x: Doubles) -> Doubles:
     result = np.where((x == 1) | (x == 2), 0.0, result)
     pole = (x <= 0) & (x == np.floor(x))
     return np.where(pole | np.isinf(x), np.inf, result)
+
+
+def multigamma(x: Doubles, p: int) -> Doubles:
+    """The logarithm of the multivariate gamma function of dimension p.
+
+    Its terms are `lgamma(x - j / 2)` for all j below p.  Those a whole number apart follow from the
+    first of them by logarithms, of which only some are held at a time.
+
+    Raises:
+        MemoryError: torch, which holds all terms, could not either.
+    """
+    np.empty((max(x.size, 1), p), np.float32)
+    with np.errstate(all="ignore"):
+        total = _falling(x, (p + 1) // 2) + _falling(x - 0.5, p // 2)
+    return np.where(np.isinf(x), np.inf, total + p * (p - 1) / 4 * math.log(math.pi))
+
+
+def _falling(x: Doubles, count: int) -> Doubles:
+    """The sum of `lgamma(x - k)` for all k below the count."""
+    if not count:
+        return np.zeros_like(x)
+    total, each = count * lgamma(x), max(_BLOCK // max(x.size, 1), 1)
+    for start in range(1, count, each):
+        steps = np.arange(start, min(start + each, count), dtype=np.float64)
+        passed = np.log(np.abs(np.asarray(x)[..., None] - steps))
+        total = total - ((count - steps) * passed).sum(-1)
+    return total
 
 
 def _sin_pi(x: Doubles) -> Doubles:

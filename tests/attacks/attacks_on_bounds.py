@@ -160,6 +160,7 @@ SIZES = {
     "cat in a loop": "y = x\nfor i in range(40):\n  y = torch.cat([y, y])\nreturn y",
     "many kept": "l : List[Tensor] = []\nfor i in range(1000000):\n  _0 = torch.append(l, torch.add(x, i))\nreturn torch.stack(l)",
     "resize_": "return torch.resize_(torch.clone(x), [400000000])",
+    "multigammaln of many dimensions": "return torch.special_multigammaln(x, 400000000)",
     "new_zeros": f"return torch.new_zeros(x, {L20})",
     "tensor of a big list": "return torch.tensor(torch.mul([1], 100000000))",
 }

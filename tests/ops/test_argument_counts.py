@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -54,6 +56,19 @@ def test_powers_with_gradients_are_squarings(power: int) -> None:
     result = torch.linalg.matrix_power(x, power)
     assert torch.equal(result, torch.eye(2) if power % 2 == 0 else x)
     assert result.requires_grad
+
+
+def test_mvlgamma_of_many_dimensions() -> None:
+    few = torch.tensor([-2.3, 0.5, 7.0, 20.0, math.inf], dtype=torch.float64)
+    terms = sum(torch.lgamma(few - j / 2) for j in range(9))
+    assert torch.allclose(torch.mvlgamma(few, 9), terms + 18 * math.log(math.pi), rtol=1e-13)
+    many = torch.full((100,), 6e5, dtype=torch.float64)
+    begun = time.perf_counter()
+    found = torch.special.multigammaln(many, 10**6)
+    assert time.perf_counter() - begun < 20
+    assert torch.allclose(found, torch.full_like(many, 4435737260120.81), rtol=1e-14)
+    with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
+        torch.special.multigammaln(many, 2**62)
 
 
 def test_the_gradient_of_mvlgamma() -> None:

@@ -69,3 +69,35 @@ def test_random_slopes_in_place_and_in_script() -> None:
         torch.manual_seed(0)
         results.append(gradient(function, [-1.0, 0.0, 1.0]).tolist())
     assert results[0] == results[1] == results[2]
+
+
+def test_writes_into_data_count_by_themselves() -> None:
+    x = torch.ones(3, requires_grad=True)
+    squares = x * x
+    x.data.add_(1)
+    squares.sum().backward()
+    assert x.grad.tolist() == [4, 4, 4]  # of what is there now, as torch does
+    part = x.data[1:]
+    assert (part.add_(1)._version, part[0]._version, x._version) == (1, 1, 0)
+    assert part.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+    shared = torch.ones(2)
+    assert (shared.detach().add_(1)._version, shared._version) == (1, 1)
+
+
+def test_writes_into_data_in_script_count_by_themselves() -> None:
+    @torch.jit.script
+    def f(x: torch.Tensor):
+        y = x * x
+        x.data.mul_(2)
+        return y.sum()
+
+    x = torch.ones(3, requires_grad=True)
+    f(x).backward()
+    assert x.grad.tolist() == [4, 4, 4]
+
+
+def test_data_of_data_is_no_chain() -> None:
+    y = torch.ones(3)
+    for _ in range(100_000):
+        y = y[:].data
+    del y  # which a chain would do by recursion
