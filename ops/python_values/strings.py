@@ -320,6 +320,8 @@ def rindex(self: str, substr: str, start: int, end: int) -> int:
 def count(self: str, substr: str, start: int, end: int) -> int:
     """How often the part begins before the end, without overlaps."""
     start, end = _bounds(len(self), start, end)
+    if start >= end:
+        return 0  # nor does an empty part begin there
     return self.count(substr, start, max(end + len(substr) - 1, 0))
 
 

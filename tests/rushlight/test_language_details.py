@@ -328,3 +328,11 @@ def test_the_size_of_complex_numbers_is_infinite_or_nan_but_no_error() -> None:
     assert unit.f(complex(float("nan"), float("-inf"))) == float("inf")
     assert unit.f(complex(float("nan"), 1.0)) != unit.f(complex(float("nan"), 1.0))
     assert unit.f(3 + 4j) == 5.0
+
+
+def test_an_empty_part_is_counted_where_it_begins_before_the_end() -> None:
+    @torch.jit.script
+    def f(s: str, start: int, end: int) -> int:
+        return s.count("", start, end)
+
+    assert [f("", 0, -1), f("abc", 0, 0), f("abc", 3, 3), f("abc", 2, 1)] == [0, 0, 0, 0]
