@@ -263,6 +263,9 @@ class _Entry:
             if values[place] is value:
                 return _AGAIN, place, 0, 0
             raise Unknown  # two that begin at one address cannot be told apart
+        for other in self._places.values():
+            if other != index and (_is_in(value, values[other]) or _is_in(values[other], value)):
+                raise Unknown  # nor can a part of one and the other
         if not value.size or not value.flags.aligned:
             raise Unknown
         self._held.append(value.dtype)
@@ -368,3 +371,13 @@ def _span(array: Any) -> int:
     """The bytes from the first to the last element of an array without negative strides."""
     steps = zip(array.shape, array.strides, strict=True)
     return int(sum((size - 1) * step for size, step in steps)) + int(array.itemsize)
+
+
+def _is_in(part: Any, whole: Any) -> bool:
+    """Whether an array begins where another one has an element, which is not its first."""
+    rest = _address(part) - _address(whole)
+    if not 0 < rest < _span(whole):
+        return False
+    for step, size in sorted(zip(whole.strides, whole.shape, strict=True), reverse=True):
+        rest -= min(rest // step, size - 1) * step if step > 0 else 0
+    return rest < int(whole.itemsize)
