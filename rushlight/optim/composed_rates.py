@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .optimizer import Optimizer
+from .plateau_rates import ReduceLROnPlateau
 from .scheduler import LRScheduler, set_value
 
 __all__ = ["ChainedScheduler", "SequentialLR"]
@@ -32,11 +33,31 @@ class _Composed(LRScheduler):
         self, name: str, schedulers: Sequence[LRScheduler], optimizer: object
     ) -> None:
         for number, scheduler in enumerate(schedulers):
+            if not hasattr(scheduler, "optimizer"):
+                raise TypeError(
+                    f"{name} at index {number} should have `optimizer` as its attribute."
+                )
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError(
+                    f"{name} does not support `ReduceLROnPlateau` scheduler as it requires "
+                    "additional kwargs to be specified when calling `step`, but got one at index "
+                    f"{number} in the given schedulers sequence."
+                )
             if scheduler.optimizer is not optimizer:
                 raise ValueError(
                     f"{name} expects all schedulers to belong to the same optimizer, but got "
-                    f"scheduler {type(scheduler).__name__} at index {number} with another one."
+                    f"scheduler {type(scheduler).__name__} at index {number} has "
+                    f"{scheduler.optimizer}, which is different from {type(optimizer).__name__}."
                 )
+
+
+def _undo(scheduler: LRScheduler) -> None:
+    """Take back the first step of a scheduler, or of those that it is made of."""
+    if isinstance(scheduler, _Composed):
+        for part in scheduler._schedulers:
+            _undo(part)
+    else:
+        scheduler.last_epoch -= 1
 
 
 class SequentialLR(_Composed):
@@ -48,7 +69,9 @@ class SequentialLR(_Composed):
         milestones: at which steps the next one begins.
 
     Raises:
-        ValueError: the numbers of schedulers and steps do not fit, or the optimizers differ.
+        ValueError: the numbers of schedulers and steps do not fit, the optimizers differ, or one
+            goes by a measure.
+        TypeError: one has no optimizer.
     """
 
     def __init__(
@@ -74,7 +97,7 @@ class SequentialLR(_Composed):
         for group in optimizer.param_groups:  # undo the first steps of all
             set_value(group, "lr", group["initial_lr"])
         for scheduler in self._schedulers:
-            scheduler.last_epoch -= 1
+            _undo(scheduler)
         self._schedulers[0]._initial_step()
         self._last_lr = self._schedulers[0].get_last_lr()
 
@@ -98,7 +121,8 @@ class ChainedScheduler(_Composed):
         optimizer: whose rates are set; that of the first by default.
 
     Raises:
-        ValueError: there are none, or the optimizers differ.
+        ValueError: there are none, the optimizers differ, or one goes by a measure.
+        TypeError: one has no optimizer.
     """
 
     def __init__(

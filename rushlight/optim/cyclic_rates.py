@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from functools import partial
+from types import FunctionType
+from typing import Any, TypedDict
 
 from .optimizer import Group, Optimizer
-from .scheduler import LRScheduler, set_value
+from .scheduler import LRScheduler, check_optimizer, own, set_value
 
 __all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
 
@@ -15,16 +18,16 @@ Values = float | Sequence[float]
 
 
 def _each(optimizer: Optimizer, value: Values, name: str) -> list[float]:
-    """A value for each group of parameters."""
+    """A value of its own for each group of parameters."""
     count = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
-        return [value] * count  # type: ignore[list-item]
+        return [own(value) for _ in range(count)]
     if len(value) != count:
         raise ValueError(
             f"{name} must have the same length as optimizer.param_groups. {name} has "
             f"{len(value)} values, param_groups has {count}."
         )
-    return list(value)
+    return [own(item) for item in value]
 
 
 def _set_momentum(group: Group, value: float) -> None:
@@ -32,14 +35,28 @@ def _set_momentum(group: Group, value: float) -> None:
     if "betas" in group:
         group["betas"] = (value, *group["betas"][1:])
     else:
-        group["momentum"] = value
+        group.setdefault("momentum", value)
+        set_value(group, "momentum", own(value))
 
 
-def _check_momentum(optimizer: Optimizer) -> None:
+def _uses_betas(optimizer: Optimizer) -> bool:
+    """Whether the first of the betas is the momentum.
+
+    Raises:
+        ValueError: the optimizer has no momentum.
+    """
     if not {"momentum", "betas"} & optimizer.defaults.keys():
         raise ValueError(
             "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
         )
+    return "betas" in optimizer.defaults
+
+
+def _begin_momentum(optimizer: Optimizer, lows: list[float], highs: list[float]) -> None:
+    """Set the first momentums, and have the groups know the bounds."""
+    for low, high, group in zip(lows, highs, optimizer.param_groups, strict=True):
+        _set_momentum(group, high)
+        group["max_momentum"], group["base_momentum"] = high, low
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -75,6 +92,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
+        self._expect_step()
         share = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
 
@@ -90,9 +108,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             time = self.last_epoch + 1
             self._go_on()
         self.last_epoch = math.floor(time)
-        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
-            set_value(group, "lr", rate)
-        self._last_lr = self.rates
+        with self._setting_rates():
+            self._set_rates(self.get_lr())
 
     def _go_on(self) -> None:
         self.T_cur += 1
@@ -149,6 +166,7 @@ class CyclicLR(LRScheduler):
         max_momentum: Values = 0.9,
         last_epoch: int = -1,
     ) -> None:
+        check_optimizer(optimizer)
         bases = _each(optimizer, base_lr, "base_lr")
         if last_epoch == -1:
             for rate, group in zip(bases, optimizer.param_groups, strict=True):
@@ -160,30 +178,50 @@ class CyclicLR(LRScheduler):
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
         self.mode, self.gamma = mode, gamma
-        self._scale_fn = scale_fn
+        self._scale_fn_custom = scale_fn
+        self._init_scale_fn()
         self.scale_mode = scale_mode
         if scale_fn is None:
             self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            _check_momentum(optimizer)
+            self.use_beta1 = _uses_betas(optimizer)
             self.base_momentums = _each(optimizer, base_momentum, "base_momentum")
             self.max_momentums = _each(optimizer, max_momentum, "max_momentum")
             if last_epoch == -1:
-                for value, group in zip(self.max_momentums, optimizer.param_groups, strict=True):
-                    _set_momentum(group, value)
+                _begin_momentum(optimizer, self.base_momentums, self.max_momentums)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = bases
 
+    def _init_scale_fn(self) -> None:
+        """Take the function of the mode, unless there is one of one's own."""
+        if self._scale_fn_custom is None:
+            functions: dict[str, Callable[[float], float]] = {
+                "triangular": self._triangular_scale_fn,
+                "triangular2": self._triangular2_scale_fn,
+                "exp_range": partial(self._exp_range_scale_fn, self.gamma),
+            }
+            self._scale_fn_ref = functions[self.mode]
+
+    @staticmethod
+    def _triangular_scale_fn(x: float) -> float:
+        return 1.0
+
+    @staticmethod
+    def _triangular2_scale_fn(x: float) -> float:
+        return float(1 / (2.0 ** (x - 1)))
+
+    @staticmethod
+    def _exp_range_scale_fn(gamma: float, x: float) -> float:
+        return float(gamma**x)
+
     def scale_fn(self, x: float) -> float:
         """How high a cycle goes."""
-        if self._scale_fn is not None:
-            return self._scale_fn(x)
-        if self.mode == "triangular":
-            return 1.0
-        return float(0.5 ** (x - 1) if self.mode == "triangular2" else self.gamma**x)
+        function = self._scale_fn_custom
+        return self._scale_fn_ref(x) if function is None else function(x)
 
     def get_lr(self) -> list[float]:
+        self._expect_step()
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
         up = x <= self.step_ratio
@@ -191,12 +229,30 @@ class CyclicLR(LRScheduler):
         scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
             bounds = zip(self.base_momentums, self.max_momentums, strict=True)
-            for (low, high), group in zip(bounds, self.optimizer.param_groups, strict=True):
+            for group, (low, high) in zip(self.optimizer.param_groups, bounds, strict=True):
                 _set_momentum(group, high - (high - low) * share * scale)
         return [
             low + (high - low) * share * scale
             for low, high in zip(self.base_lrs, self.max_lrs, strict=True)
         ]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything but the optimizer; of a function of one's own only what an object holds."""
+        state = super().state_dict()
+        state.pop("_scale_fn_ref", None)
+        function = state.pop("_scale_fn_custom")
+        plain = function is None or isinstance(function, FunctionType)
+        state["_scale_fn_custom"] = None if plain else dict(vars(function))
+        return state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave; a function of one's own stays."""
+        given = dict(state_dict)
+        held = given.pop("_scale_fn_custom")
+        super().load_state_dict(given)
+        if held is not None:
+            vars(self._scale_fn_custom).update(held)
+        self._init_scale_fn()
 
 
 class OneCycleLR(LRScheduler):
@@ -234,6 +290,7 @@ class OneCycleLR(LRScheduler):
         three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:
+        check_optimizer(optimizer)
         self.total_steps = _total(total_steps, epochs, steps_per_epoch)
         if not 0 <= pct_start <= 1 or not isinstance(pct_start, float):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
@@ -242,7 +299,7 @@ class OneCycleLR(LRScheduler):
                 f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
             )
         self._anneal_func_type = anneal_strategy
-        self._phases = _phases(self.total_steps, pct_start, three_phase)
+        self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         self.cycle_momentum = cycle_momentum
         highest = _each(optimizer, max_lr, "max_lr")
         if last_epoch == -1:
@@ -251,37 +308,49 @@ class OneCycleLR(LRScheduler):
                 group["max_lr"] = rate
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         if cycle_momentum:
-            _check_momentum(optimizer)
+            self.use_beta1 = _uses_betas(optimizer)
             lows = _each(optimizer, base_momentum, "base_momentum")
             highs = _each(optimizer, max_momentum, "max_momentum")
             if last_epoch == -1:
-                for low, high, group in zip(lows, highs, optimizer.param_groups, strict=True):
-                    _set_momentum(group, high)
-                    group["max_momentum"], group["base_momentum"] = high, low
+                _begin_momentum(optimizer, lows, highs)
         super().__init__(optimizer, last_epoch)
 
-    def _between(self, start: float, end: float, share: float) -> float:
-        if self._anneal_func_type == "linear":
-            return (end - start) * share + start
-        return end + (start - end) / 2.0 * (1 + math.cos(math.pi * share))
+    def _anneal_func(self, start: float, end: float, pct: float) -> float:
+        """The value between two; states of old versions hold the function itself."""
+        if hasattr(self, "_anneal_func_type"):
+            cosine = self._anneal_func_type == "cos"
+            function = self._annealing_cos if cosine else self._annealing_linear
+            return function(start, end, pct)
+        return float(vars(self)["anneal_func"](start, end, pct))
+
+    @staticmethod
+    def _annealing_cos(start: float, end: float, pct: float) -> float:
+        return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
+
+    @staticmethod
+    def _annealing_linear(start: float, end: float, pct: float) -> float:
+        return (end - start) * pct + start
 
     def get_lr(self) -> list[float]:
+        self._expect_step()
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(
-                f"Tried to step {step} times. The total number of steps is {self.total_steps}"
+                f"Tried to step {step} times. The specified number of total steps is "
+                f"{self.total_steps}"
             )
-        ends = [phase[0] for phase in self._phases]
+        ends = [phase["end_step"] for phase in self._schedule_phases]
         number = min(bisect_left(ends, step), len(ends) - 1)
-        end, first, last, first_momentum, last_momentum = self._phases[number]
+        phase = self._schedule_phases[number]
         start = ends[number - 1] if number else 0.0
-        share = (step - start) / (end - start)
+        share = (step - start) / (ends[number] - start)
         rates = []
         for group in self.optimizer.param_groups:
-            rates.append(self._between(group[first], group[last], share))
+            bounds = group[phase["start_lr"]], group[phase["end_lr"]]
+            rates.append(self._anneal_func(*bounds, share))
             if self.cycle_momentum:
-                bounds = group[first_momentum], group[last_momentum]
-                _set_momentum(group, self._between(*bounds, share))
+                bounds = group[phase["start_momentum"]], group[phase["end_momentum"]]
+                _set_momentum(group, self._anneal_func(*bounds, share))
         return rates
 
 
@@ -297,17 +366,34 @@ def _total(total: int | None, epochs: int | None, steps: int | None) -> int:
     return epochs * steps
 
 
-_Phase = tuple[float, str, str, str, str]
+class _Phase(TypedDict):
+    """When a phase ends, and between which values of a group rates and momentums go."""
+
+    end_step: float
+    start_lr: str
+    end_lr: str
+    start_momentum: str
+    end_momentum: str
+
+
+def _phase(end: float, rates: tuple[str, str], momentums: tuple[str, str]) -> _Phase:
+    return {
+        "end_step": end,
+        "start_lr": rates[0],
+        "end_lr": rates[1],
+        "start_momentum": momentums[0],
+        "end_momentum": momentums[1],
+    }
 
 
 def _phases(total: int, share: float, three: bool) -> list[_Phase]:
-    """When each phase ends, between which rates it goes, and between which momentums."""
-    up = ("initial_lr", "max_lr", "max_momentum", "base_momentum")
-    top = share * total - 1
+    top = float(share * total) - 1
+    fall, rise = ("max_momentum", "base_momentum"), ("base_momentum", "max_momentum")
+    up = _phase(top, ("initial_lr", "max_lr"), fall)
     if not three:
-        return [(top, *up), (total - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+        return [up, _phase(total - 1, ("max_lr", "min_lr"), rise)]
     return [
-        (top, *up),
-        (2 * share * total - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
-        (total - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
+        up,
+        _phase(float(2 * share * total) - 2, ("max_lr", "initial_lr"), rise),
+        _phase(total - 1, ("initial_lr", "min_lr"), ("max_momentum", "max_momentum")),
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from types import FunctionType
@@ -12,8 +11,9 @@ from typing import Any
 from .composed_rates import ChainedScheduler, SequentialLR
 from .cyclic_rates import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .optimizer import Optimizer
+from .plateau_rates import ReduceLROnPlateau
 from .scheduler import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
-from .scheduler import LRScheduler, check_optimizer
+from .scheduler import LRScheduler
 
 __all__ = [
     "ChainedScheduler",
@@ -79,6 +79,7 @@ class LambdaLR(_ByFunctions):
     """The first rates times a function of the number of steps."""
 
     def get_lr(self) -> list[float]:
+        self._expect_step()
         pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
         return [base * function(self.last_epoch) for base, function in pairs]
 
@@ -87,10 +88,11 @@ class MultiplicativeLR(_ByFunctions):
     """The rates times a function of the number of steps, at every step."""
 
     def get_lr(self) -> list[float]:
-        if self.last_epoch == 0:
+        self._expect_step()
+        if self._is_initial:
             return self.rates
-        pairs = zip(self.rates, self.lr_lambdas, strict=True)
-        return [rate * function(self.last_epoch) for rate, function in pairs]
+        pairs = zip(self.lr_lambdas, self.rates, strict=True)
+        return [rate * function(self.last_epoch) for function, rate in pairs]
 
 
 class StepLR(LRScheduler):
@@ -104,6 +106,7 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
+        self._expect_step()
         if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
             return self.rates
         return [rate * self.gamma for rate in self.rates]
@@ -127,6 +130,7 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
+        self._expect_step()
         times = self.milestones.get(self.last_epoch, 0)
         return [rate * self.gamma**times for rate in self.rates]
 
@@ -152,6 +156,7 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
+        self._expect_step()
         if self.last_epoch == 0:
             return [rate * self.factor for rate in self.rates]
         if self.last_epoch != self.total_iters:
@@ -166,7 +171,11 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """The rates times a factor that goes evenly from one value to another."""
+    """The rates times a factor that goes evenly from one value to another.
+
+    Raises:
+        ValueError: the first factor is not in (0, 1], or the last one not in [0, 1].
+    """
 
     def __init__(
         self,
@@ -176,15 +185,23 @@ class LinearLR(LRScheduler):
         total_iters: int = 5,
         last_epoch: int = -1,
     ) -> None:
+        if not 0 < start_factor <= 1.0:
+            raise ValueError(
+                "Starting multiplicative factor expected to be greater than 0 and less or equal "
+                "to 1."
+            )
+        if not 0 <= end_factor <= 1.0:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
         self.start_factor = start_factor
         self.end_factor = end_factor
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
+        self._expect_step()
         if self.last_epoch == 0:
             return [rate * self.start_factor for rate in self.rates]
-        if self.last_epoch > self.total_iters:
+        if self._is_initial or self.last_epoch > self.total_iters:
             return self.rates
         reach = self.end_factor - self.start_factor
         before = self.total_iters * self.start_factor + (self.last_epoch - 1) * reach
@@ -204,7 +221,8 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        if self.last_epoch == 0:
+        self._expect_step()
+        if self._is_initial:
             return self.rates
         return [rate * self.gamma for rate in self.rates]
 
@@ -223,7 +241,8 @@ class PolynomialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        if self.last_epoch == 0 or self.last_epoch > self.total_iters:
+        self._expect_step()
+        if self._is_initial or self.last_epoch > self.total_iters:
             return self.rates
         left = 1.0 - self.last_epoch / self.total_iters
         before = 1.0 - (self.last_epoch - 1) / self.total_iters
@@ -245,8 +264,9 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
+        self._expect_step()
         low, period, now = self.eta_min, self.T_max, self.last_epoch
-        if now == 0:
+        if self._is_initial:
             return self.rates
         if (now - 1 - period) % (2 * period) == 0:
             step = (1 - math.cos(math.pi / period)) / 2
@@ -262,65 +282,3 @@ class CosineAnnealingLR(LRScheduler):
     def _get_closed_form_lr(self) -> list[float]:
         share = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
         return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
-
-
-class ReduceLROnPlateau(LRScheduler):
-    """The rates times `factor` when a measure has not become better for `patience` steps."""
-
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        mode: str = "min",
-        factor: float = 0.1,
-        patience: int = 10,
-        threshold: float = 1e-4,
-        threshold_mode: str = "rel",
-        cooldown: int = 0,
-        min_lr: float | Sequence[float] = 0,
-        eps: float = 1e-8,
-    ) -> None:
-        if factor >= 1.0:
-            raise ValueError("Factor should be < 1.0.")
-        check_optimizer(optimizer)
-        count = len(optimizer.param_groups)
-        self.optimizer = optimizer
-        self.mode, self.factor, self.patience = mode, factor, patience
-        self.threshold, self.threshold_mode = threshold, threshold_mode
-        self.cooldown, self.cooldown_counter = cooldown, 0
-        self.min_lrs = [min_lr] * count if isinstance(min_lr, (int, float)) else list(min_lr)
-        self.eps = eps
-        self.best = math.inf if mode == "min" else -math.inf
-        self.num_bad_epochs = 0
-        self.last_epoch = 0
-        self._last_lr = self.rates
-
-    def is_better(self, value: float, best: float) -> bool:
-        """Whether a measure is better than the best one by more than the threshold."""
-        sign = 1 if self.mode == "max" else -1
-        margin = best * (1 + sign * self.threshold)
-        if self.threshold_mode == "abs":
-            margin = best + sign * self.threshold
-        return value > margin if self.mode == "max" else value < margin
-
-    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Take the measure of this step into account."""
-        value = float(metrics)
-        if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        if self.is_better(value, self.best):
-            self.best = value
-            self.num_bad_epochs = 0
-        else:
-            self.num_bad_epochs += 1
-        if self.cooldown_counter > 0:
-            self.cooldown_counter -= 1
-            self.num_bad_epochs = 0
-        if self.num_bad_epochs > self.patience:
-            for group, low in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
-                lower = max(group["lr"] * self.factor, low)
-                if group["lr"] - lower > self.eps:
-                    group["lr"] = lower
-            self.cooldown_counter = self.cooldown
-            self.num_bad_epochs = 0
-        self._last_lr = self.rates

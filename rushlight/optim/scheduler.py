@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
-from types import MethodType
 from typing import Any, Final
 
 from ..ops.tensors.tensor import Tensor
@@ -34,6 +36,15 @@ _WRONG_ORDER: Final = (
     "Failure to do this will result in PyTorch skipping the first value of the learning rate "
     "schedule. " + _SEE
 )
+_OUTSIDE_STEP: Final = (
+    "To get the last learning rate computed by the scheduler, please use `get_last_lr()`."
+)
+_NOT_RESUMED: Final = (
+    "param 'initial_lr' is not specified in param_groups[{}] when resuming scheduler with "
+    "last_epoch >= 0.\nThis typically happens when:\n1. You're trying to resume training from a "
+    "checkpoint but haven't properly loaded the optimizer state\n2. You're using last_epoch >= 0 "
+    "for a fresh training run (not recommended)"
+)
 
 
 def check_optimizer(optimizer: object) -> None:
@@ -43,18 +54,23 @@ def check_optimizer(optimizer: object) -> None:
 
 
 def _note_steps(optimizer: Any) -> None:
-    """Have an optimizer's `step` say that it was called."""
+    """Have an optimizer's `step` say that it was called.
+
+    The new `step` holds the optimizer weakly: an optimizer is freed with its last reference.
+    """
     if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
         return
-    given = optimizer.step.__func__
+    given: Callable[..., Any] = optimizer.step.__func__
+    reference = weakref.ref(optimizer)
 
     @wraps(given)
-    def step(self: Any, *args: object, **kwargs: object) -> Any:
-        self._opt_called = True
-        return given(self, *args, **kwargs)
+    def step(*args: object, **kwargs: object) -> Any:
+        held: Any = reference()
+        held._opt_called = True
+        return given(held, *args, **kwargs)
 
     vars(step)["_wrapped_by_lr_sched"] = True
-    optimizer.step = MethodType(step, optimizer)
+    optimizer.step = step
 
 
 def own(value: object) -> Any:
@@ -76,22 +92,28 @@ class LRScheduler:
     Args:
         optimizer: whose rates are set.
         last_epoch: the number of steps done before; -1 to begin.
+
+    Raises:
+        TypeError: it is no optimizer.
+        KeyError: `last_epoch` is not -1, and a group has no `initial_lr`.
     """
+
+    _is_initial: bool = False
+    """Whether the first rates are being set."""
+    _get_lr_called_within_step: bool = False
+    _last_lr: list[float]
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
         self.optimizer = optimizer
-        for group in optimizer.param_groups:
+        for number, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", own(group["lr"]))
             elif "initial_lr" not in group:
-                raise KeyError(
-                    "param 'initial_lr' is not specified in param_groups when resuming an optimizer"
-                )
+                raise KeyError(_NOT_RESUMED.format(number))
         self.base_lrs = [own(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._step_count = 0
-        self._last_lr: list[float] = []
         _note_steps(optimizer)
         self._initial_step()
 
@@ -99,10 +121,19 @@ class LRScheduler:
         """The rates of the groups for `last_epoch`."""
         raise NotImplementedError
 
+    def _expect_step(self) -> None:
+        """Warn, unless a step is under way: rates made from those before are for steps alone."""
+        if not self._get_lr_called_within_step:
+            warnings.warn(_OUTSIDE_STEP, UserWarning, stacklevel=3)
+
     def _initial_step(self) -> None:
         """Set the first rates."""
         self._step_count = 0
-        self.step()
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
 
     def _get_closed_form_lr(self) -> list[float]:
         """The same, not from the rates before."""
@@ -136,7 +167,18 @@ class LRScheduler:
     def _go(self, epoch: int | None) -> None:
         """`step`, without its warning."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        rates = self.get_lr() if epoch is None else self._get_closed_form_lr()
+        with self._setting_rates():
+            self._set_rates(self.get_lr() if epoch is None else self._get_closed_form_lr())
+
+    @contextmanager
+    def _setting_rates(self) -> Iterator[None]:
+        self._get_lr_called_within_step = True
+        try:
+            yield
+        finally:
+            self._get_lr_called_within_step = False
+
+    def _set_rates(self, rates: list[float]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             set_value(group, "lr", rate)
         self._last_lr = self.rates

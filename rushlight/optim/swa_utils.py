@@ -14,8 +14,8 @@ from ..ops.gradients.rows import aten
 from ..ops.memory.dtype import DTYPES, Device
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Tensor
-from .lr_scheduler import LRScheduler
 from .optimizer import Optimizer
+from .scheduler import LRScheduler, own
 
 __all__ = [
     "AveragedModel",
@@ -204,11 +204,12 @@ class SWALR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         groups = optimizer.param_groups
-        rates = list(swa_lr) if isinstance(swa_lr, list | tuple) else [swa_lr] * len(groups)
+        given = swa_lr if isinstance(swa_lr, list | tuple) else [swa_lr] * len(groups)
+        rates = [own(rate) for rate in given]
         if len(rates) != len(groups):
             raise ValueError(
-                "swa_lr must have the same length as optimizer.param_groups: "
-                f"swa_lr has {len(rates)}, optimizer.param_groups has {len(groups)}"
+                "swa_lr must have the same length as optimizer.param_groups. "
+                f"swa_lr has {len(rates)} values, param_groups has {len(groups)}."
             )
         for rate, group in zip(rates, groups, strict=True):
             group["swa_lr"] = rate
@@ -229,6 +230,7 @@ class SWALR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The rates of this epoch, from those of the one before."""
+        self._expect_step()
         epoch = self._step_count - 1
         if self.anneal_epochs == 0:
             epoch = max(1, epoch)
