@@ -362,10 +362,10 @@ def _later(
     if not PRECISION.convolutions_may_be_short and (bias is None or bias.dtype is _FLOAT32):
         shapes = input.shape, weight.shape, None if bias is None else bias.shape
         key = shapes, tuple(stride), tuple(padding), tuple(dilation), groups
-        known = _SETTLED.get(key)
-        if known is not None:
+        known, native = _SETTLED.get(key), family("convolutions")
+        if known is not None and native is not None:
             bias = None if bias is None else np.ascontiguousarray(bias[...])
-            return family("convolutions").Convolution(known, input[...], weight[...], bias)
+            return native.Convolution(known, input[...], weight[...], bias)
     stride = expanded(stride, dims, "stride")
     padding = expanded(padding, dims, "padding")
     dilation = expanded(dilation, dims, "dilation")

@@ -256,7 +256,7 @@ def _bags(
     padding: int,
 ) -> Bags:
     """Rows summed, averaged or maximised bag by bag; an empty bag gives zeros."""
-    if mode != _MAX and per_sample_weights is None and padding < 0:
+    if mode in (_SUM, _MEAN) and per_sample_weights is None and padding < 0:
         found = _bags_natively(weight, indices, offsets, mode == _MEAN, include_last_offset)
         if found is not None:
             return found

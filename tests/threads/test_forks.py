@@ -148,7 +148,10 @@ REACHES = frozenset(
 PLACES = re.compile(rf"np\.({'|'.join(REACHES)})\b|\.dot\b| @")
 
 
-ABOUT_TENSORS = {"distributions", "gradients", "nn", "optim", "sparse", "warm_up.py"}
+ABOUT_TENSORS = {
+    *("dispatching", "distributions", "gradients", "nested_tensors", "nn", "optim", "sparse"),
+    *("lobpcg.py", "resizing.py", "warm_up.py"),
+}
 
 
 def _reaches(node: ast.AST) -> bool:
