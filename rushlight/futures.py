@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 from .interpreter.values.tasks import Future
@@ -10,18 +11,23 @@ from .interpreter.values.tasks import Future
 __all__ = ["Future", "collect_all", "wait_all"]
 
 
-def wait_all(futures: list[Any]) -> list[Any]:
+def wait_all(futures: Sequence[Any]) -> list[Any]:
     """The values of several futures.
 
     Raises:
         Exception: what the first that failed has failed with.
+        RuntimeError: one is None.
     """
-    return [each.wait() for each in futures]
+    return [each.wait() for each in _futures(futures)]
 
 
-def collect_all(futures: list[Any]) -> Any:
-    """The future of a list of futures, when all of them are done."""
-    left = len(futures)
+def collect_all(futures: Sequence[Any]) -> Any:
+    """The future of a list of futures, when all of them are done.
+
+    Raises:
+        RuntimeError: one is None.
+    """
+    left = len(_futures(futures))
     together: Any = Future()
     lock = threading.Lock()
 
@@ -37,3 +43,9 @@ def collect_all(futures: list[Any]) -> Any:
     for each in futures:
         each.add_done_callback(ended)
     return together
+
+
+def _futures(futures: Sequence[Any]) -> Sequence[Any]:
+    if any(each is None for each in futures):
+        raise RuntimeError("Future can't be None")
+    return futures

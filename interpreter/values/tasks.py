@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable
 from types import GenericAlias
-from typing import Any
+from typing import Any, NoReturn
 
 from ...ir.graph import Graph
 from ...ops.python_values.futures import TaskResult
@@ -48,6 +48,9 @@ class Future:
         self._convert: Callable[[Any], Any] | None = None
         self._changed = threading.Condition()
         self._callbacks: list[Callable[[Future], object]] = []
+
+    def __reduce__(self) -> NoReturn:
+        raise RuntimeError("Can not pickle torch.futures.Future")
 
     @classmethod
     def done_with(

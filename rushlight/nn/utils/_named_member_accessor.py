@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from ...ops.tensors.tensor import Tensor
 from ..modules.module import Module
 
-__all__ = ["swap_tensor"]
+__all__ = ["submodule_of", "swap_tensor", "swap_tensors"]
 
 _MISSING: Final = object()
 
@@ -56,10 +57,52 @@ def _attribute_exchanged(module: Module, name: str, tensor: object, allow_missin
     before = getattr(module, name, _MISSING)
     if before is _MISSING and not allow_missing:
         raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-    if before is not _MISSING and not isinstance(before, Tensor):
+    if before is not _MISSING and before is not None and not isinstance(before, Tensor):
         raise TypeError(f"attribute `{name}`: {before} is not an instance of torch.Tensor")
     if tensor is not _MISSING:
         setattr(module, name, tensor)
     elif before is not _MISSING:
         delattr(module, name)
     return before
+
+
+def submodule_of(module: Module, path: str) -> Module:
+    """The module at a dotted path of attributes; `""` is the module itself.
+
+    Raises:
+        AttributeError: a part of the path is missing.
+        TypeError: a part of it is no module.
+    """
+    found = module
+    walked: list[str] = []
+    for name in path.split(".") if path else ():
+        walked.append(name)
+        below = getattr(found, name, _MISSING)
+        if below is _MISSING:
+            raise AttributeError(f"{type(found).__name__} has no attribute `{name}`")
+        if not isinstance(below, Module):
+            at = ".".join(walked)
+            raise TypeError(f"submodule `{at}`: {below} is not an instance of torch.nn.Module")
+        found = below
+    return found
+
+
+def swap_tensors(module: Module, tensors: Iterable[tuple[str, object]]) -> dict[str, object]:
+    """Put tensors in the places of dotted names, all or none.
+
+    Returns:
+        What was there before, by name, the last put first: given back to this function, it
+        undoes the exchange, also where two names mean one place.
+
+    Raises:
+        AttributeError, KeyError, TypeError: as `swap_tensor` and `submodule_of`.
+    """
+    before: dict[str, object] = {}
+    try:
+        for name, tensor in tensors:
+            path, _, own = name.rpartition(".")
+            before[name] = swap_tensor(submodule_of(module, path), own, tensor, True)
+    except Exception:
+        swap_tensors(module, reversed(before.items()))
+        raise
+    return dict(reversed(before.items()))

@@ -3,57 +3,65 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ...jit.module import ScriptModule
 from ...ops.tensors.tensor import Tensor
+from ...ops.tensors.tracing import current_tracer
 from ..modules.module import Module
+from ..parallel.data_parallel import DataParallel
+from ._named_member_accessor import swap_tensors
 
 __all__ = ["call_with", "functional_call"]
 
 
-def _places(module: Module) -> dict[str, list[tuple[dict[str, Any], str]]]:
-    """Where the tensors lie: a tensor under several names, each with all places of it."""
-    names: dict[str, tuple[dict[str, object], str]] = {}
-    for path, inner in module.named_modules(remove_duplicate=False):
-        for table in (inner._parameters, inner._buffers):
-            for name, value in table.items():
-                if value is not None:
-                    names[f"{path}.{name}" if path else name] = (table, name)
-    return {key: [place] for key, place in names.items()}
+def _named(module: Module) -> dict[str, Tensor]:
+    """Parameters and buffers under all their names."""
+    return {
+        **dict(module.named_parameters(remove_duplicate=False)),
+        **dict(module.named_buffers(remove_duplicate=False)),
+    }
 
 
-def _tied(places: dict[str, list[tuple[dict[str, object], str]]]) -> None:
-    """Let names of one tensor stand for all its places."""
-    by_tensor: dict[int, list[tuple[dict[str, object], str]]] = {}
-    for found in places.values():
-        table, name = found[0]
-        by_tensor.setdefault(id(table[name]), []).append((table, name))
-    for found in places.values():
-        table, name = found[0]
-        found[:] = by_tensor[id(table[name])]
+def _untied(module: Module, given: dict[str, Any]) -> dict[str, Any]:
+    """What is given for one name of a tensor, given for all names of it.
+
+    Raises:
+        ValueError: different values are given for one tensor.
+    """
+    by_tensor: dict[int, list[str]] = {}
+    for name, tensor in _named(module).items():
+        by_tensor.setdefault(id(tensor), []).append(name)
+    untied = dict(given)
+    for names in by_tensor.values():
+        values = [given[name] for name in names if name in given]
+        if len(names) > 1 and values:
+            if any(value is not values[0] for value in values):
+                raise ValueError(
+                    f"functional_call got multiple values for keys {sorted(names)}, which are "
+                    "tied. Consider using tie_weights=False"
+                )
+            untied.update(dict.fromkeys(names, values[0]))
+    return untied
 
 
 @contextmanager
 def _exchanged(
-    module: Module, given: Mapping[str, Tensor], tie_weights: bool, strict: bool
+    module: Module, given: dict[str, Any], tie_weights: bool, strict: bool
 ) -> Iterator[None]:
-    places = _places(module)
+    """Have other tensors in the module; what it puts in their places comes into `given`."""
+    untied = _untied(module, given) if tie_weights else given
     if strict:
-        _check(module, given, set(places))
-    if tie_weights:
-        _tied(places)
-    before: list[tuple[dict[str, Any], str, Any]] = []
+        _check(module, untied, set(_named(module)))
+    before = swap_tensors(module, untied.items())
     try:
-        for key, value in given.items():
-            for table, name in places.get(key, ()):
-                before.append((table, name, table[name]))
-                table[name] = value
         yield
     finally:
-        for table, name, value in reversed(before):
-            table[name] = value
+        after = swap_tensors(module, before.items())
+        given.update({name: after[name] for name in given})
 
 
 def _check(module: Module, given: Mapping[str, Tensor], known: set[str]) -> None:
@@ -67,24 +75,62 @@ def _check(module: Module, given: Mapping[str, Tensor], known: set[str]) -> None
         raise RuntimeError(text)
 
 
+def _together(dicts: Any) -> dict[str, Any]:
+    """One dict of several.
+
+    Raises:
+        ValueError: they share names, or one is no dict.
+    """
+    if isinstance(dicts, dict):
+        return dicts
+    if not isinstance(dicts, Sequence):
+        raise ValueError(
+            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, "
+            f"but got {type(dicts)}"
+        )
+    if not all(isinstance(some, dict) for some in dicts):
+        raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
+    times = Counter(name for some in dicts for name in some)
+    if repeated := [name for name, many in times.items() if many > 1]:
+        raise ValueError(
+            f"{repeated} appeared in multiple dictionaries; behavior of functional call is "
+            "ambiguous"
+        )
+    return {name: value for some in dicts for name, value in some.items()}
+
+
 def call_with(
     module: Module,
-    parameters_and_buffers: Any,
+    parameter_and_buffer_dicts: Any,
     args: object = None,
     kwargs: Mapping[str, object] | None = None,
     *,
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call a module with tensors by name in place of its own; several dicts count as one.
+    """Call a module with tensors by name in place of its own.
+
+    Args:
+        module: the module; as before when the call is over, whether it fails or not.
+        parameter_and_buffer_dicts: tensors by dotted names, in a dict or several. What the module
+            puts in their places comes into the one dict. Names it has not are attributes for
+            the time of the call.
+        args: the arguments, a tuple, or one that is none.
+        kwargs: arguments by keyword.
+        tie_weights: whether a tensor under several names is exchanged under all of them.
+        strict: whether all names must be given, and no others.
 
     Raises:
-        RuntimeError: `strict` is set, and names are missing or unknown.
+        RuntimeError: `strict` is set, and names are missing or unknown; or the module is scripted
+            or traced, or code is being traced.
+        ValueError: several dicts share names, or differ about one tensor.
+        TypeError, AttributeError: a name leads to no tensor.
     """
-    given: dict[str, Tensor] = {}
-    several = isinstance(parameters_and_buffers, list | tuple)
-    for some in parameters_and_buffers if several else [parameters_and_buffers]:
-        given.update(some)
+    given = _together(parameter_and_buffer_dicts)
+    if current_tracer() is not None or isinstance(module, ScriptModule):
+        raise RuntimeError("The stateless API can't be used with Jitted modules")
+    if isinstance(module, DataParallel):
+        raise RuntimeError("The stateless API can't be used with nn.DataParallel module")
     positional = args if isinstance(args, tuple) else () if args is None else (args,)
     with _exchanged(module, given, tie_weights, strict):
         return module(*positional, **(kwargs or {}))
