@@ -11,6 +11,7 @@ from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.order import beside
 from ..memory.storage import settled
+from ..memory.warned import warn_caller_once
 from ..table.formula import formula
 from ..table.layouts import contiguous
 from ..table.out_dtypes import OutDtype
@@ -31,6 +32,11 @@ __all__ = ["check_mask", "where"]
 
 _OUT_OF_WHERE: Final = OutDtype("same", "Expected out type to be {result} but got {out}")
 
+_OLD_CONDITION: Final = (
+    "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a "
+    "future version of PyTorch. Use a boolean condition instead."
+)
+
 _where: Final = np.where
 _BOOL: Final = np.dtype(np.bool_)
 _FLOAT32: Final = np.dtype(np.float32)
@@ -42,18 +48,25 @@ _FLOAT32: Final = np.dtype(np.float32)
     formula=formula("choose", 0, 1, 2),
 )
 def where(condition: Array, self: Array, other: Array) -> Array:
-    if condition.dtype is not _BOOL and condition.dtype != np.uint8:
-        raise OperatorError(
-            "where expected condition to be a boolean tensor, but got a tensor with dtype "
-            + dtype_of(condition).scalar_name,
-            code="dtype-mismatch",
-            headline=f"`condition` is `{dtype_of(condition)}`, it must be of bools",
-            roles={"condition": "must be of bools"},
-        )
+    if condition.dtype is not _BOOL:
+        _check_condition(condition)
     if self.dtype is not other.dtype:
         dtype = common_dtype(self, other)
         self, other = cast(self, dtype), cast(other, dtype)
     return _chosen(condition, self, other)
+
+
+def _check_condition(condition: Array) -> None:
+    if condition.dtype == np.uint8:
+        warn_caller_once(_OLD_CONDITION)
+        return
+    raise OperatorError(
+        "where expected condition to be a boolean tensor, but got a tensor with dtype "
+        + dtype_of(condition).scalar_name,
+        code="dtype-mismatch",
+        headline=f"`condition` is `{dtype_of(condition)}`, it must be of bools",
+        roles={"condition": "must be of bools"},
+    )
 
 
 def _chosen(condition: Array, self: Array, other: Array) -> Array:

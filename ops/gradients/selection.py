@@ -20,7 +20,7 @@ same_as("aten::index", "aten::_unsafe_index")
 gradient(
     "aten::index_put",
     self=lambda g, indices, values_sizes, accumulate=False: (
-        g if accumulate else g.index_put(indices, g.new_zeros([]))
+        g if accumulate else g.index_put(indices, g.new_zeros(list(values_sizes)))
     ),
     values=lambda g, indices: aten.index(g, indices),
 )

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..arithmetic.choice import check_mask
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -29,12 +30,15 @@ from ..table.table import operator
 from ..table.without_data import always, rows_of
 from .index_errors import (
     PLACES,
+    check_fits,
     check_mask_shape,
     check_rows,
     first_outside,
     index_error,
+    misfit,
     of_nothing,
     outside_dimension,
+    warn_of_bytes,
 )
 from .places import MANY, combined_natively, taken_natively
 from .read_layout import WHOLE, laid, takes_rows
@@ -69,6 +73,8 @@ def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
             continue
         kind = index.dtype.kind
         if kind == "b" or index.dtype == np.uint8:
+            if kind != "b":
+                warn_of_bytes()
             index = settled(index)
             if index.ndim and len(indices) > self.ndim:
                 raise _too_many(self, indices)
@@ -127,16 +133,14 @@ def index(self: Array, indices: Indices) -> Array:
 def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
     """Write values to some positions of `self`, which is returned.
 
-    One number goes to where a mask says whatever its dtype is.
+    One number goes to where a mask of bools says whatever the number's dtype is.
     """
     if len(indices) > self.ndim:
         _key(self, indices)
     if values.base is not None or self.base is not None or values is self:
         check_apart(self, (values, *indices), itself=False)
-    if values.size == 1 and values.dtype != self.dtype and not accumulate and _is_mask(indices):
-        number = values.reshape(()).item()
-        check_number(number, self.dtype)
-        values = number_as(number, self.dtype)
+    if values.size == 1 and not accumulate and _is_mask(indices):
+        values = _number_for_mask(self, indices, values)
     key = _key(self, indices)
     if not self.size:
         try:
@@ -144,7 +148,7 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
         except IndexError as error:
             key = of_nothing(self, key, error)
     if self.dtype != values.dtype:
-        _check_fits(self, key, values)
+        check_fits(self, key, values)
         raise OperatorError(
             "Index put requires the source and destination dtypes match, got "
             f"{dtype_of(self).scalar_name} for the destination and "
@@ -155,7 +159,7 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
         )
     # NumPy minds no leading ones that are too many; of other dimensions too many it adds elsewhere
     if values.ndim > 1 and (accumulate or values.shape[0] == 1):
-        _check_fits(self, key, values)
+        check_fits(self, key, values)
     try:
         if accumulate:
             np.add.at(self, key, values)
@@ -164,7 +168,7 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
     except IndexError as error:
         raise index_error(self, error, key) from None
     except ValueError:
-        raise _misfit(values, np.asarray(self[key]).shape) from None
+        raise misfit(values, np.asarray(self[key]).shape) from None
     return self
 
 
@@ -173,26 +177,18 @@ def _is_mask(indices: Indices) -> bool:
     return len(masks) == 1 and masks[0] in (np.bool_, np.uint8)
 
 
-def _check_fits(self: Array, key: tuple[Any, ...], values: Array) -> None:
-    """See that the values have as many elements as there are positions, or one for many."""
-    try:
-        wanted = np.asarray(self[key]).shape
-        np.broadcast_to(values, wanted)
-    except IndexError as error:
-        raise index_error(self, error, key) from None
-    except ValueError:
-        raise _misfit(values, wanted) from None
-
-
-def _misfit(values: Array, wanted: tuple[int, ...]) -> OperatorError:
-    given = list(values.shape)
-    return OperatorError(
-        f"shape mismatch: value tensor of shape {given} cannot be broadcast to indexing result of "
-        f"shape {list(wanted)}",
-        code="shape-mismatch",
-        headline=f"values of shape {given} do not fit positions of shape {list(wanted)}",
-        roles={"values": f"has shape {given}"},
-    )
+def _number_for_mask(self: Array, indices: Indices, value: Array) -> Array:
+    """The value that goes to where the last of the indices, a mask, says, as `self` has numbers."""
+    place = len(indices) - 1
+    mask = indices[place]
+    if mask is not None and mask.dtype == np.uint8:
+        check_mask_shape(self, mask, place, place)
+        check_mask(mask)
+    if value.dtype == self.dtype:
+        return value
+    number = value.reshape(()).item()
+    check_number(number, self.dtype)
+    return number_as(number, self.dtype)
 
 
 operator(

@@ -8,16 +8,20 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.warned import warn_caller
 
 __all__ = [
     "PLACES",
+    "check_fits",
     "check_mask_shape",
     "check_rows",
     "first_outside",
     "index_error",
+    "misfit",
     "no_such_element",
     "of_nothing",
     "outside_dimension",
+    "warn_of_bytes",
 ]
 
 PLACES: Final = (np.dtype(np.int64), np.dtype(np.int32))
@@ -43,6 +47,13 @@ def no_such_element(wrong: int, count: int) -> IndexOutOfRange:
     """What torch says of an element that is counted through."""
     return IndexOutOfRange(
         f"out of range: tried to access index {wrong} on a tensor of {count} elements."
+    )
+
+
+def warn_of_bytes() -> None:
+    """What torch says of a mask that is not of bools."""
+    warn_caller(
+        "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
     )
 
 
@@ -119,3 +130,26 @@ def check_rows(self: Array, dim: int, index: Array) -> None:
                 f"INDICES element is out of DATA bounds, id={row} axis_dim={size}",
                 code="index-out-of-range",
             )
+
+
+def check_fits(self: Array, key: tuple[Any, ...], values: Array) -> None:
+    """See that the values have as many elements as there are positions, or one for many."""
+    try:
+        wanted = np.asarray(self[key]).shape
+        np.broadcast_to(values, wanted)
+    except IndexError as error:
+        raise index_error(self, error, key) from None
+    except ValueError:
+        raise misfit(values, wanted) from None
+
+
+def misfit(values: Array, wanted: tuple[int, ...]) -> OperatorError:
+    """What torch says of values that are not as many as the positions."""
+    given = list(values.shape)
+    return OperatorError(
+        f"shape mismatch: value tensor of shape {given} cannot be broadcast to indexing result of "
+        f"shape {list(wanted)}",
+        code="shape-mismatch",
+        headline=f"values of shape {given} do not fit positions of shape {list(wanted)}",
+        roles={"values": f"has shape {given}"},
+    )

@@ -115,7 +115,7 @@ def _note_tensor(
     array: Array, dim: int, part: Array, indices: dict[int, Array], whole: Array
 ) -> tuple[Array, int]:
     """Take up an index tensor; a 0-d bool adds a dimension."""
-    is_mask = part.dtype.kind == "b" or part.dtype == np.uint8
+    is_mask = _is_mask(part)
     if not part.ndim:
         array = array[(ALL,) * dim + (None,)]
         indices[dim] = part.reshape(1).astype(bool) if is_mask else part
@@ -126,6 +126,10 @@ def _note_tensor(
     return array, after
 
 
+def _is_mask(index: Array) -> bool:
+    return index.dtype.kind == "b" or index.dtype == np.uint8
+
+
 def _in_order(indices: dict[int, Array]) -> list[Array | None]:
     """The index tensors as a list with None for the dimensions between them."""
     ordered: list[Array | None] = []
@@ -133,7 +137,7 @@ def _in_order(indices: dict[int, Array]) -> list[Array | None]:
     for dim, tensor in indices.items():
         ordered += [None] * (dim - covered)
         ordered.append(tensor)
-        covered = dim + (tensor.ndim if tensor.dtype.kind == "b" else 1)
+        covered = dim + (tensor.ndim if _is_mask(tensor) else 1)
     return ordered
 
 
@@ -143,7 +147,7 @@ def _dims_after(parts: Sequence[object]) -> int:
     position = next(i for i, part in enumerate(parts) if part is Ellipsis)
     for part in parts[position + 1 :]:
         if isinstance(part, np.ndarray):
-            count += part.ndim if part.dtype.kind == "b" or part.dtype == np.uint8 else 1
+            count += part.ndim if _is_mask(part) else 1
         elif part is not None and part is not Ellipsis and not isinstance(part, bool):
             count += 1
     return count
