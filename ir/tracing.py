@@ -82,6 +82,12 @@ _READ: Final = {"aten::Int": INT, "aten::Float": FLOAT, "aten::ScalarImplicit": 
 class TracerWarning(Warning):
     """A trace may not show what the program does for other inputs."""
 
+    @staticmethod
+    def ignore_lib_warnings() -> None:
+        """Ignores such warnings about lines of the library itself, outside `jit`."""
+        library = __name__.partition(".")[0]
+        warnings.filterwarnings("ignore", category=TracerWarning, module=rf"{library}\.(?!jit)")
+
 
 def _not_in_place(entry: Operator) -> Operator:
     """The operator that gives the same result in new memory, if there is one."""

@@ -22,6 +22,7 @@ _MODULES = {
     "..interpreter.values.shared": "ScriptDict ScriptList",
     "..interpreter.values.tasks": "Future",
     "..jit.freezing": "_freeze_module",
+    "..testing.file_check": "FileCheck",
     ".asked": (
         "DisableTorchFunction DisableTorchFunctionSubclass _TensorMeta "
         "_disabled_torch_function_impl _get_privateuse1_backend_name _log_api_usage_once "

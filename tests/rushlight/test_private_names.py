@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 
 import pytest
@@ -68,3 +69,16 @@ def test_what_packages_tell_about_loaded_names_and_arrays() -> None:
     assert isinstance(torch.nn.Linear(1, 1).load_state_dict({}, strict=False), type(keys))
     pattern = import_module("rushlight.utils.data._utils.collate").np_str_obj_array_pattern
     assert [bool(pattern.search(each)) for each in ("<U3", "|O", "<f4")] == [True, True, False]
+
+
+def test_warnings_about_lines_of_the_library_can_be_ignored() -> None:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        torch.jit.TracerWarning.ignore_lib_warnings()
+        for module in ("rushlight.nn.layers", "rushlight.jit.trace", "mine"):
+            warnings.warn_explicit("said", torch.jit.TracerWarning, module, 1, module)
+    assert [warning.filename for warning in seen] == ["rushlight.jit.trace", "mine"]
+
+
+def test_the_check_of_texts_has_a_second_name() -> None:
+    assert torch._C.FileCheck is torch.testing.FileCheck
