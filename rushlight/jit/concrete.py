@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -233,6 +233,12 @@ def _check_complete(module: Module) -> None:
             raise RuntimeError(f"{lazy} Did you forget to run a forward pass?")
 
 
+def ignored_attributes(module: Module) -> Collection[str]:
+    """The names that a module keeps from compiled code, by `__jit_ignored_attributes__`."""
+    ignored: Collection[str] = getattr(module, "__jit_ignored_attributes__", ())
+    return ignored
+
+
 def gather_facts(module: Module, found: Found | None = None) -> Facts:
     """All that is compiled into the code of a module; for `found` see `concrete_type`."""
     _check_complete(module)
@@ -245,7 +251,10 @@ def gather_facts(module: Module, found: Found | None = None) -> Facts:
     for kind, table in tables:
         for name, value in table.items():
             facts.attributes.append((name, _type_of(name, value, annotations)[0] or NONE, kind))
+    ignored = ignored_attributes(module)
     for name, submodule in module._modules.items():
+        if name in ignored:
+            continue
         if submodule is None:
             facts.attributes.append((name, NONE, "attribute"))
         else:
@@ -335,7 +344,7 @@ def _constant(value: object, name: str, owner: type) -> object:
 
 def _gather_attributes(module: Module, facts: Facts, annotations: dict[str, object]) -> None:
     taken = {name for name, _, _ in facts.attributes} | {name for name, _ in facts.modules}
-    ignored = getattr(module, "__jit_ignored_attributes__", ())
+    ignored = ignored_attributes(module)
     facts.methods = own_methods(module)
     if "_texts" in vars(module):  # the methods of these texts are its class's alone
         facts.texts = object()

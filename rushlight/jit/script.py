@@ -27,7 +27,13 @@ from ..typecheck.types import Type
 from . import _state, decorators
 from .classes import class_type, script_class
 from .compile import compile_function
-from .concrete import concrete_type, kept_if_compiled, own_methods, own_types
+from .concrete import (
+    concrete_type,
+    ignored_attributes,
+    kept_if_compiled,
+    own_methods,
+    own_types,
+)
 from .decorators import Attribute
 from .function import ScriptFunction
 from .hook_checks import check_hooks
@@ -170,7 +176,21 @@ def script_module(module: Module) -> RecursiveScriptModule:
     with kept_if_compiled(), compiling():
         target = _object_of(module)
         _compile_methods(target, module)
-    return RecursiveScriptModule(target)
+    made = RecursiveScriptModule(target)
+    if any(ignored_attributes(each) for each in module.modules()):
+        _keep_ignored(module, made)
+    return made
+
+
+def _keep_ignored(module: Module, made: RecursiveScriptModule) -> None:
+    """Python still finds the attributes that compiled code does not see, in all modules inside."""
+    for name in ignored_attributes(module):
+        if hasattr(module, name):
+            object.__setattr__(made, name, getattr(module, name))
+    for name, part in made._modules.items():
+        inner = module._modules[name]
+        if inner is not None and isinstance(part, RecursiveScriptModule):
+            _keep_ignored(inner, part)
 
 
 DEEPEST_MODULES = 220
@@ -280,7 +300,8 @@ def _compile_methods(target: ScriptObject, module: Module, done: set[int] | None
         return
     done.add(id(target))
     for name, submodule in module._modules.items():
-        inner = target.slots[target.cls.slot(name)] if submodule is not None else None
+        seen = submodule is not None and name not in ignored_attributes(module)
+        inner = target.slots[target.cls.slot(name)] if seen else None
         if submodule is not None and isinstance(inner, ScriptObject):
             _compile_methods(inner, submodule, done)
             _check_interface(name, inner, target.cls.attributes[name].type)

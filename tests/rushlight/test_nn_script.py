@@ -46,3 +46,42 @@ def test_scripted_modules_keep_the_protocol() -> None:
     scripted.double()
     assert scripted(torch.ones(3, dtype=torch.float64)).dtype is torch.float64
     assert [name for name, _ in scripted.named_parameters()] == ["weight", "bias"]
+
+
+class KeepsAttributes(nn.Module):
+    __jit_ignored_attributes__ = ("kept",)
+
+    def __init__(self, kept: Any) -> None:
+        super().__init__()
+        self.kept = kept
+        self.number = 2
+
+    def forward(self) -> int:
+        return self.number
+
+    @torch.jit.ignore
+    def asked(self) -> Any:
+        return self.kept
+
+
+class HoldsOne(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = KeepsAttributes(5)
+
+    def forward(self) -> int:
+        return self.inner()
+
+
+def test_python_still_finds_attributes_that_scripts_ignore() -> None:
+    scripted = torch.jit.script(KeepsAttributes("mine"))
+    assert (scripted(), scripted.asked(), scripted.kept) == (2, "mine", "mine")
+    scripted.kept = "other"
+    assert scripted.asked() == "other"
+    assert torch.jit.script(HoldsOne()).inner.kept == 5
+
+
+def test_modules_that_differ_in_what_scripts_ignore_share_a_type() -> None:
+    one, other = (torch.jit.script(KeepsAttributes(kept)) for kept in ("mine", nn.Linear(1, 1)))
+    assert one._c._type() == other._c._type()
+    assert isinstance(other.kept, nn.Linear)
