@@ -345,6 +345,7 @@ def _constant(value: object, name: str, owner: type) -> object:
 def _gather_attributes(module: Module, facts: Facts, annotations: dict[str, object]) -> None:
     taken = {name for name, _, _ in facts.attributes} | {name for name, _ in facts.modules}
     ignored = ignored_attributes(module)
+    facts.missing.update(dict.fromkeys(ignored, "attribute was ignored during compilation"))
     facts.methods = own_methods(module)
     if "_texts" in vars(module):  # the methods of these texts are its class's alone
         facts.texts = object()

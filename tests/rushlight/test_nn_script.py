@@ -85,3 +85,13 @@ def test_modules_that_differ_in_what_scripts_ignore_share_a_type() -> None:
     one, other = (torch.jit.script(KeepsAttributes(kept)) for kept in ("mine", nn.Linear(1, 1)))
     assert one._c._type() == other._c._type()
     assert isinstance(other.kept, nn.Linear)
+
+
+def test_scripts_say_of_an_attribute_that_it_is_ignored() -> None:
+    class Reads(KeepsAttributes):
+        def forward(self) -> int:
+            return self.kept
+
+    said = "Module 'Reads' has no attribute 'kept' attribute was ignored during compilation:"
+    with pytest.raises(RuntimeError, match=said):
+        torch.jit.script(Reads(1))
