@@ -1,0 +1,51 @@
+"""Data sets made of data sets, as packages derive them from torch's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from rushlight.utils.data import DataLoader, IterDataPipe, MapDataPipe, functional_datapipe
+
+
+class Numbers(IterDataPipe):
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(3))
+
+
+@pytest.fixture
+def times() -> Iterator[None]:
+    @functional_datapipe("times")
+    class Times(IterDataPipe):
+        def __init__(self, source: IterDataPipe, factor: int = 2) -> None:
+            self.source, self.factor = source, factor
+
+        def __iter__(self) -> Iterator[int]:
+            return (each * self.factor for each in self.source)
+
+    yield
+    del IterDataPipe.functions["times"]
+
+
+@pytest.mark.usefixtures("times")
+def test_a_decorated_class_is_a_method_of_every_pipe() -> None:
+    assert list(Numbers().times()) == [0, 2, 4]
+    assert list(Numbers().times(factor=5).times()) == [0, 10, 20]
+    assert list(DataLoader(Numbers().times(), batch_size=None)) == [0, 2, 4]
+    assert "times" not in MapDataPipe.functions
+
+
+@pytest.mark.usefixtures("times")
+def test_a_name_is_taken_once() -> None:
+    with pytest.raises(Exception, match="Unable to add DataPipe function name times as it is alr"):
+        functional_datapipe("times")(Numbers)
+
+
+def test_other_classes_are_left_as_they_are() -> None:
+    class Other:
+        pass
+
+    assert functional_datapipe("other")(Other) is Other
+    with pytest.raises(AttributeError, match="'Numbers' object has no attribute 'other'"):
+        Numbers().other()
