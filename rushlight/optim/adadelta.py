@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
-from .functional import STEPS
+from .functional import step_of
 from .optimizer import Group, Optimizer, Params, check_options, counter, with_decay
 
 __all__ = ["Adadelta", "adadelta"]
@@ -62,4 +62,4 @@ class Adadelta(Optimizer):
         parameter.add_(delta, alpha=-group["lr"])
 
 
-adadelta = STEPS["adadelta"]
+adadelta = step_of(Adadelta)

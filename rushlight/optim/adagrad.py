@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..ops.tensors.tensor import Tensor
-from .functional import STEPS
+from .functional import step_of
 from .optimizer import Group, Optimizer, Params, check_options
 
 __all__ = ["Adagrad", "adagrad"]
@@ -69,4 +69,4 @@ class Adagrad(Optimizer):
         parameter.addcdiv_(grad, scale, value=-length)
 
 
-adagrad = STEPS["adagrad"]
+adagrad = step_of(Adagrad)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
-from .functional import STEPS
+from .functional import step_of
 from .optimizer import Group, Optimizer, Params, check_betas, check_options, counter, with_decay
 
 __all__ = ["Adam", "AdamW", "adam"]
@@ -99,4 +99,4 @@ class AdamW(Adam):
         )
 
 
-adam = STEPS["adam"]
+adam = step_of(Adam)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
-from .functional import STEPS
+from .functional import step_of
 from .optimizer import Group, Optimizer, Params, check_betas, check_options, counter, with_decay
 
 __all__ = ["Adamax", "adamax"]
@@ -61,4 +61,4 @@ class Adamax(Optimizer):
         parameter.addcdiv_(state["exp_avg"], largest, value=-length)
 
 
-adamax = STEPS["adamax"]
+adamax = step_of(Adamax)

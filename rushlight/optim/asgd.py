@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
-from .functional import STEPS
+from .functional import step_of
 from .optimizer import Group, Optimizer, Params, check_options, counter, with_decay
 
 __all__ = ["ASGD", "asgd"]
@@ -64,4 +64,4 @@ class ASGD(Optimizer):
         state["mu"].fill_(1 / max(1, step - group["t0"]))
 
 
-asgd = STEPS["asgd"]
+asgd = step_of(ASGD)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
-from .functional import STEPS
+from .functional import step_of
 from .optimizer import Group, Optimizer, Params, check_betas, check_options, counter, with_decay
 
 __all__ = ["NAdam", "nadam"]
@@ -75,4 +75,4 @@ class NAdam(Optimizer):
         parameter.addcdiv_(mean, scale, value=-lr * then / (1 - product * then))
 
 
-nadam = STEPS["nadam"]
+nadam = step_of(NAdam)

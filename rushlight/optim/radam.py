@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
-from .functional import STEPS
+from .functional import step_of
 from .optimizer import Group, Optimizer, Params, check_betas, check_options, counter, with_decay
 
 __all__ = ["RAdam", "radam"]
@@ -72,4 +72,4 @@ class RAdam(Optimizer):
         parameter.addcdiv_(mean, scale, value=-length * (correction * rectified) ** 0.5)
 
 
-radam = STEPS["radam"]
+radam = step_of(RAdam)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
-from .functional import STEPS
+from .functional import step_of
 from .optimizer import Group, Optimizer, Params, check_options
 
 __all__ = ["RMSprop", "rmsprop"]
@@ -80,4 +80,4 @@ class RMSprop(Optimizer):
             parameter.addcdiv_(grad, scale, value=-group["lr"])
 
 
-rmsprop = STEPS["rmsprop"]
+rmsprop = step_of(RMSprop)

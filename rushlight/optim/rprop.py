@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
-from .functional import STEPS
+from .functional import step_of
 from .optimizer import Group, Optimizer, Params, check_options, counter
 
 __all__ = ["Rprop", "rprop"]
@@ -60,4 +60,4 @@ class Rprop(Optimizer):
         state["prev"].copy_(grad)
 
 
-rprop = STEPS["rprop"]
+rprop = step_of(Rprop)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ops.tensors.tensor import Tensor
-from .functional import STEPS
+from .functional import step_of
 from .optimizer import Group, Optimizer, Params, check_options
 
 __all__ = ["SGD", "sgd"]
@@ -64,4 +64,4 @@ class SGD(Optimizer):
         parameter.add_(grad, alpha=-group["lr"])
 
 
-sgd = STEPS["sgd"]
+sgd = step_of(SGD)
