@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from types import FunctionType
 from typing import Any, TypedDict
 
 from .optimizer import Group, Optimizer
-from .scheduler import LRScheduler, check_optimizer, own, set_value
+from .scheduler import LRScheduler, Values, check_optimizer, of_groups, own, set_value
 
 __all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
-
-Values = float | Sequence[float]
-
-
-def _each(optimizer: Optimizer, value: Values, name: str) -> list[float]:
-    """A value of its own for each group of parameters."""
-    count = len(optimizer.param_groups)
-    if not isinstance(value, (list, tuple)):
-        return [own(value) for _ in range(count)]
-    if len(value) != count:
-        raise ValueError(
-            f"{name} must have the same length as optimizer.param_groups. {name} has "
-            f"{len(value)} values, param_groups has {count}."
-        )
-    return [own(item) for item in value]
 
 
 def _set_momentum(group: Group, value: float) -> None:
@@ -167,11 +152,11 @@ class CyclicLR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         check_optimizer(optimizer)
-        bases = _each(optimizer, base_lr, "base_lr")
+        bases = of_groups(optimizer, base_lr, "base_lr")
         if last_epoch == -1:
             for rate, group in zip(bases, optimizer.param_groups, strict=True):
                 set_value(group, "lr", rate)
-        self.max_lrs = _each(optimizer, max_lr, "max_lr")
+        self.max_lrs = of_groups(optimizer, max_lr, "max_lr")
         down = float(step_size_up if step_size_down is None else step_size_down)
         self.total_size = float(step_size_up) + down
         self.step_ratio = float(step_size_up) / self.total_size
@@ -186,8 +171,8 @@ class CyclicLR(LRScheduler):
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self.use_beta1 = _uses_betas(optimizer)
-            self.base_momentums = _each(optimizer, base_momentum, "base_momentum")
-            self.max_momentums = _each(optimizer, max_momentum, "max_momentum")
+            self.base_momentums = of_groups(optimizer, base_momentum, "base_momentum")
+            self.max_momentums = of_groups(optimizer, max_momentum, "max_momentum")
             if last_epoch == -1:
                 _begin_momentum(optimizer, self.base_momentums, self.max_momentums)
         super().__init__(optimizer, last_epoch)
@@ -301,7 +286,7 @@ class OneCycleLR(LRScheduler):
         self._anneal_func_type = anneal_strategy
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         self.cycle_momentum = cycle_momentum
-        highest = _each(optimizer, max_lr, "max_lr")
+        highest = of_groups(optimizer, max_lr, "max_lr")
         if last_epoch == -1:
             for rate, group in zip(highest, optimizer.param_groups, strict=True):
                 group["initial_lr"] = rate / div_factor
@@ -309,8 +294,8 @@ class OneCycleLR(LRScheduler):
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         if cycle_momentum:
             self.use_beta1 = _uses_betas(optimizer)
-            lows = _each(optimizer, base_momentum, "base_momentum")
-            highs = _each(optimizer, max_momentum, "max_momentum")
+            lows = of_groups(optimizer, base_momentum, "base_momentum")
+            highs = of_groups(optimizer, max_momentum, "max_momentum")
             if last_epoch == -1:
                 _begin_momentum(optimizer, lows, highs)
         super().__init__(optimizer, last_epoch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Final
@@ -12,7 +12,13 @@ from typing import Any, Final
 from ..ops.tensors.tensor import Tensor
 from .optimizer import Group, Optimizer
 
-__all__ = ["EPOCH_DEPRECATION_WARNING", "LRScheduler", "check_optimizer", "own", "set_value"]
+__all__ = [
+    *("EPOCH_DEPRECATION_WARNING", "LRScheduler", "Values", "check_optimizer", "of_groups", "own"),
+    "set_value",
+]
+
+Values = float | Sequence[float]
+"""One for all groups of parameters, or one each."""
 
 EPOCH_DEPRECATION_WARNING: Final = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
@@ -84,6 +90,23 @@ def set_value(group: Group, name: str, value: object) -> None:
         group[name].fill_(value)
     else:
         group[name] = value
+
+
+def of_groups(optimizer: Optimizer, value: Values, name: str) -> list[float]:
+    """A value of its own for each group of parameters.
+
+    Raises:
+        ValueError: not as many values as groups are given.
+    """
+    count = len(optimizer.param_groups)
+    if not isinstance(value, (list, tuple)):
+        return [own(value) for _ in range(count)]
+    if len(value) != count:
+        raise ValueError(
+            f"{name} must have the same length as optimizer.param_groups. {name} has "
+            f"{len(value)} values, param_groups has {count}."
+        )
+    return [own(item) for item in value]
 
 
 class LRScheduler:

@@ -15,7 +15,7 @@ from ..ops.memory.dtype import DTYPES, Device
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Tensor
 from .optimizer import Optimizer
-from .scheduler import LRScheduler, own
+from .scheduler import LRScheduler, Values, of_groups
 
 __all__ = [
     "AveragedModel",
@@ -40,29 +40,22 @@ def _check_decay(decay: float) -> None:
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> SeveralAveraging:
     """Averages with decay, of lists of tensors, in place."""
-    _check_decay(decay)
-    one = get_ema_avg_fn(decay)
-
-    def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Tensor | int) -> None:
-        with no_grad():
-            for ours, theirs in zip(averaged, current, strict=True):
-                if ours.is_floating_point() or ours.is_complex():
-                    ours.lerp_(theirs.to(ours.dtype), 1 - decay)
-                else:
-                    ours.copy_(one(ours, theirs, count))
-
-    return average
+    return _in_place(get_ema_avg_fn(decay), lambda count: 1 - decay)
 
 
 def get_swa_multi_avg_fn() -> SeveralAveraging:
     """Equal averages, of lists of tensors, in place."""
-    one = get_swa_avg_fn()
+    return _in_place(get_swa_avg_fn(), lambda count: 1 / (float(count) + 1))
+
+
+def _in_place(one: Averaging, share: Callable[[Tensor | int], float]) -> SeveralAveraging:
+    """The averages of lists of tensors: the new ones have a share, integers go by `one`."""
 
     def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Tensor | int) -> None:
         with no_grad():
             for ours, theirs in zip(averaged, current, strict=True):
                 if ours.is_floating_point() or ours.is_complex():
-                    ours.lerp_(theirs.to(ours.dtype), 1 / (float(count) + 1))
+                    ours.lerp_(theirs.to(ours.dtype), share(count))
                 else:
                     ours.copy_(one(ours, theirs, count))
 
@@ -198,20 +191,13 @@ class SWALR(LRScheduler):
     def __init__(
         self,
         optimizer: Optimizer,
-        swa_lr: float | list[float] | tuple[float, ...],
+        swa_lr: Values,
         anneal_epochs: int = 10,
         anneal_strategy: str = "cos",
         last_epoch: int = -1,
     ) -> None:
-        groups = optimizer.param_groups
-        given = swa_lr if isinstance(swa_lr, list | tuple) else [swa_lr] * len(groups)
-        rates = [own(rate) for rate in given]
-        if len(rates) != len(groups):
-            raise ValueError(
-                "swa_lr must have the same length as optimizer.param_groups. "
-                f"swa_lr has {len(rates)} values, param_groups has {len(groups)}."
-            )
-        for rate, group in zip(rates, groups, strict=True):
+        rates = of_groups(optimizer, swa_lr, "swa_lr")
+        for rate, group in zip(rates, optimizer.param_groups, strict=True):
             group["swa_lr"] = rate
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(
