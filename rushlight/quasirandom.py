@@ -120,9 +120,7 @@ class SobolEngine:
                 f"[{n - (first == 0)}, {self.dimension}]"
             )
         steps = np.arange(max(first - 1, 0), first + n - 1, dtype=np.int64)
-        zeros = np.zeros_like(steps)
-        for bit in range(_BITS):  # the last bit that is not set: the direction of the step
-            zeros += (steps & ((1 << (bit + 1)) - 1)) == (1 << (bit + 1)) - 1
+        zeros = np.bitwise_count(steps & ~(steps + 1))  # the last bit not set: where a step goes
         moves = self.sobolstate._array[:, zeros].T
         start = self.quasi._array[None]
         points = np.bitwise_xor.accumulate(np.concatenate([start, moves]), axis=0)
