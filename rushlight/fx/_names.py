@@ -23,7 +23,7 @@ _CLASSES: Final = {
     "MemoryFormat": "memory_format",
 }
 _FUNCTIONAL: Final = frozenset(functional.__all__) - {"istft"}
-"""What torch defines in Python, in `torch.functional`."""
+"""What torch defines in Python, in `torch.functional`; `istft` there is the operator itself."""
 _OF_TORCH: Final = ("functional", "settings", "jit.special_names")
 """Files of functions that torch has at its top."""
 _SPLIT_UP: Final = "torch.nn.functional."

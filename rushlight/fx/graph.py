@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, Literal
 
 from ..nn.modules.module import Module
+from ._attributes import has_attr
 from ._codegen import CodeGen, PythonCode, Style, TransformCodeFunc
 from ._codegen import _format_target as _format_target
 from ._codegen import _is_from_torch as _is_from_torch
@@ -229,7 +230,7 @@ class Graph:
     def get_attr(self, qualified_name: str, type_expr: object | None = None) -> Node:
         """An attribute of the module; a warning says so if it has none of that name."""
         root = self.owning_module
-        if root is not None and not _is_there(root, qualified_name):
+        if root is not None and not has_attr(root, qualified_name):
             warnings.warn(
                 "Attempted to insert a get_attr Node with no underlying reference in the owning "
                 "GraphModule! Call GraphModule.add_submodule to add the necessary submodule, "
@@ -461,12 +462,3 @@ class Graph:
                 self._codegen._body_transformer = before
 
         return block()
-
-
-def _is_there(root: Module, path: str) -> bool:
-    found: object = root
-    for part in path.split("."):
-        if not hasattr(found, part):
-            return False
-        found = getattr(found, part)
-    return True

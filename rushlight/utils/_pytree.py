@@ -324,12 +324,12 @@ def _dict_flatten_with_keys(
 
 
 _node(list, _list_flatten, _list_unflatten, _places)
-_node(tuple, lambda tree: (list(tree), None), lambda values, _: tuple(values), _places)
-_node(Size, _list_flatten, lambda values, _: tuple(values), _places)
+for _cls in (tuple, Size):
+    _node(_cls, _list_flatten, lambda values, _: tuple(values), _places)
 _node(dict, _dict_flatten, _dict_unflatten, _keys)
 _node(
     OrderedDict,
-    lambda tree: (list(tree.values()), list(tree)),
+    _dict_flatten,
     lambda values, keys: OrderedDict(zip(keys, values, strict=True)),
     _keys,
 )

@@ -86,7 +86,7 @@ class CheckpointPolicy(Enum):
     PREFER_CPU_OFFLOAD = 5
 
 
-SAC_IGNORED_OPS: Final = frozenset[Any]()
+SAC_IGNORED_OPS: Final = frozenset[object]()
 """The operators that no policy is asked about."""
 
 
@@ -112,7 +112,7 @@ def create_selective_checkpoint_contexts(
     """
     if not callable(policy_fn_or_list) and not isinstance(policy_fn_or_list, list):
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
-    return nullcontext(), nullcontext()
+    return noop_context_fn()
 
 
 class DefaultDeviceType:

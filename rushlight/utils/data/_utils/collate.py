@@ -22,9 +22,13 @@ np_str_obj_array_pattern: Final = re.compile(r"[SaUO]")
 """Found in what NumPy calls dtypes that no tensor has."""
 
 
+def _is_for_no_tensor(dtype: np.dtype[Any]) -> bool:
+    return np_str_obj_array_pattern.search(dtype.kind) is not None
+
+
 def default_convert(data: Any) -> Any:
     """Arrays as tensors, also inside of containers."""
-    if isinstance(data, (np.ndarray, np.generic)) and data.dtype.kind not in "SaUO":
+    if isinstance(data, (np.ndarray, np.generic)) and not _is_for_no_tensor(data.dtype):
         return public_names()["as_tensor"](data)
     return inside(data, default_convert)
 
@@ -93,7 +97,7 @@ def _stacked(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
 
 
 def _arrays(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
-    if batch[0].dtype.kind in "SaUO":
+    if _is_for_no_tensor(batch[0].dtype):
         raise TypeError(_WRONG.format(batch[0].dtype))
     tensors = [public_names()["as_tensor"](each) for each in batch]
     return collate(tensors, collate_fn_map=collate_fn_map)
