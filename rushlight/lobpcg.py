@@ -7,7 +7,6 @@ subspace is made orthonormal in each round, as Duersch et al. have it (arXiv:170
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from .ops.eager.dispatch import eager_function
 from .ops.sparse_tensors.tensors import is_sparse
@@ -89,11 +88,12 @@ def lobpcg(
 
 
 def _times(matrix: Tensor | None, columns: Tensor) -> Tensor:
-    made: Any = columns if matrix is None else matrix @ columns
-    return made  # type: ignore[no-any-return]
+    return columns if matrix is None else matrix @ columns
 
 
-def _best(A: Tensor, B: Tensor | None, basis: Tensor, first: int, largest: bool) -> Any:
+def _best(
+    A: Tensor, B: Tensor | None, basis: Tensor, first: int, largest: bool
+) -> tuple[Tensor, Tensor]:
     """Eigenpairs of A on what orthonormal columns span (Rayleigh and Ritz)."""
     small = basis.mT @ _times(A, basis)
     if B is None:

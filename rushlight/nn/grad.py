@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..autograd import grad
 from ..ops.eager.dispatch import eager_function
@@ -17,7 +16,12 @@ __all__ = [
 
 
 def _gradient(
-    dims: int, input: Tensor, weight: Tensor, grad_output: Tensor, options: Sequence[Any], at: int
+    dims: int,
+    input: Tensor,
+    weight: Tensor,
+    grad_output: Tensor,
+    options: Sequence[object],
+    at: int,
 ) -> Tensor:
     """The gradient of a convolution by its input (0) or its weight (1)."""
     operands = [input.detach(), weight.detach()]
@@ -34,9 +38,9 @@ def _by_input(dims: int) -> Callable[..., Tensor]:
         input_size: Sequence[int],
         weight: Tensor,
         grad_output: Tensor,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
         groups: int = 1,
     ) -> Tensor:
         input = grad_output.new_zeros(list(input_size))
@@ -60,9 +64,9 @@ def _by_weight(dims: int) -> Callable[..., Tensor]:
         input: Tensor,
         weight_size: Sequence[int],
         grad_output: Tensor,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
         groups: int = 1,
     ) -> Tensor:
         weight = grad_output.new_zeros(list(weight_size))

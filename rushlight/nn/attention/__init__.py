@@ -26,9 +26,6 @@ def current_flash_attention_impl() -> None:
     """The one that was chosen: none."""
 
 
-__getattr__ = names_of(__name__)
-
-
 class SDPBackend(IntEnum):
     """The kernels of torch."""
 
@@ -54,3 +51,6 @@ def sdpa_kernel(
     if not all(isinstance(each, SDPBackend) for each in chosen):
         raise AssertionError("Backend must be an instance of SDPBackend or a list of SDPBackend")
     yield
+
+
+__getattr__ = names_of(__name__)

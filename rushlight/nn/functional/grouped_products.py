@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DType
@@ -53,7 +53,7 @@ def grouped_mm(
     return made if out_dtype is None else made.to(out_dtype)
 
 
-def _cut(a: Tensor, b: Tensor, offs: Tensor) -> Any:
+def _cut(a: Tensor, b: Tensor, offs: Tensor) -> Tensor:
     """The product where one operand or both have no dimension for the groups."""
     pieces = list(pairwise([0, *offs.tolist()]))
     if a.ndim == b.ndim == 2:
