@@ -15,6 +15,7 @@ from ..autograd import backward
 from ..autograd.function import Function
 from ..ops.table.grad_mode import enable_grad, no_grad
 from ..ops.tensors.tensor import Tensor
+from ..random import fork_rng, get_rng_state, set_rng_state
 
 __all__ = [
     *("CheckpointError", "CheckpointFunction", "CheckpointPolicy", "DefaultDeviceType"),
@@ -186,12 +187,13 @@ class CheckpointFunction(Function):
         ctx.run_function, ctx.args = run_function, args
         ctx.places = [i for i, each in enumerate(args) if isinstance(each, Tensor)]
         ctx.save_for_backward(*(args[i] for i in ctx.places))
+        ctx.random_state = get_rng_state() if preserve_rng_state else None
         with no_grad():
             return run_function(*args)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """Compute again, and walk back through that.
+        """Compute again, with the same random numbers if asked for, and walk back through that.
 
         Raises:
             RuntimeError: no result requires a gradient.
@@ -199,7 +201,9 @@ class CheckpointFunction(Function):
         args = list(ctx.args)
         for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[place] = _detached(tensor)
-        with enable_grad():
+        with fork_rng(enabled=ctx.random_state is not None), enable_grad():
+            if ctx.random_state is not None:
+                set_rng_state(ctx.random_state)
             made = ctx.run_function(*args)
         results = [made] if isinstance(made, Tensor) else list(made)
         pairs = [

@@ -115,6 +115,15 @@ def test_a_function_is_computed_again() -> None:
     assert x.grad.tolist() == [3, 3]
 
 
+def test_random_numbers_are_the_same_when_computed_again() -> None:
+    x = torch.ones(64, requires_grad=True)
+    made = CheckpointFunction.apply(lambda a: torch.dropout(a, 0.5, True), True, x)
+    state = torch.get_rng_state()
+    made.sum().backward()
+    assert x.grad.tolist() == made.tolist()
+    assert torch.equal(torch.get_rng_state(), state)
+
+
 class _Net(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from ...ops.eager.namespace import get_rng_state, set_rng_state
+from ...random import fork_rng
 from ..modules.module import Module
 
 __all__ = ["skip_init"]
@@ -20,8 +20,5 @@ def skip_init(module_cls: type[Module], *args: object, **kwargs: object) -> Modu
         raise RuntimeError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
         raise RuntimeError("Module must support a 'device' arg to skip initialization")
-    before = get_rng_state()
-    try:
+    with fork_rng():
         return module_cls(*args, **kwargs)
-    finally:
-        set_rng_state(before)
