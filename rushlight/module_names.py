@@ -70,11 +70,15 @@ def _value(module: str, name: str) -> Any:
     raise AttributeError(f"module '{module}' has no attribute '{name}'")
 
 
-def names_of(module: str) -> Callable[[str], Any]:
-    """The `__getattr__` of a module: its names in the list, and modules below it."""
+def names_of(module: str, *later: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module: its names in the list, and modules below it.
+
+    Args:
+        later: modules below it that have files, and are imported when they are first named.
+    """
 
     def look_up(name: str) -> object:
-        value = _value(module, name)
+        value = import_module(f"{module}.{name}") if name in later else _value(module, name)
         vars(import_module(module))[name] = value
         return value
 

@@ -146,4 +146,4 @@ def _stack(tensors: list[Tensor]) -> Tensor:
     return joined
 
 
-__getattr__ = names_of(__name__)
+__getattr__ = names_of(__name__, "forward_ad", "grad_mode")

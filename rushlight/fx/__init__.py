@@ -7,9 +7,6 @@ print(traced.code)                            # the Python code made of them
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
 from ..module_names import names_of
 from ._symbolic_trace import PH as PH
 from ._symbolic_trace import ProxyableClassMeta as ProxyableClassMeta
@@ -37,10 +34,7 @@ __all__ = [
     "wrap",
 ]
 
-_LATER = ("annotate", "config", "experimental", "operator_schemas", "passes", "tensor_type")
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return import_module(f".{name}", __name__)
-    return names_of(__name__)(name)
+__getattr__ = names_of(
+    __name__,
+    *("annotate", "config", "experimental", "operator_schemas", "passes", "tensor_type"),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
 from .._C.tracing import _get_tracing_state
 from ..frontend.exceptions import ScriptError as Error
@@ -133,9 +133,4 @@ register_special(isinstance, SpecialForm("isinstance"))
 register_special(fork, SpecialForm("fork"))
 register_special(wait, SpecialForm("wait"))
 
-
-def __getattr__(name: str) -> Any:
-    """The lite interpreter is imported when it is first named: most programs never do."""
-    if name == "mobile":
-        return import_module(f"{__name__}.mobile")
-    return names_of(__name__)(name)
+__getattr__ = names_of(__name__, "mobile")  # the lite interpreter, which most programs never name

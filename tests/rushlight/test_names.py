@@ -23,6 +23,20 @@ def test_the_page_of_names_is_up_to_date() -> None:
     assert done.stdout.decode("utf-8").split("\n") == page.split("\n"), "run tools/make_coverage.py"
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("autograd.forward_ad.make_dual", "autograd.grad_mode.no_grad", "nn.grad.conv2d_input"),
+        *("nn.parallel.replicate", "nn.DataParallel", "utils.backcompat.keepdim_warning"),
+        *("utils.data.distributed.DistributedSampler", "utils.data.DistributedSampler"),
+    ],
+)
+def test_modules_below_are_there_without_an_import_of_theirs(path: str) -> None:
+    program = f"import rushlight; rushlight.{path}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert not done.stderr
+
+
 def test_refused_names_exist_and_say_why() -> None:
     for name, rule in names_in("rushlight").items():
         stands = getattr(torch, name)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
 from ...module_names import names_of
 from .dataloader import DataLoader, default_collate, default_convert, get_worker_info
 from .dataset import (
@@ -47,8 +44,4 @@ __all__ = [
     "random_split",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name == "DistributedSampler":  # which few programs need, and brings `torch.distributed`
-        return import_module(".distributed", __name__).DistributedSampler
-    return names_of(__name__)(name)
+__getattr__ = names_of(__name__, "distributed")  # which brings `torch.distributed`
