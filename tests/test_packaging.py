@@ -37,6 +37,15 @@ def test_importing_leaves_heavy_libraries_alone() -> None:
     assert run(code) == "[]"
 
 
+def test_layers_are_imported_without_compiler_and_other_processes() -> None:
+    names = "rushlight.jit rushlight.interpreter rushlight.distributed rushlight.sparse"
+    code = (
+        "import rushlight.nn, rushlight.optim, rushlight.utils.data, sys; "
+        f"print([n for n in '{names}'.split() if n in sys.modules])"
+    )
+    assert run(code) == "[]"
+
+
 def test_archives_are_read_without_the_pickle_module() -> None:
     for file in (ROOT / "serialization").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

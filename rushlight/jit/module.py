@@ -140,6 +140,7 @@ class ScriptModule(Module, metaclass=ScriptMeta):
     """
 
     _compiled = True
+    _not_stateless = "Jitted modules"
     _script_methods: ClassVar[dict[str, Any]]
     forward: Any = _Forward()
 

@@ -86,6 +86,8 @@ class Module(Members, Conversions):
     """Whether `__init__` hands its arguments on to the next class, for multiple inheritance."""
 
     _version: ClassVar[int] = 1
+    _not_stateless: ClassVar[str] = ""
+    """What modules are called that cannot be called with other tensors than their own."""
 
     training: bool
     _parameters: dict[str, Parameter | None]

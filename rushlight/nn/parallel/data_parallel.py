@@ -17,6 +17,8 @@ class DataParallel(Module):
         device_ids, output_device, dim: of GPUs; taken, and without meaning.
     """
 
+    _not_stateless = "nn.DataParallel module"
+
     def __init__(
         self, module: Module, device_ids: object = None, output_device: object = None, dim: int = 0
     ) -> None:

@@ -8,11 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ...jit.module import ScriptModule
 from ...ops.tensors.tensor import Tensor
 from ...ops.tensors.tracing import current_tracer
 from ..modules.module import Module
-from ..parallel.data_parallel import DataParallel
 from ._named_member_accessor import swap_tensors
 
 __all__ = ["call_with", "functional_call"]
@@ -127,10 +125,9 @@ def call_with(
         TypeError, AttributeError: a name leads to no tensor.
     """
     given = _together(parameter_and_buffer_dicts)
-    if current_tracer() is not None or isinstance(module, ScriptModule):
-        raise RuntimeError("The stateless API can't be used with Jitted modules")
-    if isinstance(module, DataParallel):
-        raise RuntimeError("The stateless API can't be used with nn.DataParallel module")
+    kind = "Jitted modules" if current_tracer() is not None else module._not_stateless
+    if kind:
+        raise RuntimeError(f"The stateless API can't be used with {kind}")
     positional = args if isinstance(args, tuple) else () if args is None else (args,)
     with _exchanged(module, given, tie_weights, strict):
         return module(*positional, **(kwargs or {}))
