@@ -21,6 +21,7 @@ from ..ops.sparse_tensors.structure import mask as _mask
 from ..ops.sparse_tensors.tensors import is_sparse as _is_sparse
 from ..ops.tensors.tensor import Tensor
 from .creation import sparse_coo_tensor as _sparse_coo_tensor
+from .legacy_tensors import SPARSE_CLASSES
 
 __all__ = [
     "addmm",
@@ -153,13 +154,5 @@ def as_sparse_gradcheck(gradcheck: F) -> F:
     return gradcheck
 
 
-_listed = names_of(__name__)
-
-
-def __getattr__(name: str) -> object:
-    if name.endswith("Tensor"):
-        from ..legacy_tensors import SPARSE_CLASSES
-
-        if name in SPARSE_CLASSES:
-            return SPARSE_CLASSES[name]
-    return _listed(name)
+globals().update(SPARSE_CLASSES)
+__getattr__ = names_of(__name__)
