@@ -193,9 +193,9 @@ def _foreach(name: str) -> object:
     return import_module(".foreach", _NAME).foreach_function(name)
 
 
-def _refused(name: str) -> object:
-    """What stands for a name that exists in torch and is refused here."""
-    return import_module(".module_names", _NAME).refused(name)
+def _listed(name: str) -> object:
+    """What stands for a name of torch that is kept elsewhere, or refused; None for others."""
+    return import_module(".module_names", _NAME).listed(name)
 
 
 def _unknown(name: str) -> AttributeError:
@@ -207,14 +207,14 @@ def _unknown(name: str) -> AttributeError:
 
 
 class _Finder:
-    """Finds modules of torch that are nothing but names (see `module_names`)."""
+    """Finds modules of torch that are nothing but names (see `made_modules`)."""
 
     @staticmethod
     def find_spec(fullname: str, path: object, target: object = None) -> object:
-        """What `module_names.Finder` knows of a module of ours that has no file."""
-        if not fullname.startswith(f"{_NAME}.") or fullname == f"{_NAME}.module_names":
+        """How a module of ours that has no file is made; None for other modules."""
+        if not fullname.startswith(f"{_NAME}."):
             return None
-        return import_module(".module_names", _NAME).Finder().find_spec(fullname, path, target)
+        return import_module(".made_modules", _NAME).spec_of(fullname)
 
 
 sys.meta_path.append(_Finder)
@@ -229,7 +229,7 @@ def __getattr__(name: str) -> Any:
         value: object = getattr(import_module(_ELSEWHERE[name], _NAME), name)
     elif not name.startswith("__") and name in _public_names():
         value = _public_names()[name]
-    elif (made := _foreach(name) if name.startswith("_") else _refused(name)) is not None:
+    elif (made := _foreach(name) if name.startswith("_") else _listed(name)) is not None:
         value = made
     else:
         raise _unknown(name)
