@@ -70,11 +70,6 @@ class compiling:
         self._frame = frame
         self._token = _running.set(self)
 
-    def _end(self) -> None:
-        self._frame = None
-        if self._token is not None:
-            _running.reset(self._token)
-
     def _is_above(self, frame: FrameType | None) -> bool:
         """Whether the block still runs: an interrupt can come before its end is noted."""
         while frame is not None:
@@ -91,7 +86,8 @@ class compiling:
     ) -> None:
         if self._token is None:
             return
-        self._end()
+        self._frame = None
+        _running.reset(self._token)
         if error is None:
             _report(self._compilation)
 
@@ -101,7 +97,7 @@ class GivenUp(Exception):
 
 
 class _Attempt(Compilation):
-    """A compilation that is given up at the first error."""
+    """A compilation that is given up at the first error, and so has nothing to report."""
 
     def add(self, diagnostic: Diagnostic) -> None:
         if diagnostic.severity != "warning":
@@ -109,7 +105,7 @@ class _Attempt(Compilation):
 
 
 class trying(compiling):
-    """A context of a new compilation that reports nothing.
+    """A context of a new compilation.
 
     Its first error ends it with `GivenUp`; definitions under way are then as if not begun.
     """
@@ -119,14 +115,6 @@ class trying(compiling):
     def __enter__(self) -> Compilation:
         self._begin(_Attempt(), sys._getframe(1))
         return self._compilation
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._end()
 
 
 def _report(collector: Collector) -> None:
