@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, Final, NoReturn
 
-from .ops.memory.dtype import DTYPES, DType
-from .storage import StorageClass
+from . import storage as storages
+from .legacy_tensors import TENSOR_CLASSES
+from .ops.memory.dtype import DType
 
 __all__ = [
     *("SourceChangeWarning", "StorageType", "check_module_version_greater_or_equal"),
@@ -34,10 +35,8 @@ class StorageType:
     """
 
     def __init__(self, name: str) -> None:
-        from . import storage
-
-        found = getattr(storage, name, None)
-        if not isinstance(found, StorageClass):
+        found = getattr(storages, name, None)
+        if not isinstance(found, storages.StorageClass):
             raise KeyError(f'pickle storage type "{name}" is not recognized')
         self._dtype = found.dtype
 
@@ -57,25 +56,12 @@ def location_tag(storage: Any) -> str:
 
 def normalize_storage_type(storage_type: Any) -> Any:
     """The class of a storage in `torch` by a class of that name on any device."""
-    from . import storage
-
-    return getattr(storage, storage_type.__name__)
+    return getattr(storages, storage_type.__name__)
 
 
 def storage_to_tensor_type(storage: Any) -> Any:
     """The old class of tensors over a storage: `torch.FloatTensor`."""
-    from . import legacy_tensors
-
-    short = {dtype: name for name, dtype in _SHORT.items()}[storage.dtype]
-    return getattr(legacy_tensors, f"{short}Tensor")
-
-
-_SHORT: Final = {
-    **{"Float": DTYPES["float32"], "Double": DTYPES["float64"], "Half": DTYPES["float16"]},
-    **{"BFloat16": DTYPES["bfloat16"], "Byte": DTYPES["uint8"], "Char": DTYPES["int8"]},
-    **{"Short": DTYPES["int16"], "Int": DTYPES["int32"], "Long": DTYPES["int64"]},
-    "Bool": DTYPES["bool"],
-}
+    return {cls.dtype: cls for cls in TENSOR_CLASSES.values()}[storage.dtype]
 
 
 def check_module_version_greater_or_equal(
