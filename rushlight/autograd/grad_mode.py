@@ -34,12 +34,7 @@ class enforce_grad_layout_policy:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        trace: TracebackType | None = None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         return None
 
 

@@ -60,8 +60,8 @@ def sdp_kernel(
 ) -> Iterator[None]:
     """A block in which some kernels of attention may be taken."""
     before = dict(_CHOSEN)
-    _CHOSEN.update(flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient)
-    _CHOSEN["cudnn"] = enable_cudnn
+    _CHOSEN.update(flash=enable_flash, math=enable_math)
+    _CHOSEN.update(mem_efficient=enable_mem_efficient, cudnn=enable_cudnn)
     try:
         yield
     finally:
