@@ -53,11 +53,11 @@ ALLOWED = (
     # kinds and printed texts
     "interpreter/plans/chains.py: _JOINING",  # formulas of kernels
     "ir/kinds.py: _KINDS",
-    # what passes and tracing rewrite
+    # what passes, modes and tracing rewrite
+    "ops/table/second_names.py: _PAIRS",
     "ir/passes/arithmetic.py: NEUTRAL",
     "ir/passes/constant_propagation.py: _COMPARISONS",
     "ir/passes/fold_frozen.py: _CONVOLUTIONS",
-    "ir/passes/normalize.py: _RENAMED",
     "ir/trace_arguments.py: _CHANGES DECOMPOSED",
     "ir/tracing.py: _READERS",
 )

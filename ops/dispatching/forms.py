@@ -14,6 +14,7 @@ from typing import Any, Final
 from ..eager.dispatch import eager_function
 from ..eager.open_operators import call_kernel
 from ..eager.packets import Namespace
+from ..table.second_names import SECOND_NAMES
 from ..table.table import Operator
 
 __all__ = ["by_schema", "form_of", "instead_of"]
@@ -28,7 +29,7 @@ def instead_of(entry: Operator) -> Form | None:
     found = _FORMS.get(f"{entry.name}.{entry.overload}") or _FORMS.get(entry.name)
     if found is not None:
         return found
-    other = _other_names().get(entry.name)
+    other = SECOND_NAMES.get(entry.name) or _SIGNS.get(entry.name)
     if other is None:
         return None
     function = eager_function(other)
@@ -51,21 +52,9 @@ def by_schema(name: str, *args: Any) -> Any:
     return getattr(getattr(Namespace("aten"), name), overload or "default")(*args)
 
 
-_OTHER_NAMES: Final = """absolute=abs
-arccos=acos arccosh=acosh arcsin=asin arcsinh=asinh arctan=atan
-arctanh=atanh arctan2=atan2 clip=clamp concat=cat concatenate=cat divide=div true_divide=div
-fix=trunc greater=gt greater_equal=ge less=lt less_equal=le multiply=mul negative=neg not_equal=ne
-subtract=sub swapaxes=transpose swapdims=transpose inverse=linalg_inv det=linalg_det
-special_erf=erf special_exp2=exp2 special_expit=sigmoid special_expm1=expm1 special_log1p=log1p
-special_logsumexp=logsumexp special_softmax=softmax special_log_softmax=log_softmax
-special_gammaln=lgamma special_psi=digamma special_digamma=digamma special_sinc=sinc
-linalg_matmul=matmul __and__=bitwise_and __or__=bitwise_or __xor__=bitwise_xor __iand__=bitwise_and_
-__ior__=bitwise_or_ __ixor__=bitwise_xor_"""
-
-
-@cache
-def _other_names() -> dict[str, str]:
-    """Operators under a second name, and the first one."""
-    pairs = [pair.split("=") for pair in _OTHER_NAMES.split()]
-    in_place = [(f"{old}_", f"{new}_") for old, new in pairs if not old.startswith("__")]
-    return {f"aten::{old}": f"aten::{new}" for old, new in (*pairs, *in_place)}
+_SIGNS: Final = {
+    f"aten::__{side}{sign}__": f"aten::bitwise_{sign}{ending}"
+    for side, ending in (("", ""), ("i", "_"))
+    for sign in ("and", "or", "xor")
+}
+"""Operators of Python's signs, and what they are on tensors."""

@@ -17,11 +17,12 @@ from rushlight.ir.passes.constant_pooling import pool_constants
 from rushlight.ir.passes.constant_propagation import propagate_constants
 from rushlight.ir.passes.context import PassContext
 from rushlight.ir.passes.dead_code import eliminate_dead_code
-from rushlight.ir.passes.normalize import ALIASES, normalize
+from rushlight.ir.passes.normalize import normalize
 from rushlight.ir.passes.outputs import canonicalize_outputs
 from rushlight.ir.passes.peephole import peephole
 from rushlight.ir.passes.tuples import remove_tuples
 from rushlight.ir.verify import verify
+from rushlight.ops.table.second_names import SECOND_NAMES
 from rushlight.ops.table.table import TABLE
 
 Run = Callable[[Graph, PassContext], bool]
@@ -210,7 +211,7 @@ def test_aliases_get_one_name() -> None:
 
 
 def test_aliases_do_not_chain() -> None:
-    assert not ALIASES.keys() & set(ALIASES.values())
+    assert not SECOND_NAMES.keys() & set(SECOND_NAMES.values())
 
 
 def test_outputs_come_in_order_of_use() -> None:
