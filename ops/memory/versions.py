@@ -20,14 +20,10 @@ the count of all writes at the last one].  Memory never written has no entry."""
 _CLOCK: Final = count(1)
 
 
-class _Apart:
-    """Memory of an array that is counted by what is seen through this, not by the array."""
+class _Apart(np.ndarray[Any, Any]):
+    """A view behind which writes are counted for themselves."""
 
-    __slots__ = ("__array_interface__", "base")
-
-    def __init__(self, base: Array) -> None:
-        self.base = base
-        self.__array_interface__ = base.__array_interface__
+    __slots__ = ()
 
 
 def counted_apart(array: Array) -> Array:
@@ -37,8 +33,8 @@ def counted_apart(array: Array) -> Array:
     """
     if type(array) is not np.ndarray:
         return array.view()
-    found = np.asarray(_Apart(array))
-    return found if found.dtype is array.dtype else found.view(array.dtype)
+    # Two: a view of a view gets that one's base where it is of the new view's own class.
+    return array.view(_Apart).view(_Apart).view(np.ndarray)
 
 
 def owner_of(array: Array) -> Array:

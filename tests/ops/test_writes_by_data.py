@@ -37,3 +37,8 @@ def test_both_count_for_themselves_and_their_views(dtype: str) -> None:
     assert (x._version, data._version) == (2, 1)
     assert data.tolist() == [0.0] * 4
     assert data.is_set_to(x)
+
+
+@pytest.mark.parametrize("sizes", [(1, 3), (0, 3)])
+def test_strides_stay(sizes: tuple[int, int]) -> None:
+    assert torch.empty_strided(sizes, (7, 1)).data.stride() == (7, 1)
