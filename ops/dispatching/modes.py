@@ -50,14 +50,13 @@ class Modes(threading.local):
         assert ARMED.installed is not None
         ARMED.installed(True)
         self.stack.append(mode)
-        STATE.below = self
+        self._tell()
 
     def pop(self) -> Any:
         """Leave the last one."""
         assert ARMED.installed is not None
         mode = self.stack.pop()
-        if not self.stack:
-            STATE.below = None
+        self._tell()
         ARMED.installed(False)
         return mode
 
@@ -66,17 +65,21 @@ class Modes(threading.local):
         """A block without the last modes, which are given."""
         kept = self.stack[len(self.stack) - count :]
         del self.stack[len(self.stack) - count :]
+        self._tell()
         try:
             yield kept
         finally:
             self.stack.extend(kept)
+            self._tell()
+
+    def _tell(self) -> None:
+        """Have eager calls come here while there is a mode."""
+        STATE.below = self if self.stack else None
 
     # -- what eager calls ask
 
     def call(self, function: EagerFunction, args: tuple[object, ...], kwargs: Any) -> Any:
         """The call of an eager function."""
-        if not self.stack:
-            return function.choose(args, kwargs, run_plainly)
         try:
             return function.choose(args, kwargs, self.running(run_plainly, by_choice=True))
         except Elsewhere as place:
@@ -110,7 +113,7 @@ class Modes(threading.local):
 
         Of those that are chosen `by_choice` torch runs some as others.
         """
-        if not self.stack or not _gives_tensors(entry):
+        if not _gives_tensors(entry):
             return plainly(entry, values, handles)
         known: dict[int, Tensor] = {}
         note_handles(handles, known)
@@ -154,7 +157,7 @@ class Modes(threading.local):
 def _watched(entry: Operator, modes: Modes) -> Operator:
     """The operator with a forward that asks the modes of this thread."""
     made = copy(entry)
-    made.is_watched = True
+    made.unwatched = entry
     made.forward = lambda *values: modes.through(entry, values)
     return made
 

@@ -35,7 +35,7 @@ def run(
     `forward` stands for the operator's own.
     """
     if any_requires_grad(handles) and is_grad_enabled():
-        return tape().taped(entry, values, handles, entry.is_watched)
+        return tape().taped(entry, values, handles, entry.unwatched is not None)
     state = enter(QUIET)
     try:
         result = (forward or entry.forward)(*values)

@@ -217,8 +217,8 @@ class Bound:
 
 @cache
 def bound_row(entry: Operator) -> Bound:
-    """The row of an overload, bound to it."""
-    return Bound(entry, _find(entry))
+    """The row of an overload, bound to it; nodes may outlive the mode that watches its calls."""
+    return Bound(entry, _find(entry)) if entry.unwatched is None else bound_row(entry.unwatched)
 
 
 @cache

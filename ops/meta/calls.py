@@ -84,7 +84,7 @@ def _check_places(entry: Operator, given: list[Tensor], device: Device | None) -
 def _run(entry: Operator, values: list[object], handles: Sequence[object]) -> object:
     if isinstance(entry, OpenOperator):
         return _as_registered(entry, values)
-    made = entry if entry.is_watched else _of_outcomes(entry)
+    made = entry if entry.unwatched is not None else _of_outcomes(entry)
     if any_requires_grad(handles) and is_grad_enabled():
         return on_meta(tape().taped(made, values, handles, True))
     return on_meta(finish(entry, values, made.forward(*values), handles))

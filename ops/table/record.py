@@ -162,8 +162,9 @@ class Operator:
     instruction: str = ""
     """The instruction of the machine's own that does the same."""
 
-    is_watched: bool = False
-    """Whether its forward asks a mode, which computes with tensors (`ops/dispatching/`)."""
+    unwatched: Operator | None = None
+    """The operator itself, of one whose forward asks a mode, which computes with tensors
+    (`ops/dispatching/`)."""
 
     later: Callable[..., Later | None] | None = None
     """Checks its operands and tells how its result can be computed together with what is done to

@@ -42,6 +42,10 @@ RECORDED: dict[str, tuple[Callable[[], Any], str]] = {
     "power": (lambda: X**2, "pow.Tensor_Scalar"),
     "in place": (lambda: X.clone().add_(1), "clone add_.Tensor"),
     "compare": (lambda: (X > 0) & (X < 1), "gt.Scalar lt.Scalar bitwise_and.Tensor"),
+    "second names": (
+        lambda: torch.special.i0(X).greater(torch.special.erfc(X)),
+        "i0 erfc gt.Tensor",
+    ),
     "matmul": (lambda: X @ X.t(), "t mm"),
     "heads": (lambda: HEADS @ HEADS.mT, "transpose.int expand view expand view bmm _unsafe_view"),
     "attention": (
@@ -81,6 +85,29 @@ def test_layers_and_their_gradients() -> None:
     loss = linear(X).sum()
     assert " mm " in seen(loss.backward)
     torch.testing.assert_close(linear.weight.grad, X.sum(0).expand(2, 4))
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_the_last_mode_is_left_while_it_answers(device: str) -> None:
+    class Sums(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return torch.add(args[0], 1) + func(*args, **(kwargs or {}))
+
+    ones = torch.ones(2, device=device)
+    with Sums():
+        made = ones * 3
+    assert made.shape == (2,)
+    assert device == "meta" or made.tolist() == [5.0, 5.0]
+
+
+def test_gradients_outlive_modes() -> None:
+    x = torch.arange(4.0, requires_grad=True)
+    with Log():
+        total = x.flip(0).roll(1).unfold(0, 2, 1).sum()
+    total.backward()
+    assert x.grad.tolist() == [1.0, 1.0, 2.0, 2.0]
 
 
 class Doubled(TorchDispatchMode):
