@@ -24,13 +24,15 @@ __all__ = [
 ]
 
 
-def _check_layout(layout: Layout | None) -> None:
+def _check(layout: Layout | None, device: Device | str | None = None) -> None:
     if layout is LAYOUTS["jagged"]:
         raise NotImplementedError(
             "torch.nested: the layout torch.jagged is not supported here; torch.strided is"
         )
     if layout not in (None, LAYOUTS["strided"]):
         raise RuntimeError(f"Specified layout is unsupported for nested tensors: {layout}")
+    if device is not None:
+        check_device(Device(device))
 
 
 def _joined(parts: Sequence[Tensor]) -> Any:
@@ -68,9 +70,7 @@ def nested_tensor(
         RuntimeError: parts differ in how many dimensions they have, or another layout.
         NotImplementedError: `torch.jagged`.
     """
-    _check_layout(layout)
-    if device is not None:
-        check_device(Device(device))
+    _check(layout, device)
     if not isinstance(tensor_list, list):
         raise TypeError(
             "Only lists (List[Tensor] and List[List...[Scalar]]) are accepted in nested_tensor"
@@ -102,9 +102,7 @@ def as_nested_tensor(
         RuntimeError: parts differ in how many dimensions they have, or another layout.
         NotImplementedError: `torch.jagged`.
     """
-    _check_layout(layout)
-    if device is not None:
-        check_device(Device(device))
+    _check(layout, device)
     if is_nested(ts):
         if layout is None:
             raise RuntimeError(
@@ -167,7 +165,7 @@ def narrow(
         RuntimeError: another dimension, or no numbers.
         NotImplementedError: `torch.jagged`.
     """
-    _check_layout(layout)
+    _check(layout)
     if not isinstance(start, int) or not isinstance(length, int):
         raise RuntimeError("start and length must be integers for the strided layout NT impl")
     whole = tensor if is_nested(tensor) else of_parts(tensor.unbind(0), tensor.dtype)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ..eager.dispatch import eager_function
 from ..eager.elsewhere import Choose
+from ..memory.dims import wrap_dim
 from ..tensors.tensor import Tensor
 from .tensors import is_nested, of_parts, parts_of
 
@@ -65,7 +66,7 @@ def missing(operator_name: str) -> NotImplementedError:
     )
 
 
-def _on_parts(operator_name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *more: Any) -> Any:
+def _on_parts(operator_name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The operator on each part, with the parts of other nested arguments beside."""
     function = eager_function(operator_name)
     nested = [each for each in (*args, *kwargs.values()) if is_nested(each)]
@@ -75,7 +76,7 @@ def _on_parts(operator_name: str, args: tuple[Any, ...], kwargs: dict[str, Any],
         named = {
             key: parts_of(each)[place] if is_nested(each) else each for key, each in kwargs.items()
         }
-        made.append(function(*row, *more, **named))
+        made.append(function(*row, **named))
     if operator_name.endswith("_"):
         return args[0]
     return of_parts(made) if made else of_parts(made, nested[0].dtype)
@@ -111,13 +112,7 @@ def _check_pair(name: str, one: Any, other: Any) -> None:
 
 def _inner(tensor: Any, dim: int) -> int:
     """A dimension of a nested tensor as one of its parts; -1 for the first."""
-    ndim = tensor.ndim
-    if not -ndim <= dim < ndim:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got "
-            f"{dim})"
-        )
-    return int(dim % ndim - 1)
+    return wrap_dim(dim, tensor.ndim) - 1
 
 
 @form("transpose")
@@ -205,11 +200,10 @@ def reshape(tensor: Any, *size: Any) -> Any:
         raise RuntimeError(
             "view: For now nested view cannot change or infer the implicit batch dimension"
         )
-    kept = len(tensor.__dict__["parts"]) and parts[0].ndim
     made = []
     for part in parts:
         sizes = [
-            part.shape[at] if each == -1 and at < kept else each
+            part.shape[at] if each == -1 and at < part.ndim else each
             for at, each in enumerate(given[1:])
         ]
         made.append(part.reshape(sizes))

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..eager import methods  # noqa: F401  (adds the methods that are called here)
 from ..eager.dispatch import eager_function
+from ..memory.dims import wrap_dim
 from ..memory.dtype import LAYOUTS, get_default_dtype
 from ..memory.errors import OnNested
 from ..tensors import overriding
@@ -87,7 +88,7 @@ class _Nested:
     @property
     def data(self) -> Any:
         """The same elements without gradients."""
-        return of_parts([part.detach() for part in parts_of(self)], self.__dict__["dtype"])
+        return of_parts([part.detach() for part in parts_of(self)], self.dtype)
 
     def size(self, dim: int | None = None) -> Any:
         """The size of a dimension.
@@ -98,13 +99,7 @@ class _Nested:
         """
         if dim is None:
             raise RuntimeError(_NO_SIZES)
-        ndim: int = self.ndim
-        if not -ndim <= dim < ndim:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but "
-                f"got {dim})"
-            )
-        parts, place = parts_of(self), dim % ndim
+        parts, place = parts_of(self), wrap_dim(dim, self.ndim)
         if place == 0:
             return len(parts)
         found = {part.shape[place - 1] for part in parts}
@@ -201,15 +196,15 @@ class _Nested:
         parts_of(self)[first][tuple(rest) if rest else ...] = value
 
     def __copy__(self) -> Any:
-        return of_parts(parts_of(self), self.__dict__["dtype"])
+        return of_parts(parts_of(self), self.dtype)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Any:
         copied = [part.__deepcopy__(memo) for part in parts_of(self)]
-        made = memo[id(self)] = of_parts(copied, self.__dict__["dtype"])
+        made = memo[id(self)] = of_parts(copied, self.dtype)
         return made
 
     def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
-        return of_parts, (list(parts_of(self)), self.__dict__["dtype"])
+        return of_parts, (list(parts_of(self)), self.dtype)
 
     def __repr__(self: Any) -> str:
         inner = ",\n".join(f"  {part!s}".replace("\n", "\n  ") for part in parts_of(self))
