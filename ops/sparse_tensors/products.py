@@ -11,12 +11,13 @@ from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 from .forms import form
 from .parts import Compressed, Coo, flat_places
-from .structure import compress, select, t, to_csr
+from .structure import compress, select, t, to_csr, to_sparse
 from .tensors import is_sparse, of_parts, parts_of
 
-__all__ = ["addmm", "matmul"]
+__all__ = ["addmm", "matmul", "product", "sparse_product"]
 
 _add_at: Callable[..., Tensor] = eager_function("aten::index_add")
+_product: Callable[..., Tensor] = eager_function("aten::matmul")
 _stack: Callable[..., Tensor] = eager_function("aten::stack")
 _select: Callable[..., Tensor] = eager_function("aten::index_select")
 
@@ -58,7 +59,7 @@ def _by_sparse(a: Tensor, b: Tensor) -> Tensor:
     return compress(made) if isinstance(parts_of(a), Compressed) else of_parts(made)
 
 
-@form("aten::mm", "aten::smm", "aten::_sparse_mm", "aten::hspmm")
+@form("aten::mm")
 def mm(a: Tensor, b: Tensor) -> Tensor:
     """The product of two matrices; sparse where both are.
 
@@ -92,6 +93,17 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     return bmm(a, b) if a.ndim == 3 else mm(a, b)
 
 
+def product(a: Tensor, b: Tensor) -> Tensor:
+    """`a @ b`, whether they are sparse or not: `matmul` is called where one is."""
+    return _product(a, b)
+
+
+def sparse_product(a: Tensor, b: Tensor) -> Tensor:
+    """`a @ b` as a tensor that keeps what is not zero."""
+    made = product(a, b)
+    return made if is_sparse(made) else to_sparse(made)
+
+
 @form("aten::linear")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`input @ weight.T + bias`, for matrices."""
@@ -99,7 +111,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return made if bias is None else made + bias
 
 
-@form("aten::addmm", "aten::_sparse_addmm", "aten::sspaddmm")
+@form("aten::addmm", "aten::_sparse_addmm")
 def addmm(tensor: Tensor, a: Tensor, b: Tensor, *, beta: Scalar = 1, alpha: Scalar = 1) -> Tensor:
     """`beta * tensor + alpha * (a @ b)`."""
     made = mm(a, b)

@@ -10,8 +10,7 @@ from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 from .forms import form
 from .parts import Coo
-from .products import matmul
-from .structure import to_sparse
+from .products import sparse_product
 from .tensors import is_sparse, parts_of
 
 __all__ = ["resize", "resize_and_clear", "resize_as", "smm", "sspaddmm"]
@@ -114,8 +113,7 @@ def resize_as(tensor: Tensor, the_template: Tensor) -> Tensor:
 def _product(tensor: Tensor, a: Tensor, b: Tensor) -> Tensor:
     if not is_sparse(tensor):
         raise RuntimeError("tensor.sspaddmm(...) can only be called on sparse tensors")
-    made = matmul(a, b) if is_sparse(a) or is_sparse(b) else a @ b
-    return made if is_sparse(made) else to_sparse(made)
+    return sparse_product(a, b)
 
 
 @form("sparse::smm")

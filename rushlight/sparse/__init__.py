@@ -16,9 +16,8 @@ from ..ops.memory.dtype import DType, Layout, Scalar
 from ..ops.sparse_tensors.arithmetic import softmax as _softmax
 from ..ops.sparse_tensors.arithmetic import total as _total
 from ..ops.sparse_tensors.products import addmm as _addmm
-from ..ops.sparse_tensors.products import matmul as _matmul
+from ..ops.sparse_tensors.products import product as _product
 from ..ops.sparse_tensors.structure import mask as _mask
-from ..ops.sparse_tensors.tensors import is_sparse as _is_sparse
 from ..ops.tensors.tensor import Tensor
 from .creation import sparse_coo_tensor as _sparse_coo_tensor
 from .legacy_tensors import SPARSE_CLASSES
@@ -46,7 +45,7 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
     Raises:
         RuntimeError: no matrices, or sizes that do not meet.
     """
-    return _matmul(mat1, mat2) if _is_sparse(mat1) or _is_sparse(mat2) else mat1 @ mat2
+    return _product(mat1, mat2)
 
 
 def addmm(

@@ -150,7 +150,7 @@ PLACES = re.compile(rf"np\.({'|'.join(REACHES)})\b|\.dot\b| @")
 
 ABOUT_TENSORS = {
     *("dispatching", "distributions", "gradients", "nested_tensors", "nn", "optim", "sparse"),
-    *("lobpcg.py", "resizing.py", "warm_up.py"),
+    *("lobpcg.py", "warm_up.py"),
 }
 
 
