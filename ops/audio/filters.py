@@ -12,8 +12,8 @@ import numpy as np
 
 from ..kernels import family
 from ..memory.dtype import Array, dtype_of
-from ..memory.errors import UnsupportedDtype
 from ..memory.versions import written
+from ..table.refusals import not_implemented
 from .declaring import audio, require, require_contiguous
 
 __all__: list[str] = []
@@ -55,15 +55,8 @@ def _check_filter(inputs: Array, coefficients: Array, outputs: Array) -> None:
         padded_output_waveform=outputs,
     )
     if inputs.dtype not in _FLOATS:
-        raise UnsupportedDtype(
-            f"\"_lfilter_core_loop\" not implemented for '{dtype_of(inputs).scalar_name}'"
-        )
-    for each in (coefficients, outputs):
-        require(
-            each.dtype == inputs.dtype,
-            f"expected scalar type {dtype_of(inputs).scalar_name} but found "
-            f"{dtype_of(each).scalar_name}",
-        )
+        raise not_implemented("_lfilter_core_loop", inputs.dtype)
+    _require_dtype_of(inputs, coefficients, outputs)
     require(inputs.ndim == 3 and outputs.ndim == 3, "waveforms must be 3-D (batch, channel, time)")
     require(
         coefficients.ndim == 2 and coefficients.shape[0] == inputs.shape[1],
@@ -111,17 +104,19 @@ def _check_overdrive(
     waveform: Array, temp: Array, last_in: Array, last_out: Array, output_waveform: Array
 ) -> None:
     if waveform.dtype not in _FLOATS:
-        raise UnsupportedDtype(
-            f"\"overdrive_cpu\" not implemented for '{dtype_of(waveform).scalar_name}'"
-        )
+        raise not_implemented("overdrive_cpu", waveform.dtype)
     require(waveform.ndim == 2, "waveform must be 2-D (channel, time)")
     for name, each in (("temp", temp), ("output_waveform", output_waveform)):
         require(each.shape == waveform.shape, f"{name} must have the shape of waveform")
     for name, each in (("last_in", last_in), ("last_out", last_out)):
         require(each.shape == waveform.shape[:1], f"{name} must be 1-D (channel,)")
-    for each in (temp, last_in, last_out, output_waveform):
+    _require_dtype_of(waveform, temp, last_in, last_out, output_waveform)
+
+
+def _require_dtype_of(first: Array, *others: Array) -> None:
+    for each in others:
         require(
-            each.dtype == waveform.dtype,
-            f"expected scalar type {dtype_of(waveform).scalar_name} but found "
+            each.dtype == first.dtype,
+            f"expected scalar type {dtype_of(first).scalar_name} but found "
             f"{dtype_of(each).scalar_name}",
         )

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from .dtype import Array
-from .storage import strides_of, view_of, with_steps_of_ones
+from .storage import laid_out, strides_of, with_steps_of_ones
 
 __all__ = ["beside", "lies_beside", "strides_beside"]
 
@@ -43,7 +43,7 @@ def _stored(result: Array, steps: Steps) -> Array:
     own = tuple([step * result.itemsize for step in strides_of(result)])
     if result.size < 2 or own == steps:
         return result
-    fresh = view_of(np.empty(result.size, result.dtype), result.shape, steps)
+    fresh = laid_out(result.shape, result.dtype, steps)
     fresh[...] = result
     return fresh
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from ..arithmetic.convert import item
-from ..memory.dtype import Array, DType, dtype_by_number, dtype_of
+from ..memory.dtype import QSCHEMES, Array, DType, dtype_by_number, dtype_of
 from ..memory.errors import OperatorError, UnsupportedOperator, unsupported
 from ..memory.metadata import CHANGEABLE
 from ..shapes.shape import select
@@ -384,16 +384,9 @@ def q_per_channel_axis(self: Array) -> int:
     return axis
 
 
-_SCHEMES: Final = {
-    "per_tensor_affine": 0,
-    "per_channel_affine": 1,
-    "per_channel_affine_float_qparams": 4,
-}
-
-
 @operator("aten::qscheme(Tensor self) -> QScheme", face="method")
 def qscheme(self: Array) -> int:
-    return _SCHEMES[quantizer_of(self, "qscheme").scheme]
+    return QSCHEMES[quantizer_of(self, "qscheme").scheme].number
 
 
 @operator(
