@@ -11,11 +11,14 @@ from contextlib import contextmanager
 from math import prod
 from typing import Final
 
-from .text import INT64, Code, Value
+from .text import Code, Value
 
-__all__ = ["STRIP", "Parts", "parts_of", "strip_count", "strips"]
+__all__ = ["ELEMENTS", "STRIP", "Parts", "parts_of", "strip_count", "strips"]
 
 STRIP: Final = 512
+
+ELEMENTS: Final = {"f4": "float", "f8": "double", "i8": "i64"}
+"""LLVM's words for the dtypes that most of them are written for."""
 
 Parts = tuple[int, int, int]
 
@@ -33,9 +36,8 @@ def strip_count(outer: int, inner: int) -> int:
 @contextmanager
 def strips(code: Code, inner: Value) -> Iterator[tuple[Value, Value, Value]]:
     """Each strip of the kernel's range: the matrix it is in, its first column and the end."""
-    start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
     each = (inner + (STRIP - 1)) / STRIP
-    with code.counted(start, stop) as strip:
+    with code.units() as strip:
         outer = strip / each
         first = (strip - outer * each) * STRIP
         end = first + STRIP

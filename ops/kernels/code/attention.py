@@ -123,8 +123,7 @@ class _Weights:
     def write(self) -> None:
         """All rows of the range."""
         code, count = self.code, self.count
-        start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
-        with code.counted(start, stop) as at:
+        with code.units() as at:
             batch = at / count["rows"]
             row = at - batch * count["rows"]
             outer = batch / count["inner"]

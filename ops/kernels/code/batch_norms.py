@@ -216,7 +216,7 @@ def _moments_text(target: Target) -> str:
         lanes = (first + second) + (third + fourth)
         return code.folded(lanes, lambda one, other: one + other) / count
 
-    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as channel:
+    with code.units() as channel:
         mean = average(channel, None)
         code.store(mean, code.at(code.argument(POINTER, "mean"), channel, DOUBLE))
         spread = average(channel, mean)
@@ -297,7 +297,7 @@ def _gradients_text(target: Target, of_batch: int) -> str:
         planes(channel, add, 2)
         return folded(plain), folded(moved)
 
-    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as channel:
+    with code.units() as channel:
         mean, scale, weight = (
             code.load(DOUBLE, code.at(at[name], channel, DOUBLE))
             for name in ("mean", "scale", "weight")

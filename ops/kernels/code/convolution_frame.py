@@ -82,6 +82,6 @@ class Convolving(ABC):
     def text(self, name: str) -> str:
         """The module of the kernel."""
         code = self.code
-        with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as slot:
+        with code.units() as slot:
             self.work(code.at(self.at["slots"], slot * self.size["slot"], FLOAT))
         return code.kernel(name, [*((POINTER, each) for each in _ARRAYS), *self._words])

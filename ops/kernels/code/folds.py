@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .along import strip_count, strips
+from .along import ELEMENTS, strip_count, strips
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -28,7 +28,6 @@ _PER_THREAD: Final = 1 << 15
 """Elements that are worth another thread."""
 _BESIDE: Final = 4
 """Vectors that are worked on side by side."""
-_ELEMENTS: Final = {"f4": "float", "f8": "double", "i8": "i64"}
 _DTYPES: Final = {"float": np.float32, "double": np.float64, "i64": np.int64}
 _INFINITE: Final = {"float": float("inf"), "double": float("inf"), "i64": 2**63 - 1}
 _ADDED: Final = ("sum", "total", "squares")
@@ -42,7 +41,7 @@ def fold(x: Any, first: int, last: int, operation: str, number: float = 0.0) -> 
     None for dtypes but float32, float64 and int64, and for columns of few neighbours.
     """
     x = x[...]  # which no other thread can change
-    element = _ELEMENTS.get(x.dtype.str[1:])
+    element = ELEMENTS.get(x.dtype.str[1:])
     shape = x.shape
     outer, count, inner = prod(shape[:first]), prod(shape[first:last]), prod(shape[last:])
     if element is None or 1 < inner < LANES or not count:
@@ -172,7 +171,7 @@ class _Fold:
     def rows(self) -> None:
         """Fold each piece."""
         code, each = self.code, self.code.argument(INT64, "each")
-        with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as piece:
+        with code.units() as piece:
             row = piece / each
             begin = (piece - row * each) * PIECE
             left = self.count - begin

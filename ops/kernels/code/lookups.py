@@ -68,12 +68,11 @@ def _summing(mean: bool) -> int:
 
 def _take_rows(target: Target) -> str:
     code = Code(target)
-    start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
     height, width = code.argument(INT64, "height"), code.argument(INT64, "width")
     table, index, out, outside = (
         code.argument(POINTER, name) for name in ("table", "index", "out", "outside")
     )
-    with code.counted(start, stop) as i:
+    with code.units() as i:
         place = code.load(INT64, code.at(index, i, INT64))
         is_there = place.below(height)
         with code.when(is_there):
@@ -94,13 +93,12 @@ def _take_rows(target: Target) -> str:
 
 def _sum_bags(target: Target, mean: bool) -> str:
     code = Code(target)
-    start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
     counts = [(INT64, name) for name in ("height", "width", "count", "bags", "extra")]
     places = [(POINTER, n) for n in ("table", "index", "starts", "out", "bag_of", "sizes", "wrong")]
     height, width, count, bags, extra = (code.argument(*each) for each in counts)
     table, index, starts, out, bag_of, sizes, wrong = (code.argument(*each) for each in places)
     zero = code.constant(INT64, 0)
-    with code.counted(start, stop) as bag:
+    with code.units() as bag:
         first = code.load(INT64, code.at(starts, bag, INT64))
         is_last = (bag + 1).equals(bags)
         is_open = is_last & extra.equals(0)

@@ -75,7 +75,7 @@ def _gradient_text(target: Target) -> str:
     code = Code(target)
     count, size = (code.argument(INT64, name) for name in ("count", "size"))
     grad, places, out = (code.argument(POINTER, name) for name in ("grad", "places", "out"))
-    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as plane:
+    with code.units() as plane:
         first = plane * count
         goal = code.at(out, plane * size, FLOAT)
         with code.counted(first, first + count) as i:
@@ -98,7 +98,7 @@ def _text(target: Target, form: str, with_places: bool) -> str:
     """For the rows made, counted over all planes."""
     code = Code(target)
     pool = _Pool(code, form, with_places)
-    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as row:
+    with code.units() as row:
         pool.row(row)
     names = [*((INT64, name) for name in _COUNTS), *((POINTER, name) for name in _ARRAYS)]
     return code.kernel("max_pool", names)

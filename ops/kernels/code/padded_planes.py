@@ -51,7 +51,7 @@ def _text(target: Target) -> str:
     size = {name: code.argument(INT64, name) for name in (*_COUNTS, *_MADE)}
     x, out = code.argument(POINTER, "x"), code.argument(POINTER, "out")
     zero = code.constant(INT64, 0)
-    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as index:
+    with code.units() as index:
         channel = index / size["made_depth"]
         level = index - channel * size["made_depth"]
         source = level - size["front"]

@@ -99,7 +99,7 @@ def _text(target: Target, form: str) -> str:
     code = Code(target)
     size = {name: code.argument(INT64, name) for name in _COUNTS}
     x, out = code.argument(POINTER, "x"), code.argument(POINTER, "out")
-    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as row:
+    with code.units() as row:
         rest, line = code.split(row, size["lines"])
         outer, inner = code.split(rest, size["inner"])
         far = outer * size["outer_step"] + inner * size["inner_step"] + line * size["line_step"]
@@ -118,7 +118,7 @@ def _rounded_text(target: Target) -> str:
     """For pieces of numbers."""
     code = Code(target)
     size, x, out = code.argument(INT64, "size"), *(code.argument(POINTER, n) for n in ("x", "out"))
-    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as piece:
+    with code.units() as piece:
         first = piece * _PIECE
 
         def visit(places: list[Value], mask: Value | None) -> None:

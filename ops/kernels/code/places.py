@@ -165,11 +165,6 @@ class _Places:
         out = seen > known if self.operation == "max" else seen < known
         return self.code.choose(out | seen.is_nan(), seen, known)
 
-    def rows(self) -> Any:
-        """A loop over the rows of the range."""
-        code = self.code
-        return code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop"))
-
     # ------------------------------------------------------------------ along the last dimension
 
     def line(self, row: Value) -> Value:
@@ -180,7 +175,7 @@ class _Places:
         """Sixteen elements of a row at a time."""
         code, kind = self.code, self.element.of_lanes(LANES)
         wide = _bytes_of(self.element)
-        with self.rows() as row:
+        with code.units() as row:
             source = self.address("x", row * self.size)
             size = code.spread(self.size)
 
@@ -199,7 +194,7 @@ class _Places:
     def combine_last(self) -> None:
         """One element of a row after the other."""
         code = self.code
-        with self.rows() as row, code.counted(self.zero, self.count) as at:
+        with code.units() as row, code.counted(self.zero, self.count) as at:
             place = code.load(INT64, self.address("index", self.line(row) + at))
             is_there = place.below(self.size)
             with code.when(is_there):

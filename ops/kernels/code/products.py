@@ -111,7 +111,7 @@ class _Product:
         code, count, whole = self.code, self.count, dict(self.place)
         strips = (count["columns"] + (width - 1)) / width
         blocks = (count["rows"] + count["block"] - 1) / count["block"]
-        with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as unit:
+        with code.units() as unit:
             line = unit / strips
             batch = line / blocks
             outer = batch / count["inner"]

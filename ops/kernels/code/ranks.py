@@ -6,14 +6,12 @@ Rows are gone through from their first element on, whoever shares the work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final
 
 import numpy as np
 
-from .along import parts_of, strip_count, strips
+from .along import ELEMENTS, parts_of, strip_count, strips
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -30,7 +28,6 @@ _LONG: Final = 1 << 16
 _MOST: Final = 1 << 31
 _NEAR: Final = 8
 """Places that an element is carried past without a branch."""
-_ELEMENTS: Final = {"f4": "float", "f8": "double", "i8": "i64"}
 _INDICES: Final = INT32.of_lanes(LANES)
 
 
@@ -43,7 +40,7 @@ def top(x: Any, k: int, operation: str) -> tuple[Any, Any] | None:
         ValueError: k is not from 1 to the length of a row, or more than `MOST`.
     """
     x = x[...]  # which no other thread can change
-    size, element = x.shape[-1], _ELEMENTS.get(x.dtype.str[1:])
+    size, element = x.shape[-1], ELEMENTS.get(x.dtype.str[1:])
     if not 0 < k <= min(size, MOST):
         raise ValueError(f"there are no {k} of {size}")
     if element is None:
@@ -61,7 +58,7 @@ def extreme(x: Any, axis: int, operation: str) -> tuple[Any, Any] | None:
     The array is contiguous, of float32, float64 or int64; None for others, and for few long rows.
     """
     x = x[...]
-    element = _ELEMENTS.get(x.dtype.str[1:])
+    element = ELEMENTS.get(x.dtype.str[1:])
     size = x.shape[axis]
     if element is None or size >= _MOST or (size >= _LONG and x.size < 4 * size):
         return None
@@ -118,19 +115,12 @@ class _Ranks:
             return before | (one.is_nan() & other.equals(other))
         return before | (other.is_nan() & one.equals(one))
 
-    @contextmanager
-    def units(self) -> Iterator[Value]:
-        """Each row of the range."""
-        code = self.code
-        with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as row:
-            yield row
-
     # ---------------------------------------------------------------------------- the k largest
 
     def top(self) -> None:
         """Keep the first ones in order; what is behind the last of them is passed by in vectors."""
         code, k = self.code, self.code.argument(INT64, "k")
-        with self.units() as row:
+        with code.units() as row:
             line, kept = row * self.size, row * k
             with code.counted(self.zero, k) as at:
                 self._insert(line, kept, at, at)
@@ -197,7 +187,7 @@ class _Ranks:
         """Each lane finds its own, then they are compared."""
         code = self.code
         kind = self.element.of_lanes(LANES)
-        with self.units() as row:
+        with code.units() as row:
             line = row * self.size
             first = code.spread(code.load(self.element, self.address("x", line)))
             state = code.variable(first), code.variable(code.constant(_INDICES, 0))
@@ -226,10 +216,7 @@ class _Ranks:
             values, places = (
                 code.choose(taken, new, old) for new, old in zip(high, low, strict=True)
             )
-        kinds = (self.element, INT32)
-        texts = (f"extractelement {v.kind} {v.name}, i32 0" for v in (values, places))
-        value, place = (code.let(kind, text) for kind, text in zip(kinds, texts, strict=True))
-        return value, place
+        return code.alone(values), code.alone(places)
 
     def _take(
         self,

@@ -63,9 +63,9 @@ def _filter(code: Code, element: Kind) -> None:
     size, channels, order = (code.argument(INT64, name) for name in ("size", "channels", "order"))
     x, by, out = (code.argument(POINTER, name) for name in ("x", "by", "out"))
     zero = code.constant(INT64, 0)
-    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as row:
+    with code.units() as row:
         known = code.at(out, row * (size + order - 1), element)
-        channel = row - row / channels * channels
+        _, channel = code.split(row, channels)
         factors = code.at(by, channel * order, element)
         with code.counted(zero, size) as time:
             sample = code.variable(code.load(element, code.at(x, row * size + time, element)))
@@ -87,7 +87,7 @@ def _overdrive(code: Code, element: Kind) -> None:
         return code.at(code.argument(POINTER, name), index, element)
 
     size = code.argument(INT64, "size")
-    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as row:
+    with code.units() as row:
         last_in = code.variable(code.load(element, place("last_in", row)))
         last_out = code.variable(code.load(element, place("last_out", row)))
         with code.counted(code.constant(INT64, 0), size) as time:

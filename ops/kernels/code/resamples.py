@@ -75,7 +75,7 @@ class _Resample:
     def last(self) -> None:
         """Sixteen sums of a row at a time."""
         code = self.code
-        with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as row:
+        with code.units() as row:
             source = code.at(self.x, row * self.size, FLOAT)
             goal = code.at(self.out, row * self.count, FLOAT)
 

@@ -32,7 +32,6 @@ class _Rows:
     def __init__(self, target: Target, places: tuple[str, ...]) -> None:
         self.code = code = Code(target)
         self.places = places
-        self.start, self.stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
         self.size = code.argument(INT64, "size")
         self.zero = code.constant(INT64, 0)
         self.number = code.argument(DOUBLE, "number")
@@ -44,7 +43,7 @@ class _Rows:
     @contextmanager
     def rows(self) -> Iterator[tuple[Value, Value]]:
         """Each row, and where it begins in x."""
-        with self.code.counted(self.start, self.stop) as row:
+        with self.code.units() as row:
             yield row, self.place("x", row * self.size)
 
     def each(self, visit: Callable[[int, Value, Value | None], None]) -> None:

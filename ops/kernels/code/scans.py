@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .along import STRIP, parts_of, strip_count, strips
+from .along import ELEMENTS, STRIP, parts_of, strip_count, strips
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -26,7 +26,6 @@ _ALONE: Final = 4
 """Fewer rows than that are gone through one by one."""
 _MOST: Final = 1 << 31
 
-_ELEMENTS: Final = {"f4": "float", "f8": "double", "i8": "i64"}
 _WIDE: Final = {"float": "double", "double": "double", "i64": "i64"}
 _ENDS: Final = {"i64": 2**63 - 1, "float": float("inf"), "double": float("inf")}
 
@@ -37,7 +36,7 @@ def running(x: Any, axis: int, operation: str) -> Any | None:
     In its dtype, which is float32, float64 or int64; None for others.
     """
     x = x[...]  # which no other thread can change
-    element = _ELEMENTS.get(x.dtype.str[1:])
+    element = ELEMENTS.get(x.dtype.str[1:])
     if element is None:
         return None
     out = np.empty_like(x)
@@ -48,7 +47,7 @@ def running(x: Any, axis: int, operation: str) -> Any | None:
 def running_extreme(x: Any, axis: int, operation: str) -> tuple[Any, Any] | None:
     """Maxima ("max") or minima ("min") so far and their places, the last ones among equals."""
     x = x[...]
-    element = _ELEMENTS.get(x.dtype.str[1:])
+    element = ELEMENTS.get(x.dtype.str[1:])
     if element is None or x.shape[axis] >= _MOST:
         return None
     out, places = np.empty_like(x), np.empty(x.shape, np.int64)

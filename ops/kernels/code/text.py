@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -291,6 +291,10 @@ class Code:
                 self.shuffled(value, value, range(first, first + half)) for first in (0, half)
             )
             value = combine(low, high)
+        return self.alone(value)
+
+    def alone(self, value: Value) -> Value:
+        """The number that a vector of one holds."""
         text = f"extractelement {value.kind} {value.name}, i32 0"
         return self.let(Kind(value.kind.element), text)
 
@@ -455,6 +459,10 @@ class Code:
         at.set(now + step)
         self.say(f"br label %{label}test")
         self._lines.append(f"{label}end:")
+
+    def units(self) -> AbstractContextManager[Value]:
+        """A loop over the range of a call: from the kernel's argument `start` on, below `stop`."""
+        return self.counted(self.argument(INT64, "start"), self.argument(INT64, "stop"))
 
     @contextmanager
     def handed_out(self, turn: Value, stop: Value) -> Iterator[Value]:
