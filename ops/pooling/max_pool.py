@@ -8,6 +8,7 @@ counts as larger than everything, and the last NaN wins.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import reduce
 from math import prod
 from typing import Any, Final
@@ -18,6 +19,7 @@ from ..kernels import family, is_ready
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
+from ..selection.places import combined_natively
 from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.record import Policy
 from ..table.refusals import Refusal, not_implemented
@@ -207,8 +209,8 @@ _LONGEST: Final = 1 << 10
 
 
 def _natively(input: Array, g: Geometry, with_places: bool) -> Any:
-    """Maxima, and their places if asked for, by kernels: of large planes of float32 in one piece
-    that all windows begin in; else None."""
+    """Maxima, and their places if asked for, by kernels: of planes of float32 in one piece that all
+    windows begin in; else None."""
     if not is_ready(input) or len(g.kernel) > 2 or prod(g.kernel) > _LONGEST:
         return None
     sizes = input.shape[input.ndim - len(g.kernel) :]
@@ -221,12 +223,11 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> Any:
     if kernels is None:
         return None
     x = input[...]  # which no other thread can change
-    lead = (1,) if len(sizes) == 1 else ()
-    if lead:
+    given = [g.kernel, g.stride, g.padding, g.dilation, g.output]
+    if len(sizes) == 1:
         x = x[..., None, :]
-    given = ((*lead, *g.kernel), (*lead, *g.stride), (*lead[1:], *(0,) * len(lead), *g.padding))
-    more = (*lead, *g.dilation), (*lead, *g.output)
-    values, places = kernels.max_pool(x, *given, *more, with_places=with_places)
+        given = [(first, *each) for first, each in zip((1, 1, 0, 1, 1), given, strict=True)]
+    values, places = kernels.max_pool(x, *given, with_places=with_places)
     shape = (*input.shape[: input.ndim - len(sizes)], *g.output)
     return values.reshape(shape), places.reshape(shape) if with_places else places
 
@@ -298,22 +299,20 @@ def max_pool2d_backward(
             code="dtype-mismatch",
         )
     planes, size = prod(self.shape[:-2]), prod(self.shape[-2:])
-    where = settled(indices).reshape(planes, -1)
-    if where.size and not (where.min() >= 0 and where.max() < size):
-        raise IndexOutOfRange("max_pool2d_with_indices_backward: an index leaves its plane")
-    wide = _added_at(grad_output.reshape(planes, -1), where, size, wide_dtype(self.dtype))
+    wide = np.zeros((planes, size), wide_dtype(self.dtype))
+    _add_at(wide, indices.reshape(planes, -1), grad_output.reshape(planes, -1))
     return follow_format(wide.reshape(self.shape).astype(self.dtype, copy=False), self)
 
 
-def _added_at(grad: Array, where: Array, size: int, dtype: Dtype) -> Array:
-    """Rows of so many numbers, to which those of rows of `grad` are added at their places."""
-    kernels = family("max_pools") if is_ready(grad) and where.dtype == _INT64 else None
-    if kernels is not None:
-        made: Array = kernels.gradient(grad[...], where, size)
-        return made
-    made = np.zeros((len(grad), size), dtype)
-    np.add.at(made, (np.arange(len(grad))[:, None], where), grad)
-    return made
+def _add_at(planes: Array, places: Array, numbers: Array) -> None:
+    """Add rows of numbers to planes at their places."""
+    with suppress(IndexOutOfRange):  # nothing is written then
+        if combined_natively(planes, 1, places, numbers, "sum"):
+            return
+    where = settled(places)
+    if where.size and not (where.min() >= 0 and where.max() < planes.shape[1]):
+        raise IndexOutOfRange("max_pool2d_with_indices_backward: an index leaves its plane")
+    np.add.at(planes, (np.arange(len(planes))[:, None], where), numbers)
 
 
 _SETTINGS: Final = (

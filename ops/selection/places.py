@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family
+from ..kernels import family, is_whole
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange
 
@@ -17,19 +17,12 @@ MANY: Final = 16
 """Elements from which writing them one by one is worth native code."""
 
 
-def _is_whole(array: Array) -> bool:
-    return array.flags.c_contiguous and array.flags.aligned
-
-
 def taken_natively(self: Array, axis: int, index: Array) -> Array | None:
     """The elements at places, one for each element of the result or, in a vector, for each slice.
 
     None if this is no work for native code, or if a place is not there.
     """
-    if index.dtype is not _INT64 or not (_is_whole(self) and _is_whole(index)):
-        return None
-    made = self.size // max(1, self.shape[axis]) * index.shape[min(axis, index.ndim - 1)]
-    if not made or not self.size:
+    if index.dtype is not _INT64 or not (is_whole(self) and is_whole(index)):
         return None
     if index.ndim > 1 and not _goes_with(index, self, axis):
         return None

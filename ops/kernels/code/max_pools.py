@@ -17,7 +17,7 @@ from .run import run
 from .target import Target
 from .text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value, Variable
 
-__all__ = ["gradient", "max_pool"]
+__all__ = ["max_pool"]
 
 _LEAST: Final = 1 << 15
 """Numbers looked at that are worth another thread."""
@@ -51,41 +51,6 @@ def max_pool(
         *(max(1, _LEAST // (prod(size) * output[1])), *counts, x, rows, columns, made, places),
     )
     return made, places
-
-
-def gradient(grad: Any, places: Any, size: int) -> Any:
-    """float32 [planes, size]: the numbers of grad [planes, n], each added at its place (int64)."""
-    made = np.zeros((len(grad), size), np.float32)
-    count = grad.shape[1]
-    least = max(1, _LEAST // (count + size))
-    run(
-        kernel("max_pool_gradient", (), _gradient_text),
-        len(grad),
-        least,
-        *(count, size),
-        grad,
-        places,
-        made,
-    )
-    return made
-
-
-def _gradient_text(target: Target) -> str:
-    """For planes."""
-    code = Code(target)
-    count, size = (code.argument(INT64, name) for name in ("count", "size"))
-    grad, places, out = (code.argument(POINTER, name) for name in ("grad", "places", "out"))
-    with code.units() as plane:
-        first = plane * count
-        goal = code.at(out, plane * size, FLOAT)
-        with code.counted(first, first + count) as i:
-            place = code.at(goal, code.load(INT64, code.at(places, i, INT64)), FLOAT)
-            code.store(code.load(FLOAT, place) + code.load(FLOAT, code.at(grad, i, FLOAT)), place)
-    names = [
-        *((INT64, n) for n in ("count", "size")),
-        *((POINTER, n) for n in ("grad", "places", "out")),
-    ]
-    return code.kernel("max_pool_gradient", names)
 
 
 def _begins(output: int, stride: int, pad: int, dilation: int) -> Any:
