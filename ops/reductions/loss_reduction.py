@@ -6,12 +6,12 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family, is_ready
+from ..kernels import is_ready
 from ..memory.dtype import Array, Dtype, default_dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..table.pointwise import as_array, operand
 from ..table.promotion import kind
-from .folding import folded
+from .reduce import mean, total
 
 __all__ = ["MEAN", "NONE", "SUM", "floats", "reduced", "widened"]
 
@@ -32,16 +32,6 @@ def widened(array: Array) -> Array:
     return array
 
 
-def _summed(losses: Array, mean: bool) -> Array | None:
-    """The sum or mean of float32 in one piece by native code; None of others."""
-    arrays = family("arrays") if is_ready(losses) else None
-    total = folded(losses, None, False, "sum") if arrays is not None else None
-    if arrays is None or total is None or not mean:
-        return total
-    found: Array | None = arrays.apply("divide", (total, operand(losses.size, total.dtype)))
-    return found
-
-
 def reduced(losses: object, reduction: int, dtype: Dtype | None = None) -> Array:
     """The losses themselves, their mean or their sum, in `dtype` if given."""
     losses = as_array(losses)
@@ -54,14 +44,13 @@ def reduced(losses: object, reduction: int, dtype: Dtype | None = None) -> Array
         )
     if reduction == SUM and kind(dtype) < 2:
         dtype = np.dtype(np.int64)
-    found = _summed(losses, reduction == MEAN) if reduction != NONE else None
-    if found is not None:
-        losses = found
+    if reduction != NONE and is_ready(losses):
+        losses = mean(losses, None) if reduction == MEAN else total(losses, None)
     elif reduction != NONE:
         wide = widened(losses)
-        total = as_array(np.add.reduce(wide, None))
+        summed = as_array(np.add.reduce(wide, None))
         if reduction == MEAN and wide.size:
-            total = as_array(np.true_divide(total, operand(wide.size, total.dtype)))
-        losses = as_array(wide.mean()) if reduction == MEAN and not wide.size else total
+            summed = as_array(np.true_divide(summed, operand(wide.size, summed.dtype)))
+        losses = as_array(wide.mean()) if reduction == MEAN and not wide.size else summed
     result: Array = losses.astype(dtype, copy=False)
     return result
