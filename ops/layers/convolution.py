@@ -307,8 +307,7 @@ def _convolve(
     if input.dtype is _FLOAT32 is weight.dtype and input.size * weight.size and min(output) > 0:
         made = _filled(_natively(input, weight, bias, output, stride, pads, dilation, groups))
         if made is not None:
-            laid_out = follow_format(made, input)
-            return follow_format(made, weight) if laid_out is made else laid_out
+            return _finish(made, None, input, weight)
     found = _of_halves(input, weight, bias, output, stride, pads, dilation, groups)
     if found is not None:
         return found
@@ -336,9 +335,7 @@ def _of_halves(
     made = _filled(_natively(input, weight, bias, output, stride, pads, dilation, groups))
     if made is None:
         return None
-    result: Array = family("pairs").rounded(made, input.dtype)
-    laid_out = follow_format(result, input)
-    return follow_format(result, weight) if laid_out is result else laid_out
+    return _finish(family("pairs").rounded(made, input.dtype), None, input, weight)
 
 
 def _later(

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...memory.remembered import remembered
 from . import convolution_sums as sums
-from .convolutions import Convolution, Settled, Sums, planned
+from .convolutions import UNFIT, Convolution, Settled, Sums, planned, steps_of
 from .padded_planes import padded_lying
 
 __all__ = ["of_weights"]
@@ -72,10 +72,10 @@ def _settled(
     several = _together(batch, prod(ends), made * inside * prod(size)) if groups == 1 else 1
     depth = several * prod(ends)
     if not fits or x[0] != batch or x[1] % groups or made % groups or depth > _DEEPEST:
-        return Settled(sums, np.zeros(0), 0, 0, 0, None, (), np.zeros(0))
-    space = (1, *x[2:]), ((0, 0), *((p, p) for p in pads))
-    padded = space if any(pads) else None
-    steps: Any = padded_lying((*x[:2], *space[0]), space[1])[1] if padded else _steps(x)
+        return UNFIT
+    shape, around = (*x[:2], 1, *x[2:]), ((0, 0), *((p, p) for p in pads))
+    padded = (shape[2:], around) if any(pads) else None
+    steps = padded_lying(shape, around)[1] if padded else steps_of(shape)
     sample, channel, _, row, column = steps
     blocks = batch // several
     what = Sums(
@@ -87,18 +87,8 @@ def _settled(
     windows = [sample, row * stride[0], column * stride[1]]
     far = several * sample if groups == 1 else inside * channel
     numbers = planned(what, 0, far, windows, (several, *ends))
-    numbers.setflags(write=False)
-    no_bias = np.zeros(blocks * made, np.float32)
-    no_bias.setflags(write=False)
-    found = len(no_bias), prod(what.space)
-    slot = int(numbers[sums.SIZES.index("slot")])
-    return Settled(sums, numbers, len(sums.SIZES), int(numbers[0]), slot, padded, found, no_bias)
-
-
-def _steps(x: Any) -> tuple[int, ...]:
-    """Those of float32 in one piece, with a dimension before rows and columns."""
-    shape = (*x[:2], 1, *x[2:])
-    return tuple(4 * prod(shape[place + 1 :]) for place in range(5))
+    channels = blocks * made
+    return Settled.by(sums, numbers, padded, (channels, prod(what.space)), channels)
 
 
 def _together(batch: int, pixels: int, weights: int) -> int:

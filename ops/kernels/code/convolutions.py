@@ -25,7 +25,10 @@ from .padded_planes import padded_lying, padded_planes
 from .run import run
 from .target import host
 
-__all__ = ["Convolution", "Settled", "Sums", "in_pairs", "planned", "settled", "takes_pairs"]
+__all__ = [
+    *("UNFIT", "Convolution", "Settled", "Sums"),
+    *("in_pairs", "planned", "settled", "steps_of", "takes_pairs"),
+]
 
 F: Final = np.float32
 _ITEM: Final = 1 << 21
@@ -54,6 +57,19 @@ class Settled(NamedTuple):
     @property
     def nbytes(self) -> int:
         return int(self.numbers.nbytes + self.no_bias.nbytes)
+
+    @staticmethod
+    def by(form: Any, numbers: Any, padded: Any, made: tuple[int, ...], channels: int) -> Settled:
+        """One of so many channels whose kernel is given these numbers, which nobody writes to."""
+        numbers.setflags(write=False)
+        no_bias = np.zeros(channels, F)
+        no_bias.setflags(write=False)
+        slot = int(numbers[form.SIZES.index("slot")])
+        return Settled(form, numbers, len(form.SIZES), int(numbers[0]), slot, padded, made, no_bias)
+
+
+UNFIT: Final = Settled(sums, np.zeros(0), 0, 0, 0, None, (), np.zeros(0))
+"""What does not fit together."""
 
 
 @remembered(12 << 20)
@@ -90,25 +106,20 @@ def settled(
     ]
     fits = all(r < n + sum(p) for r, n, p in zip(reach, shape[2:], pads, strict=True))
     if not fits or shape[1] != weight[1] * groups or weight[0] % groups:
-        return Settled(sums, np.zeros(0), 0, 0, 0, None, (), np.zeros(0))
+        return UNFIT
     if weight[0] // groups < _FEW and shape[2] == space[0] == weight[2] == 1:
         before = pads[1][0], pads[2][0]
         form, numbers = strips, _strips_plan(shape, weight, space, stride, before, dilation, groups)
     else:
         if any(map(any, pads)):
             padded = shape[2:], pads
-        seen, steps = padded_lying(shape, pads) if padded else (shape, _strides(shape))
+        seen, steps = padded_lying(shape, pads) if padded else (shape, steps_of(shape))
         numbers = _sums_plan(seen, steps, weight, weights, space, stride, dilation, groups)
-    numbers.setflags(write=False)
-    no_bias = np.zeros(weight[0], F)
-    no_bias.setflags(write=False)
-    slot = int(numbers[form.SIZES.index("slot")])
-    result = (shape[0], weight[0], *output)
-    return Settled(form, numbers, len(form.SIZES), int(numbers[0]), slot, padded, result, no_bias)
+    return Settled.by(form, numbers, padded, (shape[0], weight[0], *output), weight[0])
 
 
-def _strides(shape: Any) -> tuple[int, ...]:
-    """Those of float32 in one piece."""
+def steps_of(shape: Any) -> tuple[int, ...]:
+    """The strides of float32 in one piece."""
     return tuple(4 * prod(shape[place + 1 :]) for place in range(len(shape)))
 
 
