@@ -20,7 +20,7 @@ __all__ = ["dot", "matmul", "of_halves", "tensordot", "wide_matmul"]
 
 _KNOWN: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _HALF: Final = "bfloat16"
-_TURNED: Final = 1 << 15
+_LEAST: Final = 1 << 15
 """Multiplications from which products of bfloat16 are our kernels'."""
 
 
@@ -86,7 +86,7 @@ def wide_matmul(a: Array, b: Array) -> Array:
 def _sums_of_halves(a: Array, b: Array, bias: Array | None) -> Any:
     """`of_halves` in float32."""
     work = a.size * b.shape[-1] if min(a.ndim, b.ndim) > 1 else 0
-    if work < _TURNED or not a.dtype.name == b.dtype.name == _HALF:
+    if work < _LEAST or not a.dtype.name == b.dtype.name == _HALF:
         return None
     native = family("matrices")
     if native is None:

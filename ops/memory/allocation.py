@@ -3,10 +3,9 @@
 Three allocators are counted, where memory is made and not by what operators are called: NumPy's
 (its data-memory handler, which every array keeps: NumPy's C interface, `PyDataMem_SetHandler`),
 Python's for everything larger than 512 bytes (strings, lists, tables of dicts) and Python's arenas
-for what is smaller (`PyMem_SetAllocator`, `PyObject_SetArenaAllocator`).  numba's code takes its
-memory from Python.  Frees may come while an exception is set or the interpreter goes, so the
-functions between are native code (`counting_code.py`), made when a first limit is set and kept for
-ever.
+for what is smaller (`PyMem_SetAllocator`, `PyObject_SetArenaAllocator`).  Frees may come while an
+exception is set or the interpreter goes, so the functions between are native code
+(`counting_code.py`), made when a first limit is set and kept for ever.
 
 They do nothing but look for the thread's ledger; there is one only while it is open.
 Growth is counted: what was there before is not, what is freed is given back.

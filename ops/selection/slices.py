@@ -203,6 +203,7 @@ def index_add_in_place(self: Array, dim: int, index: Array, source: Array, alpha
     scattered = scattered and axis in (0, self.ndim - 1)  # so torch adds these
     told = partial(outside_dimension, axis) if scattered else _not_in_self
     target, key = _slices(self, axis, index, told)
+    # the index, not its copy: kernels that are known beforehand are given operands
     if not combined_natively(target, axis, index.reshape(-1), with_rank(source), "sum"):
         combine_along(target, axis, key[-1], with_rank(source), "sum", True)
     return self
