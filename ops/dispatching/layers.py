@@ -162,11 +162,14 @@ def _dropout(x: Any, p: float, train: bool) -> Any:
 # --------------------------------------------------------------------------- pooling
 
 
-@form_of("max_pool2d", "max_pool3d")
-def _max_pool(x: Any, *options: Any) -> Any:
-    name = f"max_pool{len(options[0])}d_with_indices" if len(options[0]) > 1 else ""
-    name = name or ("max_pool3d_with_indices" if x.dim() == 5 else "max_pool2d_with_indices")
-    return eager_function(f"aten::{name}")(x, *options)[0]
+@form_of("max_pool2d")
+def _max_pool2d(x: Any, *options: Any) -> Any:
+    return aten.max_pool2d_with_indices(x, *options)[0]
+
+
+@form_of("max_pool3d")
+def _max_pool3d(x: Any, *options: Any) -> Any:
+    return aten.max_pool3d_with_indices(x, *options)[0]
 
 
 @form_of("avg_pool1d")

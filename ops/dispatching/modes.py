@@ -18,7 +18,7 @@ from typing import Any, Final
 from ..eager.calls import run as run_plainly
 from ..eager.dispatch import EagerFunction
 from ..eager.elsewhere import Run, elsewhere
-from ..eager.open_operators import OpenOperator, call_kernel, python_values
+from ..eager.open_operators import OpenOperator, call_kernel, machine_value, python_values
 from ..eager.packets import Namespace, Overload
 from ..gradients.bound import lifted, note_handles
 from ..memory.errors import Elsewhere
@@ -198,16 +198,8 @@ def _arguments(entry: Operator, values: Sequence[object], known: dict[int, Tenso
 
 
 def _lowered(entry: Operator, made: Any) -> Any:
-    if isinstance(made, (list, tuple)):
-        parts = [_array_of(each) for each in made]
-        return tuple(parts) if len(entry.signature.returns) > 1 else parts
-    return _array_of(made)
-
-
-def _array_of(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return [_array_of(each) for each in value]
-    return value._array if isinstance(value, Tensor) else value
+    found = machine_value(made)
+    return tuple(found) if type(found) is list and len(entry.signature.returns) > 1 else found
 
 
 modes: Final = Modes()

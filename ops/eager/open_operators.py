@@ -30,7 +30,7 @@ from ..tensors.tracing import paused
 
 __all__ = [
     *("Kernel", "OpenOperator", "below_autograd", "call_kernel", "fallthrough"),
-    "python_values",
+    *("machine_value", "python_values"),
 ]
 
 Kernel = Callable[..., Any]
@@ -186,8 +186,8 @@ class OpenOperator(Operator):
                     f"{self.full_name} gave {found} results where its schema says {expected}: "
                     f"{self.schema}"
                 )
-            return tuple(map(_lowered, result)) if expected else None
-        return _lowered(result)
+            return tuple(map(machine_value, result)) if expected else None
+        return machine_value(result)
 
 
 def call_kernel(entry: Operator, kernel: Kernel, handles: Sequence[Any]) -> Any:
@@ -245,11 +245,12 @@ def _numbered(value: Any) -> object:
     return value if value is None else dtype_by_number(value)
 
 
-def _lowered(value: Any) -> Any:
+def machine_value(value: Any) -> Any:
+    """What Python gave, with arrays in place of tensors and of NumPy's numbers."""
     if isinstance(value, Tensor):
         return value._array
     if isinstance(value, np.generic):
         return np.asarray(value)
     if isinstance(value, (list, tuple)):
-        return [_lowered(each) for each in value]
+        return [machine_value(each) for each in value]
     return value

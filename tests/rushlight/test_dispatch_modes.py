@@ -62,6 +62,7 @@ RECORDED: dict[str, tuple[Callable[[], Any], str]] = {
     "norm": (lambda: F.layer_norm(X, [4]), "native_layer_norm"),
     "pool": (lambda: F.adaptive_avg_pool2d(IMAGES, 1), "mean.dim"),
     "maximum": (lambda: F.max_pool2d(IMAGES, 2), "max_pool2d_with_indices"),
+    "of a volume": (lambda: torch.max_pool3d(IMAGES, [2]), "max_pool3d_with_indices"),
     "dropout": (lambda: F.dropout(X), "empty_like bernoulli_.float div_.Scalar mul.Tensor"),
     "loss": (lambda: F.cross_entropy(X, X.argmax(1)), "argmax _log_softmax nll_loss_forward"),
     "resize": (lambda: F.interpolate(IMAGES, scale_factor=2), "upsample_nearest2d"),
