@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import platform
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import Any
 
+from ..ops.kernels.code.target import about_processor
 from . import amp
 
 __all__ = [
@@ -107,14 +107,11 @@ _WORDS = {"sse3": "pni", "fma3": "fma", "lzcnt": "abm", "bmi": "bmi1", "sha": "s
 
 def get_capabilities() -> dict[str, Any]:
     """What the processor is and can do: `architecture`, `num_logical_cores`, `avx2` and others."""
-    about = Path("/proc/cpuinfo")
-    text = about.read_text(errors="replace") if about.is_file() else ""
-    lines = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
-    flags = set(lines.get("flags", "").replace(":", " ").split())
+    flags = set(about_processor("flags").split())
     known = flags | {flag.replace("avx512", "avx512_", 1).replace("__", "_") for flag in flags}
     return {
         "architecture": platform.machine(),
-        "cpu_name": lines.get("model name", "").strip("\t: "),
+        "cpu_name": about_processor("model name"),
         "num_logical_cores": os.cpu_count() or 1,
         **{name: _WORDS.get(name, name) in known for name in _FLAGS},
     }

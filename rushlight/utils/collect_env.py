@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from .. import version
 from ..module_names import names_of
+from ..ops.kernels.code.target import about_processor
 
 __all__ = ["SystemEnv", "get_env_info", "get_pretty_env_info", "main"]
 
@@ -35,14 +36,7 @@ class SystemEnv(NamedTuple):
 
 
 def _cpu() -> str:
-    model = platform.processor() or platform.machine()
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            named = [line for line in file if line.startswith("model name")]
-    except OSError:  # not a Linux
-        named = []
-    if named:
-        model = named[0].partition(":")[2].strip()
+    model = about_processor("model name") or platform.processor() or platform.machine()
     return f"{model}, {os.cpu_count()} processors"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["Target", "host"]
+__all__ = ["Target", "about_processor", "host"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,6 @@ def host() -> Target:
 
 @cache
 def _first_processor() -> str:
-    """What Linux says of the first of them; nothing elsewhere."""
     try:
         with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as file:
             return file.read(16384).partition("\n\n")[0]
@@ -55,7 +54,8 @@ def _first_processor() -> str:
         return ""
 
 
-def _row(name: str) -> str:
+def about_processor(name: str) -> str:
+    """What Linux says of the first processor under a name ("flags"); nothing elsewhere."""
     for line in _first_processor().splitlines():
         key, _, text = line.partition(":")
         if key.strip() == name:
@@ -64,9 +64,9 @@ def _row(name: str) -> str:
 
 
 def _flags() -> frozenset[str]:
-    return frozenset(_row("flags").split())
+    return frozenset(about_processor("flags").split())
 
 
 def _model() -> str:
-    words = (_row(name) for name in ("cpu family", "model", "model name"))
+    words = (about_processor(name) for name in ("cpu family", "model", "model name"))
     return " ".join(words) if _first_processor() else platform.processor()
