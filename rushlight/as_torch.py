@@ -21,7 +21,7 @@ from importlib import abc, import_module, machinery, metadata
 from os import PathLike
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, Final, cast
+from typing import Any, Final
 
 __all__ = ["StandIn", "as_torch"]
 
@@ -126,10 +126,7 @@ class StandIn(abc.MetaPathFinder):
             return found
         if root == "torch":
             return alias(fullname, f"{_OWN}.{inside}" if inside else _OWN)
-        if root == "functorch":
-            found = vars(import_module(_OWN))["_Functorch"].find_spec(fullname)
-            return cast("machinery.ModuleSpec | None", found)
-        return None
+        return alias(fullname, f"{_OWN}.{fullname}") if root == "functorch" else None
 
     def find_distributions(
         self, context: metadata.DistributionFinder.Context | None = None
