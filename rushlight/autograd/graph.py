@@ -180,13 +180,13 @@ class RemovableHandle:
 
 
 @contextmanager
-def allow_mutation_on_saved_tensors() -> Iterator[object]:
+def allow_mutation_on_saved_tensors() -> Iterator[None]:
     """A block whose tensors may be changed in place though their old values are needed later.
 
     Torch copies a tensor when it is changed; here every tensor that is kept is copied.
     """
-    with saved_tensors_hooks(lambda tensor: tensor.detach().clone(), lambda kept: kept) as hooks:
-        yield hooks
+    with save_on_cpu():
+        yield
 
 
 def region_activation_memory_budget(budget: float) -> NoReturn:

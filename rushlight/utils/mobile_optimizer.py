@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from ..jit.freezing import freeze
+from ..jit.inspection import export_opnames
 from ..jit.module import ScriptModule
 
 __all__ = [
@@ -105,7 +106,7 @@ def _lints(module: Any) -> Iterable[dict[str, str]]:
                 f"Param {name} requires grad, please set torch.no_grad() to reduce memory usage "
                 "and improve computation speed during inference phase.",
             )
-    for name in _operators(module):
+    for name in export_opnames(module):
         if "dropout" in name:
             yield _lint(
                 LintCode.DROPOUT,
@@ -119,9 +120,3 @@ def _lints(module: Any) -> Iterable[dict[str, str]]:
                 "call torch.utils.mobile_optimizer.optimize_for_mobile to drop batch_norm "
                 "operator.",
             )
-
-
-def _operators(module: Any) -> list[str]:
-    from ..jit import export_opnames
-
-    return list(export_opnames(module))
