@@ -69,6 +69,18 @@ def test_other_kinds_of_operands_are_as_before(scripted):
     assert y.grad is not None
 
 
+def known_calls(expression, **given):
+    """A function of the expression that has run often, and the bits of all its calls."""
+    parameters = ", ".join(f"{name}: Tensor" for name in given)
+    text = f"def known({parameters}) -> Tensor:\n    return {expression}\n"
+    known = torch.jit.CompilationUnit(text).known
+    wanted = eval(expression, {"torch": torch, **given})
+    with torch.no_grad():
+        found = {known(*given.values()).numpy().tobytes() for _ in range(100)}
+    assert found == {wanted.numpy().tobytes()}
+    return known, found
+
+
 PREPARED = [
     "torch.softmax(x, -1)",
     "torch.log_softmax(x, 1)",
@@ -86,17 +98,12 @@ PREPARED = [
 
 @pytest.mark.parametrize("expression", PREPARED)
 def test_prepared_operators_give_the_same_bits_in_all_calls(expression):
-    unit = torch.jit.CompilationUnit(
-        f"def known(x: Tensor, y: Tensor, w: Tensor) -> Tensor:\n    return {expression}\n"
-    )
-    given = random(10, 30), random(30, 7, seed=2), random(30, seed=3)
-    wanted = eval(expression, {"torch": torch}, dict(zip("xyw", given, strict=True)))
+    x, y, w = random(10, 30), random(30, 7, seed=2), random(30, seed=3)
+    known, found = known_calls(expression, x=x, y=y, w=w)
     with torch.no_grad():
-        found = {unit.known(*given).numpy().tobytes() for _ in range(100)}
-        assert found == {wanted.numpy().tobytes()}
-        unit.known(random(10, 30, seed=5), *given[1:])
-        assert {unit.known(*given).numpy().tobytes()} == found
-    assert any(warm(unit.known))
+        known(random(10, 30, seed=5), y, w)
+        assert {known(x, y, w).numpy().tobytes()} == found
+    assert any(warm(known))
 
 
 LEARNED = [
@@ -113,16 +120,11 @@ LEARNED = [
 
 @pytest.mark.parametrize("expression", LEARNED)
 def test_losses_and_lookups_give_the_same_bits_in_all_calls(expression):
-    unit = torch.jit.CompilationUnit(
-        f"def known(x: Tensor, z: Tensor, i: Tensor) -> Tensor:\n    return {expression}\n"
-    )
     x, z, i = random(10, 30), random(10, 30, seed=2), torch.arange(10).flip(0) // 2
-    wanted = eval(expression, {"torch": torch, "x": x, "z": z, "i": i})
+    known, _ = known_calls(expression, x=x, z=z, i=i)
     with torch.no_grad():
-        found = {unit.known(x, z, i).numpy().tobytes() for _ in range(100)}
-        assert found == {wanted.numpy().tobytes()}
         if "i)" in expression or "i." in expression:
             i[3] = 30
             with pytest.raises((IndexError, RuntimeError), match="out of"):
-                unit.known(x, z, i)
-    assert any(warm(unit.known))
+                known(x, z, i)
+    assert any(warm(known))
