@@ -188,22 +188,10 @@ def _never(run: object) -> NoReturn:
     raise AssertionError("sparse layouts have forms of their own")
 
 
-def _of_sparse(name: str) -> object:
-    """A method of sparse tensors, which others refuse."""
-
-    def method(self: Tensor) -> NoReturn:
-        raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got Strided")
-
-    method.__name__ = name
-    method.__doc__ = "What sparse tensors have, and this one has not."
-    return method
-
-
 _LAYOUTS: Final = (
     "to_dense to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc "
     "sparse_mask sparse_resize_ sparse_resize_and_clear_ resize_as_sparse_ smm sspaddmm"
 ).split()
-_SPARSE: Final = ("_indices", "_values", "_nnz")
 
 
 def _share_memory(self: Tensor) -> Tensor:
@@ -233,7 +221,6 @@ METHODS: Final[dict[str, Any]] = {
     **{"polygamma": _polygamma},
     **{"nelement": _nelement, "ndimension": _ndimension, "dim_order": _dim_order},
     **{name: _in_layout(name) for name in _LAYOUTS},
-    **{name: _of_sparse(name) for name in _SPARSE},
     **{"share_memory_": _share_memory, "is_shared": _is_shared},
     **{"is_distributed": _is_distributed},
 }

@@ -241,7 +241,10 @@ def _nothing(name: str) -> Callable[[Tensor], None]:
 
 
 _LAYOUTS: Final = {
-    **dict.fromkeys(("is_coalesced", "coalesce", "indices"), "sparse coordinate tensor"),
+    **dict.fromkeys(
+        ("is_coalesced", "coalesce", "indices", "_indices", "_values", "_nnz"),
+        "sparse coordinate tensor",
+    ),
     "values": "sparse tensor",
     **dict.fromkeys(("crow_indices", "col_indices"), "sparse row compressed tensor"),
     **dict.fromkeys(("ccol_indices", "row_indices"), "sparse column compressed tensor"),
