@@ -5,11 +5,11 @@ torch deprecates them and still takes them.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from ..memory.warned import warn_caller
 from ..table.table import TABLE
 from ..tensors.tensor import Tensor
 
@@ -41,10 +41,8 @@ def without_numbers_between(
     named = dict(zip(keywords, numbers, strict=False))
     if named.keys() & kwargs.keys():
         return None
-    warnings.warn(
+    warn_caller(
         f"This overload of {name} is deprecated: pass {' and '.join(named)} by name, behind the "
-        "tensors.",
-        UserWarning,
-        stacklevel=5,
+        "tensors."
     )
     return tensors, {**kwargs, **named}

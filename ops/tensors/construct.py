@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -19,6 +18,7 @@ from ..memory.dtype import (
     place_of,
 )
 from ..memory.storage import borrowed
+from ..memory.warned import warn_caller
 from .overriding import PLAIN, ask, asks
 from .python_data import array_of_data
 from .tensor import Tensor
@@ -70,13 +70,11 @@ def tensor(
         return ask(tensor, (), (data,), given, "torch.tensor")  # type: ignore[no-any-return]
     place = place_of(device)
     if isinstance(data, Tensor):
-        warnings.warn(
+        warn_caller(
             "To copy construct from a tensor, it is recommended to use "
             "sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than "
-            "torch.tensor(sourceTensor).",
-            UserWarning,
-            stacklevel=2,
+            "torch.tensor(sourceTensor)."
         )
     array = array_of_data(data, None if dtype is None else _given("tensor", dtype).numpy)
     if requires_grad and of_numpy(array.dtype).kind not in "fc":

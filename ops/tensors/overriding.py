@@ -7,7 +7,6 @@ whether it may run as it is.  While a mode is entered no type is plain.
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...frontend.port import Port
 from ..memory.dtype import Device, DType, Layout, MemoryFormat
+from ..memory.warned import warn_caller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -248,7 +248,7 @@ def answer(
     for each in asked:
         method = each.__torch_function__
         if getattr(method, "__self__", None) is each:
-            warnings.warn(_PLAIN_METHOD, stacklevel=4)
+            warn_caller(_PLAIN_METHOD)
         made = method(func, types, args, *rest)
         if made is not NotImplemented:
             return made

@@ -36,8 +36,9 @@ def test_asarray_keeps_or_cuts_history() -> None:
 
 def test_numbers_between_tensors() -> None:
     x, two = torch.ones(2, 2), torch.full((2, 2), 2.0)
-    with pytest.warns(UserWarning, match="This overload of addcmul is deprecated"):
+    with pytest.warns(UserWarning, match="This overload of addcmul is deprecated") as told:
         assert torch.addcmul(x, 0.5, two, two).tolist() == [[3, 3], [3, 3]]
+    assert told[0].filename == __file__
     with pytest.warns(UserWarning, match="deprecated"):
         assert x.add(3, two).tolist() == [[7, 7], [7, 7]]
     with pytest.warns(UserWarning, match="deprecated"):
