@@ -48,9 +48,8 @@ def reduced(losses: object, reduction: int, dtype: Dtype | None = None) -> Array
         losses = mean(losses, None) if reduction == MEAN else total(losses, None)
     elif reduction != NONE:
         wide = widened(losses)
-        summed = as_array(np.add.reduce(wide, None))
-        if reduction == MEAN and wide.size:
-            summed = as_array(np.true_divide(summed, operand(wide.size, summed.dtype)))
-        losses = as_array(wide.mean()) if reduction == MEAN and not wide.size else summed
+        losses = as_array(np.add.reduce(wide, None))
+        if reduction == MEAN:
+            losses = as_array(np.true_divide(losses, operand(wide.size, losses.dtype)))
     result: Array = losses.astype(dtype, copy=False)
     return result

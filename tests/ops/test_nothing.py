@@ -29,3 +29,12 @@ def test_slices_of_nothing_that_are_unique(unique: object) -> None:
         unique(torch.empty(0, 3), dim=1)
     with pytest.raises(RuntimeError, match="Number of zero sized dimensions is more than one"):
         unique(torch.empty(0, 0), dim=1)
+
+
+def test_no_losses_have_a_mean_that_is_nan() -> None:
+    functional = torch.nn.functional
+    for loss in (functional.mse_loss, functional.l1_loss, functional.huber_loss):
+        for dtype in (torch.float32, torch.float64, torch.bfloat16):
+            x = torch.zeros(0, dtype=dtype)
+            assert loss(x, x).isnan()
+            assert loss(x, x, reduction="sum") == 0
