@@ -65,3 +65,13 @@ def test_lines_and_gradients() -> None:
     values.sum().backward()
     counts = torch.zeros(4, 3600).scatter_add_(1, places.flatten(2)[0], torch.ones(4, 29 * 29))
     assert torch.equal(planes.grad.reshape(4, 3600), counts)
+
+
+@pytest.mark.parametrize("wrong", [-1, 400])
+def test_gradients_refuse_places_outside_of_their_plane(wrong: int) -> None:
+    x = torch.randn(2, 20, 20)
+    values, places = F.max_pool2d(x, 2, return_indices=True)
+    places[1, 9, 9] = wrong
+    settings = [2, 2], [2, 2], [0, 0], [1, 1], False
+    with pytest.raises(IndexError, match="leaves its plane"):
+        torch.ops.aten.max_pool2d_with_indices_backward(values, x, *settings, places)
