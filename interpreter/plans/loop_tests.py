@@ -13,11 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..code.code import Branch, Region, Repeat, Step
-from ..code.instructions import opcode, row
+from ..code.instructions import row
 
 __all__ = ["loop_test"]
-
-_MOVE = opcode("move")
 
 
 def loop_test(region: Region, position: int) -> tuple[Step, Step] | None:

@@ -307,7 +307,7 @@ class _Writer:
 
     def _freed_by(self, part: Step | Branch | Repeat | None) -> frozenset[str]:
         """The registers that a part of code empties, if that is what it does."""
-        if not isinstance(part, Step) or row(part.instruction).name != "free":
+        if not _is_free(part):
             return frozenset()
         registers = part.instruction[1]
         assert isinstance(registers, tuple)
@@ -563,7 +563,8 @@ _OPERATOR_AT = tuple(1 + entry.kinds.index("O") if "O" in entry.kinds else 0 for
 """Where an instruction's operator is, by opcode; 0 if it has none."""
 
 
-def _is_free(part: Step | Branch | Repeat) -> bool:
+def _is_free(part: Step | Branch | Repeat | None) -> TypeGuard[Step]:
+    """Whether a part of code does nothing but empty registers."""
     return isinstance(part, Step) and row(part.instruction).name == "free"
 
 

@@ -22,7 +22,6 @@ from .reduce import sum_input, sum_over
 
 __all__: list[str] = []
 
-asarray: Final = np.asarray
 _FLOAT64: Final = np.dtype(np.float64)
 _ALL: Final = slice(None)
 

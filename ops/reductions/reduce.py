@@ -33,7 +33,6 @@ __all__ = [
 
 Dims = Sequence[int] | None
 Kernel = Callable[..., Array]
-ndarray: Final = np.ndarray
 asarray: Final = np.asarray
 _BOOL: Final = np.dtype(np.bool_)
 _INT64: Final = np.dtype(np.int64)

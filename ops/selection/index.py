@@ -59,7 +59,6 @@ __all__ = [
 Indices = Sequence[Array | None]
 _INT64: Final = np.dtype(np.int64)
 _UINT64: Final = np.dtype(np.uint64)
-_FLOAT32: Final = np.dtype(np.float32)
 
 # --------------------------------------------------------------------------- index
 

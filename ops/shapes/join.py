@@ -33,7 +33,6 @@ JOINED: Final = OutDtype(
 )
 """What `out=` of joined tensors must be."""
 
-_int64: Final = np.int64
 _array: Final = np.array
 _concatenate: Final = np.concatenate
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-
 from ..arithmetic.convert import truth
 from ..memory.dims import wrap_dim
 from ..memory.dtype import CPU, Array, Device, Dtype, Scalar, dtype_by_number, dtype_of, of_numpy
@@ -19,8 +17,6 @@ from ..table.without_data import always
 from .nested import NestedArray
 
 __all__: list[str] = []
-
-ndarray: Final = np.ndarray
 
 
 @operator("aten::size(Tensor self) -> int[]", face="method", order="int -", of_form=True)

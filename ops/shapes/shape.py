@@ -28,7 +28,6 @@ __all__ = [
     "view",
 ]
 
-ndarray: Final = np.ndarray
 _WHOLE: Final = slice(None)
 
 
