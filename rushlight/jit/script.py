@@ -299,10 +299,12 @@ def _compile_methods(target: ScriptObject, module: Module, done: set[int] | None
     if id(target) in done:
         return
     done.add(id(target))
+    ignored = ignored_attributes(module)
     for name, submodule in module._modules.items():
-        seen = submodule is not None and name not in ignored_attributes(module)
-        inner = target.slots[target.cls.slot(name)] if seen else None
-        if submodule is not None and isinstance(inner, ScriptObject):
+        if submodule is None or name in ignored:
+            continue
+        inner = target.slots[target.cls.slot(name)]
+        if isinstance(inner, ScriptObject):
             _compile_methods(inner, submodule, done)
             _check_interface(name, inner, target.cls.attributes[name].type)
     for getter, setter in target.cls.properties.values():
