@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeAlias
 
 from .ops.eager.dispatch import eager_function
 from .ops.memory.dtype import DType
@@ -16,22 +16,26 @@ __all__ = [
     "quantized_max_pool3d",
 ]
 
+Sizes: TypeAlias = int | Sequence[int]
+"""One for each dimension, or one for all."""
+
 
 def empty_quantized(
     size: Sequence[int],
-    qtensor: Any,
+    qtensor: Tensor,
     *,
     dtype: DType | None = None,
     layout: object = None,
     device: object = None,
     pin_memory: bool | None = None,
     memory_format: object = None,
-) -> Any:
+) -> Tensor:
     """A tensor (size) with the scale and zero point of a quantized one; its values are zeros."""
     zeros = eager_function("aten::zeros")(list(size))
     quantize = eager_function("aten::quantize_per_tensor")
     kind = qtensor.dtype if dtype is None else dtype
-    return quantize(zeros, qtensor.q_scale(), qtensor.q_zero_point(), kind)
+    made: Tensor = quantize(zeros, qtensor.q_scale(), qtensor.q_zero_point(), kind)
+    return made
 
 
 _made = eager_function("aten::_make_per_tensor_quantized_tensor")
@@ -41,11 +45,11 @@ def _pool(dims: int) -> Callable[..., Tensor]:
     pool = eager_function(f"aten::max_pool{dims}d")
 
     def function(
-        input: Any,
-        kernel_size: Any,
-        stride: Any = (),
-        padding: Any = 0,
-        dilation: Any = 1,
+        input: Tensor,
+        kernel_size: Sizes,
+        stride: Sizes = (),
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
         ceil_mode: bool = False,
     ) -> Tensor:
         if not input.is_quantized:

@@ -10,8 +10,10 @@ from types import ModuleType
 from typing import Any, Final, NoReturn
 
 from . import storage as storages
-from .legacy_tensors import TENSOR_CLASSES
+from .legacy_tensors import TENSOR_CLASSES, TensorClass
+from .ops.eager.typed_storage import TypedStorage
 from .ops.memory.dtype import DType
+from .ops.tensors.untyped_storage import Storage
 
 __all__ = [
     *("SourceChangeWarning", "StorageType", "check_module_version_greater_or_equal"),
@@ -49,17 +51,17 @@ class StorageType:
         return f"StorageType(dtype={self.dtype})"
 
 
-def location_tag(storage: Any) -> str:
+def location_tag(storage: TypedStorage | Storage) -> str:
     """The device of a storage, as files name it."""
     return str(storage.device)
 
 
-def normalize_storage_type(storage_type: Any) -> Any:
+def normalize_storage_type(storage_type: type) -> Any:
     """The class of a storage in `torch` by a class of that name on any device."""
     return getattr(storages, storage_type.__name__)
 
 
-def storage_to_tensor_type(storage: Any) -> Any:
+def storage_to_tensor_type(storage: TypedStorage) -> TensorClass:
     """The old class of tensors over a storage: `torch.FloatTensor`."""
     return {cls.dtype: cls for cls in TENSOR_CLASSES.values()}[storage.dtype]
 

@@ -119,20 +119,20 @@ def set_stance(stance: str = "default", **options: object) -> Any:
     return _unchanged()
 
 
-_BACKEND: Final[list[Any]] = ["inductor"]
+_BACKEND: Final[list[object]] = ["inductor"]
 
 
-def get_default_backend() -> Any:
+def get_default_backend() -> object:
     """The compiler that would be taken where none is named."""
     return _BACKEND[0]
 
 
-def set_default_backend(backend: Any) -> None:
+def set_default_backend(backend: object) -> None:
     """Choose it; None for torch's own."""
     _BACKEND[0] = "inductor" if backend is None else backend
 
 
-def nested_compile_region(fn: Any = None, **options: object) -> Any:
+def nested_compile_region(fn: object = None, **options: object) -> Any:
     """The function itself, which is compiled no more once than often."""
     del options
     return _same if fn is None else fn

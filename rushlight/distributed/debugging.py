@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from enum import Enum
-from typing import Any, Final
+from typing import Final
 
 from .groups import DistStoreError, get_rank, get_world_size, is_initialized, new_group
 
@@ -86,7 +86,7 @@ def new_subgroups(
     backend: str | None = None,
     pg_options: object = None,
     group_desc: str | None = None,
-) -> tuple[Any, list[Any]]:
+) -> tuple[object, list[object]]:
     """Groups of a size that all processes fall into, and the one of this process among them.
 
     Raises:
@@ -109,7 +109,7 @@ def new_subgroups_by_enumeration(
     backend: str | None = None,
     pg_options: object = None,
     group_desc: str | None = None,
-) -> tuple[Any, list[Any]]:
+) -> tuple[object, list[object]]:
     """Groups of the processes that are named, and the one of this process among them.
 
     Raises:
@@ -118,7 +118,7 @@ def new_subgroups_by_enumeration(
     del group_desc
     if not ranks_per_subgroup_list:
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
-    mine, made, seen = None, list[Any](), set[int]()
+    mine, made, seen = None, list[object](), set[int]()
     for ranks in ranks_per_subgroup_list:
         subgroup = new_group(ranks, timeout, backend, pg_options)
         made.append(subgroup)
