@@ -94,14 +94,9 @@ def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) ->
             headline=f"`self` is `{dtype_of(self)}` and `mat2` is `{dtype_of(mat2)}`",
             roles={"self": f"is `{dtype_of(self)}`", "mat2": f"is `{dtype_of(mat2)}`"},
         )
-    if (
-        beta == 1 == alpha
-        and self.itemsize > 2
-        and self.dtype.kind == "f"
-        and (self.shape == mat2.shape[1:])
-    ):
-        return products.dot(mat1, mat2, self)
-    if beta == 1 == alpha and self.itemsize == 2 and self.shape == mat2.shape[1:]:
+    if beta == 1 == alpha and self.shape == mat2.shape[1:]:
+        if self.itemsize > 2 and self.dtype.kind == "f":
+            return products.dot(mat1, mat2, self)
         found = products.of_halves(mat1, mat2, self)
         if found is not None:
             return found
