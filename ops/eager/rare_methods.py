@@ -214,11 +214,9 @@ def _typed_storage(self: Tensor) -> TypedStorage:
 
 
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
-    """What a module's parameter becomes when a state is loaded: a copy, or the other tensor."""
-    if assign:
-        return other if type(other) is type(self) else type(self)(other)
-    self.copy_(other)
-    return self
+    """What a module's parameter becomes when a state is loaded: the other's values in its own
+    memory, or (`assign`) the other's memory."""
+    return (other if assign else self.copy_(other)).detach()
 
 
 def _is_zerotensor(self: Tensor) -> bool:

@@ -24,6 +24,7 @@ from ..memory.versions import version_of
 from ..table.grad_mode import RUNNING
 from ..table.layouts import like, strides_like
 from ..tensors.tensor import Tensor
+from .hook_results import all_after, none_after
 
 __all__ = [
     "AccumulateGrad",
@@ -131,14 +132,10 @@ class Node:
         if attached is None:
             return self.apply(grads)
         for hook in attached.before.values():
-            changed = hook(tuple(grads))
-            if changed is not None:
-                grads = list(changed)
+            grads = all_after(hook, grads, hook(tuple(grads)))
         results = self.apply(grads)
         for hook in attached.after.values():
-            changed = hook(tuple(results), tuple(grads))
-            if changed is not None:
-                results = [changed] if isinstance(changed, Tensor) else list(changed)
+            results = all_after(hook, results, hook(tuple(results), tuple(grads)))
         return results
 
     def __repr__(self) -> str:
@@ -213,7 +210,7 @@ class AccumulateGrad(Node):
             self._accumulate(grad)
             if self.attached is not None:
                 for hook in self.attached.accumulated.values():
-                    hook(self.variable)
+                    none_after(hook, self.variable, hook(self.variable))
         return []
 
     def _accumulate(self, grad: Tensor) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from ..table.grad_mode import RUNNING, grad_mode_set
 from ..tensors.tensor import Tensor
 from .autograd import WALKING, Attached, Edge, Grad, Node
+from .hook_results import one_after
 
 __all__ = ["run_backward"]
 
@@ -110,9 +111,8 @@ class _Walk:
             if number < len(grads):
                 for hook in list(hooks.values()):
                     grad = grads[number]
-                    changed = None if grad is None else hook(grad)
-                    if changed is not None:
-                        grads[number] = changed
+                    if grad is not None:
+                        grads[number] = one_after(hook, grad, hook(grad))
         for number, keeper in attached.retained.items():
             tensor = keeper()
             if tensor is not None and number < len(grads) and grads[number] is not None:

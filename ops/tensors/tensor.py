@@ -90,7 +90,7 @@ class Tensor(Differentiable):
         handle = object.__new__(cls)
         handle._array = array
         if requires_grad:
-            handle.requires_grad_(True)
+            Differentiable.requires_grad_(handle, True)
         return handle
 
     if TYPE_CHECKING:  # what is known of it here, and what methods.py adds

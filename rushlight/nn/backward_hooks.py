@@ -40,16 +40,22 @@ _MIXED_GLOBAL = (
     "Please use only one of them."
 )
 
-# Hooks of all modules.
-_before_all: OrderedDict[int, Hook] = OrderedDict()
-_after_all: OrderedDict[int, Hook] = OrderedDict()
-_full_for_all: list[bool] = []
-"""Whether `_after_all` holds full hooks; empty until the first one."""
+_FIRES_EARLY = (
+    "Full backward hook is firing when gradients are computed with respect to module outputs since "
+    "no inputs require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module."
+    "html#torch.nn.Module.register_full_backward_hook for more details."
+)
+
+# Hooks of all modules, by the names that torch has for them in `torch.nn.modules.module`.
+_global_backward_pre_hooks: OrderedDict[int, Hook] = OrderedDict()
+_global_backward_hooks: OrderedDict[int, Hook] = OrderedDict()
+_global_is_full_backward_hook: bool | None = None
+"""Whether `_global_backward_hooks` holds full hooks; None until the first one."""
 
 
 def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
     """Call `hook(module, grad_output)` before the gradients of every module are computed."""
-    return add_hook(_before_all, hook)
+    return add_hook(_global_backward_pre_hooks, hook)
 
 
 def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
@@ -71,10 +77,11 @@ def register_module_backward_hook(hook: Hook) -> RemovableHandle:
 
 
 def _add_for_all(hook: Hook, *, full: bool) -> RemovableHandle:
-    if _full_for_all and _full_for_all[0] is not full:
+    global _global_is_full_backward_hook
+    if _global_is_full_backward_hook not in (None, full):
         raise RuntimeError(_MIXED_GLOBAL)
-    _full_for_all[:] = [full]
-    return add_hook(_after_all, hook)
+    _global_is_full_backward_hook = full
+    return add_hook(_global_backward_hooks, hook)
 
 
 def add_backward_hook(
@@ -93,13 +100,13 @@ def add_backward_hook(
 
 def backward_hooks_exist() -> bool:
     """Whether there is a hook for all modules."""
-    return bool(_before_all or _after_all)
+    return bool(_global_backward_pre_hooks or _global_backward_hooks)
 
 
 def _own_and_global(module: Members, *, full: bool) -> list[Hook]:
     found: list[Hook] = []
-    if _full_for_all == [full]:
-        found += _after_all.values()
+    if _global_is_full_backward_hook is full:
+        found += _global_backward_hooks.values()
     if module._is_full_backward_hook is full:
         found += module._backward_hooks.values()
     return found
@@ -107,7 +114,7 @@ def _own_and_global(module: Members, *, full: bool) -> list[Hook]:
 
 def gradients_of(module: Members) -> ModuleGradients | None:
     """What calls the hooks of one call of the module; None if there are none."""
-    before = [*_before_all.values(), *module._backward_pre_hooks.values()]
+    before = [*_global_backward_pre_hooks.values(), *module._backward_pre_hooks.values()]
     after = _own_and_global(module, full=True)
     return ModuleGradients(module, before, after) if before or after else None
 
@@ -181,9 +188,12 @@ class ModuleGradients:
 
     def _tell_without_arguments(self, seen: Gradients) -> None:
         """No argument has a gradient, so there is nothing to wait for."""
+        if self.after:
+            warnings.warn(_FIRES_EARLY, stacklevel=2)
         for hook in self.after:
-            changed = hook(self.module, (None,) * self._count, seen)
-            if changed is not None and any(grad is not None for grad in changed):
+            said = hook(self.module, (None,) * self._count, seen)
+            nothing = isinstance(said, tuple) and all(grad is None for grad in said)
+            if said is not None and not nothing:
                 raise RuntimeError(
                     "Backward hook for Modules where no input requires gradient should always "
                     "return None or None for all gradients."
@@ -209,13 +219,12 @@ def _changed(seen: Gradients, said: Any, kind: str, what: str) -> Gradients:
     """
     if said is None:
         return seen
-    changed: Gradients = (said,) if isinstance(said, Tensor) else said
-    if len(changed) != len(seen):
+    if len(said) != len(seen):
         raise RuntimeError(
             f"Backward {kind} returned an invalid number of {what}, "
-            f"got {len(changed)}, but expected {len(seen)}"
+            f"got {len(said)}, but expected {len(seen)}"
         )
-    return changed
+    return tuple(said)
 
 
 def _spread(grads: Sequence[Tensor | None], places: Sequence[int], count: int) -> Gradients:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import builtins
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from ..ops.eager.dispatch import eager_function
@@ -32,6 +33,7 @@ class Conversions:
         _buffers: dict[str, Tensor | None]
 
         def parameters(self, recurse: bool = True) -> Iterator[Parameter]: ...
+        def buffers(self, recurse: bool = True) -> Iterator[Tensor]: ...
         def children(self) -> Iterator[Any]: ...
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
@@ -60,7 +62,7 @@ class Conversions:
         for name, parameter in self._parameters.items():
             if parameter is None:
                 continue
-            gradient, changed = parameter.grad, fn(parameter.detach())
+            gradient, changed = parameter.grad, fn(parameter.data)
             moved = changed.is_meta != parameter.is_meta
             if moved or (REPLACEMENT.overwrite and not REPLACEMENT.swap):
                 parameter = self._parameters[name] = Parameter(changed, parameter.requires_grad)
@@ -148,7 +150,9 @@ class Conversions:
         raise AssertionError("Torch not compiled with XPU enabled: rushlight has the CPU only")
 
     def share_memory(self) -> Self:
-        """Nothing: tensors are not shared between processes here."""
+        """Nothing but that parameters without sizes refuse it."""
+        for tensor in chain(self.parameters(), self.buffers()):
+            tensor.share_memory_()
         return self
 
     def compile(self, *args: object, **kwargs: object) -> NoReturn:

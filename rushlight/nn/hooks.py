@@ -38,11 +38,11 @@ class LoadHook:
             self.hook(*args)
 
 
-# Hooks of all modules.
-_before_all: OrderedDict[int, Hook] = OrderedDict()
-_after_all: OrderedDict[int, Hook] = OrderedDict()
-_with_kwargs: OrderedDict[int, bool] = OrderedDict()
-_always_called: OrderedDict[int, bool] = OrderedDict()
+# Hooks of all modules, by the names that torch has for them in `torch.nn.modules.module`.
+_global_forward_pre_hooks: OrderedDict[int, Hook] = OrderedDict()
+_global_forward_hooks: OrderedDict[int, Hook] = OrderedDict()
+_global_forward_hooks_with_kwargs: OrderedDict[int, bool] = OrderedDict()
+_global_forward_hooks_always_called: OrderedDict[int, bool] = OrderedDict()
 
 
 def run_forward(module: Members, args: tuple[object, ...], kwargs: Mapping[str, object]) -> object:
@@ -60,17 +60,17 @@ def run_forward(module: Members, args: tuple[object, ...], kwargs: Mapping[str, 
 
 def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
     """Call `hook(module, args)` before `forward` of every module."""
-    return add_hook(_before_all, hook)
+    return add_hook(_global_forward_pre_hooks, hook)
 
 
 def register_module_forward_hook(
     hook: Hook, *, with_kwargs: bool = False, always_call: bool = False
 ) -> RemovableHandle:
     """Call `hook(module, args, result)` after `forward` of every module."""
-    flags = [_with_kwargs] if with_kwargs else []
+    flags = [_global_forward_hooks_with_kwargs] if with_kwargs else []
     if always_call:
-        flags.append(_always_called)
-    return add_hook(_after_all, hook, *flags)
+        flags.append(_global_forward_hooks_always_called)
+    return add_hook(_global_forward_hooks, hook, *flags)
 
 
 def has_hooks(module: Members) -> bool:
@@ -80,8 +80,8 @@ def has_hooks(module: Members) -> bool:
         or module._forward_pre_hooks
         or module._backward_hooks
         or module._backward_pre_hooks
-        or _before_all
-        or _after_all
+        or _global_forward_pre_hooks
+        or _global_forward_hooks
         or backward_hooks_exist()
     )
 
@@ -109,7 +109,10 @@ def call_with_hooks(module: Members, args: tuple[object, ...], kwargs: dict[str,
         return result
     except Exception:
         for number, hook in _after(module):
-            always = number in module._forward_hooks_always_called or number in _always_called
+            always = (
+                number in module._forward_hooks_always_called
+                or number in _global_forward_hooks_always_called
+            )
             if always and number not in called:
                 try:
                     result = _run_after(module, number, hook, args, kwargs, result)
@@ -125,13 +128,18 @@ _SILENCED = (
 
 
 def _after(module: Members) -> list[tuple[int, Hook]]:
-    return [*_after_all.items(), *module._forward_hooks.items()]
+    return [*_global_forward_hooks.items(), *module._forward_hooks.items()]
+
+
+def _is_always_called(module: Members, number: int) -> bool:
+    own, of_all = module._forward_hooks_always_called, _global_forward_hooks_always_called
+    return number in own or number in of_all
 
 
 def _run_before(
     module: Members, args: tuple[object, ...], kwargs: dict[str, object]
 ) -> tuple[tuple[object, ...], dict[str, object]]:
-    for number, hook in [*_before_all.items(), *module._forward_pre_hooks.items()]:
+    for number, hook in [*_global_forward_pre_hooks.items(), *module._forward_pre_hooks.items()]:
         if number not in module._forward_pre_hooks_with_kwargs:
             changed = hook(module, args)
             if changed is not None:
@@ -154,7 +162,9 @@ def _run_after(
     kwargs: Mapping[str, object],
     result: object,
 ) -> object:
-    with_kwargs = number in module._forward_hooks_with_kwargs or number in _with_kwargs
+    with_kwargs = (
+        number in module._forward_hooks_with_kwargs or number in _global_forward_hooks_with_kwargs
+    )
     given = (args, kwargs) if with_kwargs else (args,)
     changed = hook(module, *given, result)
     return result if changed is None else changed

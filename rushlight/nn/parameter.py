@@ -9,7 +9,14 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import Device, DType
 from ..ops.tensors.tensor import Parameter, Tensor
 
-__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
+__all__ = [
+    "Buffer",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    "is_lazy",
+    "refuse_lazy",
+]
 
 _empty = eager_function("aten::empty")
 
@@ -42,6 +49,17 @@ _NO_SHAPE = (
     "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. "
     "Call `forward` to initialize the parameters before accessing their attributes."
 )
+_NO_MEMORY = (
+    "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the "
+    "parameters before calling `module.share_memory()`."
+)
+_ALLOWED = frozenset(
+    (
+        "__get__ __set__ __hash__ size copy_ is_complex is_floating_point half float double char "
+        "short int long cuda cpu to get_device _has_compatible_shallow_copy_type"
+    ).split()
+)
+"""What can be asked of a tensor without sizes: attributes, and methods of dtype and place."""
 
 
 class UninitializedTensorMixin:
@@ -57,13 +75,14 @@ class UninitializedTensorMixin:
 
     def materialize(
         self,
-        shape: Sequence[int],
+        shape: Sequence[int] | int,
         device: Device | str | None = None,
         dtype: DType | None = None,
     ) -> None:
         """Become a tensor or parameter of these sizes, with memory that is not filled."""
         dtype = self.data.dtype if dtype is None else dtype
-        self.data = _empty(tuple(shape), device=device, dtype=dtype)
+        device = self.data.device if device is None else device
+        self.data = _empty(shape, device=device, dtype=dtype)
         self.__class__ = self.cls_to_become  # type: ignore[assignment]
 
     @property
@@ -74,6 +93,30 @@ class UninitializedTensorMixin:
             RuntimeError: always.
         """
         raise RuntimeError(_NO_SHAPE)
+
+    def share_memory_(self) -> Any:
+        """There is none yet.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError(_NO_MEMORY)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """What a function gives for it: only those of its dtype and place can be asked.
+
+        Raises:
+            ValueError: the function is another one.
+        """
+        if getattr(func, "__name__", "") in _ALLOWED:
+            return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {func}. This error happens when you "
+            f"are using a `LazyModule` or explicitly manipulating `torch.nn.parameter."
+            f"{cls.__name__}` objects. When using LazyModules Call `forward` with a dummy batch to "
+            "initialize the parameters before calling torch functions"
+        )
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -123,3 +166,16 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 def is_lazy(param: object) -> bool:
     """Whether a parameter or buffer has no sizes yet."""
     return isinstance(param, UninitializedTensorMixin)
+
+
+def refuse_lazy(param: object, who: str, what: str) -> None:
+    """See that `who` can do `what` with a parameter.
+
+    Raises:
+        ValueError: it has no sizes yet.
+    """
+    if is_lazy(param):
+        raise ValueError(
+            f"The module passed to `{who}` can't have uninitialized parameters. Make sure to run "
+            f"the dummy forward before applying {what}"
+        )

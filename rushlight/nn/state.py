@@ -6,12 +6,16 @@ the tree.  Keys and error texts are torch's.
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Parameter, Tensor
 from .members import Members
+from .parameter import is_lazy
+from .replacement import REPLACEMENT, exchange
 
 __all__ = [
     "EXTRA_STATE",
@@ -31,6 +35,13 @@ EXTRA_STATE = "_extra_state"
 _HOOK_RESULT = (
     "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
     "values, if incompatible_keys need to be modified, it should be done inplace."
+)
+
+
+_COPIED_TO_META = (
+    "copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, "
+    "which is a no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary "
+    "to their corresponding key in the module instead of copying them in place?)"
 )
 
 
@@ -98,22 +109,11 @@ def load_all(
         raise TypeError(f"Expected state_dict to be dict-like, got {type(given)}.")
     found = IncompatibleKeys([], [])
     errors: list[str] = []
-    state = OrderedDict(given)
-    metadata: Mapping[str, Any] = getattr(given, "_metadata", None) or {}
-
-    def load(module: Members, prefix: str) -> None:
-        local = dict(metadata.get(prefix[:-1], {}))
-        if assign:
-            local["assign_to_params_buffers"] = True
-        module._load_from_state_dict(state, prefix, local, True, *found, errors)
-        for name, child in module._modules.items():
-            if child is not None:
-                load(child, f"{prefix}{name}.")
-        for hook in module._load_state_dict_post_hooks.values():
-            if hook(module, found) is not None:
-                raise AssertionError(_HOOK_RESULT)
-
-    load(module, "")
+    state: Any = OrderedDict(given)
+    metadata = getattr(given, "_metadata", None)
+    if metadata is not None:
+        state._metadata = metadata
+    _load_below(module, state, "", metadata or {}, assign, found, errors)
     if strict:
         words = ("Missing", found.missing_keys), ("Unexpected", found.unexpected_keys)
         errors = [*(_listed(word, keys) for word, keys in words if keys), *errors]
@@ -122,6 +122,30 @@ def load_all(
         name = type(module).__name__
         raise RuntimeError(f"Error(s) in loading state_dict for {name}:\n\t{lines}")
     return found
+
+
+def _load_below(
+    module: Members,
+    state: Mapping[str, object],
+    prefix: str,
+    metadata: Mapping[str, Any],
+    assign: bool,
+    found: IncompatibleKeys,
+    errors: list[str],
+) -> None:
+    """Let a module and those below it take their own; each is given what its prefix begins."""
+    local = dict(metadata.get(prefix[:-1], {}))
+    if assign:
+        local["assign_to_params_buffers"] = True
+    module._load_from_state_dict(state, prefix, local, True, *found, errors)
+    for name, child in module._modules.items():
+        if child is not None:
+            below = f"{prefix}{name}."
+            part = {key: value for key, value in state.items() if key.startswith(below)}
+            _load_below(child, part, below, metadata, assign, found, errors)
+    for hook in module._load_state_dict_post_hooks.values():
+        if hook(module, found) is not None:
+            raise AssertionError(_HOOK_RESULT)
 
 
 def _listed(word: str, keys: list[str]) -> str:
@@ -186,29 +210,54 @@ def _load_tensor(
             f"object from checkpoint but received {type(given)}"
         )
         return
-    if tensor.dim() == 0 and given.dim() == 1:
-        given = given[0]  # written so by versions of torch that had no 0-dim tensors
-    if tensor.shape != given.shape:
-        errors.append(
-            f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, "
-            f"the shape in current model is {tensor.shape}."
-        )
-        return
+    if not is_lazy(tensor):
+        if tensor.dim() == 0 and given.dim() == 1 and given.shape[0] == 1:
+            given = given[0]  # written so by versions of torch that had no 0-dim tensors
+        if tensor.shape != given.shape:
+            errors.append(
+                f"size mismatch for {key}: copying a param with shape {given.shape} from "
+                f"checkpoint, the shape in current model is {tensor.shape}."
+            )
+            return
+    if tensor.is_meta and not given.is_meta and not assign:
+        warnings.warn(f"for {key}: {_COPIED_TO_META}", stacklevel=2)
     try:
-        if assign:
+        if REPLACEMENT.swap:
+            _swap(tensor, given, assign)
+        elif assign:
             setattr(module, name, _like(tensor, given))
         else:
-            tensor.detach().copy_(given)
+            with no_grad():
+                tensor.copy_(given)
     except Exception as error:  # reported with the other keys' faults
+        action = "swapping" if REPLACEMENT.swap else "copying"
         errors.append(
-            f'While copying the parameter named "{key}", whose dimensions in the model are '
+            f'While {action} the parameter named "{key}", whose dimensions in the model are '
             f"{tensor.size()} and whose dimensions in the checkpoint are {given.size()}, "
             f"an exception occurred : {error.args}."
         )
 
 
 def _like(tensor: Tensor, given: Tensor) -> Tensor:
-    """`given` as a parameter, if `tensor` is one."""
-    if isinstance(tensor, Parameter) and not isinstance(given, Parameter):
+    """`given` as a parameter that requires a gradient as `tensor` does, if that is one."""
+    if not isinstance(tensor, Parameter):
+        return given
+    if not isinstance(given, Parameter):
         return Parameter(given, requires_grad=tensor.requires_grad)
-    return given
+    return given.requires_grad_(tensor.requires_grad)
+
+
+def _swap(tensor: Tensor, given: Tensor, assign: bool) -> None:
+    """Let `tensor` be what its class makes of `given`, and stay the same object.
+
+    Raises:
+        RuntimeError: its `module_load` gives back one of the two.
+    """
+    with no_grad():
+        loaded: Any = tensor.module_load(given, assign=assign)
+    if loaded is tensor or loaded is given:
+        raise RuntimeError(
+            "module_load returned one of self or other, please .detach() the result if returning "
+            "one of the inputs in module_load"
+        )
+    exchange(tensor, _like(tensor, loaded))

@@ -60,10 +60,14 @@ def test_values_that_are_no_tensors_have_none_for_a_gradient() -> None:
 def test_without_gradients_of_arguments_the_hook_comes_at_once() -> None:
     layer = nn.Linear(1, 1)
     found = seen_by("register_full_backward_hook", layer)
-    layer(torch.ones(1)).sum().backward()
+    with pytest.warns(UserWarning, match="^Full backward hook is firing when gradients are"):
+        layer(torch.ones(1)).sum().backward()
     assert found[0][1] == (None,)
     layer.register_full_backward_hook(lambda m, into, out: (torch.ones(1),))
-    with pytest.raises(RuntimeError, match="no input requires gradient"):
+    with (
+        pytest.warns(UserWarning, match="^Full backward hook"),
+        pytest.raises(RuntimeError, match="no input requires gradient"),
+    ):
         layer(torch.ones(1)).sum().backward()
 
 
@@ -158,3 +162,56 @@ def test_conversions_may_make_new_parameters() -> None:
         torch.__future__.set_overwrite_module_params_on_conversion(False)
     assert layer.weight is not before
     assert before.dtype == torch.float32
+
+
+def test_the_tables_of_hooks_for_all_modules_can_be_read_and_exchanged() -> None:
+    tables: Any = all_modules
+    before = tables._global_forward_hooks
+    called: list[int] = []
+    all_modules.register_module_forward_hook(lambda *_: called.append(1))
+    assert len(before) == 1
+    tables._global_forward_hooks = type(before)()
+    nn.ReLU()(torch.ones(1))
+    tables._global_forward_hooks = before
+    nn.ReLU()(torch.ones(1))
+    before.clear()
+    assert called == [1]
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (torch.ones(2), "expected tuple, but hook returned 'Tensor'"),
+        ((), r"hook '<lambda>' has returned an incorrect number of values \(got 0, but expected 1"),
+        ((3,), "expected Variable, but hook returned 'int'"),
+        ((torch.ones(3),), "hook '<lambda>' has changed the size of value"),
+        ((torch.ones(2).long(),), r"changed the type of value \(was torch.FloatTensor got torch.L"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["register_hook", "register_prehook"])
+def test_hooks_of_nodes_return_gradients_like_theirs(kind: str, said: Any, message: str) -> None:
+    y = torch.ones(2, requires_grad=True).sigmoid()
+    getattr(y.grad_fn, kind)(lambda *_: said)
+    with pytest.raises((TypeError, RuntimeError), match=message):
+        y.backward(torch.ones(2))
+
+
+def test_hooks_of_tensors_return_gradients_like_theirs() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with (
+        x.register_hook(lambda _: torch.ones(3)),
+        pytest.raises(RuntimeError, match="hook '<lambda>' has changed the size of value"),
+    ):
+        x.sum().backward()
+    with (
+        x.register_post_accumulate_grad_hook(lambda _: torch.ones(2)),
+        pytest.raises(RuntimeError, match=r"Tensor post accumulate grad hooks should return None."),
+    ):
+        x.sum().backward()
+
+
+def test_a_full_hook_returns_a_tuple_of_its_length() -> None:
+    layer = nn.Linear(2, 1)
+    layer.register_full_backward_hook(lambda *_: torch.ones(2, 2))
+    with pytest.raises(RuntimeError, match="got 2, but expected 1"):
+        layer(torch.ones(1, 2, requires_grad=True)).sum().backward()

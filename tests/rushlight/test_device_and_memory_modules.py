@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import rushlight as torch
@@ -49,3 +51,19 @@ def test_typed_storage_is_the_whole_memory() -> None:
 def test_layouts_by_name() -> None:
     assert str(torch.jagged) == "torch.jagged"
     assert torch.strided is torch.ones(1).layout
+
+
+def test_an_engine_of_quantized_operators_is_chosen_among_those_there_are() -> None:
+    settings: Any = torch.backends.quantized
+    assert settings.engine == "x86"
+    settings.engine = "qnnpack"
+    assert settings.engine == "qnnpack"
+    settings.engine = "x86"
+    for name, message in (
+        ("nope", "nope is not a valid value for quantized engine"),
+        ("none", "quantized engine NoQEngine is not supported"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            settings.engine = name
+    with pytest.raises(RuntimeError, match="Assignment not supported"):
+        settings.supported_engines = []

@@ -105,3 +105,25 @@ def test_weights_in_channels_last() -> None:
         (8, 1, 4, 2),
         (16, 8, 4, 2, 1),
     ]
+
+
+def test_checks_of_amounts_have_names_for_methods_of_ones_own() -> None:
+    checks: Any = prune
+    assert checks._compute_nparams_toprune(0.5, 5) == 2
+    assert checks._compute_nparams_toprune(20, 5) == 20
+    with pytest.raises(ValueError, match="smaller than the number of parameters to prune=5"):
+        checks._validate_pruning_amount(20, 5)
+    with pytest.raises(TypeError, match="Invalid type for amount: x"):
+        checks._validate_pruning_amount_init("x")
+    with pytest.raises(IndexError, match="Invalid index 2 for tensor of size"):
+        checks._validate_pruning_dim(torch.ones(1, 2), 2)
+    with pytest.raises(ValueError, match="Structured pruning can only be applied to multidim"):
+        checks._validate_structured_pruning(torch.ones(1))
+    assert checks._compute_norm(torch.ones(2, 4), 2, 0).tolist() == [2, 2]
+
+
+def test_recurrent_layers_have_their_weight_back() -> None:
+    layer: Any = nn.LSTM(1, 1)
+    prune.l1_unstructured(layer, "weight_ih_l0", 0.5)
+    prune.remove(layer, "weight_ih_l0")
+    assert all(isinstance(weight, nn.Parameter) for weight in layer._flat_weights)

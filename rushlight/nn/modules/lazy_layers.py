@@ -88,6 +88,14 @@ class LazyLinear(LazyModuleMixin, Linear):
                 self, weight=(self.out_features, self.in_features), bias=(self.out_features,)
             )
             self.reset_parameters()
+        if self.in_features == 0:  # the weight was loaded
+            given, known = input.shape[-1], self.weight.shape[-1]
+            if given != known:
+                raise AssertionError(
+                    f"The in_features inferred from input: {given} is not equal to in_features "
+                    f"from self.weight: {known}"
+                )
+            self.in_features = known
 
 
 class _LazyConvNd(_LazyConv):

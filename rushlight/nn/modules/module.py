@@ -7,14 +7,17 @@ one of the dicts `_parameters`, `_buffers` and `_modules`, which scripting and s
 from __future__ import annotations
 
 import re
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from itertools import chain
+from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
 from ...frontend.exceptions import trim_traceback
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...ops.tensors.tracing import ACTIVE
+from .. import backward_hooks, hooks
 from .. import state as states
 from ..backward_hooks import add_backward_hook
 from ..backward_hooks import register_module_backward_hook as register_module_backward_hook
@@ -483,3 +486,18 @@ def _wrong(value: object, what: str, name: str, wanted: str) -> str:
 def _indented(text: str) -> str:
     """The text with all lines but the first moved in."""
     return re.sub(r"\n", "\n  ", text)
+
+
+class _HooksOfAll(ModuleType):
+    """This module with the tables of hooks for all modules, which programs read and exchange."""
+
+
+def _kept_in(keeper: ModuleType, name: str) -> property:
+    return property(lambda _: getattr(keeper, name), lambda _, table: setattr(keeper, name, table))
+
+
+for _keeper in (backward_hooks, hooks):
+    for _name in vars(_keeper):
+        if _name.startswith("_global_"):
+            setattr(_HooksOfAll, _name, _kept_in(_keeper, _name))
+sys.modules[__name__].__class__ = _HooksOfAll

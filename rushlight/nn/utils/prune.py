@@ -8,6 +8,14 @@ from typing import Any, TypeVar
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Tensor
 from ..modules.module import Module
+from .pruning_amounts import (
+    check_amount,
+    check_dim,
+    check_number,
+    check_slices,
+    norm_of_slices,
+    number_of,
+)
 from .pruning_methods import (
     Amount,
     BasePruningMethod,
@@ -42,6 +50,14 @@ __all__ = [
 ]
 
 M = TypeVar("M", bound=Module)
+
+# torch's names for what pruning methods of one's own use
+_compute_norm = norm_of_slices
+_compute_nparams_toprune = number_of
+_validate_pruning_amount = check_number
+_validate_pruning_amount_init = check_amount
+_validate_pruning_dim = check_dim
+_validate_structured_pruning = check_slices
 
 _cat = eager_function("aten::cat")
 _ones_like = eager_function("aten::ones_like")

@@ -7,7 +7,10 @@ from collections.abc import Callable
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Tensor
 
-__all__ = ["Amount", "check_amount", "count_of", "count_slices", "without", "without_slices"]
+__all__ = [
+    *("Amount", "check_amount", "check_dim", "check_number", "check_slices", "count_of"),
+    *("count_slices", "norm_of_slices", "number_of", "without", "without_slices"),
+]
 
 Amount = int | float
 
@@ -30,19 +33,60 @@ def check_amount(amount: Amount) -> None:
         )
 
 
+def check_number(amount: Amount, tensor_size: int) -> None:
+    """See that there are so many things to take.
+
+    Raises:
+        ValueError: there are not.
+    """
+    if isinstance(amount, int) and amount > tensor_size:
+        raise ValueError(
+            f"amount={amount} should be smaller than the number of parameters to "
+            f"prune={tensor_size}"
+        )
+
+
+def number_of(amount: Amount, tensor_size: int) -> int:
+    """How many of so many things an amount means."""
+    return amount if isinstance(amount, int) else round(amount * tensor_size)
+
+
 def count_of(amount: Amount, size: int) -> int:
     """How many of `size` things are taken.
 
     Raises:
         ValueError: there are not so many.
     """
-    if not isinstance(amount, int):
-        return round(float(amount) * size)
-    if amount > size:
+    check_number(amount, size)
+    return number_of(amount, size)
+
+
+def check_slices(t: Tensor) -> None:
+    """See that a tensor has slices.
+
+    Raises:
+        ValueError: it has fewer than two dimensions.
+    """
+    if len(t.shape) <= 1:
         raise ValueError(
-            f"amount={amount} should be smaller than the number of parameters to prune={size}"
+            "Structured pruning can only be applied to multidimensional tensors. Found tensor of "
+            f"shape {t.shape} with {len(t.shape)} dims"
         )
-    return amount
+
+
+def check_dim(t: Tensor, dim: int) -> None:
+    """See that a tensor has a dimension.
+
+    Raises:
+        IndexError: it has not.
+    """
+    if dim >= t.dim():
+        raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")
+
+
+def norm_of_slices(t: Tensor, n: float | str, dim: int) -> Tensor:
+    """The norm of order `n` of every slice along a dimension."""
+    return t.norm(p=n, dim=[d for d in range(t.dim()) if d != dim % t.dim()])
 
 
 def count_slices(t: Tensor, amount: Amount, dim: int) -> int:
@@ -50,12 +94,10 @@ def count_slices(t: Tensor, amount: Amount, dim: int) -> int:
 
     Raises:
         ValueError: the tensor has fewer than two dimensions, or not so many slices.
+        IndexError: there is no such dimension.
     """
-    if len(t.shape) <= 1:
-        raise ValueError(
-            "Structured pruning can only be applied to multidimensional tensors. Found tensor of "
-            f"shape {t.shape} with {len(t.shape)} dims"
-        )
+    check_slices(t)
+    check_dim(t, dim)
     return count_of(amount, t.shape[dim])
 
 

@@ -17,6 +17,7 @@ from .pruning_amounts import (
     check_amount,
     count_of,
     count_slices,
+    norm_of_slices,
     without,
     without_slices,
 )
@@ -139,7 +140,7 @@ class BasePruningMethod(ABC):
         assert isinstance(orig, Tensor)
         orig.data = pruned.data
         del module._buffers[name + "_mask"]
-        module.register_parameter(name, orig)
+        setattr(module, name, orig)
 
 
 def hook_of(module: Module, name: str) -> tuple[Any, BasePruningMethod | None]:
@@ -315,11 +316,8 @@ class LnStructured(BasePruningMethod):
         Raises:
             IndexError: there is no such dimension.
         """
-        if t.dim() > 1 and not -t.dim() <= self.dim < t.dim():
-            raise IndexError(f"Invalid index {self.dim} for tensor of size {t.shape}")
         count = count_slices(t, self.amount, self.dim)
-        others = [d for d in range(t.dim()) if d != self.dim % t.dim()]
-        scores = t.detach().norm(p=self.n, dim=others)
+        scores = norm_of_slices(t.detach(), self.n, self.dim)
         return without_slices(default_mask, scores, t.shape[self.dim] - count, self.dim)
 
     @classmethod

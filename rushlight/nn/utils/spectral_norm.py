@@ -10,6 +10,7 @@ from ...ops.tensors.tensor import Parameter, Tensor
 from ..functional import normalize
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..modules.module import Module
+from ..parameter import refuse_lazy
 
 __all__ = ["SpectralNorm", "as_matrix", "power_steps", "remove_spectral_norm", "spectral_norm"]
 
@@ -93,6 +94,7 @@ def spectral_norm(
             )
     made = SpectralNorm(name, n_power_iterations, dim, eps)
     weight: Tensor = getattr(module, name)
+    refuse_lazy(weight, "SpectralNorm", "spectral normalization")
     rows, columns = as_matrix(weight, dim).shape
     u = normalize(weight.detach().new_empty(rows).normal_(0, 1), dim=0, eps=eps)
     v = normalize(weight.detach().new_empty(columns).normal_(0, 1), dim=0, eps=eps)

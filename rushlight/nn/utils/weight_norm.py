@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Parameter, Tensor
 from ..modules.module import Module
+from ..parameter import refuse_lazy
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
@@ -43,6 +44,7 @@ class WeightNorm:
                 )
         made = WeightNorm(name, dim)
         weight: Tensor = getattr(module, name)
+        refuse_lazy(weight, "WeightNorm", "weight normalization")
         del module._parameters[name]
         length = _norm_except_dim(weight, 2, made.dim)
         module.register_parameter(name + "_g", Parameter(length.detach()))
