@@ -53,12 +53,15 @@ _NO_MEMORY = (
     "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the "
     "parameters before calling `module.share_memory()`."
 )
+_known: Any = Tensor
 _ALLOWED = frozenset(
-    (
-        "__get__ __set__ __hash__ size copy_ is_complex is_floating_point half float double char "
-        "short int long cuda cpu to get_device _has_compatible_shallow_copy_type"
-    ).split()
-)
+    each.__name__
+    for each in (
+        *(_known.__hash__, _known.size, _known.copy_, _known.is_complex, _known.is_floating_point),
+        *(_known.half, _known.float, _known.double, _known.char, _known.short, _known.int),
+        *(_known.long, _known.cuda, _known.cpu, _known.to, _known.get_device),
+    )
+) | {"__get__", "__set__"}
 """What can be asked of a tensor without sizes: attributes, and methods of dtype and place."""
 
 
