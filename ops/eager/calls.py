@@ -17,7 +17,7 @@ from ..tensors.tape_port import tape
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, current_tracer
 
-__all__ = ["any_requires_grad", "finish", "run", "tensors_in"]
+__all__ = ["any_requires_grad", "finish", "note_view", "run", "tensors_in"]
 
 _new: Final = object.__new__
 _ndarray: Final = np.ndarray
@@ -35,7 +35,7 @@ def run(
     `forward` stands for the operator's own.
     """
     if any_requires_grad(handles) and is_grad_enabled():
-        return tape().taped(entry, values, handles, entry.unwatched is not None)
+        return tape().taped(entry, values, handles, entry.unwatched is not None, None, forward)
     state = enter(QUIET)
     try:
         result = (forward or entry.forward)(*values)
@@ -73,7 +73,7 @@ def finish(entry: Operator, values: list[Any], result: object, handles: Sequence
     if entry.is_in_place:
         written(values[0])
     elif entry.is_view and not (isinstance(wrapped, Tensor) and wrapped._view_of is not None):
-        _note_view(wrapped, handles)
+        note_view(wrapped, handles)
     if ACTIVE:
         tracer = current_tracer()
         if tracer is not None:
@@ -81,7 +81,7 @@ def finish(entry: Operator, values: list[Any], result: object, handles: Sequence
     return wrapped
 
 
-def _note_view(wrapped: object, handles: Sequence[object]) -> None:
+def note_view(wrapped: object, handles: Sequence[object]) -> None:
     """Tell views what they are views of, unless the tape does."""
     base = handles[0] if handles else None
     if not isinstance(base, Tensor) or (base._requires_grad and is_grad_enabled()):

@@ -38,7 +38,7 @@ def make(entry, forward, {defaults}):
  def call(a{parameters}):
   array = a._array{read}
   if {requires} and is_grad_enabled():
-   return tape().taped(entry, [{values}], ({handles}))
+   return tape().taped(entry, [{values}], ({handles}), False, [{args}], forward)
   state = enter(QUIET)
   try:
    result = forward({values})
@@ -85,6 +85,7 @@ def _maker(rest: str, defaults: int, is_view: bool, is_in_place: bool) -> Callab
         requires="(a._requires_grad or b._requires_grad)" if two else "a._requires_grad",
         values=", ".join(["array", *([value] if value else []), *names]),
         handles="a, b" if two else "a,",
+        args=", ".join(["a", *(["b"] if two else [value] if value else []), *names]),
         is_new="result is not array and result is not second" if two else "result is not array",
         note=_NOTE if is_view else "",
         in_place=_IN_PLACE if is_in_place else "",

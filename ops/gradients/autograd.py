@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Any, Final
 from weakref import ref
@@ -21,7 +21,7 @@ from ..eager.dispatch import eager_function
 from ..memory.dtype import Array, DType, dtype_of
 from ..memory.storage import strides_of
 from ..memory.versions import version_of
-from ..table.grad_mode import RUNNING
+from ..table.grad_mode import RUNNING, is_grad_enabled
 from ..table.layouts import like, strides_like
 from ..tensors.tensor import Tensor
 from .hook_results import all_after, none_after
@@ -32,15 +32,17 @@ __all__ = [
     "Hooks",
     "Node",
     "PACKING",
+    "SEQUENCE",
     "Saved",
     "WALKING",
     "add_hook",
     "edge_of",
     "is_wanted",
     "node_class",
+    "saved",
 ]
 
-_SEQUENCE: Final = count()
+SEQUENCE: Final = count()
 _ACCUMULATING: Final = fork_safe_lock()
 _MAKING: Final = fork_safe_lock()
 
@@ -75,10 +77,10 @@ class Node:
 
     __slots__ = ("__weakref__", "attached", "bounds", "edges", "sequence")
 
-    def __init__(self, edges: Sequence[Edge | None]) -> None:
-        self.edges = list(edges)
+    def __init__(self, edges: Iterable[Edge | None]) -> None:
+        self.edges = edges if type(edges) is list else list(edges)
         self.bounds = RUNNING.bounds
-        self.sequence = next(_SEQUENCE)
+        self.sequence = next(SEQUENCE)
         self.attached: Attached | None = None
 
     def extras(self) -> Attached:
@@ -159,7 +161,7 @@ class Removable:
 
     def __init__(self, hooks: Hooks) -> None:
         self._hooks = hooks
-        self.id = next(_SEQUENCE)
+        self.id = next(SEQUENCE)
 
     def remove(self) -> None:
         """Take the hook away."""
@@ -344,15 +346,25 @@ class Saved:
 
     __slots__ = ("array", "edge", "handle", "number", "packed", "version")
 
-    def __init__(self, handle: Tensor, *, number: int | None = None) -> None:
+    def __init__(
+        self, handle: Tensor, edge: Edge | None, version: int, number: int | None = None,
+        is_result: bool = False,
+    ) -> None:  # fmt: skip
+        """`edge` is where it came from.  A result of the node that keeps it has a `number` if it
+        is of floats."""
         self.array: Array | None = handle._array
-        self.version = RUNNING.version_of(handle._array)
+        self.version = version
         self.number = number
-        self.edge = edge_of(handle) if number is None else None
-        self.handle: Tensor | None = handle if number is None else None
-        self.packed = PACKING.packed(handle) if PACKING.used else None
+        self.edge = edge
+        self.handle: Tensor | None = None if is_result else handle
+        self.packed: Packed | None = None
+
+    def pack(self, tensor: Tensor) -> Saved:
+        """The same, or what the innermost hook makes of it."""
+        self.packed = PACKING.packed(tensor)
         if self.packed is not None:
             self.handle = None
+        return self
 
     def _unpacked(self, node: Node, packed: Packed) -> Tensor:
         made = packed[1](packed[0])
@@ -380,7 +392,12 @@ class Saved:
         if now != self.version:
             raise RuntimeError(self._changed(array, node, now))
         handle = self.handle
-        edge = self.edge if self.number is None else (node, self.number)
+        if self.number is None:
+            edge = self.edge
+        else:
+            edge = node, self.number
+            if not is_grad_enabled():  # nobody can tell that it has no history
+                return Tensor._of(array)
         if handle is not None and handle._array is array:
             if edge is None or not isinstance(edge[0], AccumulateGrad):
                 same = edge is None or handle._grad_node is edge[0]
@@ -419,6 +436,14 @@ class Saved:
     def release(self) -> None:
         """Let go of it."""
         self.array = self.handle = self.packed = None
+
+
+def saved(tensor: Tensor, number: int | None = None) -> Saved:
+    """A tensor to keep; a `number` if it is a result of the node that keeps it."""
+    edge = edge_of(tensor) if number is None else None
+    version = RUNNING.version_of(tensor._array)
+    kept = Saved(tensor, edge, version, number, number is not None)
+    return kept.pack(tensor) if PACKING.used else kept
 
 
 def fit(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import cache
 from importlib import import_module
 from inspect import signature
@@ -12,15 +11,30 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...typecheck.types import TENSOR
 from ..eager.calls import tensors_in
-from ..memory.dtype import DType, of_numpy
+from ..memory.dtype import of_numpy
 from ..table.grad_mode import RUNNING, enable_grad, is_grad_enabled
 from ..table.table import Operator
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, own_questions
-from .autograd import FREED, PACKING, Edge, Node, Saved, edge_of, fit, node_class
+from .autograd import (
+    FREED,
+    PACKING,
+    SEQUENCE,
+    WALKING,
+    Edge,
+    Node,
+    Saved,
+    edge_of,
+    fit,
+    node_class,
+    saved,
+)
 from .layouts import layout_of
-from .rows import ROWS, Row
+from .moves import moved
+from .rows import DIRECT, ROWS, Row
+from .rules import Meta, Rule
 from .walk import run_backward
 
 __all__ = [
@@ -36,11 +50,18 @@ __all__ = [
 _FAMILIES: Final = (
     "pointwise", "reduction", "shape", "linear", "activation", "loss", "layers", "selection",
     "windows", "resampling", "recurrent", "factorisation", "spectral", "lu", "eigen", "statistics",
-    "names", "quantize", "library_calls", "detection", "audio",
+    "names", "quantize", "library_calls", "detection", "audio", "direct_losses", "direct_layers",
+    "direct_recurrent",
 )  # fmt: skip
 
-_RESULTS: Final = {"result": 0, "result1": 1, "results": None}
+_RESULTS: Final = ("result", "result1", "results")
 """What formulas call results: the first, the second, all."""
+
+_READERS: Final = {
+    **{"g": "gs[0]", "gs": "gs", "wanted": "node.wanted()", "result": "node.results(0)"},
+    **{"result1": "node.results(1)", "results": "node.results(None)"},
+}
+"""How is read what every operator has."""
 
 
 @cache
@@ -68,22 +89,6 @@ def _is_out(entry: Operator) -> bool:
     return entry.overload == "out" or entry.overload.endswith("_out")
 
 
-class Meta:
-    """What is known of a tensor that is not kept."""
-
-    __slots__ = ("_kind", "sizes")
-
-    def __init__(self, tensor: Tensor) -> None:
-        array = tensor._array
-        self.sizes: tuple[int, ...] = array.shape
-        self._kind = array.dtype
-
-    @property
-    def dtype(self) -> DType:
-        """Its dtype."""
-        return of_numpy(self._kind)
-
-
 _TAKE_NUMBERS: Final = frozenset(
     f"aten::{name}{end}" for name in ("add", "sub", "mul", "div") for end in ("", "_")
 )
@@ -92,7 +97,16 @@ _TAKE_NUMBERS: Final = frozenset(
 _NUMBERED: Final = ("add", "sub", "mul", "div")
 """Operators of which Python calls the overload of tensors even for numbers, and scripts do not."""
 
-Reader = Callable[["RowNode", list[Tensor | None]], Any]
+Back = Callable[["RowNode", list[Tensor | None]], list[Tensor | None]]
+"""The gradients of a node's arguments."""
+Recorder = Callable[[list[Any], list[Any], Callable[..., Any]], Any]
+"""Runs and records a call: (arguments, machine values, forward) -> result."""
+
+
+Traced = tuple[list[Edge | None], list[tuple[int, int | None]], Sequence[Any], Set[int]]
+"""Where arguments came from, their places, their shapes and dtypes in turn, and what to keep."""
+
+_NOTHING: Final[Set[int]] = frozenset()
 
 
 class Bound:
@@ -117,17 +131,61 @@ class Bound:
             row is not None and row.is_constant
         )
         self.is_multiple_view = self.is_view and returned[0].type.list_of is not None
-        self.formulas: dict[int, tuple[Callable[..., Any], dict[str, Reader]]] = {}
+        self.formulas: dict[int, Rule] = {}
         self.keeps: dict[int, set[int]] = {}
         self.keeps_result: dict[int, bool] = {}
-        self.shared: tuple[Callable[..., Any], dict[str, Reader]] | None = None
+        self.shared: Rule | None = None
+        self.direct: Rule | None = None
+        of = () if row is None else row.of
+        self.orders = {at: of.index(name) for name, at in self.positions.items() if name in of}
+        self.recorders: dict[tuple[type, ...], Recorder] = {}
         self._bind()
         self.order = tuple(sorted(self.keeps))
+        self._lists = {
+            i for i, a in enumerate(arguments) if "Tensor" in str(a.type) and a.type.inner != TENSOR
+        }
+        self.is_plain = not (self.in_place or row is None or row.is_constant or row.rewritten)
         self.reads_results = any(self.keeps_result.values())
         self.lay = layout_of(entry.name)
         self.node_class = node_class(RowNode, self._node_name())
 
-    def new_node(self, args: Sequence[Any], old: Tensor | None) -> Node:
+    def takes_tensors(self, at: int) -> bool:
+        """Whether an argument is a list of tensors."""
+        return at in self._lists
+
+    def trace(self, args: Sequence[Any]) -> Traced:
+        """Where the arguments that have gradients came from, and what a node keeps for them."""
+        edges: list[Edge | None] = []
+        places: list[tuple[int, int | None]] = []
+        shapes: list[Any] = []
+        kept: Set[int] = _NOTHING
+        for at in self.order:
+            value = args[at] if at < len(args) else None
+            if isinstance(value, Tensor):
+                array = value._array
+                is_whole = array.dtype.kind in "biu"
+                if is_whole and self.shared is not None:
+                    continue
+                edge = None if is_whole else edge_of(value)
+                edges.append(edge)
+                places.append((at, None))
+                shapes += (array.shape, array.dtype)
+                if edge is not None:
+                    kept = kept | self.keeps[at] if kept else self.keeps[at]
+            elif isinstance(value, (list, tuple)):
+                for inner, tensor in enumerate(value):
+                    if isinstance(tensor, Tensor) and tensor._array.dtype.kind not in "biu":
+                        edge = edge_of(tensor)
+                        edges.append(edge)
+                        places.append((at, inner))
+                        shapes += (tensor._array.shape, tensor._array.dtype)
+                        if edge is not None:
+                            kept = kept | self.keeps[at]
+        return edges, places, shapes, kept
+
+    def new_node(
+        self, args: Sequence[Any], old: Tensor | None, traced: Traced | None = None
+    ) -> Node:
         """The node of a call; `old` is what the first argument held before it was written."""
         if self.row is None:
             unknown = node_class(_Unknown, "NotImplemented")(map(edge_of, tensors_in(args)))
@@ -136,7 +194,7 @@ class Bound:
         made, name = self.node_class, self.row.name
         if callable(name):
             made = node_class(RowNode, name(*args))
-        node: RowNode = made(self, args, old)
+        node: RowNode = made(self, args, old, traced)
         return node
 
     def _node_name(self) -> str:
@@ -158,7 +216,7 @@ class Bound:
             if name in self.positions:
                 at = self.positions[name]
                 self.keeps[at], self.keeps_result[at] = set(), False
-                self.formulas[at] = formula, self._readers(formula, at)
+                self.formulas[at] = Rule(formula, self._readers(formula, at))
         if row.moves:
             others = {i for name, i in self.positions.items() if name not in row.of}
             for name in row.of:
@@ -174,17 +232,26 @@ class Bound:
         """Bind a formula for all of some arguments at once."""
         places = [self.positions[name] for name in names if name in self.positions]
         shared_keeps: set[int] = set()
-        readers: dict[str, Reader] = {}
         for at in places:
             self.keeps[at], self.keeps_result[at] = shared_keeps, False
+        readers: dict[str, str] = {}
         if places:
             readers = self._readers(formula, places[0])
+            self._bind_direct(places[0])
             for at in places:
                 self.keeps_result[at] = self.keeps_result[places[0]]
-        self.shared = formula, readers
+        self.shared = Rule(dict if self.row and self.row.composite else formula, readers)
 
-    def _readers(self, formula: Callable[..., object], at: int) -> dict[str, Reader]:
-        readers: dict[str, Reader] = {}
+    def _bind_direct(self, at: int) -> None:
+        """Bind the form of a composite's gradients that is not differentiated itself."""
+        if self.row is not None and self.row.operator in DIRECT:
+            formula, of = DIRECT[self.row.operator]
+            self.direct = Rule(formula, self._readers(formula, at))
+            self.orders = {self.positions[name]: i for i, name in enumerate(of)}
+
+    def _readers(self, formula: Callable[..., object], at: int) -> dict[str, str]:
+        """By parameter of a formula the text that reads it of `node` and `gs`."""
+        readers: dict[str, str] = {}
         for name, parameter in signature(formula).parameters.items():
             reader = self._reader(name, at)
             if reader is not None:
@@ -193,25 +260,18 @@ class Bound:
                 raise TypeError(f"{self.entry}: its gradient reads `{name}`, which it has not")
         return readers
 
-    def _reader(self, name: str, at: int) -> Reader | None:
+    def _reader(self, name: str, at: int) -> str | None:
         position = self.positions.get(name)
         if position is not None and name != "result":
             self.keeps[at].add(position)
-            return lambda node, gs: node.value(position)
-        if name == "g":
-            return lambda node, gs: gs[0]
-        if name == "gs":
-            return lambda node, gs: gs
-        if name == "wanted":
-            return lambda node, gs: node.wanted()
-        if name in _RESULTS:
-            self.keeps_result[at] = True
-            which = _RESULTS[name]
-            return lambda node, gs: node.results(which)
+            return f"node.value({position})"
+        if name in _READERS:
+            if name in _RESULTS:
+                self.keeps_result[at] = True
+            return _READERS[name]
         base, _, word = name.rpartition("_")
         if word in ("sizes", "dtype") and base in self.positions:
-            where = self.positions[base]
-            return lambda node, gs: node.about(where, word)
+            return f"node.about({self.positions[base]}, {word!r})"
         return None
 
 
@@ -260,36 +320,40 @@ class _Unknown(Node):
 class RowNode(Node):
     """The node of an operator that has a row."""
 
-    __slots__ = ("_arguments", "_bound", "_metas", "_places", "_results", "count")
+    __slots__ = (*("_arguments", "_back", "_bound", "_places", "_results", "_shapes", "count"),)
 
-    def __init__(self, bound: Bound, args: Sequence[Any], old: Tensor | None = None) -> None:
+    _back: Back | None
+    """What walks back through a node that was recorded by what was written for it."""
+    _shapes: Sequence[Any]
+    """The shape and the dtype of each argument that has a place."""
+
+    def __init__(
+        self, bound: Bound, args: Sequence[Any], old: Tensor | None = None,
+        traced: Traced | None = None,
+    ) -> None:  # fmt: skip
         """`args` are the arguments, with handles for tensors; `old` is what the first one held
         before it was written in place."""
+        if traced is None:
+            traced = bound.trace(args)
         self._bound = bound
-        self._places: list[tuple[int, int | None]] = []
-        self._metas: list[Meta] = []
-        edges: list[Edge | None] = []
-        kept: set[int] = set()
-        for at in bound.order:
-            value = args[at] if at < len(args) else None
-            parts: Any = enumerate(value) if isinstance(value, (list, tuple)) else ((None, value),)
-            for inner, tensor in parts:
-                if not isinstance(tensor, Tensor):
-                    continue
-                kind = tensor._array.dtype.kind
-                edge = None if kind in "biu" else edge_of(tensor)
-                if kind in "biu" and (bound.shared is not None or inner is not None):
-                    continue
-                edges.append(edge)
-                self._places.append((at, inner))
-                self._metas.append(Meta(tensor))
-                if edge is not None:
-                    kept |= bound.keeps[at]
-        super().__init__(edges)
-        self._arguments = [
-            _kept(old if old is not None and not at else v, at in kept) for at, v in enumerate(args)
-        ]
-        self._results: list[Saved | Meta] | None = []
+        self._back = None
+        self.attached = None
+        self.bounds = RUNNING.bounds
+        self.sequence = next(SEQUENCE)
+        self.edges, self._places, self._shapes, kept = traced
+        self._arguments = arguments = list(args)
+        if old is not None:
+            arguments[0] = old
+        for at, value in enumerate(arguments):
+            if isinstance(value, Tensor):
+                array = value._array
+                if at in kept:
+                    arguments[at] = saved(value)
+                else:
+                    arguments[at] = Meta(array)
+            elif type(value) in (list, tuple):
+                arguments[at] = _kept_list(value, at in kept)
+        self._results: list[Saved] | None = []
         self.count = 0
 
     def set_results(self, tensors: Sequence[Tensor]) -> None:
@@ -305,7 +369,10 @@ class RowNode(Node):
         for tensor in tensors:
             is_smooth = tensor._array.dtype.kind not in "biu"
             if keeps:
-                self._results.append(_KeptResult(tensor, self.count if is_smooth else None))
+                version = RUNNING.version_of(tensor._array)
+                number = self.count if is_smooth else None
+                kept = Saved(tensor, None, version, number, True)
+                self._results.append(kept.pack(tensor) if PACKING.used else kept)
             self.count += is_smooth
 
     @property
@@ -333,18 +400,19 @@ class RowNode(Node):
         return self._unpack(self._arguments[at])
 
     def _unpack(self, value: Any) -> Any:
-        if isinstance(value, Saved):
+        kind = type(value)
+        if kind is Saved:
             return value.tensor(self)
-        if isinstance(value, Meta):
+        if kind is Meta:
             raise AssertionError("this argument was not kept")
-        if isinstance(value, list):
+        if kind is list:
             return [self._unpack(each) for each in value]
         return value
 
     def about(self, at: int, word: str) -> object:
         """The sizes or the dtype of an argument."""
         value = self._arguments[at]
-        if isinstance(value, list):
+        if type(value) is list:
             return [_about(each, word) for each in value]
         return _about(value, word)
 
@@ -373,17 +441,20 @@ class RowNode(Node):
     # ------------------------------------------------------------------ the way back
 
     def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        back = self._back or RowNode._applied
         if not ACTIVE:
-            return self._applied(grads)
+            return back(self, grads)
         with own_questions():
-            return self._applied(grads)
+            return back(self, grads)
 
     def _applied(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         bound = self._bound
         if bound.row is None:
             name = bound.entry.name.removeprefix("aten::")
             raise RuntimeError(f"derivative for aten::{name} is not implemented")
-        grads = grads + [None] * (max(self.count, 1) - len(grads))
+        missing = (self.count or 1) - len(grads)
+        if missing > 0:
+            grads = grads + [None] * missing
         if bound.row.moves:
             raw = self._moved(grads)
         elif bound.shared is None:
@@ -391,92 +462,84 @@ class RowNode(Node):
         elif bound.row.composite is not None:
             raw = self._of_parts(grads)
         else:
-            formula, readers = bound.shared
-            parts = formula(**{name: read(self, grads) for name, read in readers.items()})
-            order = [bound.positions[name] for name in bound.row.of if name in bound.positions]
-            given = [
-                p for p, name in zip(parts, bound.row.of, strict=True) if name in bound.positions
-            ]
-            by_place = dict(zip(order, given, strict=True))
-            raw = [_part(by_place[at], inner) for at, inner in self._places]
-        fitting = [
-            None
-            if grad is None or self.edges[place] is None
-            else fit(grad, meta.sizes, meta.dtype, self, place)
-            for place, (grad, meta) in enumerate(zip(raw, self._metas, strict=True))
-        ]
-        lay = bound.lay
-        return fitting if lay is None else [None if g is None else lay(g) for g in fitting]
+            parts = bound.shared.call(self, grads)
+            orders = bound.orders
+            raw = [_part(parts[orders[at]], inner) for at, inner in self._places]
+        edges, shapes, lay = self.edges, self._shapes, bound.lay
+        for place, grad in enumerate(raw):
+            if grad is None:
+                continue
+            if edges[place] is None:
+                raw[place] = None
+                continue
+            sizes, kind = shapes[2 * place : 2 * place + 2]
+            array = grad._array
+            if array.dtype is not kind or array.shape != sizes:
+                raw[place] = grad = fit(grad, sizes, of_numpy(kind), self, place)
+            if lay is not None:
+                raw[place] = lay(grad)
+        return raw
 
     def _one_by_one(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         results: list[Tensor | None] = []
-        made: dict[int, Any] = {}
-        for (at, inner), edge in zip(self._places, self.asked_edges(), strict=True):
+        made: dict[int, Any] | None = None
+        edges = self.edges if WALKING.leads is None else self.asked_edges()
+        formulas = self._bound.formulas
+        for (at, inner), edge in zip(self._places, edges, strict=True):
             if edge is None:
                 results.append(None)
                 continue
-            if at not in made:
-                formula, readers = self._bound.formulas[at]
-                if "g" in readers and grads[0] is None:
-                    made[at] = None
-                else:
-                    read = {name: read(self, grads) for name, read in readers.items()}
-                    made[at] = formula(**read)
-            results.append(_part(made[at], inner))
+            rule = formulas[at]
+            if "g" in rule.readers and grads[0] is None:
+                results.append(None)
+            elif inner is None:
+                results.append(rule.call(self, grads))
+            else:
+                made = made or {}
+                if at not in made:
+                    made[at] = rule.call(self, grads)
+                results.append(_part(made[at], inner))
         return results
 
     def _moved(self, grads: list[Tensor | None]) -> list[Tensor | None]:
-        """The gradients where elements were only moved; place 0 stands for filled-in numbers."""
-        sizes = [meta.sizes for meta in self._metas]
-        ends = np.cumsum([1] + [math.prod(size) for size in sizes])
-        numbers = {
-            place: np.arange(start, end, dtype=np.float64).reshape(size)
-            for place, start, end, size in zip(
-                self._places, ends[:-1], ends[1:], sizes, strict=True
-            )
-        }
-        values: list[Any] = []
-        for at, value in enumerate(self._arguments):
-            if isinstance(value, list):
-                values.append(
-                    [
-                        numbers.get((at, i), _bare(self._unpack_or_none(v)))
-                        for i, v in enumerate(value)
-                    ]
-                )
-            elif (at, None) in numbers:
-                values.append(numbers[at, None])
-            else:
-                values.append(_bare(self._unpack(value)))
-        found = _arrays(self._bound.entry.forward(*values))
-        given = [grad for grad in grads if grad is not None]
-        flat = None
-        for moved, grad in zip(found, grads, strict=False):
-            if grad is None:
-                continue
-            if flat is None:
-                widest = max(given, key=lambda each: each.dtype.is_complex)
-                flat = widest.new_zeros([int(ends[-1])])
-            places = Tensor._of(moved.astype(np.int64).reshape(-1))
-            flat = flat.index_add(0, places, grad.reshape([-1]).to(flat.dtype))
-        if flat is None:
-            return [None] * len(self.edges)
-        asked = self.asked_edges()
-        return [
-            None if edge is None else flat[int(start) : int(end)].reshape(list(size))
-            for edge, start, end, size in zip(asked, ends[:-1], ends[1:], sizes, strict=True)
+        values = [
+            list(map(self._unpack_or_none, value))
+            if isinstance(value, list)
+            else self._unpack_or_none(value)
+            for value in self._arguments
         ]
+        sizes = self._shapes[::2]
+        return moved(self._bound.entry, values, sizes, self._places, self.asked_edges(), grads)
 
     def _unpack_or_none(self, value: Any) -> Any:
         return None if isinstance(value, Meta) else self._unpack(value)
 
+    def _directly(
+        self, rule: Rule, orders: dict[int, int], grads: list[Tensor | None]
+    ) -> list[Tensor | None] | None:
+        """The gradients by a form of their own, None if it does not give all that are asked for."""
+        asked = self.asked_edges()
+        if any(e and at not in orders for (at, _), e in zip(self._places, asked, strict=True)):
+            return None
+        parts = rule.call(self, grads)
+        if parts is None:
+            return None
+        return [
+            _part(parts[orders[at]], inner) if at in orders else None for at, inner in self._places
+        ]
+
     def _of_parts(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         """The gradients through the operators that do the same."""
         bound = self._bound
-        assert bound.shared is not None
-        formula, readers = bound.shared
         create = is_grad_enabled()
-        values = {name: read(self, grads) for name, read in readers.items()}
+        if bound.direct is not None and not create:
+            results = self._directly(bound.direct, bound.orders, grads)
+            if results is not None:
+                return results
+        assert bound.shared is not None
+        assert bound.row is not None
+        assert bound.row.composite is not None
+        values = bound.shared.call(self, grads)
         fresh: dict[tuple[int, int | None], Tensor] = {}
         with enable_grad():
             for (at, inner), edge in zip(self._places, self.asked_edges(), strict=True):
@@ -493,7 +556,7 @@ class RowNode(Node):
                     values[name] = copied
                 else:
                     values[name][inner] = copied
-            outcome = formula(**values)
+            outcome = bound.row.composite(**values)
         outcomes = [t for t in tensors_in(outcome) if t._array.dtype.kind not in "biu"]
         roots = []
         for tensor, grad in zip(outcomes, grads, strict=False):
@@ -503,7 +566,7 @@ class RowNode(Node):
         targets = {place: edge_of(tensor) for place, tensor in fresh.items()}
         wanted = [edge for edge in targets.values() if edge is not None]
         found = run_backward(roots, wanted, keep=create, create=create)
-        results: list[Tensor | None] = []
+        results = []
         for place in self._places:
             target = targets.get(place)
             grad = None if target is None else found.get(target)
@@ -513,38 +576,13 @@ class RowNode(Node):
         return results
 
 
-class _KeptResult(Saved):
-    """A result kept by its own node."""
-
-    __slots__ = ()
-
-    def __init__(self, tensor: Tensor, number: int | None) -> None:
-        self.array = tensor._array
-        self.version = RUNNING.version_of(tensor._array)
-        self.number = number
-        self.edge = None
-        self.handle = None
-        self.packed = PACKING.packed(tensor) if PACKING.used else None
-
-
-def _bare(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return value._array
-    return [_bare(each) for each in value] if isinstance(value, list) else value
-
-
-def _arrays(value: Any) -> list[Any]:
-    if isinstance(value, np.ndarray):
-        return [value]
-    return [a for each in value for a in _arrays(each)] if isinstance(value, (list, tuple)) else []
-
-
-def _kept(value: Any, keep: bool) -> object:
-    if isinstance(value, Tensor):
-        return Saved(value) if keep else Meta(value)
-    if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
-        return [_kept(each, keep) for each in value]
-    return value
+def _kept_list(values: Sequence[Any], keep: bool) -> object:
+    if not any(isinstance(value, Tensor) for value in values):
+        return values
+    return [
+        (saved(value) if keep else Meta(value._array)) if isinstance(value, Tensor) else value
+        for value in values
+    ]
 
 
 def _about(value: Any, word: str) -> object:

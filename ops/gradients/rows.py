@@ -29,6 +29,7 @@ from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 
 __all__ = [
+    "DIRECT",
     "Formula",
     "Grads",
     "Ints",
@@ -42,6 +43,7 @@ __all__ = [
     "composite",
     "conj",
     "constant",
+    "direct",
     "gradient",
     "joint",
     "moving",
@@ -93,6 +95,9 @@ class Row:
 ROWS: Final[dict[str, Row]] = {}
 """By operator, `aten::mul` or `aten::mul.Scalar`."""
 
+DIRECT: Final[dict[str, tuple[Formula, tuple[str, ...]]]] = {}
+"""Forms of composites' gradients that are not differentiated themselves, and whose they are."""
+
 
 def gradient(
     *operators: str,
@@ -126,6 +131,19 @@ def composite(
     def declare(formula: F) -> F:
         for operator in operators:
             ROWS[operator] = Row(operator, composite=formula, name=name, apart=apart)
+        return formula
+
+    return declare
+
+
+def direct(*operators: str, of: str) -> Callable[[F], F]:
+    """Declare the decorated function to give the gradients of several arguments of operators that
+    have a `composite`, as a tuple of tensors, where these need no gradients of their own; None for
+    calls that it leaves to the composite."""
+
+    def declare(formula: F) -> F:
+        for operator in operators:
+            DIRECT[operator] = formula, tuple(of.split())
         return formula
 
     return declare

@@ -142,10 +142,16 @@ gradient(
         gs, self_sizes, split_sizes if split_size is None else split_size, dim
     ),
 )
+gradient(
+    "aten::chunk",
+    "aten::unsafe_chunk",
+    self=lambda gs, self_sizes, chunks, dim=0: _parts_back(
+        gs, self_sizes, -(-self_sizes[dim] // chunks), dim
+    ),
+    name="SplitBackward0",
+)
 for _name, _node in (
-    ("chunk", "Split"),
     ("tensor_split", "Slice"),
-    ("unsafe_chunk", "Split"),
     ("dsplit", "Slice"),
     ("hsplit", "Slice"),
     ("vsplit", "Slice"),

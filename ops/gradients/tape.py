@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 from weakref import ref
 
 import numpy as np
 
-from ..eager.calls import finish, tensors_in
+from ..eager.calls import finish, note_view, tensors_in
 from ..eager.dispatch import eager_function
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import address
 from ..table.grad_mode import RUNNING
-from ..table.pointwise import scalar_of
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
-from ..tensors.tracing import paused
+from ..tensors.tracing import ACTIVE, paused
 from .autograd import (
     AccumulateGrad,
     Edge,
@@ -31,24 +31,112 @@ from .autograd import (
     is_wanted,
 )
 from .bound import Bound, RowNode, bound_row, lifted, note_handles
+from .items import get_item, parts, set_item
+from .recording import MISSED, recorder_for
 from .rows import Rewriting
 from .walk import run_backward
 
 __all__ = [
     "attach",
     "backward",
+    "get_item",
+    "parts",
     "refresh",
     "register_after",
     "register_hook",
     "retain_grad",
+    "set_item",
     "taped",
 ]
 
 
 def taped(
-    entry: Operator, values: list[object], handles: Sequence[object], own: bool = False
+    entry: Operator,
+    values: list[object],
+    handles: Sequence[object],
+    own: bool = False,
+    args: list[Any] | None = None,
+    forward: Callable[..., Any] | None = None,
 ) -> object:
     """Run an operator on machine values and record it; see `Tape`."""
+    bound = bound_row(entry)
+    if bound.is_plain and not ACTIVE and not own and entry.on_tensors is None:
+        if args is None:
+            args = _in_place_of(values, handles)
+        if args is not None:
+            types = tuple(map(type, args))
+            recorder = bound.recorders.get(types)
+            if recorder is None:
+                recorder = recorder_for(bound, types, partial(_finished, bound))
+            made = recorder(args, values, forward or entry.forward)
+            return made if made is not MISSED else _recorded(bound, entry, args, values, handles)
+    return _taped(entry, values, handles, own)
+
+
+def _finished(bound: Bound, args: list[Any], values: list[Any], result: object) -> object:
+    wrapped = finish(bound.entry, values, result, args)
+    attach(bound, args, wrapped)
+    return wrapped
+
+
+def _in_place_of(values: list[Any], handles: Sequence[Any]) -> list[Any] | None:
+    """The values with their handles for arrays, where these stand in the same places."""
+    args = values.copy()
+    for at, handle in enumerate(handles):
+        if isinstance(handle, Tensor):
+            if values[at] is not handle._array:
+                return None
+            args[at] = handle
+        elif type(handle) in _LISTS and handle and type(handle[0]) not in _NUMBERS:
+            return None
+    return args
+
+
+_LISTS: Final = frozenset({list, tuple})
+_NUMBERS: Final = frozenset({int, float, bool, str})
+
+
+def _recorded(
+    bound: Bound, entry: Operator, args: list[Any], values: list[Any], handles: Sequence[object]
+) -> object:
+    """The same for an operator that is itself recorded and gives something new."""
+    traced = bound.trace(args)
+    active = any(traced[0]) or is_active(bound, args)
+    state = enter(QUIET)
+    try:
+        result = entry.forward(*values)
+    finally:
+        leave(state)
+    if type(result) is not np.ndarray or any(result is each for each in values):
+        wrapped = finish(entry, values, result, handles)
+        if active:
+            attach(bound, args, wrapped)
+        return wrapped
+    made = Tensor._of(result)
+    if not active:
+        if entry.is_view:
+            note_view(made, handles)
+        return made
+    if result.dtype.kind not in "biu":
+        node: Any = bound.new_node(args, None, traced)
+        made._requires_grad = True
+        made._grad_node = node
+        if bound.is_view:
+            _note_base(bound, made, args, node)
+        node.set_results((made,))
+    return made
+
+
+def _note_base(bound: Bound, view: Tensor, args: Sequence[object], node: Node) -> None:
+    """Tell a view what it is a view of."""
+    view._view_of = next((a for a in args if isinstance(a, Tensor)), None)
+    view._view_version = RUNNING.version_of(view._array)
+    if bound.is_multiple_view:
+        view._view_among = type(node).__name__.removesuffix("Backward0")
+
+
+def _taped(entry: Operator, values: list[object], handles: Sequence[object], own: bool) -> object:
+    """The same for any operator."""
     known: dict[int, Tensor] = {}
     note_handles(handles, known)
     on_tensors = entry.on_tensors
@@ -139,10 +227,7 @@ def attach(bound: Bound, args: Sequence[Any], wrapped: object, old: Tensor | Non
         result._grad_node = node
         result._output_number = number
         if bound.is_view:
-            result._view_of = next((a for a in given), None)
-            result._view_version = RUNNING.version_of(result._array)
-            if bound.is_multiple_view:
-                result._view_among = type(node).__name__.removesuffix("Backward0")
+            _note_base(bound, result, given, node)
     if isinstance(node, RowNode):
         node.set_results(results)
 
@@ -331,113 +416,6 @@ class CopySlices(Node):
 
     def release(self) -> None:
         self.inner.release()
-
-
-# --------------------------------------------------------------------------- items of tensors
-
-
-def get_item(tensor: Tensor, key: Any) -> Tensor:
-    """`tensor[key]` by operators."""
-    view, indices = _walk(tensor, key)
-    if indices:
-        found: Tensor = eager_function("aten::index")(view, indices)
-        return found
-    return eager_function("aten::alias")(view) if view is tensor else view
-
-
-def parts(tensor: Tensor) -> Tensor:
-    """The real and imaginary parts of complex numbers along a last dimension, by an operator."""
-    found: Tensor = eager_function("aten::view_as_real")(tensor)
-    return found
-
-
-def set_item(tensor: Tensor, key: object, value: Any) -> None:
-    """`tensor[key] = value` by operators."""
-    view, indices = _walk(tensor, key)
-    if not isinstance(value, Tensor):
-        loud = enter(QUIET)
-        try:
-            value = Tensor._of(scalar_of(value, tensor._array.dtype).copy())
-        finally:
-            leave(loud)
-    if indices:
-        if value.dtype is not view.dtype:
-            value = value.to(view.dtype)
-        view.index_put_(indices, value)
-        return
-    while value._array.ndim > view._array.ndim and value._array.shape[0] == 1:
-        value = value.squeeze(0)
-    view.copy_(value)
-
-
-_ALL: Final = slice(None)
-
-
-def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
-    """The view that the plain parts of a key name, and the tensors that index it."""
-    parts = [_as_part(part) for part in (key if isinstance(key, tuple) else (key,))]
-    consumed = sum(_dims_of(part) for part in parts)
-    dim = 0
-    view = tensor
-    indices: dict[int, Tensor] = {}
-    for part in parts:
-        if part is None:
-            view = view.unsqueeze(dim)
-            dim += 1
-        elif part is Ellipsis:
-            dim += tensor.ndim - consumed
-        elif isinstance(part, bool):
-            view = view.unsqueeze(dim)
-            indices[dim] = Tensor._of(np.full(1, part))
-            dim += 1
-        elif isinstance(part, int):
-            view = view.select(dim, part)
-        elif isinstance(part, slice):
-            if part != _ALL:
-                view = eager_function("aten::slice")(
-                    view, dim, part.start, part.stop, 1 if part.step is None else part.step
-                )
-            dim += 1
-        elif not part._array.ndim and part._array.dtype.kind in "iu" and part.itemsize != 1:
-            view = view.select(dim, int(part))
-        else:
-            if not part._array.ndim:
-                view = view.unsqueeze(dim)
-                part = part.reshape([1])
-            indices[dim] = part
-            dim += max(_dims_of(part), 1)
-    ordered: list[Tensor | None] = []
-    covered = 0
-    for place, index in indices.items():
-        ordered += [None] * (place - covered)
-        ordered.append(index)
-        covered = place + (index.ndim if _is_mask(index) else 1)
-    return view, ordered
-
-
-def _is_mask(index: Tensor) -> bool:
-    return index._array.dtype.kind == "b" or index._array.dtype == np.uint8
-
-
-def _dims_of(part: object) -> int:
-    """How many dimensions of the tensor a part of a key takes up."""
-    if part is None or part is Ellipsis or isinstance(part, bool):
-        return 0
-    if isinstance(part, Tensor):
-        return part._array.ndim if _is_mask(part) else 1
-    return 1
-
-
-def _as_part(part: Any) -> Any:
-    if part is None or part is Ellipsis or isinstance(part, (bool, int, slice, Tensor)):
-        return part
-    if isinstance(part, np.ndarray):
-        return Tensor._of(part)
-    if isinstance(part, (list, tuple, range)):
-        given = [p._array if isinstance(p, Tensor) else p for p in part]
-        made = np.asarray(given)
-        return Tensor._of(made if made.size else made.astype(np.int64))
-    return part.__index__()
 
 
 # --------------------------------------------------------------------------- what tensors offer

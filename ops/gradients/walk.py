@@ -31,67 +31,82 @@ class _Walk:
 
     def prepare(self, roots: Iterable[Node]) -> None:
         """Count for every node how many gradients it has to wait for."""
-        seen: set[Node] = set()
-        order: list[Node] = []
+        if self.targets is not None:
+            self._find_useful(roots)
         bounded: list[tuple[object, ...]] = []
+        dependencies = self.dependencies
+        pending = list(dict.fromkeys(roots))
+        seen = set(pending)
+        while pending:
+            node = pending.pop()
+            if node.bounds:
+                bounded.append(node.bounds)
+            for edge in node.edges:
+                if edge is not None:
+                    to = edge[0]
+                    if to in seen:
+                        dependencies[to] = dependencies.get(to, 0) + 1
+                    else:
+                        seen.add(to)
+                        dependencies[to] = 1
+                        pending.append(to)
+        self.bounds = tuple(dict.fromkeys(chain(*bounded))) if bounded else ()
+
+    def _find_useful(self, roots: Iterable[Node]) -> None:
+        """Find the nodes that lead to what gradients are wanted of."""
+        assert self.targets is not None
+        seen: set[Node] = set()
+        wanted = {node for node, _ in self.targets}
+        useful: set[Node] = set()
         pending = [(node, False) for node in roots]
         while pending:
             node, done = pending.pop()
-            if done:
-                order.append(node)
-                continue
-            if node in seen:
-                continue
-            seen.add(node)
-            if node.bounds:
-                bounded.append(node.bounds)
-            pending.append((node, True))
-            for edge in node.edges:
-                if edge is not None:
-                    self.dependencies[edge[0]] = self.dependencies.get(edge[0], 0) + 1
-                    if edge[0] not in seen:
-                        pending.append((edge[0], False))
-        if self.targets is not None:
-            wanted = {node for node, _ in self.targets}
-            useful: set[Node] = set()
-            for node in order:  # what a node leads to stands before it
+            if done:  # so is what it leads to
                 if any(e is not None and (e[0] in wanted or e[0] in useful) for e in node.edges):
                     useful.add(node)
-            self.useful = useful
-            self.leads = frozenset(useful | wanted)
-        self.bounds = tuple(dict.fromkeys(chain(*bounded)))
+            elif node not in seen:
+                seen.add(node)
+                pending.append((node, True))
+                pending += [(e[0], False) for e in node.edges if e is not None and e[0] not in seen]
+        self.useful = useful
+        self.leads = frozenset(useful | wanted)
 
     def give(self, edge: Edge, grad: Grad) -> None:
         """Let a gradient arrive."""
         node, number = edge
-        grads = self.waiting.setdefault(node, [])
-        grads.extend([None] * (number + 1 - len(grads)))
-        before = grads[number]
+        grads = self.waiting.get(node)
+        if grads is None:
+            grads = self.waiting[node] = []
+        if number >= len(grads):
+            grads.extend([None] * (number + 1 - len(grads)))
         if grad is not None:
+            before = grads[number]
             grads[number] = grad if before is None else before + grad
 
     def run(self, roots: Iterable[Node]) -> None:
         """Walk."""
-        leads = self.leads
-        queue = [(-n.sequence, n) for n in dict.fromkeys(roots) if not self.dependencies.get(n)]
+        leads, useful, dependencies = self.leads, self.useful, self.dependencies
+        arrived, give, release = self._arrived, self.give, not self.keep
+        queue = [(-n.sequence, n) for n in dict.fromkeys(roots) if not dependencies.get(n)]
         heapq.heapify(queue)
         while queue:
             _, node = heapq.heappop(queue)
-            grads = self._arrived(node)
-            is_useful = self.useful is None or node in self.useful
+            grads = arrived(node)
             results: Sequence[Grad] = ()
-            if is_useful and any(g is not None for g in grads):
-                results = node.run(grads)
-                if not self.keep:
+            if (useful is None or node in useful) and any(g is not None for g in grads):
+                results = node.run(grads) if node.attached is not None else node.apply(grads)
+                if release:
                     node.release()
-            for i, edge in enumerate(node.edges):
+            count = len(results)
+            for at, edge in enumerate(node.edges):
                 if edge is None:
                     continue
-                asked = i < len(results) and (leads is None or edge[0] in leads)
-                self.give(edge, results[i] if asked else None)
-                self.dependencies[edge[0]] -= 1
-                if not self.dependencies[edge[0]]:
-                    heapq.heappush(queue, (-edge[0].sequence, edge[0]))
+                to = edge[0]
+                asked = at < count and (leads is None or to in leads)
+                give(edge, results[at] if asked else None)
+                left = dependencies[to] = dependencies[to] - 1
+                if not left:
+                    heapq.heappush(queue, (-to.sequence, to))
 
     def _arrived(self, node: Node) -> list[Grad]:
         """The gradients of a node's results, after the hooks of those tensors."""

@@ -49,8 +49,8 @@ def owner_of(array: Array) -> Array:
 
 def version_of(array: Array) -> int:
     """How often the memory of an array was written in place."""
-    found = _COUNTS.get(id(owner_of(array)))
-    return 0 if found is None else int(found[1])
+    found = _COUNTS.get(id(array if array.base is None else owner_of(array)))
+    return 0 if found is None else found[1]
 
 
 def last_write(array: Array) -> int:
@@ -64,13 +64,13 @@ def write_count() -> int:
     return next(_CLOCK)
 
 
-def written(array: Array) -> None:
-    """Note that the memory of an array was written in place."""
+def written(array: Array, times: int = 1) -> None:
+    """Note that the memory of an array was written in place, once or more often."""
     owner = array if array.base is None else owner_of(array)
     key = id(owner)
     found = _COUNTS.get(key)
     if found is None:
         gone = ref(owner, partial(_COUNTS.pop, key))  # without a line of Python: no interrupt
         found = _COUNTS.setdefault(key, [gone, 0, 0])
-    found[1] += 1
+    found[1] += times
     found[2] = next(_CLOCK)

@@ -20,7 +20,7 @@ from ..kernels import ALWAYS, LARGE, family
 from .formula import Formula, letter_of, meeting
 from .record import Operator
 
-__all__ = ["NAMES", "direct_calls", "direct_form", "has_direct_form", "known_calls"]
+__all__ = ["NAMES", "direct_calls", "direct_form", "has_direct_form", "is_there", "known_calls"]
 
 _MOST: Final = 300
 """Kernels that a process compiles for this; nothing frees them."""
@@ -102,7 +102,7 @@ def _explained(entry: Operator, values: Sequence[Any], result: Any) -> Any:
     letters = "".join(letter_of(arrays, each) for each in taken)
     step = arrays.Step(formula.name, joins, tuple(range(len(taken))))
     expression = arrays.Expression(letters, (step,), ((0, letter),))
-    if not way.is_quick or not _is_there(arrays, (expression, way.places, way.rank)):
+    if not way.is_quick or not is_there(arrays, (expression, way.places, way.rank)):
         return None
     kernel = arrays.expression_kernel(expression, way.places, way.rank)
     operands = [
@@ -134,7 +134,7 @@ def _lies(arrays: Any, value: Any, shape: tuple[int, ...]) -> Any:
     return value.itemsize, arrays.spread_strides(value.shape, value.strides, shape)
 
 
-def _is_there(arrays: Any, wanted: tuple[Any, str, int]) -> bool:
+def is_there(arrays: Any, wanted: tuple[Any, str, int]) -> bool:
     """Whether a kernel need not be compiled; if it need, that begins."""
     if wanted in _MADE or arrays.is_at_hand(*wanted):
         return True

@@ -23,11 +23,14 @@ class Tape(Protocol):
         values: list[object],
         handles: Sequence[object],
         own: bool = False,
+        args: list[Any] | None = None,
+        forward: Callable[..., Any] | None = None,
         /,
     ) -> object:
         """Run an operator on machine values and record it.
 
-        Others may run in its place where its `own` forward is not asked for.
+        Others may run in its place where its `own` forward is not asked for.  `args` are the
+        values with handles for arrays; a `forward` stands for the operator's own.
         """
 
     def edge_of(self, tensor: object, /) -> tuple[object, int] | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ..module_names import names_of
-from ..ops.gradients.autograd import Edge, Node, Saved, edge_of, fit, node_class
+from ..ops.gradients.autograd import Edge, Node, Saved, edge_of, fit, node_class, saved
 from ..ops.memory.dtype import LAYOUTS
 from ..ops.memory.versions import written
 from ..ops.table.grad_mode import is_grad_enabled, no_grad
@@ -97,9 +97,9 @@ class FunctionNode(Node):
         return fit(part, sizes, dtype, self, place)
 
     def release(self) -> None:
-        for saved in self._kept:
-            if isinstance(saved, Saved):
-                saved.release()
+        for each in self._kept:
+            if isinstance(each, Saved):
+                each.release()
 
 
 FunctionCtx = FunctionNode  # torch's name for what `ctx` can do
@@ -234,9 +234,9 @@ def _keep(node: Any, outputs: Sequence[object], made: list[Any]) -> None:
         place = next((i for i, o in enumerate(outputs) if o is tensor), None)
         own = place is not None and made[place]._grad_node is node
         if own and place is not None:
-            kept.append(Saved(made[place], number=made[place]._output_number))
+            kept.append(saved(made[place], made[place]._output_number))
         else:
-            kept.append(Saved(tensor))
+            kept.append(saved(tensor))
     node._kept = tuple(kept)
     node._forward_values = ()
 

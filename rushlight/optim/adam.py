@@ -2,14 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from ..ops.eager.dispatch import eager_function
+from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .optimizer import Group, Optimizer, Params, check_betas, check_options, counter, with_decay
+from .optimizer import (
+    Group,
+    Optimizer,
+    Params,
+    bare,
+    check_betas,
+    check_options,
+    counter,
+    with_decay,
+)
 
 __all__ = ["Adam", "AdamW", "adam"]
+
+
+@cache
+def _update(maximizes: bool, decays: bool, is_decoupled: bool, keeps_largest: bool) -> Update:
+    """The step on parameter, gradient, means of it and its square (and the largest of these), as
+    one kernel; the numbers are those of `Adam.update`, in their order there."""
+
+    def write(program: Program) -> Iterator[tuple[int, int, int]]:
+        parameter, grad, mean, square, *rest = range(program.arrays)
+        decay, share, kept, other, root, eps, size = range(program.arrays, program.arrays + 7)
+        if maximizes:
+            grad = program("negate", grad)
+        if decays and is_decoupled:
+            parameter = program("multiply", parameter, decay)
+        elif decays:
+            grad = program("add", grad, program("multiply", parameter, decay))
+        mean = program("lerp", mean, grad, share)
+        yield 2, mean, 1
+        added = program("multiply", program("multiply", grad, other), grad)
+        square = program("add", program("multiply", square, kept), added)
+        yield 3, square, 2
+        for largest in rest:
+            square = program("maximum", largest, square)
+            yield 4, square, 1
+        scale = program("add", program("divide", program("sqrt", square), root), eps)
+        step = program("divide", program("multiply", mean, size), scale)
+        yield 0, program("add", parameter, step), 2 if decays and is_decoupled else 1
+
+    return Update(5 if keeps_largest else 4, 7, write)
 
 
 class Adam(Optimizer):
@@ -65,18 +106,24 @@ class Adam(Optimizer):
                 state["max_exp_avg_sq"] = zeros_like(parameter)
         state["step"] += 1
         step = state["step"].item()
-        grad = with_decay(parameter, grad, group)
         lr = group["lr"]
         beta1, beta2 = group["betas"]
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad.conj(), value=1 - beta2)
         step_size = lr / (1 - beta1**step)
         root = (1 - beta2**step) ** 0.5
-        if group["amsgrad"]:
-            largest = state["max_exp_avg_sq"]
-            largest.copy_(eager_function("aten::maximum")(largest, square))
-            square = largest
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        largest = [state["max_exp_avg_sq"]] if group["amsgrad"] else []
+        arrays = bare(parameter, grad, mean, square, *largest)
+        if arrays is not None:
+            decay, is_decoupled = group["weight_decay"], bool(group["decoupled_weight_decay"])
+            numbers = (1 - lr * decay if is_decoupled else decay), 1 - beta1, beta2, 1 - beta2
+            update = _update(bool(group["maximize"]), decay != 0, is_decoupled, bool(largest))
+            if update(arrays, *numbers, root, group["eps"], -step_size):
+                return
+        grad = with_decay(parameter, grad, group)
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad.conj(), value=1 - beta2)
+        for each in largest:
+            square = each.copy_(eager_function("aten::maximum")(each, square))
         scale = (square.sqrt() / root).add_(group["eps"])
         parameter.addcdiv_(mean, scale, value=-step_size)
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import copy
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from ..module_names import names_of
+from ..ops.memory.dtype import LAYOUTS, Array
 from ..ops.table.grad_mode import enable_grad, no_grad
+from ..ops.tensors.overriding import PLAIN
 from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.tracing import ACTIVE
 
 __all__ = [
     "Optimizer",
+    "bare",
     "check_betas",
     "check_one_rate",
     "check_options",
@@ -23,6 +27,8 @@ __all__ = [
     "required",
     "with_decay",
 ]
+
+_STRIDED: Final = LAYOUTS["strided"]
 
 Group = dict[str, Any]
 """The options of some parameters, or what is remembered of one, by name."""
@@ -89,6 +95,14 @@ def check_ranges(*options: tuple[str, Any, float]) -> None:
 def counter(value: float = 0.0) -> Tensor:
     """A number that is kept in an optimizer's state, as torch keeps it."""
     return Tensor._of(np.asarray(value, np.float32))
+
+
+def bare(*tensors: Tensor) -> list[Array] | None:
+    """The arrays of tensors that nobody listens to; None of others."""
+    for each in tensors:
+        if type(each) not in PLAIN or each.layout is not _STRIDED:
+            return None
+    return None if ACTIVE else [each._array for each in tensors]
 
 
 def with_decay(parameter: Tensor, grad: Tensor, group: Group) -> Tensor:

@@ -2,11 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
+
+from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .optimizer import Group, Optimizer, Params, check_options
+from .optimizer import Group, Optimizer, Params, bare, check_options
 
 __all__ = ["SGD", "sgd"]
+
+
+@cache
+def _update(maximizes: bool, decays: bool, has_momentum: bool, nesterov: bool) -> Update:
+    """The step on parameter, gradient and momentum as one kernel; the numbers are the decay, how
+    much of the momentum is kept, how much of the gradient joins it, and the rate."""
+
+    def write(program: Program) -> Iterator[tuple[int, int, int]]:
+        parameter, grad, *buffers = range(program.arrays)
+        decay, kept, share, rate = range(program.arrays, program.arrays + 4)
+        if maximizes:
+            grad = program("negate", grad)
+        if decays:
+            grad = program("add", grad, program("multiply", parameter, decay))
+        for buffer in buffers:
+            new = program(
+                "add", program("multiply", buffer, kept), program("multiply", grad, share)
+            )
+            yield 2, new, 2
+            grad = program("add", grad, program("multiply", new, kept)) if nesterov else new
+        yield 0, program("add", parameter, program("multiply", grad, rate)), 1
+
+    return Update(3 if has_momentum else 2, 4, write)
 
 
 class SGD(Optimizer):
@@ -49,13 +76,20 @@ class SGD(Optimizer):
         super().__init__(params, defaults)
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
+        momentum, decay = group["momentum"], group["weight_decay"]
+        buffer = state.get("momentum_buffer") if momentum != 0 else None
+        if buffer is not None or momentum == 0:
+            arrays = bare(parameter, grad, *([] if buffer is None else [buffer]))
+            if arrays is not None:
+                numbers = decay, momentum, 1 - group["dampening"], -group["lr"]
+                signs = bool(group["maximize"]), decay != 0, momentum != 0, bool(group["nesterov"])
+                if _update(*signs)(arrays, *numbers):
+                    return
         if group["maximize"]:
             grad = -grad
-        if group["weight_decay"] != 0:
-            grad = grad.add(parameter, alpha=group["weight_decay"])
-        momentum = group["momentum"]
+        if decay != 0:
+            grad = grad.add(parameter, alpha=decay)
         if momentum != 0:
-            buffer = state.get("momentum_buffer")
             if buffer is None:
                 buffer = state["momentum_buffer"] = grad.clone()
             else:

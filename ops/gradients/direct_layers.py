@@ -1,0 +1,81 @@
+"""Gradients of layers in forms of their own, for where they need no gradients themselves."""
+
+from __future__ import annotations
+
+import math
+
+from ..layers.attention import dropped
+from ..tensors.tensor import Tensor
+from .rows import Ints, Wanted, aten, direct
+
+Three = tuple[Tensor | None, Tensor | None, Tensor | None]
+
+
+def _is_wide(*tensors: Tensor) -> bool:
+    return all(each._array.dtype.char in "fd" for each in tensors)
+
+
+def _normalized(
+    g: Tensor, wanted: Wanted, normal: Tensor, scale: Tensor, weight: Tensor | None, last: Ints
+) -> Three:
+    """The gradients of input, weight and bias; `normal` is the input with its `last` dimensions
+    brought to mean 0 and variance 1 by `scale`."""
+    of_weight = of_bias = of_input = None
+    dims = list(range(g._array.ndim - len(last)))
+    if wanted["weight"]:
+        product = g * normal
+        of_weight = product.sum(dims) if dims else product
+    if wanted["bias"]:
+        of_bias = g.sum(dims) if dims else g
+    if wanted["input"]:
+        slope = g if weight is None else g * weight
+        own = list(range(-len(last), 0))
+        along = (slope * normal).mean(own, True)
+        of_input = (slope - slope.mean(own, True) - normal * along) * scale
+    return of_input, of_weight, of_bias
+
+
+@direct("aten::layer_norm", of="input weight bias")
+def layer_norm(
+    g: Tensor, wanted: Wanted, input: Tensor, normalized_shape: Ints, weight: Tensor | None,
+    eps: float,
+) -> Three | None:  # fmt: skip
+    """The last dimensions brought to mean 0 and variance 1."""
+    if not _is_wide(g, input) or not input._array.size:
+        return None
+    normal, _, scale = aten.native_layer_norm(input, normalized_shape, None, None, eps)
+    return _normalized(g, wanted, normal, scale, weight, normalized_shape)
+
+
+# --------------------------------------------------------------------------- attention
+
+
+@direct("aten::scaled_dot_product_attention", of="query key value")
+def attention(
+    g: Tensor, wanted: Wanted, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None,
+    dropout_p: float, is_causal: bool, scale: float | None, enable_gqa: bool, result: Tensor,
+) -> Three | None:  # fmt: skip
+    """Values averaged by the likeness of keys to queries."""
+    if enable_gqa or not _is_wide(g, query, key, value):
+        return None
+    factor = 1 / math.sqrt(query._array.shape[-1]) if scale is None else scale
+    scores = (query @ key.transpose(-2, -1)) * factor
+    if is_causal:
+        keep = aten.ones(list(scores._array.shape[-2:])).tril() > 0
+        scores = scores.masked_fill(keep.logical_not(), -math.inf)
+    if attn_mask is not None:
+        if attn_mask.dtype.is_floating_point:
+            scores = scores + attn_mask
+        else:
+            scores = scores.masked_fill(attn_mask.logical_not(), -math.inf)
+    weights = aten._safe_softmax(scores, -1)
+    used, of_weights = weights, g @ value.transpose(-2, -1)
+    if dropout_p:
+        noise = Tensor._of(dropped(result._array)).to(weights.dtype)
+        used, of_weights = weights * noise, of_weights * noise
+    of_value = used.transpose(-2, -1) @ g if wanted["value"] else None
+    weighted = weights * of_weights
+    slope = (weighted - weights * weighted.sum([-1], True)) * factor
+    of_query = slope @ key if wanted["query"] else None
+    of_key = slope.transpose(-2, -1) @ query if wanted["key"] else None
+    return of_query, of_key, of_value

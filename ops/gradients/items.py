@@ -1,0 +1,118 @@
+"""Items of tensors, read and written by operators, so that they are recorded."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ..eager.dispatch import eager_function
+from ..memory.quiet import QUIET, enter, leave
+from ..table.pointwise import scalar_of
+from ..tensors.tensor import Tensor
+
+__all__ = ["get_item", "parts", "set_item"]
+
+
+def get_item(tensor: Tensor, key: Any) -> Tensor:
+    """`tensor[key]` by operators."""
+    view, indices = _walk(tensor, key)
+    if indices:
+        found: Tensor = eager_function("aten::index")(view, indices)
+        return found
+    return eager_function("aten::alias")(view) if view is tensor else view
+
+
+def parts(tensor: Tensor) -> Tensor:
+    """The real and imaginary parts of complex numbers along a last dimension, by an operator."""
+    found: Tensor = eager_function("aten::view_as_real")(tensor)
+    return found
+
+
+def set_item(tensor: Tensor, key: object, value: Any) -> None:
+    """`tensor[key] = value` by operators."""
+    view, indices = _walk(tensor, key)
+    if not isinstance(value, Tensor):
+        loud = enter(QUIET)
+        try:
+            value = Tensor._of(scalar_of(value, tensor._array.dtype).copy())
+        finally:
+            leave(loud)
+    if indices:
+        if value.dtype is not view.dtype:
+            value = value.to(view.dtype)
+        view.index_put_(indices, value)
+        return
+    while value._array.ndim > view._array.ndim and value._array.shape[0] == 1:
+        value = value.squeeze(0)
+    view.copy_(value)
+
+
+_ALL: Final = slice(None)
+
+
+def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
+    """The view that the plain parts of a key name, and the tensors that index it."""
+    parts = [_as_part(part) for part in (key if isinstance(key, tuple) else (key,))]
+    consumed = sum(_dims_of(part) for part in parts)
+    dim = 0
+    view = tensor
+    indices: dict[int, Tensor] = {}
+    for part in parts:
+        if part is None:
+            view = view.unsqueeze(dim)
+            dim += 1
+        elif part is Ellipsis:
+            dim += tensor.ndim - consumed
+        elif isinstance(part, bool):
+            view = view.unsqueeze(dim)
+            indices[dim] = Tensor._of(np.full(1, part))
+            dim += 1
+        elif isinstance(part, int):
+            view = view.select(dim, part)
+        elif isinstance(part, slice):
+            if part != _ALL:
+                view = eager_function("aten::slice")(
+                    view, dim, part.start, part.stop, 1 if part.step is None else part.step
+                )
+            dim += 1
+        elif not part._array.ndim and part._array.dtype.kind in "iu" and part.itemsize != 1:
+            view = view.select(dim, int(part))
+        else:
+            if not part._array.ndim:
+                view = view.unsqueeze(dim)
+                part = part.reshape([1])
+            indices[dim] = part
+            dim += max(_dims_of(part), 1)
+    ordered: list[Tensor | None] = []
+    covered = 0
+    for place, index in indices.items():
+        ordered += [None] * (place - covered)
+        ordered.append(index)
+        covered = place + (index.ndim if _is_mask(index) else 1)
+    return view, ordered
+
+
+def _is_mask(index: Tensor) -> bool:
+    return index._array.dtype.kind == "b" or index._array.dtype == np.uint8
+
+
+def _dims_of(part: object) -> int:
+    """How many dimensions of the tensor a part of a key takes up."""
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    if isinstance(part, Tensor):
+        return part._array.ndim if _is_mask(part) else 1
+    return 1
+
+
+def _as_part(part: Any) -> Any:
+    if part is None or part is Ellipsis or isinstance(part, (bool, int, slice, Tensor)):
+        return part
+    if isinstance(part, np.ndarray):
+        return Tensor._of(part)
+    if isinstance(part, (list, tuple, range)):
+        given = [p._array if isinstance(p, Tensor) else p for p in part]
+        made = np.asarray(given)
+        return Tensor._of(made if made.size else made.astype(np.int64))
+    return part.__index__()

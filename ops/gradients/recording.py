@@ -1,0 +1,213 @@
+"""What records a call of an operator, and what walks back through it, written for its arguments.
+
+Both are made of one text for an overload and the types of its arguments, so that a call does
+nothing but what its node needs: where tensors came from, what of them is kept, and the formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..memory.dtype import of_numpy
+from ..memory.quiet import QUIET, enter, leave
+from ..table.grad_mode import RUNNING
+from ..tensors.tensor import Parameter, Tensor
+from .autograd import PACKING, SEQUENCE, TURN, WALKING, Saved, edge_of, fit, node_class
+from .bound import Back, Bound, Recorder, RowNode
+from .rules import Meta, Rule
+
+__all__ = ["MISSED", "recorder_for"]
+
+MISSED: Final = object()
+"""What a recorder gives for a call that is none of its own, and has not run."""
+
+_PLAIN: Final = frozenset(
+    {Tensor, Parameter, int, float, bool, complex, str, type(None), list, tuple}
+)
+_TENSORS: Final = (Tensor, Parameter)
+
+_EDGE: Final = """
+ if a{d}._view_of is not None:
+  e{d} = edge_of(a{d})
+ elif (wanted := a{d}._requires_grad) is False:
+  e{d} = None
+ elif wanted is True and (node := a{d}._grad_node) is not None:
+  e{d} = node, a{d}._output_number
+ else:
+  e{d} = edge_of(a{d})"""
+
+_RECORD: Final = """
+def record(args, values, forward):
+ {names}, = args
+ turn = turns[0]{edges}
+ if turn & 1 or turns[0] != turn or ({inactive}) or PACKING.used{refused}:
+  return MISSED
+ state = enter(QUIET)
+ try:
+  result = forward(*values)
+ finally:
+  leave(state)
+ if type(result) is not ndarray or result.dtype.kind in "biu"{same}:
+  return finished(args, values, result)
+ made = new(Tensor)
+ made._array = result
+ node = new({cls})
+ node.attached = None
+ node.bounds = running.bounds
+ node.sequence = next(SEQUENCE)
+ node.edges = [{ends}]
+ node._bound = bound
+ node._places = places
+ node._shapes = {shapes}
+ version_of = running.version_of
+ node._arguments = [{arguments}]
+ node._results = {results}
+ node.count = 1
+ node._back = back
+ made._requires_grad = True
+ made._grad_node = node{view}
+ return made
+"""
+
+_BACK: Final = """
+def back(node, gs):
+ args, shapes = node._arguments, node._shapes
+ {ends}, = node.edges if walking.leads is None else node.asked_edges()
+ {founds} = None{formulas}
+ return [{list}]
+"""
+
+_FORMULA: Final = """
+ if e{d} is not None{given}:
+  r{d} = formula{d}({reads})"""
+
+_JOINT: Final = """
+ parts = formula({reads})
+ {founds}, = {parts},"""
+
+_FIT: Final = """
+ if r{d} is not None:
+  array = r{d}._array
+  if array.dtype is not shapes[{kind}] or array.shape != shapes[{sizes}]:
+   r{d} = fit(r{d}, shapes[{sizes}], of_numpy(shapes[{kind}]), node, {place}){lay}"""
+
+_SPACE: Final[dict[str, Any]] = {
+    **{"__builtins__": {"type": type}, "QUIET": QUIET, "SEQUENCE": SEQUENCE, "MISSED": MISSED},
+    **{"PACKING": PACKING, "Saved": Saved, "Meta": Meta, "Tensor": Tensor, "ndarray": np.ndarray},
+    **{"enter": enter, "leave": leave, "edge_of": edge_of, "fit": fit, "of_numpy": of_numpy},
+    **{"new": object.__new__, "next": next, "node_class": node_class, "running": RUNNING},
+    **{"turns": TURN, "walking": WALKING, "RowNode": RowNode},
+}
+
+
+def recorder_for(bound: Bound, types: Sequence[type], finished: Callable[..., object]) -> Recorder:
+    """What records calls of an overload with arguments of some types, which is remembered.
+
+    `finished(args, values, result)` does what is left to do for a result of another kind.
+    """
+    if not _PLAIN.issuperset(types):
+        return _missed
+    found = bound.recorders[tuple(types)] = _recorder(bound, types, finished)
+    return found
+
+
+def _recorder(bound: Bound, types: Sequence[type], finished: Callable[..., object]) -> Recorder:
+    row = bound.row
+    if row is None or row.moves or row.apart:
+        return _missed
+    if any(bound.takes_tensors(at) for at, kind in enumerate(types) if kind in (list, tuple)):
+        return _missed
+    tensors = [at for at, kind in enumerate(types) if kind in _TENSORS]
+    ends = [at for at in bound.order if at in tensors]
+    if not ends:
+        return _missed
+    space = {**_SPACE, "bound": bound, "finished": finished, "name": row.name}
+    space |= {"cls": bound.node_class, "places": [(at, None) for at in ends]}
+    space["back"] = None if row.composite else _back(bound, ends, tensors)
+    exec(compile(_recorder_text(bound, len(types), ends, tensors), __file__, "exec"), space)
+    made: Recorder = space["record"]
+    return made
+
+
+def _missed(args: list[Any], values: list[Any], forward: Callable[..., Any]) -> object:
+    return MISSED
+
+
+def _recorder_text(bound: Bound, count: int, ends: list[int], tensors: list[int]) -> str:
+    assert bound.row is not None
+    kinds = [f' or values[{at}].dtype.kind in "biu"' for at in ends if bound.shared is not None]
+    kept = {at: [d for d in ends if at in bound.keeps[d]] for at in tensors}
+    whose = [d for d in ends if bound.keeps_result[d]]
+    view = f"\n made._view_of, made._view_version = a{tensors[0]}, version_of(result)"
+    return _RECORD.format(
+        names=", ".join(f"a{at}" for at in range(count)),
+        edges="".join(_EDGE.format(d=at) for at in ends),
+        inactive=" and ".join(f"e{at} is None" for at in ends),
+        refused="".join(kinds),
+        same="".join(f" or result is values[{at}]" for at in tensors),
+        cls="node_class(RowNode, name(*args))" if callable(bound.row.name) else "cls",
+        ends=", ".join(f"e{at}" for at in ends),
+        shapes="".join(f"values[{at}].shape, values[{at}].dtype, " for at in ends),
+        arguments=", ".join(
+            _kept(at, kept[at], ends) if at in tensors else f"a{at}" for at in range(count)
+        ),
+        results=_if_any(whose, ends, "[Saved(made, None, version_of(result), 0, True)]", "[]"),
+        view=view if bound.is_view else "",
+    )
+
+
+def _if_any(whose: list[int], ends: list[int], text: str, other: str) -> str:
+    """A text if one of some arguments has a gradient."""
+    if len(whose) == len(ends) or not whose:
+        return text if whose else other
+    return f"{text} if {' or '.join(f'e{at} is not None' for at in whose)} else {other}"
+
+
+def _kept(at: int, whose: list[int], ends: list[int]) -> str:
+    edge = f"e{at}" if at in ends else f"edge_of(a{at})"
+    saved = f"Saved(a{at}, {edge}, version_of(values[{at}]))"
+    return _if_any(whose, ends, saved, f"Meta(values[{at}])")
+
+
+def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
+    space = {**_SPACE, "lay": bound.lay}
+    texts = []
+    if bound.shared is not None:
+        space["formula"] = bound.shared.formula
+        parts = ", ".join(f"parts[{bound.orders[at]}]" for at in ends)
+        founds = ", ".join(f"r{at}" for at in ends)
+        reads = _reads(bound.shared, tensors)
+        texts = [_JOINT.format(reads=reads, founds=founds, parts=parts)]
+        texts += [f"\n if e{at} is None: r{at} = None" for at in ends]
+    else:
+        for at in ends:
+            rule = bound.formulas[at]
+            space[f"formula{at}"] = rule.formula
+            given = " and gs[0] is not None" if "g" in rule.readers else ""
+            texts.append(_FORMULA.format(d=at, given=given, reads=_reads(rule, tensors)))
+    lay = "" if bound.lay is None else "\n  r{d} = lay(r{d})"
+    for place, at in enumerate(ends):
+        sizes = {"sizes": 2 * place, "kind": 2 * place + 1}
+        texts.append(_FIT.format(d=at, place=place, lay=lay.format(d=at), **sizes))
+    text = _BACK.format(
+        ends=", ".join(f"e{at}" for at in ends),
+        founds=" = ".join(f"r{at}" for at in ends),
+        formulas="".join(texts),
+        list=", ".join(f"r{at}" for at in ends),
+    )
+    exec(compile(text, __file__, "exec"), space)
+    made: Back = space["back"]
+    return made
+
+
+def _reads(rule: Rule, tensors: list[int]) -> str:
+    """The arguments of a formula, tensors read without asking what they are."""
+    text = rule.reads
+    for at in sorted(rule.places, reverse=True):
+        text = text.replace(
+            f"node.value({at})", f"args[{at}].tensor(node)" if at in tensors else f"args[{at}]"
+        )
+    return text.replace("node.results(0)", "node._results[0].tensor(node)")

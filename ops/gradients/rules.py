@@ -1,0 +1,48 @@
+"""Formulas and how they read what they need, and what is known of a tensor that is not kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+from ..memory.dtype import Array, DType, of_numpy
+from ..tensors.tensor import Tensor
+
+__all__ = ["Call", "Meta", "Rule"]
+
+Call = Callable[[Any, list[Tensor | None]], Any]
+"""A formula that reads what it needs from a node and the gradients of its results."""
+
+
+class Meta:
+    """What is known of a tensor that is not kept."""
+
+    __slots__ = ("kind", "sizes")
+
+    def __init__(self, array: Array) -> None:
+        self.sizes: tuple[int, ...] = array.shape
+        self.kind = array.dtype
+
+    @property
+    def dtype(self) -> DType:
+        """Its dtype."""
+        return of_numpy(self.kind)
+
+
+class Rule:
+    """A formula and how its parameters are read of `node` and `gs`, as texts by name."""
+
+    def __init__(self, formula: Callable[..., Any], readers: dict[str, str]) -> None:
+        self.formula = formula
+        self.readers = readers
+        names = [] if formula is dict else list(signature(formula).parameters)
+        first = next((i for i, name in enumerate(names) if name not in readers), len(names))
+        given = [readers[name] for name in names[:first]]
+        given += [f"{name}={text}" for name, text in readers.items() if name not in names[:first]]
+        self.reads = ", ".join(given)
+        found = re.findall(r"node\.value\((\d+)\)", self.reads)
+        self.places = {int(number) for number in found}
+        text = f"lambda node, gs: formula({self.reads})"  # all our own
+        self.call: Call = eval(text, {"__builtins__": {}, "formula": formula})

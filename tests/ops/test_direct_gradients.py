@@ -1,0 +1,76 @@
+"""Gradients that need none themselves are computed in another way, to the same numbers."""
+
+import pytest
+
+import rushlight as torch
+from rushlight.nn import functional as F
+
+
+def _random(*sizes: int) -> torch.Tensor:
+    return torch.randn(*sizes, dtype=torch.float64, requires_grad=True)
+
+
+CLASSES = torch.tensor([2, 0, 1, -100])
+LOSSES = [
+    lambda x, y, w: F.mse_loss(x, y),
+    lambda x, y, w: F.mse_loss(x, y, reduction="sum"),
+    lambda x, y, w: F.mse_loss(x, y, reduction="none"),
+    lambda x, y, w: F.l1_loss(x, y),
+    lambda x, y, w: F.smooth_l1_loss(x, y, beta=0.7),
+    lambda x, y, w: F.huber_loss(x, y, reduction="sum", delta=0.5),
+    lambda x, y, w: F.binary_cross_entropy_with_logits(x, y.detach().sigmoid()),
+    lambda x, y, w: F.binary_cross_entropy_with_logits(
+        x, y.detach().sigmoid(), w.detach(), pos_weight=w.detach().exp()
+    ),
+    lambda x, y, w: F.cross_entropy(x, CLASSES),
+    lambda x, y, w: F.cross_entropy(x, CLASSES, w.detach().exp(), reduction="sum"),
+    lambda x, y, w: F.cross_entropy(x.reshape(2, 3, 2), CLASSES[:2, None].expand(2, 2)),
+    lambda x, y, w: F.nll_loss(x, CLASSES.clamp(0), reduction="none", ignore_index=0),
+    lambda x, y, w: F.layer_norm(x, (3,), w, y[0]),
+    lambda x, y, w: F.layer_norm(x, (4, 3), None, y),
+    lambda x, y, w: F.scaled_dot_product_attention(x, y, x * 2),
+    lambda x, y, w: F.scaled_dot_product_attention(x, y, y, is_causal=True),
+]
+
+
+@pytest.mark.parametrize("number", range(len(LOSSES)))
+def test_losses_and_layers(number: int) -> None:
+    torch.manual_seed(number)
+    given = _random(4, 3), _random(4, 3), _random(3)
+    _agree(LOSSES[number](*given), given)
+
+
+def _agree(results: object, given: tuple[torch.Tensor, ...]) -> None:
+    """What the composite gives, which can be differentiated, is what comes out without that."""
+    several = results if isinstance(results, tuple) else (results,)
+    total = sum((each * torch.randn_like(each)).sum() for each in several)
+    ways = [
+        torch.autograd.grad(total, given, create_graph=create, retain_graph=True, allow_unused=True)
+        for create in (True, False)
+    ]
+    for composed, direct in zip(*ways, strict=True):
+        assert (composed is None) == (direct is None)
+        if composed is not None:
+            torch.testing.assert_close(direct, composed.detach(), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_recurrent_layers(kind: str, batch_first: bool) -> None:
+    torch.manual_seed(1)
+    options = {"batch_first": batch_first, "bidirectional": batch_first, "dtype": torch.float64}
+    net = getattr(torch.nn, kind)(3, 4, 2, bias=batch_first, **options)
+    x = _random(5, 2, 3)
+    out, ends = net(x)
+    _agree((out, *(ends if kind == "LSTM" else (ends,))), (x, *net.parameters()))
+    last = ends[1] if kind == "LSTM" else ends
+    _agree(last, (x, *net.parameters()))
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_cells(kind: str) -> None:
+    torch.manual_seed(2)
+    cell = getattr(torch.nn, f"{kind}Cell")(3, 4, dtype=torch.float64)
+    for rows in ((2,), ()):
+        x, h, c = _random(*rows, 3), _random(*rows, 4), _random(*rows, 4)
+        _agree(cell(x, (h, c) if kind == "LSTM" else h), (x, h, c, *cell.parameters()))
