@@ -9,7 +9,9 @@ Whatever does not fit ends the chain early: the array is filled, and the operato
 it is while a kernel is being compiled.
 
 A chain whose operators stand one right after the other is one call (`whole`), which native code
-knows beforehand once the plan has run often (`direct_calls`).
+knows beforehand once the plan has run often (`direct_calls`).  Of others the operands are collected
+once the chain has run often, as long as they are like those of the last call, and the last operator
+makes one such call with all of them (`collecting`).
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from ...ops.kernels import family
 from ...ops.table.formula import Formula
 from ...ops.table.record import Later, Operator
 from ..code.outside import comes_from_outside
+from .collecting import Collected, Collector
 from .compiling import Compiling
 
 __all__ = ["Chain", "Link"]
@@ -48,10 +51,11 @@ class _Work:
     those of `operands`, counted from 1.
     """
 
-    __slots__ = ("calls", "later", "letters", "operands", "places", "steps")
+    __slots__ = ("calls", "given", "later", "letters", "operands", "places", "steps")
 
-    def __init__(self, later: Later) -> None:
+    def __init__(self, later: Later, given: Sequence[Any]) -> None:
         self.later = later
+        self.given = [given]
         self.places, self.letters = "o", "f"
         self.operands: list[Any] = []
         self.steps: list[tuple[str, list[int]]] = []
@@ -130,9 +134,13 @@ class Chain:
         """Whether native code may know what `whole` does: nothing follows from what arrays hold."""
         self._ways: dict[object, tuple[Any, Compiling]] = {}
         self._passed: set[int] = set()
+        self._collector = Collector(self._filled)
 
-    def begin(self, *given: Any) -> tuple[Any, _Work | None]:
+    def begin(self, *given: Any) -> tuple[Any, _Work | Collected | None]:
         """Check the operands of the first operator, and make its result without filling it."""
+        collected = self._collector.begun(given)
+        if collected is not None:
+            return collected.out, collected
         work = self._begun(given)
         if work is None:
             return self._head.forward(*given), None
@@ -143,14 +151,14 @@ class Chain:
         if head.scales is not None:
             scales = head.scales(*given)
             if scales is not None:
-                work = _Work(family("batch_norms").Elements(given[0]))
+                work = _Work(family("batch_norms").Elements(given[0]), given)
                 work.scale(*scales)
                 work.calls.append((head, tuple(given)))
                 return work
         elif head.later is not None:
             later = head.later(*given)
             if later is not None:
-                return _Work(later)
+                return _Work(later, given)
         return None
 
     def whole(self, own: Sequence[Sequence[bool]], *given: Any) -> Any:
@@ -179,14 +187,21 @@ class Chain:
         self.finish(work)
         return work.later.out
 
-    def join(self, index: int, work: _Work, *given: Any) -> tuple[Any, _Work | None]:
+    def join(
+        self, index: int, work: _Work | Collected, *given: Any
+    ) -> tuple[Any, _Work | Collected | None]:
         """Do what a link does, if it can be done later, else now."""
         entry = self._links[index].entry
-        if self._takes(index, work, given):
+        if isinstance(work, Collected):
+            if work.takes(given):
+                return work.out, None if work.is_done else work
+        elif self._takes(index, work, given):
             work.calls.append((entry, given))
+            work.given.append(given)
             if index + 1 < len(self._links):
                 return work.later.out, work
             self.finish(work)
+            self._collector.learn(work.later.out, work.given)
             return work.later.out, None
         self.finish(work)
         result = entry.forward(*given)
@@ -203,8 +218,24 @@ class Chain:
             work.scale(*scales)
         return scales is not None
 
-    def finish(self, work: _Work) -> None:
+    def _filled(self, out: Any, given: Sequence[Sequence[Any]]) -> None:
+        """Compute `out`, of operands that could be taken along before."""
+        work = self._begun(given[0])
+        if work is not None and work.later.out.shape == out.shape:
+            work.later.out = out
+            for link, each in zip(self._links, given[1:], strict=False):
+                work.calls.append((link.entry, tuple(each)))
+            if all(self._takes(i, work, each) for i, each in enumerate(given[1:])):
+                return self.finish(work)
+        value: Any = self._head.forward(*given[0])
+        for link, each in zip(self._links, given[1:], strict=False):
+            value = link.entry.forward(*[value if operand is out else operand for operand in each])
+        np.copyto(out, value)
+
+    def finish(self, work: _Work | Collected) -> None:
         """Fill the array."""
+        if isinstance(work, Collected):
+            return self._filled(work.out, work.given)
         if not work.steps:
             work.later.fill()
             return

@@ -153,12 +153,15 @@ def _for_target(monkeypatch: pytest.MonkeyPatch, target: Target) -> None:
     from rushlight.ops.kernels.code.assemble import assembled, placed
 
     @cache
-    def address(form: Any, after: Any) -> int:
-        return placed(assembled(form.text(target, after), target), (form.NAME,))[form.NAME]
+    def address(form: Any, after: Any, *more: Any) -> int:
+        text = form.text(target, after, *more)
+        return placed(assembled(text, target), (form.NAME,))[form.NAME]
 
-    monkeypatch.setattr(
-        convolutions.Convolution, "_kernel", lambda self, after: address(self.settled.form, after)
-    )
+    def kernel(self: Any, after: Any) -> int:
+        column = self.settled.column
+        return address(self.settled.form, after, *(["", column] if column else []))
+
+    monkeypatch.setattr(convolutions.Convolution, "_kernel", kernel)
     monkeypatch.setattr(convolutions, "host", lambda: target)
     monkeypatch.setattr(convolutions, "settled", UNREMEMBERED)
 

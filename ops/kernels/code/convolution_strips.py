@@ -38,7 +38,7 @@ SLACK: Final = 2 * LANES
 def text(target: Target, after: After = PLAIN) -> str:
     """A kernel of `turn, sizes, offsets, x, weight, bias, out, slots` for a range of slots.
 
-    - turn: int64 [1], 0 before the call, the next item that nobody has taken;
+    - turn: uint64 [1], 0 before the call, the next item that nobody has taken;
     - sizes: int64, as `SIZES` says;
     - offsets: int64 [depth], in bytes, within a strip;
     - x: float32 [samples, groups * inside, height, width];

@@ -11,6 +11,7 @@ Tiles, panels and threads do not enter.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from .convolution_frame import PLAIN, After, Convolving
@@ -19,7 +20,7 @@ from .target import Target
 from .text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value
 from .tiles import Tile, turned
 
-__all__ = ["NAME", "SIZES", "channels_of_panel", "slot_size", "text"]
+__all__ = ["NAME", "SIZES", "channels_of_panel", "pixels_of_tile", "slot_size", "text"]
 
 NAME: Final = "convolution_sums"
 
@@ -52,6 +53,11 @@ _FEW: Final = 4
 """Pixels that are taken together where a row of tall tiles has ended."""
 
 
+def pixels_of_tile(target: Target) -> int:
+    """Pixels that are taken together, of which pieces of work hold whole tiles."""
+    return Tile.of(target).rows
+
+
 def channels_of_panel(target: Target) -> int:
     """Channels in a panel."""
     return LANES * Tile.of(target).vectors
@@ -62,10 +68,10 @@ def slot_size(depth: int, target: Target) -> int:
     return (depth + LANES) * channels_of_panel(target)
 
 
-def text(target: Target, after: After = PLAIN, pairs: str = "") -> str:
+def text(target: Target, after: After = PLAIN, pairs: str = "", column: int = 0) -> str:
     """A kernel of `turn, sizes, offsets, x, weight, bias, out, slots` for a range of slots.
 
-    - turn: int64 [1], 0 before the call, the next item that nobody has taken;
+    - turn: uint64 [1], 0 before the call, the next item that nobody has taken;
     - sizes: int64, as `SIZES` says;
     - offsets: int64 [depth], in bytes;
     - x: float32, with all windows in it;
@@ -77,14 +83,16 @@ def text(target: Target, after: After = PLAIN, pairs: str = "") -> str:
     two channels (see `pairs`), which is what weights are made to: those given are float32, or
     bfloat16 where `pairs` are "halves".
     """
-    return _Sums(target, after, pairs).text(NAME)
+    return _Sums(target, after, pairs, column).text(NAME)
 
 
 class _Sums(Convolving):
     """The parts of the kernel."""
 
-    def __init__(self, target: Target, after: After, pairs: str) -> None:
+    def __init__(self, target: Target, after: After, pairs: str, column: int) -> None:
         super().__init__(target, SIZES, after)
+        if column:
+            self.size["next_column"] = self.code.constant(INT64, column)
         self.pairs = pairs
         self.multiply_add = self.code.add_pairs if pairs else self.code.multiply_add
         tile = Tile.of(target)
@@ -150,7 +158,7 @@ class _Sums(Convolving):
 
     def _pack(self, slot: Value, channel: Value, left: Value) -> None:
         """Turn the weights of a panel around; the last channel stands in for what is too many."""
-        code, wide = self.code, self.vectors * LANES
+        code, wide = self.code, self._width(left)
         given = HALF if self.pairs == "halves" else FLOAT
         with code.counted(self.zero, left, LANES) as first:
             places = [channel + code.lesser(first + i, left - 1) for i in range(LANES)]
@@ -168,11 +176,15 @@ class _Sums(Convolving):
 
             code.vectors(self.zero, self.size["weights"], 1, turn)
         if self.pairs:
-            self._pair(slot)
+            self._pair(slot, wide)
 
-    def _pair(self, slot: Value) -> None:
+    def _width(self, left: Value) -> Value:
+        """The numbers of a line of a panel: its channels in whole vectors."""
+        return (left + (LANES - 1)) & -LANES
+
+    def _pair(self, slot: Value, wide: Value) -> None:
         """Join the weights of a panel for two channels of the input, from the first on."""
-        code, size, wide = self.code, self.size, self.vectors * LANES
+        code, size = self.code, self.size
         with code.counted(self.zero, size["depth"]) as word:
             channel, place = code.split(word, size["window"])
             first = channel * 2 * size["window"] + place
@@ -180,10 +192,10 @@ class _Sums(Convolving):
             is_there = other < size["weights"]
             lines = [first, code.choose(is_there, other, first), word]
             low, high, goal = (code.at(slot, line * wide, FLOAT) for line in lines)
-            for v in range(self.vectors):
-                one, more = (code.load(FLOATS, code.at(at, v * LANES, FLOAT)) for at in (low, high))
+            with code.counted(self.zero, wide, LANES) as at:
+                one, more = (code.load(FLOATS, code.at(each, at, FLOAT)) for each in (low, high))
                 made = joined(code, one, code.choose(is_there, more, 0.0))
-                code.store(made, code.at(goal, v * LANES, INT32))
+                code.store(made, code.at(goal, at, INT32))
 
     # ---------------------------------------------------------------------------------- tiles
 
@@ -197,27 +209,39 @@ class _Sums(Convolving):
         window = _Window(self, code.at(x, first, BYTE), column, row)
         whole = start + ((stop - start) & -self.tall)
         with code.counted(start, whole, self.tall) as pixel:
-            self._tile(pixel, None, window.places(self.tall), slot, vectors)
+            is_row = window.holds(self.tall)
+            with code.when(is_row):
+                self._tile(pixel, None, window.row(self.tall), slot, vectors)
+            with code.when(is_row.equals(0)):
+                self._tile(pixel, None, window.places(self.tall), slot, vectors)
         with code.counted(whole, stop, _FEW) as pixel:
-            places = window.places_before(stop - pixel, _FEW)
+            places = window.places(_FEW, stop - pixel)
             self._tile(pixel, stop, places, slot, vectors)
 
     def _tile(
-        self, pixel: Value, stop: Value | None, places: list[Value], slot: Value, vectors: int
+        self,
+        pixel: Value,
+        stop: Value | None,
+        places: Callable[[Value], list[Value]],
+        slot: Value,
+        vectors: int,
     ) -> None:
-        """The sums of some pixels, of which those from `stop` on go nowhere."""
-        code = self.code
+        """The sums of some pixels, of which those from `stop` on go nowhere.
+
+        `places` tells where the numbers of windows lie that are so far from the first.
+        """
+        code, count = self.code, self.tall if stop is None else _FEW
         starts = [code.load(FLOATS, code.at(self.biases, v * LANES, FLOAT)) for v in range(vectors)]
-        sums = [[code.variable(each) for each in starts] for _ in places]
+        sums = [[code.variable(each) for each in starts] for _ in range(count)]
         with code.counted(self.zero, self.size["depth"]) as k:
             offset = code.load(INT64, code.at(self.at["offsets"], k, INT64))
-            line = code.at(slot, k * (self.vectors * LANES), FLOAT)
+            line = code.at(slot, k * (vectors * LANES), FLOAT)
             weights = [code.load(FLOATS, code.at(line, v * LANES, FLOAT)) for v in range(vectors)]
-            for place, row in zip(places, sums, strict=True):
-                number = code.spread(code.load(FLOAT, code.at(place, offset, BYTE)))
+            for place, row in zip(places(offset), sums, strict=True):
+                number = code.spread(code.load(FLOAT, place))
                 for weight, total in zip(weights, row, strict=True):
                     total.set(self.multiply_add(number, weight, total.now))
-        mask = None if stop is None else code.first(stop - pixel, len(places))
+        mask = None if stop is None else code.first(stop - pixel, count)
         for v in range(vectors):
             self._write(v, [row[v].now for row in sums], pixel, mask)
 
@@ -264,31 +288,32 @@ class _Window:
         self.place = self._code.variable(place)
         self._column, self._row = (self._code.variable(each) for each in (column, row))
 
-    def places(self, count: int) -> list[Value]:
-        """Where the next ones begin: side by side, unless the row ends."""
-        code = self._code
-        found = [code.variable(self.place.now) for _ in range(count)]
-        ahead = self._column.now + count
-        inside = ahead < self._size["width"]
-        with code.when(inside):
-            for i, place in enumerate(found):
-                place.set(code.at(self.place.now, self._size["next_column"] * i, BYTE))
-            far = self._size["next_column"] * count
-            self._column.set(ahead)
-            self.place.set(code.at(self.place.now, far, BYTE))
-        with code.when(inside.equals(0)):
-            for place in found:
-                place.set(self.place.now)
-                self._step(None)
-        return [place.now for place in found]
+    def holds(self, count: int) -> Value:
+        """Whether the next ones are in a row."""
+        return self._column.now + count < self._size["width"] + 1
 
-    def places_before(self, left: Value, count: int) -> list[Value]:
-        """The same where that many are left; the last stands in for those that are missing."""
-        found = []
+    def row(self, count: int) -> Callable[[Value], list[Value]]:
+        """The next ones, which are in a row: where their numbers lie."""
+        code, far = self._code, self._size["next_column"]
+        first = self.place.now
+        self._column.set(self._column.now + (count - 1))
+        self.place.set(code.at(first, far * (count - 1), BYTE))
+        self._step(None)
+
+        def places(offset: Value) -> list[Value]:
+            here = code.at(first, offset, BYTE)
+            return [code.at(here, far * i, BYTE) for i in range(count)]
+
+        return places
+
+    def places(self, count: int, left: Value | None = None) -> Callable[[Value], list[Value]]:
+        """The next ones, wherever: the last stands in for those that are missing if there are but
+        so many `left`."""
+        code, found = self._code, list[Value]()
         for i in range(count):
             found.append(self.place.now)
-            self._step(left > i + 1)
-        return found
+            self._step(None if left is None else left > i + 1)
+        return lambda offset: [code.at(each, offset, BYTE) for each in found]
 
     def _step(self, more: Value | None) -> None:
         """On to the next; not where there is none, if that is told."""

@@ -34,7 +34,9 @@ F: Final = np.float32
 _ITEM: Final = 1 << 21
 """Products of numbers in a piece of work."""
 _STEP: Final = 8
-"""Pixels of a piece of work are a multiple of it, and rows of a strip."""
+"""Rows of a strip are a multiple of it."""
+_COLUMNS: Final = (4, 8)
+"""Bytes between windows that have kernels of their own: most are neighbours, or step over one."""
 _STRIP: Final = 1 << 14
 """Numbers of a strip, unless a few rows have more."""
 _FEW: Final = 8
@@ -57,6 +59,14 @@ class Settled(NamedTuple):
     @property
     def nbytes(self) -> int:
         return int(self.numbers.nbytes + self.no_bias.nbytes)
+
+    @property
+    def column(self) -> int:
+        """The bytes to the next window in a row, if the kernel is one for so many; else 0."""
+        if self.form is not sums:
+            return 0
+        far = int(self.numbers[sums.SIZES.index("next_column")])
+        return far if far in _COLUMNS else 0
 
     @staticmethod
     def by(form: Any, numbers: Any, padded: Any, made: tuple[int, ...], channels: int) -> Settled:
@@ -142,7 +152,7 @@ def in_pairs(x: Any, groups: int) -> Any:
 class Convolution:
     """A convolution that can be computed: `fill` writes it to `out`."""
 
-    __slots__ = ("_given", "_pairs", "out", "settled")
+    __slots__ = ("_column", "_given", "_pairs", "out", "settled")
 
     def __init__(
         self, settled: Settled, x: Any, weight: Any, bias: Any, *, of_pairs: bool = False
@@ -159,7 +169,8 @@ class Convolution:
         elif bias.shape != settled.no_bias.shape:
             raise ValueError("the bias does not fit the channels")
         self.out = np.empty(settled.made, F)
-        self.settled, self._given = settled, (x, weight, bias, self.out[...])
+        self.settled, self._given = settled, (x, weight, bias)
+        self._column = settled.column
         self._pairs = ("halves" if weight.itemsize == 2 else "numbers") if of_pairs else ""
 
     def is_at_hand(self, after: After, operands: Any) -> bool:
@@ -176,11 +187,11 @@ class Convolution:
 
     def _kernel(self, after: After) -> int:
         form = self.settled.form
-        which = form.NAME, self._pairs, id(after)
+        which = form.NAME, self._pairs, self._column, id(after)
         known = _KERNELS.get(which)
         if known is not None:
             return known[1]
-        more = (self._pairs,) if self._pairs else ()
+        more: Any = (self._pairs, self._column) if form is sums else ()
         parameters = self._parameters(after)
         found = kernel(form.NAME, parameters, lambda target: form.text(target, after, *more))
         if len(_KERNELS) >= _MOST_KERNELS:
@@ -188,9 +199,9 @@ class Convolution:
         _KERNELS[which] = after, found
         return found
 
-    def _parameters(self, after: After) -> tuple[str, ...]:
+    def _parameters(self, after: After) -> tuple[str | int, ...]:
         shape = (shown(after.expression), after.places) if after.expression.steps else ()
-        return (self._pairs, *shape) if self._pairs else shape
+        return (self._pairs, self._column, *shape)
 
     def fill(self, after: After = PLAIN, operands: Any = ()) -> None:
         """Compute: threads take items of the work, each with a slot of memory."""
@@ -201,11 +212,12 @@ class Convolution:
         slots = min(items, get_threads())
         memory = np.empty(slots * slot, F)
         least = 2 if slots == 1 else 1
-        words = np.zeros(1, np.int64), numbers, numbers[begun:], x, *others, memory, *operands
+        turn, offsets, out = np.zeros(1, np.uint64), numbers[begun:], self.out[...]
+        words = turn, numbers, offsets, x, *others, out, memory, *operands
         run(self._kernel(after), slots, least, *words)
 
 
-_KERNELS: Final[dict[tuple[str, str, int], tuple[After, int]]] = {}
+_KERNELS: Final[dict[tuple[str, str, int, int], tuple[After, int]]] = {}
 """Addresses by the identity of what comes after the sums, which lives as long as it is known."""
 
 _MOST_KERNELS: Final = 500
@@ -256,8 +268,9 @@ def planned(what: Sums, sample: int, group: int, steps: Sequence[int], shape: Se
     pixels, depth = prod(what.space), prod(shape)
     wide = sums.channels_of_panel(host())
     panels = -(-made // wide)
-    chunks = -(-pixels // max(_STEP, _ITEM // (depth * wide)))
-    chunk = -(-pixels // (chunks * _STEP)) * _STEP
+    tall = sums.pixels_of_tile(host())
+    chunks = -(-pixels // max(tall, _ITEM // (depth * wide)))
+    chunk = -(-pixels // (chunks * tall)) * tall
     chunks = -(-pixels // chunk)
     plane, row, column = what.windows
     last_row, last_column = (what.space[1] - 1) * row, (what.space[2] - 1) * column

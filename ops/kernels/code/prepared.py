@@ -38,8 +38,9 @@ _LONGEST_WAIT: Final = 1 << 12
 _NOTING: Final = fork_safe_lock()
 _KEEPING: Final = fork_safe_lock()
 _INT64: Final = np.dtype(np.int64)
+_UINT64: Final = np.dtype(np.uint64)
 _IDENTICAL, _ARRAY, _INT, _FLOAT, _LIST, _AGAIN, _ANY_INT, _ANY_FLOAT, _TUPLE = range(9)
-_NUMBER, _ARGUMENT, _RESULT, _FLAG, _OWN_FLOAT, _OWN_INT = range(6)
+_NUMBER, _ARGUMENT, _RESULT, _FLAG, _OWN_FLOAT, _OWN_INT, _COUNTER = range(7)
 
 
 Notes = list[tuple[Any, ...]]
@@ -218,7 +219,8 @@ class _Entry:
         """Refuse what is no writing of the first argument alone."""
         first = values[0]
         is_whole = first.flags.carray and first.flags.writeable and _span(first) == first.nbytes
-        if result is not first or not is_whole or any(a[0] == _AGAIN for a in self._arguments):
+        is_again = any(a[:2] == (_AGAIN, 0) for a in self._arguments)
+        if result is not first or not is_whole or is_again:
             raise Unknown
         others = (each for each in values[1:] if type(each) is ndarray)
         if any(min(each.strides, default=0) < 0 for each in others):
@@ -295,8 +297,8 @@ class _Entry:
         if not value.flags.writeable:
             self._held.append(value)
             return _NUMBER, place
-        if value.dtype is _INT64 and value.size == 1:
-            return _FLAG, 0
+        if value.size == 1 and value.dtype in (_INT64, _UINT64):
+            return (_FLAG if value.dtype is _INT64 else _COUNTER), 0
         if not value.size or not value.flags.owndata:
             raise Unknown
         return _RESULT, self._memory(value)
@@ -319,8 +321,11 @@ class _Entry:
         for kernel, count, least, words in self._runs:
             given = []
             for kind, number in words:
+                if kind in (_FLAG, _COUNTER):
+                    given.append(flag if kind == _FLAG else np.zeros(1, np.uint64))
+                    continue
                 found = {_NUMBER: None, _RESULT: made}.get(kind, given_values)
-                given.append(flag if kind == _FLAG else found[number] if found else number)
+                given.append(found[number] if found else number)
             run(kernel, count, least, *given)
         pairs = [(made[number], self._made[number]) for number in self._back[1:] if number >= 0]
         if first is not None:

@@ -11,7 +11,8 @@ All is written down in 64-bit words (`prepared.py` writes them):
     given    how many results are a tuple, none where one is given back; then their numbers; -1 is
              the first argument, which is written then, and shares memory with no other
     word     kind and value: 0 a number; or the address of 1 an argument's elements, 2 a result's,
-             3 the flag; 4 the float or 5 the int that an argument is
+             3 the flag; 4 the float or 5 the int that an argument is; the address of 6 a counter,
+             which begins as 0
 
 How an argument matches stands in `matching_text`.
 """
@@ -119,7 +120,9 @@ out:
 define internal i1 @run_one(ptr %table, ptr %run, ptr %sources, ptr %results, ptr %flag) {
 entry:
   %over = alloca i32
+  %counter = alloca i64
   %words = alloca [{room} x i64], align 64
+  store i64 0, ptr %counter
 {loads}
   %count_place = getelementptr i64, ptr %run, i64 1
   %least_place = getelementptr i64, ptr %run, i64 2
@@ -131,6 +134,7 @@ entry:
   %size = load i64, ptr %size_place
   %pairs = load ptr, ptr %pairs_place
   %flag_word = ptrtoint ptr %flag to i64
+  %counter_word = ptrtoint ptr %counter to i64
   br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %kept]
@@ -147,7 +151,8 @@ look:
     i64 2, label %result
     i64 3, label %flagged
     i64 4, label %float
-    i64 5, label %int ]
+    i64 5, label %int
+    i64 6, label %counted ]
 argument:
   %source_place = getelementptr ptr, ptr %sources, i64 %number
   br label %address
@@ -162,6 +167,8 @@ address:
   br label %kept
 flagged:
   br label %kept
+counted:
+  br label %kept
 float:
   %float_place = getelementptr ptr, ptr %sources, i64 %number
   %float_object = load ptr, ptr %float_place
@@ -175,6 +182,7 @@ int:
   br label %kept
 kept:
   %word = phi i64 [%number, %look], [%data, %address], [%flag_word, %flagged], \
+[%counter_word, %counted], \
 [%float_word, %float], [%int_word, %int]
   %word_place = getelementptr i64, ptr %words, i64 %i
   store i64 %word, ptr %word_place
