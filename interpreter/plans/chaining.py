@@ -191,12 +191,11 @@ class Chain:
         self, index: int, work: _Work | Collected, *given: Any
     ) -> tuple[Any, _Work | Collected | None]:
         """Do what a link does, if it can be done later, else now."""
-        entry = self._links[index].entry
         if isinstance(work, Collected):
-            if work.takes(given):
+            if work.takes(index, given):
                 return work.out, None if work.is_done else work
         elif self._takes(index, work, given):
-            work.calls.append((entry, given))
+            work.calls.append((self._links[index].entry, given))
             work.given.append(given)
             if index + 1 < len(self._links):
                 return work.later.out, work
@@ -204,7 +203,7 @@ class Chain:
             self._collector.learn(work.later.out, work.given)
             return work.later.out, None
         self.finish(work)
-        result = entry.forward(*given)
+        result = self._links[index].entry.forward(*given)
         self._passed.add(index)
         return result, None
 

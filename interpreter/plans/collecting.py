@@ -18,32 +18,39 @@ __all__ = ["Collected", "Collector"]
 
 _TRIALS: Final = 50
 """Calls of a chain after which it pays to learn what they do."""
-_OWN: Final = object()
-"""The form of an operand that is the result of the chain so far."""
-
 ndarray: Final = np.ndarray
 
 
-def _form(operand: Any, out: Any) -> Any:
-    if operand is out:
-        return _OWN
-    if type(operand) is ndarray:
-        return operand.shape, operand.strides, operand.dtype
-    return operand.copy() if type(operand) is list else operand
+class _Form:
+    """What the operands of an operator are like; numbers' types are looked at by native code."""
 
+    __slots__ = ("_arrays", "_others", "_rest", "_tail", "own")
 
-def _is_like(given: Sequence[Any], forms: Sequence[Any], out: Any) -> bool:
-    """Whether operands have forms; the types of numbers are looked at by native code."""
-    for each, form in zip(given, forms, strict=True):
-        if type(each) is ndarray:
-            if form is _OWN:
+    def __init__(self, given: Sequence[Any], out: Any) -> None:
+        """`out` is the result of the chain, which an operator may take where it is `own`."""
+        self.own = [each is out for each in given]
+        places = [i for i, each in enumerate(given) if type(each) is ndarray]
+        self._arrays = [
+            (i, None if self.own[i] else (given[i].shape, given[i].strides, given[i].dtype))
+            for i in places
+        ]
+        self._rest = rest = places[-1] + 1
+        self._others = [(i, given[i]) for i in range(rest) if i not in places]
+        self._tail = tuple([each[:] if type(each) is list else each for each in given[rest:]])
+
+    def fits(self, given: tuple[Any, ...], out: Any) -> bool:
+        """Whether operands are like these."""
+        for place, form in self._arrays:
+            each = given[place]
+            if form is None:
                 if each is not out:
                     return False
-            elif (each.shape, each.strides, each.dtype) != form:
+            elif type(each) is not ndarray or (each.shape, each.strides, each.dtype) != form:
                 return False
-        elif each is not form and each != form:
-            return False
-    return True
+        for place, other in self._others:
+            if given[place] is not other:
+                return False
+        return given[self._rest :] == self._tail
 
 
 class Collector:
@@ -57,12 +64,10 @@ class Collector:
         self._left = _TRIALS
         self._last: _Last | None = None
 
-    def begun(self, given: Sequence[Any]) -> Collected | None:
+    def begun(self, given: tuple[Any, ...]) -> Collected | None:
         """A call with these operands of the first operator; None if it is not like the last."""
         last = self._last
-        if last is None or not _is_like(given, last.forms[0], None):
-            return None
-        return Collected(last, given)
+        return Collected(last, given) if last is not None and last.first.fits(given, None) else None
 
     def learn(self, out: Any, given: Sequence[Sequence[Any]]) -> None:
         """A call was done in ordinary ways, with these operands of each operator."""
@@ -86,43 +91,40 @@ class _Last:
         fill: Callable[[Any, Sequence[Sequence[Any]]], None],
         cool: Callable[[], None],
     ) -> None:
-        self.forms = [[_form(each, out) for each in operands] for operands in given]
+        self.first, *self.others = [_Form(operands, out) for operands in given]
         self.shape, self.dtype = out.shape, out.dtype
         self._fill = fill
         self.known = known_calls(self._filled, cool, writes=True)
 
     def _filled(self, out: Any, *given: Any) -> Any:
         others = iter(given)
-        own = [[out if each is _OWN else next(others) for each in forms] for forms in self.forms]
-        self._fill(out, own)
+        forms = (self.first, *self.others)
+        self._fill(out, [[out if own else next(others) for own in form.own] for form in forms])
         return out
 
 
 class Collected:
     """A call so far: `out` is what it will write to, which nobody has read.
 
-    `given` are the operands of the operators.
+    `given` are the operands of the operators; the call is done when they all are there.
     """
 
-    __slots__ = ("_last", "given", "out")
+    __slots__ = ("_last", "given", "is_done", "out")
 
-    def __init__(self, last: _Last, given: Sequence[Any]) -> None:
+    def __init__(self, last: _Last, given: tuple[Any, ...]) -> None:
         self._last = last
         self.given = [given]
         self.out = np.empty(last.shape, last.dtype)
+        self.is_done = False
 
-    def takes(self, given: Sequence[Any]) -> bool:
-        """Take the operands of the next operator, if they are like those of the last call."""
-        out, last, own = self.out, self._last, self.given
-        if not _is_like(given, last.forms[len(own)], out):
+    def takes(self, index: int, given: tuple[Any, ...]) -> bool:
+        """Take the operands of another operator, if they are like those of the last call."""
+        others, out = self._last.others, self.out
+        if not others[index].fits(given, out):
             return False
-        own.append(given)
-        if len(own) == len(last.forms):
-            flat = [each for operands in own for each in operands if each is not out]
-            last.known.call(out, *flat)
+        self.given.append(given)
+        if index + 1 == len(others):
+            flat = [each for operands in self.given for each in operands if each is not out]
+            self._last.known.call(out, *flat)
+            self.is_done = True
         return True
-
-    @property
-    def is_done(self) -> bool:
-        """Whether that was the last, so that `out` is filled."""
-        return len(self.given) == len(self._last.forms)

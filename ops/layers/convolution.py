@@ -348,7 +348,7 @@ def _later(
     dilation: Ints,
     groups: int,
 ) -> Any:
-    """A large convolution of a batch that can wait for what is done to its result."""
+    """A convolution of a batch that can wait for what is done to its result."""
     if input.dtype is not _FLOAT32 or weight.dtype is not _FLOAT32:
         return None
     if input.ndim != dims + 2 or weight.ndim != dims + 2:
@@ -369,8 +369,7 @@ def _later(
     check_convolution(input, weight, bias, stride, padding, dilation, False, groups)
     pads = [(p, p) for p in padding]
     output = _sizes(input, weight.shape[2:], stride, pads, dilation)
-    most = input.shape[0] * weight.shape[0] * prod(output)
-    if most < LARGE or min(output) < 1 or max(padding) > _FAR or not input.size * weight.size:
+    if min(output) < 1 or max(padding) > _FAR or not input.size * weight.size:
         return None
     made = _natively(input, weight, bias, output, stride, pads, dilation, groups)
     if made is not None and key is not None:
@@ -381,7 +380,7 @@ def _later(
 
 
 _SETTLED: Final[dict[Hashable, Any]] = {}
-"""What is known of large convolutions that were checked, by shapes and settings."""
+"""What is known of convolutions that were checked, by shapes and settings."""
 
 _MOST_SETTLED: Final = 200
 
