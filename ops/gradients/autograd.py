@@ -128,15 +128,22 @@ class Node:
         """Have `hook(gradients of the results)` called before `apply`."""
         return add_hook(self.extras().before, hook)
 
+    def result_count(self) -> int:
+        """Of how many results the node gets gradients."""
+        return 1
+
     def run(self, grads: list[Grad]) -> list[Grad]:
         """`apply`, with the hooks around it."""
         attached = self.attached
         if attached is None:
             return self.apply(grads)
-        for hook in attached.before.values():
+        missing = self.result_count() - len(grads)
+        if missing > 0:
+            grads = grads + [None] * missing
+        for hook in list(attached.before.values()):
             grads = all_after(hook, grads, hook(tuple(grads)))
         results = self.apply(grads)
-        for hook in attached.after.values():
+        for hook in list(attached.after.values()):
             results = all_after(hook, results, hook(tuple(results), tuple(grads)))
         return results
 
@@ -211,7 +218,7 @@ class AccumulateGrad(Node):
         if grad is not None:
             self._accumulate(grad)
             if self.attached is not None:
-                for hook in self.attached.accumulated.values():
+                for hook in list(self.attached.accumulated.values()):
                     none_after(hook, self.variable, hook(self.variable))
         return []
 

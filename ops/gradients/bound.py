@@ -356,6 +356,9 @@ class RowNode(Node):
         self._results: list[Saved] | None = []
         self.count = 0
 
+    def result_count(self) -> int:
+        return self.count
+
     def set_results(self, tensors: Sequence[Tensor]) -> None:
         """Tell the node its results: those of floats come first by number."""
         bound = self._bound

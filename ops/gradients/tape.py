@@ -27,10 +27,10 @@ from .autograd import (
     Removable,
     add_hook,
     edge_of,
-    fit,
     is_wanted,
 )
 from .bound import Bound, RowNode, bound_row, lifted, note_handles
+from .edges import GradientEdge, add_to_leaf, first_gradient, place_of
 from .items import get_item, parts, set_item
 from .recording import MISSED, recorder_for
 from .rows import Rewriting
@@ -472,32 +472,8 @@ def retain_grad(tensor: Tensor) -> None:
         tensor.__dict__["_retains_grad"] = True
 
 
-def _first_gradient(tensor: Tensor, grad: Tensor | None, number: int) -> tuple[Edge, Tensor]:
-    """Where a result came from, and the gradient to begin with."""
-    edge = edge_of(tensor)
-    if edge is None:
-        raise RuntimeError(
-            f"element {number} of tensors does not require grad and does not have a grad_fn"
-        )
-    if grad is None:
-        if tensor._array.size != 1:
-            raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        if tensor._array.dtype.kind == "c":
-            raise RuntimeError(
-                "grad can be implicitly created only for real scalar outputs but got "
-                f"{tensor.dtype}"
-            )
-        return edge, Tensor._of(np.ones_like(tensor._array))
-    if grad._array.shape != tensor._array.shape:
-        raise RuntimeError(
-            f"Mismatch in shape: grad_output[{number}] has a shape of {grad.shape} and "
-            f"output[{number}] has a shape of {tensor.shape}."
-        )
-    return edge, fit(grad, tensor._array.shape, tensor.dtype)
-
-
 def roots_of(
-    tensors: Sequence[Tensor], grads: Sequence[Tensor | None]
+    tensors: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor | None]
 ) -> list[tuple[Edge, Tensor]]:
     """Where results came from, with their gradients: ones for those given none.
 
@@ -505,12 +481,12 @@ def roots_of(
         RuntimeError: a result needs no gradient, or has no default one.
     """
     pairs = enumerate(zip(tensors, grads, strict=True))
-    return [_first_gradient(tensor, grad, number) for number, (tensor, grad) in pairs]
+    return [first_gradient(tensor, grad, number) for number, (tensor, grad) in pairs]
 
 
 def gradients_of(
-    results: Sequence[Tensor],
-    wanted: Sequence[Tensor],
+    results: Sequence[Tensor | GradientEdge],
+    wanted: Sequence[Tensor | GradientEdge],
     grads: Sequence[Tensor | None],
     *,
     keep: bool | None,
@@ -523,7 +499,7 @@ def gradients_of(
         RuntimeError: there is no way back from a result, or a tensor is not reached.
     """
     roots = roots_of(results, grads)
-    edges = [edge_of(tensor) for tensor in wanted]
+    edges = [place_of(each) for each in wanted]
     targets = [edge for edge in edges if edge is not None]
     if len(targets) < len(edges):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
@@ -539,11 +515,11 @@ def gradients_of(
 
 
 def backward(
-    tensors: Sequence[Tensor],
+    tensors: Sequence[Tensor | GradientEdge],
     grads: Sequence[Tensor | None],
     keep: bool | None,
     create: bool,
-    inputs: Sequence[Tensor] | None,
+    inputs: Sequence[Tensor | GradientEdge] | None,
 ) -> None:
     """Add the gradients of results to the `grad` of the leaves, or of `inputs` alone.
 
@@ -555,11 +531,11 @@ def backward(
     if inputs is None:
         run_backward(roots, None, keep=keep, create=create)
         return
-    edges = [edge_of(tensor) for tensor in inputs]
+    edges = [place_of(each) for each in inputs]
     targets = [edge for edge in edges if edge is not None]
+    if len(targets) < len(edges):
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     found = run_backward(roots, targets, keep=keep, create=create)
-    for tensor, edge in zip(inputs, edges, strict=True):
-        grad = None if edge is None else found.get(edge)
-        if grad is not None:
-            before = tensor._gradient
-            tensor._gradient = grad if before is None else before + grad
+    for each, edge in zip(inputs, targets, strict=True):
+        if edge in found:
+            add_to_leaf(each, found[edge])

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
+import warnings
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, Final, Self
+
+import numpy as np
 
 from ..memory.dtype import Array
 from ..memory.versions import version_of
@@ -50,18 +54,21 @@ def is_grad_enabled() -> bool:
 
 
 class _GradMode:
-    """A mode for a `with` block, or for every call of the function it decorates."""
+    """A mode for a `with` block, or for every call of the function it decorates.
+
+    A generator's steps each run in the mode; between them the caller has its own.
+    """
 
     mode = True
 
-    def __init__(self, function: Callable[..., object] | None = None) -> None:
+    def __init__(self, orig_func: Callable[..., object] | None = None) -> None:
         self._before: list[bool] = []
 
-    def __new__(cls, function: Callable[..., object] | None = None) -> Any:
+    def __new__(cls, orig_func: Callable[..., object] | None = None) -> Any:
         made = super().__new__(cls)
-        if callable(function):  # @no_grad without brackets
+        if callable(orig_func):  # @no_grad without brackets
             made.__init__()  # type: ignore[misc]
-            return made(function)
+            return made(orig_func)
         return made
 
     def __enter__(self) -> Self:
@@ -72,13 +79,54 @@ class _GradMode:
     def __exit__(self, *exception: object) -> None:
         _ENABLED.set(self._before.pop())
 
-    def __call__(self, function: Callable[..., object]) -> Callable[..., Any]:
-        @functools.wraps(function)
+    def clone(self) -> Self:
+        """Another such mode."""
+        return type(self)()
+
+    def __call__(self, func: Callable[..., object]) -> Callable[..., Any]:
+        if inspect.isclass(func):
+            warnings.warn(_DECORATED_CLASS, FutureWarning, stacklevel=2)
+        elif inspect.isgeneratorfunction(func):
+            return _step_by_step(self, func)
+
+        @functools.wraps(func)
         def call(*args: object, **kwargs: object) -> Any:
-            with self:
-                return function(*args, **kwargs)
+            with self.clone():
+                return func(*args, **kwargs)
 
         return call
+
+
+_DECORATED_CLASS: Final = (
+    "Decorating classes is deprecated and will be disabled in future versions. You should only "
+    "decorate functions or methods. To preserve the current behavior of class decoration, you can "
+    "directly decorate the `__init__` method and nothing else."
+)
+
+
+def _step_by_step(mode: _GradMode, func: Callable[..., Any]) -> Callable[..., Any]:
+    """A generator function whose steps run in a mode."""
+
+    @functools.wraps(func)
+    def steps(*args: object, **kwargs: object) -> Any:
+        inner = func(*args, **kwargs)
+        step, given = inner.send, None
+        try:
+            while True:
+                with mode.clone():
+                    value = step(given)
+                try:
+                    step, given = inner.send, (yield value)
+                except GeneratorExit:
+                    with mode.clone():
+                        inner.close()
+                    raise
+                except BaseException as error:  # the generator's own affair
+                    step, given = inner.throw, error
+        except StopIteration as end:
+            return end.value
+
+    return steps
 
 
 class no_grad(_GradMode):
@@ -94,10 +142,16 @@ class enable_grad(_GradMode):
 class inference_mode(_GradMode):
     """No gradients are recorded inside, nor can they be later."""
 
+    def __new__(cls, mode: bool | Callable[..., object] = True) -> Any:
+        return super().__new__(cls, None if isinstance(mode, bool) else mode)
+
     def __init__(self, mode: bool = True) -> None:
         super().__init__()
         self.mode = not mode
         self._outside: list[bool] = []
+
+    def clone(self) -> Self:
+        return type(self)(not self.mode)
 
     def __enter__(self) -> Self:
         self._outside.append(_INFERENCE.get())
@@ -117,22 +171,43 @@ def is_inference_mode_enabled() -> bool:
 class grad_mode_set(_GradMode):
     """Recording on or off inside."""
 
+    def __new__(cls, mode: bool) -> Any:
+        return object.__new__(cls)
+
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self.mode = mode
 
+    def clone(self) -> Self:
+        return type(self)(self.mode)
 
-class set_grad_enabled(_GradMode):
-    """Switch recording at once; as a context manager, back at the end of the block."""
+
+class set_grad_enabled(grad_mode_set):
+    """Switch recording at once; as a context manager, back at the end of the block.
+
+    Raises:
+        TypeError: `mode` is no bool.
+    """
 
     def __init__(self, mode: bool) -> None:
-        super().__init__()
-        self.mode = bool(mode)
+        if not isinstance(mode, (bool, np.bool_)):
+            raise TypeError(
+                "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
+                f"{type(mode).__name__}"
+            )
+        super().__init__(bool(mode))
         self._before.append(_ENABLED.get())
         _ENABLED.set(self.mode)
 
     def __enter__(self) -> Self:
+        if not self._before:  # not the first block
+            return super().__enter__()
         return self
+
+    def __call__(self, func: Callable[..., object]) -> Callable[..., Any]:
+        """The function in this mode; what was switched is switched back."""
+        _ENABLED.set(self._before.pop() if self._before else _ENABLED.get())
+        return super().__call__(func)
 
 
 @operator("aten::is_grad_enabled() -> bool", effects=True)

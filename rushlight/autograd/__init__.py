@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..module_names import names_of
+from ..ops.gradients.edges import GradientEdge
 from ..ops.gradients.tape import backward as _backward
 from ..ops.gradients.tape import gradients_of
 from ..ops.table.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
@@ -40,13 +41,12 @@ __all__ = [
 
 
 def _several(value: Any) -> list[Any]:
-    several = isinstance(value, Iterable) and not isinstance(value, Tensor)
-    return list(value) if several else [value]
+    return [value] if isinstance(value, (Tensor, GradientEdge)) else list(value)
 
 
 @stands_for("aten::backward")
 def backward(
-    tensors: Tensor | Sequence[Tensor],
+    tensors: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
     grad_tensors: object = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
@@ -69,8 +69,8 @@ def backward(
 
 @stands_for("aten::grad")
 def grad(
-    outputs: Tensor | Sequence[Tensor],
-    inputs: Tensor | Sequence[Tensor],
+    outputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
+    inputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
     grad_outputs: object = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
@@ -93,7 +93,8 @@ def grad(
         materialize_grads: whether zeros are given in place of None.
 
     Raises:
-        RuntimeError: there is no way back from a result, or an input is not reached.
+        RuntimeError: there is no way back from a result, an input is not reached, or zeros are
+            wanted for what only names a place.
     """
     if askers((outputs, inputs, grad_outputs), {}) is not None:
         given = dict(locals(), outputs=tuple(_several(outputs)), inputs=tuple(_several(inputs)))
@@ -113,9 +114,18 @@ def grad(
     )
     if materialize_grads:
         return tuple(
-            x.new_zeros(x.shape) if g is None else g for g, x in zip(gradients, wanted, strict=True)
+            _zeros_like(x) if g is None else g for g, x in zip(gradients, wanted, strict=True)
         )
     return tuple(gradients)
+
+
+def _zeros_like(wanted: Any) -> Tensor:
+    if isinstance(wanted, GradientEdge):
+        raise RuntimeError(
+            "materialize_grads cannot be used when the given input is a GradientEdge"
+        )
+    zeros: Tensor = wanted.new_zeros(wanted.shape)
+    return zeros
 
 
 def _batched(

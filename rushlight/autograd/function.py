@@ -71,11 +71,14 @@ class FunctionNode(Node):
         """Of each argument of `forward` whether its gradient is asked for."""
         return self._needs
 
+    def result_count(self) -> int:
+        return len(self._sizes)
+
     def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         grads = grads + [None] * (len(self._sizes) - len(grads))
         if self._materialize:
             grads = [
-                Tensor._of(_zeros(like)) if g is None else g
+                Tensor._of(_zeros(like)) if g is None and like is not None else g
                 for g, like in zip(grads, self._sizes, strict=True)
             ]
         given = self.function.backward(self, *grads)
@@ -194,10 +197,10 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
     for tensor in node._dirty:
         written(tensor._array)
     made: list[object] = []
-    number = 0
     node._sizes = []
-    for output in outputs:
+    for number, output in enumerate(outputs):
         if not isinstance(output, Tensor):
+            node._sizes.append(None)
             made.append(output)
             continue
         has_gradient = not any(output is n for n in node._no_gradient)
@@ -209,10 +212,9 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
             output._requires_grad = True
             output._grad_node, output._output_number = node, number
         node._sizes.append(output._array)
-        number += 1
         made.append(output)
     _keep(node, outputs, made)
-    node._sizes = [_Like(a) for a in node._sizes]
+    node._sizes = [None if a is None else _Like(a) for a in node._sizes]
     if not isinstance(result, (tuple, list)):
         return made[0]
     return tuple(made)

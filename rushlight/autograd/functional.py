@@ -6,13 +6,23 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ops.eager.dispatch import eager_function
-from ..ops.gradients.autograd import Node, edge_of
+from ..ops.gradients.autograd import edge_of
 from ..ops.gradients.tape import roots_of
 from ..ops.gradients.walk import run_backward
 from ..ops.table.grad_mode import enable_grad
 from ..ops.tensors.tensor import Tensor
+from .functional_checks import (
+    check_direction,
+    check_history,
+    check_strategy,
+    filled,
+    single_result,
+    tensors_of,
+)
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+_stack = eager_function("aten::stack")
 
 
 def joined(tensors: Sequence[Tensor]) -> Tensor:
@@ -21,66 +31,135 @@ def joined(tensors: Sequence[Tensor]) -> Tensor:
     return found
 
 
-def _tuple(value: Any) -> tuple[Any, ...]:
-    return (value,) if isinstance(value, Tensor) else tuple(value)
-
-
-def _fresh(inputs: object, create: bool) -> tuple[Tensor, ...]:
-    """The inputs as tensors that gradients can be taken of."""
+def _fresh(inputs: Sequence[Tensor], create: bool, needs: bool = True) -> tuple[Tensor, ...]:
+    """Tensors like the inputs, which gradients can be taken of: the inputs themselves are kept
+    apart, since functions may know them."""
     return tuple(
-        t.view_as(t) if create and t.requires_grad else t.detach().requires_grad_(True)
-        for t in _tuple(inputs)
+        t.view_as(t) if create and t.requires_grad else t.detach().requires_grad_(needs)
+        for t in inputs
     )
 
 
+def _zeros(like: Sequence[Tensor]) -> list[Tensor]:
+    return [t.detach().new_zeros(t.shape).requires_grad_() for t in like]
+
+
 def _gradients(
-    outputs: Sequence[Tensor],
+    outputs: Sequence[Tensor | None],
     inputs: Sequence[Tensor],
     grads: Sequence[Tensor | None],
     create: bool,
-) -> list[Tensor]:
-    pairs = [(o, g) for o, g in zip(outputs, grads, strict=True) if o.requires_grad]
+) -> list[Tensor | None]:
+    """The gradients of outputs, those with history; None for inputs that are not reached."""
+    pairs = [(o, g) for o, g in zip(outputs, grads, strict=True) if o is not None]
+    pairs = [(o, g) for o, g in pairs if o.requires_grad]
+    if not pairs:
+        return [None] * len(inputs)
     edges = [edge_of(t) for t in inputs]
-    found: dict[tuple[Node, int], Tensor] = {}
-    if pairs:
-        roots = roots_of([o for o, _ in pairs], [g for _, g in pairs])
-        targets = [edge for edge in edges if edge is not None]
-        found = run_backward(roots, targets, keep=True, create=create)
-    return [
-        found[e] if e in found else t.new_zeros(t.shape) for e, t in zip(edges, inputs, strict=True)
-    ]
+    roots = roots_of([o for o, _ in pairs], [g for _, g in pairs])
+    targets = [edge for edge in edges if edge is not None]
+    found = run_backward(roots, targets, keep=True, create=create)
+    return [None if edge is None else found.get(edge) for edge in edges]
 
 
-def _check_strategy(strategy: str, vectorize: bool) -> None:
-    if strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your '
-            'function has more outputs than inputs, "forward-mode" tends to be more performant. '
-            'Otherwise, prefer to use "reverse-mode".'
-        )
-    if strategy == "forward-mode" and not vectorize:
-        raise NotImplementedError(
-            "Computing Jacobian using forward-AD or forward-over-reverse Hessian is"
-            "only implemented for `vectorize=True`."
-        )
+def _direction(
+    v: Any, like: Sequence[Tensor], many: bool, create: bool, who: str, whose: str
+) -> Sequence[Tensor | None]:
+    """The vector that is multiplied with; None stands for 1.
 
-
-def _check_history(outputs: Sequence[Tensor]) -> None:
-    for number, each in enumerate(outputs):
-        if not each.requires_grad:
+    Raises:
+        TypeError, RuntimeError: it does not fit, or is needed.
+    """
+    if v is None:
+        if len(like) != 1 or like[0].numel() != 1:
             raise RuntimeError(
-                f"Output {number} of the user-provided function does not require gradients. The "
-                "outputs must be computed in a differentiable manner from the input when running "
-                "in strict mode."
+                f"The vector v can only be None if the {whose} a single Tensor with a single "
+                "element."
             )
+        return [None]
+    _, vectors = tensors_of(v, "v", who)
+    vectors = _fresh(vectors, create, needs=False)
+    check_direction(vectors, like, many)
+    return vectors
 
 
-def _only_element(output: object) -> object:
-    if isinstance(output, Tensor) and output.numel() != 1:
-        raise RuntimeError(
-            "The Tensor returned by the function given to hessian should contain a single element"
-        )
-    return output
+_RETURNS = "user-provided function returns"
+_INPUT = "input to the user-provided function is"
+_RESULTS = "outputs of the user-provided function"
+
+
+def _given_back(found: Sequence[Tensor], many: bool, create: bool) -> Any:
+    """Results as they are handed out: with history if that was asked for, a tuple or one."""
+    shown = tuple(found) if create else tuple(t.detach() for t in found)
+    return shown if many else shown[0]
+
+
+def vjp(
+    func: Callable[..., object],
+    inputs: object,
+    v: object = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> Any:
+    """A function's results, and the product of a vector with its Jacobian.
+
+    Args:
+        func: takes tensors, and gives a tensor or a tuple of them.
+        inputs: the tensor, or tuple of them, to call it with.
+        v: of the sizes of the results; may be left out for one of one element.
+        create_graph: whether what is found can be differentiated.
+        strict: whether it is an error that a result does not depend on an input.
+
+    Raises:
+        TypeError: other things than tensors.
+        RuntimeError: `v` does not fit, or strict mode found independence.
+    """
+    many, given = tensors_of(inputs, "inputs", "vjp")
+    with enable_grad():
+        fresh = _fresh(given, create_graph)
+        several, results = tensors_of(func(*fresh), _RESULTS, "vjp")
+        check_history(results, "outputs", strict)
+        vectors = _direction(v, results, several, create_graph, "vjp", _RETURNS)
+        found = _gradients(results, fresh, vectors, create_graph)
+        products = filled(found, fresh, strict, create_graph, "back")
+    shown = _given_back(results, several, create_graph)
+    return shown, _given_back(products, many, create_graph)
+
+
+def jvp(
+    func: Callable[..., object],
+    inputs: object,
+    v: object = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> Any:
+    """A function's results, and the product of its Jacobian with a vector (see `vjp`).
+
+    It is the gradient, by `u`, of the product of `u` with the Jacobian, which is linear in `u`.
+
+    Raises:
+        TypeError: other things than tensors.
+        RuntimeError: `v` does not fit, or strict mode found independence.
+    """
+    many, given = tensors_of(inputs, "inputs", "jvp")
+    with enable_grad():
+        fresh = _fresh(given, create_graph)
+        vectors = _direction(v, fresh, many, create_graph, "jvp", _INPUT)
+        several, results = tensors_of(func(*fresh), _RESULTS, "jvp")
+        check_history(results, "outputs", strict)
+        dummies = _zeros(results)
+        products = _gradients(results, fresh, dummies, True)
+        check_history(products, "grad_inputs", strict)
+        found = _gradients(products, dummies, _ones_for_none(vectors, fresh), create_graph)
+        pushed = filled(found, results, strict, create_graph, "back_trick")
+    shown = _given_back(results, several, create_graph)
+    return shown, _given_back(pushed, several, create_graph)
+
+
+def _ones_for_none(vectors: Sequence[Tensor | None], like: Sequence[Tensor]) -> list[Tensor]:
+    return [
+        t.detach().new_ones(t.shape) if v is None else v for v, t in zip(vectors, like, strict=True)
+    ]
 
 
 def jacobian(
@@ -97,124 +176,136 @@ def jacobian(
 
     Raises:
         AssertionError: `strategy` is another word.
-        NotImplementedError: the forward mode without `vectorize`.
-        RuntimeError: an output needs no gradient, and `strict` is set.
+        NotImplementedError: the forward mode without `vectorize`, or with `create_graph`.
+        TypeError: other things than tensors.
+        RuntimeError: strict mode found independence, or does not go with what else is asked.
     """
-    _check_strategy(strategy, vectorize)
+    check_strategy(strategy, vectorize, create_graph, strict)
+    many, given = tensors_of(inputs, "inputs", "jacobian")
     with enable_grad():
-        given = _fresh(inputs, create_graph)
-        outputs = func(*given)
-        results = _tuple(outputs)
-        if strict:
-            _check_history(results)
-        table = []
-        for output in results:
-            flat = output.reshape([-1])
-            columns: list[list[Tensor]] = [[] for _ in given]
-            for place in range(flat.shape[0]):
-                found = _gradients([flat[place]], given, [None], create_graph)
-                for column, gradient in zip(columns, found, strict=True):
-                    column.append(gradient)
-            table.append(
-                tuple(
-                    eager_function("aten::stack")(column).reshape([*output.shape, *t.shape])
-                    if column
-                    else t.new_zeros([*output.shape, *t.shape])
-                    for column, t in zip(columns, given, strict=True)
-                )
+        fresh = _fresh(given, create_graph)
+        several, results = tensors_of(func(*fresh), _RESULTS, "jacobian")
+        check_history(results, "outputs", strict)
+        if strict and vectorize:
+            raise RuntimeError(
+                "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
+                "supported together. Please either set `strict=False` or `vectorize=False`."
             )
-    rows = [row[0] if isinstance(inputs, Tensor) else row for row in table]
-    return rows[0] if isinstance(outputs, Tensor) else tuple(rows)
+        table = [
+            _given_back(_rows(number, result, fresh, create_graph, strict), many, create_graph)
+            for number, result in enumerate(results)
+        ]
+    return tuple(table) if several else table[0]
+
+
+def _rows(
+    number: int, output: Tensor, inputs: Sequence[Tensor], create: bool, strict: bool
+) -> list[Tensor]:
+    """The Jacobian of one result, for each input."""
+    columns: list[list[Tensor]] = [[] for _ in inputs]
+    flat = output.reshape([-1])
+    for place in range(flat.shape[0]):
+        found = _gradients([flat[place]], inputs, [None], create)
+        for at, gradient in enumerate(found):
+            if gradient is None and strict:
+                raise RuntimeError(
+                    f"Output {number} of the user-provided function is independent of input {at}. "
+                    "This is not allowed in strict mode."
+                )
+        row = filled(found, inputs, strict, create, "back")
+        for column, gradient in zip(columns, row, strict=True):
+            column.append(gradient)
+    return [
+        _stack(column).reshape([*output.shape, *t.shape])
+        if column
+        else t.new_zeros([*output.shape, *t.shape])
+        for column, t in zip(columns, inputs, strict=True)
+    ]
 
 
 def hessian(
     func: Callable[..., object],
-    inputs: Any,
+    inputs: object,
     create_graph: bool = False,
     strict: bool = False,
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """The matrix of second derivatives of a function that gives one number."""
-
-    def first(*args: object) -> Any:
-        given = args if len(args) > 1 else args[0]
-        return jacobian(lambda *values: _only_element(func(*values)), given, create_graph=True)
-
-    single = isinstance(inputs, Tensor)
-    if not single and len(inputs) == 1:
-        return ((jacobian(first, inputs[0], create_graph),),)
-    return jacobian(first, inputs, create_graph)
-
-
-def vjp(
-    func: Callable[..., object], inputs: object, v: object = None, create_graph: bool = False,
-    strict: bool = False,
-) -> Any:  # fmt: skip
-    """A function's results, and the product of a vector with its Jacobian."""
-    with enable_grad():
-        given = _fresh(inputs, create_graph)
-        outputs = func(*given)
-        results = _tuple(outputs)
-        grads = [None] * len(results) if v is None else list(_tuple(v))
-        found = _gradients(results, given, grads, create_graph)
-    shown = outputs if create_graph else _detached(outputs)
-    return shown, found[0] if isinstance(inputs, Tensor) else tuple(found)
-
-
-def jvp(
-    func: Callable[..., object], inputs: Any, v: Any = None, create_graph: bool = False,
-    strict: bool = False,
-) -> Any:  # fmt: skip
-    """A function's results, and the product of its Jacobian with a vector.
+    """The matrix of second derivatives of a function that gives one number (see `jacobian`).
 
     Raises:
-        RuntimeError: `v` is left out though the input is more than one element, or has other sizes.
+        AssertionError: `outer_jacobian_strategy` is another word.
+        TypeError: other things than tensors.
+        RuntimeError: more than one number, or strict mode found independence.
     """
-    given = _tuple(inputs)
-    if v is None:
-        if len(given) != 1 or given[0].numel() != 1:
-            raise RuntimeError(
-                "The vector v can only be None if the input to the user-provided function is a "
-                "single Tensor with a single element."
-            )
-        vectors: tuple[Tensor, ...] = (given[0].new_ones(given[0].shape),)
-    else:
-        vectors = _tuple(v)
-    for vector, each in zip(vectors, given, strict=True):
-        if vector.shape != each.shape:
-            raise RuntimeError(
-                f"v has invalid size: should be {each.shape} but got {vector.shape}."
-            )
-    with enable_grad():
-        fresh = _fresh(inputs, create_graph)
-        outputs = func(*fresh)
-        results = _tuple(outputs)
-        dummies = [each.detach().new_zeros(each.shape).requires_grad_() for each in results]
-        products = _gradients(results, fresh, dummies, True)
-        found = _gradients(products, dummies, vectors, create_graph)
-    shown = outputs if create_graph else _detached(outputs)
-    return shown, found[0] if isinstance(outputs, Tensor) else tuple(found)
+    many, given = tensors_of(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
+    def number(*args: Tensor) -> Tensor:
+        return single_result(func(*args), "hessian", strict).squeeze()
 
-def _detached(outputs: Any) -> Any:
-    if isinstance(outputs, Tensor):
-        return outputs.detach()
-    return tuple(t.detach() for t in outputs)
+    def first(*args: Tensor) -> tuple[Tensor, ...]:
+        found: tuple[Tensor, ...] = jacobian(number, args, create_graph=True)
+        check_history(found, "jacobian", strict)
+        return found
+
+    table = jacobian(first, given, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return table if many else table[0][0]
 
 
 def vhp(
-    func: Callable[..., Any], inputs: object, v: object = None, create_graph: bool = False,
+    func: Callable[..., object],
+    inputs: object,
+    v: object = None,
+    create_graph: bool = False,
     strict: bool = False,
-) -> Any:  # fmt: skip
-    """A function's result, and the product of a vector with its Hessian."""
+) -> Any:
+    """A function's result, and the product of a vector with its Hessian (see `vjp`).
+
+    Raises:
+        TypeError: other things than tensors.
+        RuntimeError: more than one number, `v` does not fit, or strict mode found independence.
+    """
+    return _with_hessian("vhp", func, inputs, v, create_graph, strict)
+
+
+def hvp(
+    func: Callable[..., object],
+    inputs: object,
+    v: object = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> Any:
+    """A function's result, and the product of its Hessian with a vector (see `vjp`).
+
+    Raises:
+        TypeError: other things than tensors.
+        RuntimeError: more than one number, `v` does not fit, or strict mode found independence.
+    """
+    return _with_hessian("hvp", func, inputs, v, create_graph, strict)
+
+
+def _with_hessian(
+    who: str, func: Callable[..., object], inputs: object, v: object, create: bool, strict: bool
+) -> Any:
+    many, given = tensors_of(inputs, "inputs", who)
     with enable_grad():
-        given = _fresh(inputs, create_graph)
-        output = func(*given)
-        first = _gradients([output], given, [None], True)
-        vectors = [None] * len(given) if v is None else list(_tuple(v))
-        found = _gradients(first, given, vectors, create_graph)
-    return _detached(output), found[0] if isinstance(inputs, Tensor) else tuple(found)
-
-
-hvp = vhp
+        fresh = _fresh(given, create)
+        vectors = _direction(v, fresh, many, create, who, _INPUT)
+        output = func(*fresh)
+        result = single_result(output, who, strict)
+        first = _gradients([result], fresh, [None], True)
+        check_history(first, "jacobian", strict)
+        vectors = _ones_for_none(vectors, fresh)
+        if who == "vhp":
+            found = _gradients(first, fresh, vectors, create)
+            products = filled(found, fresh, strict, create, "double_back")
+        else:
+            dummies = _zeros(fresh)
+            second = _gradients(first, fresh, dummies, True)
+            check_history(first, "hessian", strict)
+            found = _gradients(second, dummies, vectors, create)
+            products = filled(found, fresh, strict, create, "double_back_trick")
+    shown = _given_back([result], isinstance(output, tuple), create)
+    return shown, _given_back(products, many, create)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
-from ..ops.gradients.autograd import PACKING, Node, edge_of
+from ..ops.gradients.autograd import PACKING
+from ..ops.gradients.autograd import Node as Node
+from ..ops.gradients.edges import GradientEdge as GradientEdge
+from ..ops.gradients.edges import get_gradient_edge as get_gradient_edge
 from ..ops.memory.versions import written
 from ..ops.tensors.tensor import Tensor
 
@@ -17,28 +20,6 @@ __all__ = [
     *("register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks"),
     *("set_override_stale_capture_stream", "set_warn_on_accumulate_grad_stream_mismatch"),
 ]
-
-
-class GradientEdge(NamedTuple):
-    """Where a tensor came from: a node, and which of its results it is."""
-
-    node: Node
-    output_nr: int
-
-
-def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Where a tensor came from; for a leaf, what adds to its `grad`.
-
-    Raises:
-        RuntimeError: the tensor requires no gradient.
-    """
-    edge = edge_of(tensor)
-    if edge is None:
-        raise RuntimeError(
-            "It is not possible to get the gradient edge for a Tensor that does not require "
-            "gradients"
-        )
-    return GradientEdge(*edge)
 
 
 # --------------------------------------------------------------------------- kept tensors
