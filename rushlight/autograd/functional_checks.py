@@ -14,46 +14,54 @@ __all__ = [
 
 Found = Sequence[Tensor | None]
 
+_NO_HISTORY_OUTPUTS = (
+    "Output {} of the user-provided function does not require gradients. The outputs must be "
+    "computed in a differentiable manner from the input when running in strict mode."
+)
+_NO_HISTORY_GRAD_INPUTS = (
+    "The gradient with respect to input {} is independent of the inputs of the user-provided "
+    "function. This is not allowed in strict mode."
+)
+_NO_HISTORY_JACOBIAN = (
+    "While computing the hessian, found that the jacobian of the user-provided function with "
+    "respect to input {} is independent of the input. This is not allowed in strict mode. You"
+    " should ensure that your function is twice differentiable and that the jacobian depends "
+    "on the inputs (this would be violated by a linear function for example)."
+)
+_NO_HISTORY_HESSIAN = (
+    "The hessian of the user-provided function with respect to input {} is independent of the"
+    " input. This is not allowed in strict mode. You should ensure that your function is "
+    "thrice differentiable and that the hessian depends on the inputs."
+)
+_UNREACHED_BACK = (
+    "The output of the user-provided function is independent of input {}. This is not allowed"
+    " in strict mode."
+)
+_UNREACHED_BACK_TRICK = (
+    "The gradient with respect to the input is independent of entry {} in the grad_outputs "
+    "when using the double backward trick to compute forward mode gradients. This is not "
+    "allowed in strict mode."
+)
+_UNREACHED_DOUBLE_BACK = (
+    "The jacobian of the user-provided function is independent of input {}. This is not "
+    "allowed in strict mode."
+)
+_UNREACHED_DOUBLE_BACK_TRICK = (
+    "The hessian of the user-provided function is independent of entry {} in the "
+    "grad_jacobian. This is not allowed in strict mode as it prevents from using the double "
+    "backward trick to replace forward mode AD."
+)
 _NO_HISTORY: Final = {
-    "outputs": (
-        "Output {} of the user-provided function does not require gradients. The outputs must be "
-        "computed in a differentiable manner from the input when running in strict mode."
-    ),
-    "grad_inputs": (
-        "The gradient with respect to input {} is independent of the inputs of the user-provided "
-        "function. This is not allowed in strict mode."
-    ),
-    "jacobian": (
-        "While computing the hessian, found that the jacobian of the user-provided function with "
-        "respect to input {} is independent of the input. This is not allowed in strict mode. You "
-        "should ensure that your function is twice differentiable and that the jacobian depends on "
-        "the inputs (this would be violated by a linear function for example)."
-    ),
-    "hessian": (
-        "The hessian of the user-provided function with respect to input {} is independent of the "
-        "input. This is not allowed in strict mode. You should ensure that your function is thrice "
-        "differentiable and that the hessian depends on the inputs."
-    ),
+    "outputs": _NO_HISTORY_OUTPUTS,
+    "grad_inputs": _NO_HISTORY_GRAD_INPUTS,
+    "jacobian": _NO_HISTORY_JACOBIAN,
+    "hessian": _NO_HISTORY_HESSIAN,
 }
 _UNREACHED: Final = {
-    "back": (
-        "The output of the user-provided function is independent of input {}. This is not allowed "
-        "in strict mode."
-    ),
-    "back_trick": (
-        "The gradient with respect to the input is independent of entry {} in the grad_outputs "
-        "when using the double backward trick to compute forward mode gradients. This is not "
-        "allowed in strict mode."
-    ),
-    "double_back": (
-        "The jacobian of the user-provided function is independent of input {}. This is not "
-        "allowed in strict mode."
-    ),
-    "double_back_trick": (
-        "The hessian of the user-provided function is independent of entry {} in the "
-        "grad_jacobian. This is not allowed in strict mode as it prevents from using the double "
-        "backward trick to replace forward mode AD."
-    ),
+    "back": _UNREACHED_BACK,
+    "back_trick": _UNREACHED_BACK_TRICK,
+    "double_back": _UNREACHED_DOUBLE_BACK,
+    "double_back_trick": _UNREACHED_DOUBLE_BACK_TRICK,
 }
 
 
