@@ -20,7 +20,7 @@ def gate(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 @pytest.fixture
 def scripted(monkeypatch):
     """A new script, whose kernels are there at once."""
-    monkeypatch.setattr("rushlight.ops.table.direct._is_there", lambda *_: True)
+    monkeypatch.setattr("rushlight.ops.table.direct.is_there", lambda *_: True)
     unit = torch.jit.CompilationUnit(
         "def gate(x: Tensor, y: Tensor) -> Tensor:\n"
         "    return torch.sigmoid(x * y + 1.0) * torch.tanh(x - 2) / (y.abs() + 0.5)\n"
