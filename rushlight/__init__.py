@@ -65,6 +65,7 @@ _PACKAGES = (
     "as_torch",
     "autograd",
     "backends",
+    "classes",
     "compiler",
     "cpu",
     "cuda",
@@ -120,6 +121,8 @@ set_warn_always typename use_deterministic_algorithms PRIVATE_OPS USE_GLOBAL_DEP
 USE_RTLD_GLOBAL_WITH_LIBTORCH classproperty get_file_path init_num_threads
 is_anomaly_check_nan_enabled prepare_multiprocessing_environment set_anomaly_enabled
 set_deterministic_debug_mode""".split()
+_CHECKS = """_check _check_index _check_is_size _check_not_implemented _check_tensor_all
+_check_tensor_all_with _check_type _check_value _check_with""".split()
 _SYM = "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum".split()
 _ERRORS = "AcceleratorError FatalError JITException OutOfMemoryError".split()
 _QUANTIZED = """empty_quantized quantized_max_pool1d quantized_max_pool2d
@@ -164,6 +167,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("DispatchKey", "Tag"), "._C.dispatch"),
     **dict.fromkeys(_TENSOR_CLASSES, ".legacy_tensors"),
     **dict.fromkeys(_SETTINGS, ".settings"),
+    **dict.fromkeys(_CHECKS, ".checks"),
     **dict.fromkeys(_SYM, ".sym_numbers"),
     **dict.fromkeys(_QUANTIZED, ".quantized_functions"),
     "resize_as_sparse_": ".sparse.parts",

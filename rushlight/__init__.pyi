@@ -26,6 +26,7 @@ from . import ao as ao
 from . import as_torch as as_torch
 from . import autograd as autograd
 from . import backends as backends
+from . import classes as classes
 from . import compiler as compiler
 from . import cpu as cpu
 from . import cuda as cuda

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from .interpreter.values.tasks import Future
 from .jit.annotations import (
@@ -79,6 +79,12 @@ class FunctionModifiers:
         "if this method is not scripted, copy the python method onto the scripted model"
     )
     _DROP = "_drop (function is fully ignored, declaration can be unscriptable)"
+
+
+def _copy_to_script_wrapper(fn: Any) -> Any:
+    """Mark a method that Python calls of a scripted module as well."""
+    fn._torchscript_modifier = FunctionModifiers.COPY_TO_SCRIPT_WRAPPER
+    return fn
 
 
 def get_torchscript_modifier(fn: object) -> str | None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
+from typing import Any, NoReturn
 
 from .ops.eager.dispatch import eager_function
 from .ops.eager.typed_storage import TypedStorage
-from .ops.memory.dtype import DType
+from .ops.memory.dtype import Device, DType
 from .ops.tensors.tensor import Parameter, Tensor
 
 __all__ = [
+    "ExceptionWrapper",
     "_element_size",
     "_flatten_dense_tensors",
     "_rebuild_parameter",
@@ -92,3 +96,88 @@ def _get_device_module(device_type: str) -> object:
             f"'torch.{device_type}'."
         )
     return module
+
+
+def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int | None:
+    """The number of a device: of the text, the device or the number that names it.
+
+    Args:
+        optional: take None, and a device without a number, for the current one; here there is none.
+        allow_cpu: give -1 for the CPU.
+
+    Raises:
+        ValueError: it is the CPU, or has no number.
+    """
+    if isinstance(device, str):
+        device = Device(device)
+    if isinstance(device, Device):
+        if device.type == "cpu":
+            if not allow_cpu:
+                raise ValueError(f"Expected a non cpu device, but got: {device}")
+            return -1
+        if device.index is not None:
+            return device.index
+    if isinstance(device, int):
+        return device
+    if optional:
+        return None
+    raise ValueError(
+        f"Expected a torch.device with a specified index or an integer, but got:{device}"
+    )
+
+
+def _get_all_device_indices() -> None:
+    """The numbers of the devices beside the CPU: there are none."""
+    return
+
+
+def _take_tensors(tensors: Iterable[Tensor], size_limit: int) -> Iterator[list[Tensor]]:
+    """The tensors in groups of one kind, each of about so many bytes."""
+    groups: dict[str, tuple[list[Tensor], int]] = {}
+    for tensor in tensors:
+        kind, size = str(tensor.type()), tensor.numel() * tensor.element_size()
+        group, before = groups.get(kind, ([], 0))
+        if before + size > size_limit and before > 0:
+            yield group
+            group, before = [], 0
+        groups[kind] = [*group, tensor], before + size
+    for group, _ in groups.values():
+        if group:
+            yield group
+
+
+class ExceptionWrapper:
+    """An exception with its traceback as text, which another thread or process can raise again.
+
+    Args:
+        exc_info: as `sys.exc_info` gives it; else what is handled now.
+        where: where it was raised.
+    """
+
+    def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
+        kind, raised, trace = exc_info or sys.exc_info()
+        self.exc_type: Any = kind
+        self.exc_msg = "".join(traceback.format_exception(kind, raised, trace))
+        self.where = where
+
+    def reraise(self) -> NoReturn:
+        """Raise an exception of that class that tells of it.
+
+        Raises:
+            RuntimeError: the class takes more than a message.
+        """
+        said = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        if self.exc_type is KeyError:
+            raise _KeyError(said)
+        try:
+            raised = self.exc_type(said)
+        except Exception:
+            raise RuntimeError(said) from None
+        raise raised
+
+
+class _KeyError(KeyError):
+    """One whose text keeps its lines."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])

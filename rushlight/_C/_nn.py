@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from ..ops.eager.dispatch import eager_function
+from ..ops.memory.dtype import Device
 from ..ops.table.table import TABLE
 
 __all__: list[str] = []
@@ -15,6 +17,20 @@ __all__: list[str] = []
 def _names() -> frozenset[str]:
     faces = TABLE.faces().items()
     return frozenset(name.removeprefix("aten::") for name, face in faces if face == "layer")
+
+
+def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """Device, dtype, whether nobody waits, and memory layout from the arguments of `Module.to`.
+
+    Raises:
+        RuntimeError: the number of a device, of which there is none beside the CPU.
+        TypeError: they are others.
+    """
+    if args and type(args[0]) is int:
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+    parse = import_module("..nn.conversion", __package__).target_of  # which layers need, not these
+    device, dtype, non_blocking, layout = parse(args, kwargs)
+    return None if device is None else Device(device), dtype, non_blocking, layout
 
 
 def __getattr__(name: str) -> Any:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from .._functorch.vmap import in_levels
+from ..ops.memory.dtype import Device, place_of
+from ..ops.table.grad_mode import set_grad_enabled
 from ..ops.tensors import overriding
 from ..ops.tensors.tensor import Tensor
 
 __all__ = [
+    *("_TensorBase", "_are_functorch_transforms_active", "_get_accelerator", "_get_default_device"),
+    *("_is_alias_of", "_is_torch_function_mode_enabled", "_len_torch_function_stack"),
+    *("TensorBase", "_set_grad_enabled"),
     *("DisableTorchFunction", "DisableTorchFunctionSubclass", "_TensorMeta"),
     *("_disabled_torch_function_impl", "_get_privateuse1_backend_name", "_log_api_usage_once"),
     *("_log_api_usage_metadata", "_warn_deprecation"),
@@ -13,6 +19,7 @@ __all__ = [
 
 DisableTorchFunction = overriding.DisableTorchFunction
 DisableTorchFunctionSubclass = overriding.DisableTorchFunctionSubclass
+TensorBase = _TensorBase = Tensor
 _TensorMeta = type(Tensor)
 _disabled_torch_function_impl = overriding.disabled
 
@@ -31,3 +38,39 @@ def _log_api_usage_metadata(event: str, metadata_map: dict[str, str]) -> None:
 def _get_privateuse1_backend_name() -> str:
     """The name of a device that others add: its name before that."""
     return "privateuseone"
+
+
+def _get_accelerator(check: object = None) -> Device:
+    """The device that computes fastest: the CPU, as there is no other."""
+    return Device("cpu")
+
+
+def _get_default_device() -> str:
+    """The kind of device on which legacy tensors are made."""
+    return place_of(None).type
+
+
+def _len_torch_function_stack() -> int:
+    """How many modes are entered that see to functions."""
+    return len(overriding.STATE.modes)
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Whether one is."""
+    return bool(overriding.STATE.modes)
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Whether a function is being transformed by `vmap`."""
+    return bool(in_levels())
+
+
+def _is_alias_of(one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors lie in one storage."""
+    places = [each.untyped_storage().data_ptr() for each in (one, other)]
+    return places[0] == places[1] != 0
+
+
+def _set_grad_enabled(enabled: bool) -> None:
+    """Record gradients from now on, or do not."""
+    set_grad_enabled(enabled)

@@ -36,6 +36,7 @@ _values: dict[str, object] = {
     "tracer_warnings": True,
     "utf8_ignore": False,
     "nvfuser": False,
+    "nvfuser_guard_mode": True,
 }
 _strategy: list[tuple[str, int]] = [("STATIC", 2), ("DYNAMIC", 10)]
 
@@ -121,6 +122,7 @@ SWITCHES: dict[str, Callable[..., object]] = {
     "_jit_can_fuse_on_gpu": _get("can_fuse_on_gpu"),
     "_jit_set_nvfuser_enabled": _set("nvfuser"),
     "_jit_nvfuser_enabled": _get("nvfuser"),
+    "_jit_set_nvfuser_guard_mode": _exchange("nvfuser_guard_mode"),
     "_jit_set_llga_enabled": _set_and_tell("llga"),
     "_jit_llga_enabled": _get("llga"),
     "_jit_set_inline_everything_mode": _set("inline_everything"),

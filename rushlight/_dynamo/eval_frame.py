@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from ..nn.modules.module import Module
 
-__all__ = ["OptimizedModule"]
+__all__ = ["OptimizedModule", "is_dynamo_supported"]
+
+
+def is_dynamo_supported() -> bool:
+    """Whether torch's compiler of Python's byte code is there: no."""
+    return False
 
 
 class OptimizedModule(Module):

@@ -12,6 +12,7 @@ from ..module_names import names_of
 __all__ = [
     *multiprocessing.__all__,
     *("get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy", "spawn"),
+    "start_processes",
 ]
 
 
@@ -69,5 +70,7 @@ def spawn(
             raise RuntimeError(f"process {number} terminated with exit code {each.exitcode}")
     return None
 
+
+start_processes = spawn
 
 __getattr__ = names_of(__name__)

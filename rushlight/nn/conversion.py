@@ -14,7 +14,7 @@ from ..ops.memory.dtype import Device, DType, MemoryFormat
 from ..ops.tensors.tensor import Parameter, Tensor
 from .replacement import REPLACEMENT
 
-__all__ = ["Conversions"]
+__all__ = ["Conversions", "target_of"]
 
 _empty_like: Callable[..., Tensor] = eager_function("aten::empty_like")
 
@@ -87,7 +87,7 @@ class Conversions:
             TypeError: the dtype is neither floating point nor complex, or the arguments are others.
             NotImplementedError: tensors without data shall get some.
         """
-        device, dtype, layout = _target(args, kwargs)
+        device, dtype, _, layout = target_of(args, kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             wanted = f"but got desired dtype={dtype}"
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, {wanted}")
@@ -166,10 +166,10 @@ class Conversions:
         )
 
 
-def _target(
+def target_of(
     args: tuple[object, ...], kwargs: dict[str, Any]
-) -> tuple[Device | str | None, DType | None, MemoryFormat | None]:
-    """Device, dtype and memory layout from the arguments of `Module.to`."""
+) -> tuple[Device | str | None, DType | None, bool, MemoryFormat | None]:
+    """Device, dtype, whether nobody waits, and memory layout from the arguments of `Module.to`."""
     known = {"device", "dtype", "non_blocking", "memory_format", "tensor"}
     given = dict(kwargs)
     names = ["device", "dtype", "non_blocking"]
@@ -188,7 +188,7 @@ def _target(
     is_device = device is None or isinstance(device, Device | str)
     if not is_device or not (dtype is None or isinstance(dtype, DType)):
         raise _wrong(args, kwargs)
-    return device, dtype, given.get("memory_format")
+    return device, dtype, bool(given.get("non_blocking")), given.get("memory_format")
 
 
 def _reachable(tensor: Tensor, device: Device | str) -> Device:

@@ -21,6 +21,9 @@ __all__ = [
 _empty = eager_function("aten::empty")
 
 
+_ParameterMeta = type(Parameter)
+
+
 class _BufferType(type(Tensor)):  # type: ignore[misc]
     """Makes `isinstance(t, Buffer)` true of the tensors that `Buffer(...)` made."""
 

@@ -15,8 +15,11 @@ from ..ops.table.grad_mode import enable_grad, no_grad
 from ..ops.tensors.overriding import PLAIN
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
+from .step_parts import *  # noqa: F403
+from .step_parts import __all__ as _step_parts
 
 __all__ = [
+    *_step_parts,
     "Optimizer",
     "bare",
     "check_betas",

@@ -39,6 +39,11 @@ class ProfilerAction(Enum):
     RECORD_AND_SAVE = 3
 
 
+def _default_schedule_fn(_: int) -> ProfilerAction:
+    """The schedule where none is given: record each step."""
+    return ProfilerAction.RECORD
+
+
 def supported_activities() -> set[ProfilerActivity]:
     """What can be watched here."""
     return {ProfilerActivity.CPU}

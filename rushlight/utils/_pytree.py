@@ -383,6 +383,11 @@ def _kind(tree: Any) -> type:
     return _NamedTuples if _is_namedtuple_instance(tree) else cls
 
 
+def _get_node_type(tree: Any) -> Any:
+    """The class in `SUPPORTED_NODES` that a value is an instance of, else its own."""
+    return _kind(tree)
+
+
 def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
     """Whether a value is a leaf, by its class or because `is_leaf` says so."""
     return (is_leaf is not None and is_leaf(tree)) or _kind(tree) not in SUPPORTED_NODES

@@ -8,6 +8,7 @@ from __future__ import annotations
 import locale
 import os
 import platform
+import subprocess
 import sys
 from importlib.metadata import distributions
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from .. import version
 from ..module_names import names_of
 from ..ops.kernels.code.target import about_processor
 
-__all__ = ["SystemEnv", "get_env_info", "get_pretty_env_info", "main"]
+__all__ = ["SystemEnv", "get_env_info", "get_pretty_env_info", "main", "run"]
 
 _WANTED = ("lark", "llvmlite", "ml_dtypes", "numba", "numpy", "rushlight", "scipy")
 
@@ -33,6 +34,14 @@ class SystemEnv(NamedTuple):
     is_cuda_available: str
     cpu_info: str
     pip_packages: str
+
+
+def run(command: str | list[str]) -> tuple[int, str, str]:
+    """The exit code, output and errors of a command, or of a line for the shell."""
+    done = subprocess.run(
+        command, shell=isinstance(command, str), capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout.strip(), done.stderr.strip()
 
 
 def _cpu() -> str:

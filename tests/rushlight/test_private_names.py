@@ -82,3 +82,143 @@ def test_warnings_about_lines_of_the_library_can_be_ignored() -> None:
 
 def test_the_check_of_texts_has_a_second_name() -> None:
     assert torch._C.FileCheck is torch.testing.FileCheck
+
+
+_CHECKED = {
+    "_check": RuntimeError,
+    "_check_index": IndexError,
+    "_check_value": ValueError,
+    "_check_type": TypeError,
+    "_check_not_implemented": NotImplementedError,
+}
+
+
+@pytest.mark.parametrize(("name", "error"), _CHECKED.items())
+def test_conditions_raise_an_error_of_their_class(name: str, error: type[Exception]) -> None:
+    check = getattr(torch, name)
+    check(True)
+    with pytest.raises(error, match=r"^7$"):
+        check(False, lambda: 7)
+    with pytest.raises(error, match="Expected cond to be True, but got False"):
+        check(False)
+    with pytest.raises(TypeError, match="message must be a callable"):
+        check(False, "said")
+    with pytest.raises(TypeError, match="cond must be a bool, but got <class 'int'>"):
+        check(1)
+    with pytest.raises(TypeError, match="cond must be a bool, but got a Tensor"):
+        check(torch.tensor(True))
+
+
+def test_conditions_of_sizes_and_tensors() -> None:
+    torch._check_is_size(5, max=5)
+    with pytest.raises(RuntimeError, match="Expected cond"):
+        torch._check_is_size(5, max=4)
+    with pytest.raises(RuntimeError, match="Expected cond"):
+        torch._check_is_size(-1)
+    torch._check_tensor_all(torch.tensor([True, True]))
+    with pytest.raises(ValueError, match="not all"):
+        torch._check_tensor_all_with(ValueError, torch.tensor([True, False]), lambda: "not all")
+    with pytest.raises(TypeError, match=r"cond tensor must have dtype torch.bool, but got torch.i"):
+        torch._check_tensor_all(torch.tensor([1]))
+
+
+def test_scripts_check_conditions() -> None:
+    @torch.jit.script
+    def positive(x: int) -> int:
+        torch._check(x > 0, "not positive")
+        torch._check(x < 9)
+        return x
+
+    assert positive(3) == 3
+    with pytest.raises(torch.jit.Error, match="AssertionError: not positive"):
+        positive(-1)
+
+
+def test_arguments_of_to_are_told_apart() -> None:
+    parse = torch._C._nn._parse_to
+    assert parse("cpu", torch.float64) == (torch.device("cpu"), torch.float64, False, None)
+    assert parse(torch.half, non_blocking=True) == (None, torch.half, True, None)
+    assert parse(torch.ones(1)) == (torch.device("cpu"), torch.float32, False, None)
+    assert parse() == (None, None, False, None)
+    with pytest.raises(RuntimeError, match="Cannot access accelerator device"):
+        parse(3)
+
+
+def test_an_exception_is_raised_again_elsewhere() -> None:
+    class Takes(Exception):
+        def __init__(self, a: int, b: int) -> None:
+            pass
+
+    def wrapped(error: Exception) -> object:
+        try:
+            raise error
+        except Exception:
+            return torch._utils.ExceptionWrapper(where="in worker 1")
+
+    said = (
+        r"^Caught ZeroDivisionError in worker 1.\nOriginal Traceback \(most recent call last\):\n"
+    )
+    with pytest.raises(ZeroDivisionError, match=said):
+        wrapped(ZeroDivisionError("a")).reraise()
+    with pytest.raises(KeyError) as raised:
+        wrapped(KeyError("a")).reraise()
+    assert "\nKeyError: 'a'\n" in str(raised.value)
+    with pytest.raises(RuntimeError, match="Caught Takes in worker 1"):
+        wrapped(Takes(1, 2)).reraise()
+
+
+def test_numbers_of_devices() -> None:
+    index = torch._utils._get_device_index
+    assert (index("cuda:1"), index(3), index(None, True)) == (1, 3, None)
+    assert index("cpu", allow_cpu=True) == -1
+    with pytest.raises(ValueError, match="Expected a non cpu device, but got: cpu"):
+        index("cpu")
+    with pytest.raises(ValueError, match="or an integer, but got:cuda"):
+        index("cuda")
+
+
+def test_suffixes_move_to_a_line_of_their_own() -> None:
+    add = torch._tensor_str._add_suffixes
+    assert add("tensor([1", ["dtype=x", "b"], 8, False) == "tensor([1, dtype=x, b)"
+    assert add("t" * 71, ["dtype=x", "b"], 8, False) == "t" * 71 + ",\n        dtype=x, b)"
+    assert add("t", ["dtype=x"], 2, True) == "t,\n  dtype=x)"
+    with torch._tensor_str.printoptions(precision=1):
+        assert repr(torch.tensor(1.25)) == "tensor(1.2)"
+    assert repr(torch.tensor(1.25)) == "tensor(1.2500)"
+
+
+def test_what_optimizers_of_others_take() -> None:
+    from rushlight.optim import optimizer
+
+    class Steps(torch.optim.Optimizer):
+        @optimizer._use_grad_for_differentiable
+        def step(self) -> bool:
+            return torch.is_grad_enabled()
+
+    parameter = torch.nn.Parameter(torch.ones(1))
+    assert not Steps([parameter], {"differentiable": False}).step()
+    assert Steps([parameter], {"differentiable": True}).step()
+    pairs = [torch.ones(2, dtype=torch.complex64), torch.ones(2)]
+    optimizer._view_as_real(pairs)
+    assert [tuple(each.shape) for each in pairs] == [(2, 2), (2,)]
+
+
+def test_modules_that_are_only_asked_for() -> None:
+    config = import_module("rushlight._inductor.config")
+    config.fx_graph_cache = True
+    assert torch._inductor.config is config
+    with pytest.raises(NotImplementedError, match="compiles to native code"):
+        torch._inductor.compile(None)
+    with pytest.raises(RuntimeError, match=r"Tried to instantiate class 'a\.b', but it does not"):
+        torch.classes.a.b  # noqa: B018
+    assert torch.utils.collect_env.run("echo a; echo b >&2; exit 3") == (3, "a", "b")
+
+
+def test_layers_take_first_values_from_the_module_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("constant_", "xavier_normal_", "xavier_uniform_"):
+        monkeypatch.setattr(torch.nn.init, name, lambda tensor, *rest: tensor.detach().fill_(7))
+    layer = torch.nn.MultiheadAttention(4, 2, add_bias_kv=True)
+    transformer = torch.nn.Transformer(4, 2, 1, 1, 4, batch_first=True)
+    for parameter in (layer.in_proj_weight, layer.in_proj_bias, layer.bias_k, layer.bias_v):
+        assert (parameter == 7).all()
+    assert (transformer.encoder.layers[0].linear1.weight == 7).all()

@@ -17,8 +17,8 @@ from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
 from ...ops.tensors.tensor import Parameter, Tensor
 from .. import functional as F
+from .. import init
 from ..functional.attention import added_masks
-from ..init import constant_, xavier_normal_, xavier_uniform_
 from ..modes import is_autocast_enabled, is_grad_enabled
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
@@ -123,13 +123,13 @@ class MultiheadAttention(Module):
         joined = [self.in_proj_weight]
         apart = [self.q_proj_weight, self.k_proj_weight, self.v_proj_weight]
         for weight in joined if self._qkv_same_embed_dim else apart:
-            xavier_uniform_(weight)
+            init.xavier_uniform_(weight)
         if self.in_proj_bias is not None:
             for bias in (self.in_proj_bias, self.out_proj.bias):
-                constant_(bias, 0.0)
+                init.constant_(bias, 0.0)
         for place in (self.bias_k, self.bias_v):
             if place is not None:
-                xavier_normal_(place)
+                init.xavier_normal_(place)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state.setdefault("_qkv_same_embed_dim", True)  # older versions lack these

@@ -12,6 +12,9 @@ from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
 from ...ops.tensors.tensor import Parameter, Tensor
 from .. import functional, init
+from ..common_types import _size_1_t as _size_1_t
+from ..common_types import _size_2_t as _size_2_t
+from ..common_types import _size_3_t as _size_3_t
 from ..sizes import annotate, pair, reversed_twice, single, triple
 from .module import Module
 

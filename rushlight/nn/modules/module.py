@@ -6,7 +6,6 @@ one of the dicts `_parameters`, `_buffers` and `_modules`, which scripting and s
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -439,7 +438,7 @@ class Module(Members, Conversions):
     def __repr__(self) -> str:
         extra = self.extra_repr()
         extra_lines = extra.split("\n") if extra else []
-        children = [f"({n}): {_indented(repr(m))}" for n, m in self._modules.items()]
+        children = [f"({n}): {_addindent(repr(m), 2)}" for n, m in self._modules.items()]
         if not children and len(extra_lines) <= 1:
             return f"{self._get_name()}({extra})"
         return "\n  ".join([f"{self._get_name()}(", *extra_lines, *children]) + "\n)"
@@ -483,9 +482,9 @@ def _wrong(value: object, what: str, name: str, wanted: str) -> str:
     return f"cannot assign '{type_name(value)}' as {what} '{name}' ({wanted} or None expected)"
 
 
-def _indented(text: str) -> str:
+def _addindent(s_: str, numSpaces: int) -> str:
     """The text with all lines but the first moved in."""
-    return re.sub(r"\n", "\n  ", text)
+    return s_.replace("\n", "\n" + " " * numSpaces)
 
 
 class _HooksOfAll(ModuleType):

@@ -13,8 +13,8 @@ from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
 from ...ops.tensors.tensor import Tensor
 from .. import functional as F
+from .. import init
 from ..functional.attention import added_masks
-from ..init import xavier_uniform_
 from .module import Module
 from .normalization import LayerNorm
 from .transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
@@ -25,6 +25,7 @@ from .transformer_masks import (
     _get_clones,
     _get_seq_len,
 )
+from .transformer_masks import _get_activation_fn as _get_activation_fn
 
 __all__ = [
     "Transformer",
@@ -124,7 +125,7 @@ class Transformer(Module):
     def _reset_parameters(self) -> None:
         for parameter in self.parameters():
             if parameter.dim() > 1:
-                xavier_uniform_(parameter)
+                init.xavier_uniform_(parameter)
 
 
 def _why_not_nested(layer: Module, enable_nested_tensor: bool) -> str:

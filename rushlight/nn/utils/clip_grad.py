@@ -56,6 +56,9 @@ def get_total_norm(
     return total
 
 
+_get_total_norm = get_total_norm
+
+
 def clip_grads_with_norm_(
     parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:

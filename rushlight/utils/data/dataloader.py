@@ -158,6 +158,13 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """The pass that worker processes would make: none is one."""
 
 
+class _DatasetKind:
+    """Whether samples of a set are asked for by key, or come one after the other."""
+
+    Map = 0
+    Iterable = 1
+
+
 class _Endless:
     """The order of samples that have no numbers."""
 

@@ -11,10 +11,14 @@ import numpy as np
 from ....ops.eager.namespace import public_names
 from ....ops.tensors.tensor import Tensor
 
-__all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
+__all__ = [
+    *("collate", "collate_float_fn", "collate_int_fn", "collate_numpy_array_fn"),
+    *("collate_numpy_scalar_fn", "collate_str_fn", "collate_tensor_fn", "default_collate"),
+    *("default_collate_err_msg_format", "default_collate_fn_map", "default_convert"),
+]
 
 _Table: TypeAlias = dict[type | tuple[type, ...], Callable[..., Any]]
-_WRONG: Final = (
+default_collate_err_msg_format: Final = (
     "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 )
 
@@ -72,7 +76,7 @@ def collate(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> An
             collate(column, collate_fn_map=collate_fn_map) for column in zip(*batch, strict=True)
         ]
         return type(first)(*columns) if hasattr(first, "_fields") else columns
-    raise TypeError(_WRONG.format(type(first)))
+    raise TypeError(default_collate_err_msg_format.format(type(first)))
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
@@ -92,40 +96,50 @@ def _entry(first: object, table: _Table) -> Callable[..., object] | None:
     return next((function for key, function in table.items() if isinstance(first, key)), None)
 
 
-def _stacked(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
+def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
+    """Tensors of one size, stacked."""
     return public_names()["stack"](list(batch), 0)
 
 
-def _arrays(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
+    """Arrays, as a batch of tensors.
+
+    Raises:
+        TypeError: tensors have no such dtype.
+    """
     if _is_for_no_tensor(batch[0].dtype):
-        raise TypeError(_WRONG.format(batch[0].dtype))
+        raise TypeError(default_collate_err_msg_format.format(batch[0].dtype))
     tensors = [public_names()["as_tensor"](each) for each in batch]
     return collate(tensors, collate_fn_map=collate_fn_map)
 
 
-def _array_elements(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
+def collate_numpy_scalar_fn(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
+    """NumPy's numbers, as one tensor."""
     return public_names()["as_tensor"](batch)
 
 
-def _floats(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
+def collate_float_fn(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
+    """Floats, as one tensor of float64."""
     names = public_names()
     return names["tensor"](batch, dtype=names["float64"])
 
 
-def _integers(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
+def collate_int_fn(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
+    """Integers, as one tensor."""
     return public_names()["tensor"](batch)
 
 
-def _as_it_is(batch: Sequence[object], *, collate_fn_map: object = None) -> object:
+def collate_str_fn(batch: Sequence[object], *, collate_fn_map: object = None) -> object:
+    """Texts, as they are."""
     return batch
 
 
 default_collate_fn_map: _Table = {
-    Tensor: _stacked,
-    np.ndarray: _arrays,
-    (np.bool_, np.number, np.object_): _array_elements,
-    float: _floats,
-    int: _integers,
-    str: _as_it_is,
-    bytes: _as_it_is,
+    Tensor: collate_tensor_fn,
+    np.ndarray: collate_numpy_array_fn,
+    (np.bool_, np.number, np.object_): collate_numpy_scalar_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+    str: collate_str_fn,
+    bytes: collate_str_fn,
 }

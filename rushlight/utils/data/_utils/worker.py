@@ -7,6 +7,10 @@ import numpy as np
 __all__ = ["_generate_state", "get_worker_info"]
 
 
+_worker_info = None
+"""What `get_worker_info` gives."""
+
+
 def get_worker_info() -> None:
     """What a worker process knows of itself: None, as there are none."""
     return
