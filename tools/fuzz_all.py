@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fuzz_families
+from fuzz_kinds import DTYPES, FORMS, FUNCTIONS
 from fuzz_modules import CLASSES, LAYERS
 from fuzz_views import GRADIENTS, VIEWS
 
@@ -14,4 +15,7 @@ FAMILIES = {
     "gradients": GRADIENTS,
     "layers": LAYERS,
     "classes": CLASSES,
+    "dtypes": DTYPES,
+    "functions": FUNCTIONS,
+    "forms": FORMS,
 }

@@ -91,6 +91,12 @@ def _check_alpha(dtype: Dtype, alpha: Scalar) -> None:
             code="dtype-mismatch",
             headline="`alpha` must be a whole number for tensors of whole numbers",
         )
+    if isinstance(alpha, complex) and kind(dtype) != 3:
+        raise OperatorError(
+            "For non-complex input tensors, argument alpha must not be a complex number.",
+            code="dtype-mismatch",
+            headline="`alpha` must be a real number for tensors of real numbers",
+        )
 
 
 # --------------------------------------------------------------------------- add, sub, mul

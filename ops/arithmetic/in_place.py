@@ -44,8 +44,8 @@ _sum_into: Final = in_place(add)
 
 def add_in_place(self: Array, other: Array, alpha: Scalar) -> Array:
     dtype = self.dtype
-    plain = alpha == 1 and dtype is other.dtype and dtype.kind not in "uc"
-    if plain and self.shape == other.shape:
+    plain = type(alpha) is int and alpha == 1 and dtype is other.dtype
+    if plain and dtype.kind not in "uc" and self.shape == other.shape:
         _add(self, other, self)
         return self
     return _sum_into(self, other, alpha)

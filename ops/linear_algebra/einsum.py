@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ..arithmetic.elementwise import mul
@@ -161,13 +161,6 @@ def einsum(equation: str, tensors: list[Array], path: object) -> Array:
     _check_result(result, operands)
     wide = [_spread(labels, d, widest) for labels, d in zip(operands, dots, strict=True)]
     _check_sizes(wide, tensors)
-    if any(t.dtype != tensors[0].dtype for t in tensors):
-        other = next(t for t in tensors if t.dtype != tensors[0].dtype)
-        raise OperatorError(
-            f"expected scalar type {dtype_of(tensors[0]).scalar_name} but found "
-            f"{dtype_of(other).scalar_name}",
-            code="dtype-mismatch",
-        )
     return summed(tensors, wide, _spread(result, widest, widest))
 
 
@@ -197,7 +190,7 @@ def _letters(numbers: Sequence[Any]) -> str:
 def summed(tensors: Sequence[Array], labels: Sequence[Labels], result: Labels) -> Array:
     """The sum of products of tensors whose dimensions carry labels."""
     if len(tensors) == 2 and _is_product(labels, result) and tensors[0].shape[-1]:
-        return matmul(tensors[0], tensors[1])
+        return _product(matmul, tensors[0], tensors[1])
     every = {label for each in labels for label in each}
     order = [*result, *sorted(every.difference(result), key=lambda label: (label < 52, label))]
     first, *others = [_aligned(*each, order) for each in zip(tensors, labels, strict=True)]
@@ -239,8 +232,19 @@ def _contracted(left: Array, right: Array, counts: list[int], first: int) -> Arr
     way = contraction(left.shape, right.shape, both)
     a = left.transpose(way.left).reshape(way.left_shape)
     b = right.transpose(way.right).reshape(way.right_shape)
-    product = bmm(b, a) if way.swapped else bmm(a, b)
+    product = _product(bmm, *((b, a) if way.swapped else (a, b)))
     return product.reshape(way.shape).transpose(way.back)
+
+
+def _product(multiply: Callable[[Array, Array], Array], one: Array, two: Array) -> Array:
+    """The product of matrices of one dtype; where nothing is summed over, dtypes may differ."""
+    if one.dtype != two.dtype:
+        raise OperatorError(
+            f"expected scalar type {dtype_of(one).scalar_name} but found "
+            f"{dtype_of(two).scalar_name}",
+            code="dtype-mismatch",
+        )
+    return multiply(one, two)
 
 
 def _without_summed(array: Array, count: int) -> Array:

@@ -591,4 +591,6 @@ def popitem(mapping: Dict) -> tuple[object, object]:
         mapping.clear()
         mapping.update(items)
     key = next(iter(mapping))
+    if isinstance(key, float | complex) and key != key:  # a NaN, which torch does not find again
+        raise OperatorError("Expected to erase 1 item, found 0", code="key-missing")
     return key, mapping.pop(key)

@@ -20,9 +20,9 @@ from ..table.pointwise import (
     cast,
     check_result_shape,
     checked_broadcast,
-    checked_operand,
     number_as,
     number_in,
+    number_to_fill,
 )
 from ..table.promotion import kind
 from ..table.refusals import check_number
@@ -563,7 +563,7 @@ operator("aten::copy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(copy
     face="both",
 )
 def fill(self: Array, value: Scalar) -> Array:
-    self.fill(checked_operand(value, self.dtype))
+    self.fill(number_to_fill(value, self.dtype, self.size))
     return self
 
 

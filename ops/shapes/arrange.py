@@ -16,7 +16,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.reduce import sum_over, total
 from ..table.layouts import lies_like
 from ..table.out_dtypes import SAME, OutDtype
-from ..table.pointwise import as_array, cast, number_as, operand
+from ..table.pointwise import as_array, cast, number_to_fill, operand
 from ..table.promotion import result_dtype
 from ..table.table import operator
 from ..table.without_data import always
@@ -358,7 +358,7 @@ def fill_diagonal(self: Array, fill_value: Scalar, wrap: bool) -> Array:
         raise OperatorError("dimensions must larger than 1")
     if self.ndim > 2 and len(set(self.shape)) > 1:
         raise OperatorError("all dimensions of input must be of equal length")
-    np.fill_diagonal(self, number_as(fill_value, self.dtype), wrap=wrap)
+    np.fill_diagonal(self, number_to_fill(fill_value, self.dtype, min(self.shape)), wrap=wrap)
     return self
 
 

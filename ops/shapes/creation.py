@@ -15,9 +15,9 @@ from ..memory.dtype import DTYPES, Array, Device, Dtype, Scalar, default_dtype, 
 from ..memory.errors import BadNumber, OperatorError
 from ..table.layouts import like
 from ..table.out_dtypes import MADE
-from ..table.pointwise import checked_operand, number_as, number_in, scalar_of
+from ..table.pointwise import number_as, number_in, number_to_fill, scalar_of
 from ..table.promotion import number_dtype
-from ..table.refusals import check_dtype
+from ..table.refusals import check_dtype, check_number, letter
 from ..table.table import operator
 from ..table.without_data import rows_of
 
@@ -30,6 +30,12 @@ OPTIONS: Final = (
 
 _LIKE: Final = OPTIONS + ", MemoryFormat? memory_format=None"
 _INT64: Final = np.dtype(np.int64)
+
+_COUNTED_IN: Final[dict[str, Dtype]] = {
+    **dict.fromkeys("bi", _INT64),
+    **{"h": np.dtype(np.float32), "f": np.dtype(np.float64)},
+}
+"""What `arange` counts in, by the class of its dtype."""
 _LONG: Final = DTYPES["int64"].number
 _EXACT: Final = 1 << 62
 _BEYOND: Final = 1 << 63
@@ -103,7 +109,7 @@ def full(
 ) -> Array:
     wanted = number_dtype(fill_value) if dtype is None else numpy_dtype(dtype)
     made = np.empty(check_sizes(size, "full"), wanted)
-    made.fill(checked_operand(fill_value, wanted))
+    made.fill(number_to_fill(fill_value, wanted, made.size))
     return made
 
 
@@ -198,7 +204,7 @@ def full_like(
     memory_format: int | None,
 ) -> Array:
     made = _like(self, dtype, memory_format)
-    made[...] = checked_operand(fill_value, made.dtype)
+    made[...] = number_to_fill(fill_value, made.dtype, made.size)
     return made
 
 
@@ -217,7 +223,9 @@ def new_full(
     pin_memory: bool | None,
 ) -> Array:
     wanted = self.dtype if dtype is None else numpy_dtype(dtype)
-    return np.full(check_sizes(size, "full"), checked_operand(fill_value, wanted))
+    made = np.empty(check_sizes(size, "full"), wanted)
+    made.fill(number_to_fill(fill_value, wanted, made.size))
+    return made
 
 
 @operator(f"aten::eye(SymInt n, {OPTIONS}) -> Tensor", out_dtype=MADE)
@@ -274,6 +282,8 @@ def arange(
     whole = all(isinstance(n, int) for n in (start, end, step))
     wanted = (_INT64 if whole else default_dtype.float) if dtype is None else numpy_dtype(dtype)
     check_dtype("arange_cpu", wanted, "buqce")
+    for number in (start, end, step):
+        check_number(number, _COUNTED_IN[letter(wanted)])
     if wanted.kind in "iu" and not whole:
         if wanted != _INT64:  # how many is decided by the numbers as they were given
             count = math.ceil((end - start) / step)

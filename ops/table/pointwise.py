@@ -32,6 +32,7 @@ __all__ = [
     "exactly",
     "number_as",
     "number_in",
+    "number_to_fill",
     "operand",
     "scalar_of",
     "unary",
@@ -158,6 +159,15 @@ def scalar_of(number: Scalar, dtype: Dtype) -> Array:
     if letter(dtype) != "h":
         return checked_operand(number, dtype)
     return operand(number, dtype) if not isinstance(number, complex) else _halved(number, dtype)
+
+
+def number_to_fill(number: Scalar, dtype: Dtype, count: int) -> Array:
+    """What `count` elements are filled with: `checked_operand`, for a single one `scalar_of`.
+
+    Raises:
+        OperatorError: the number is too large, or complex and the dtype is not.
+    """
+    return scalar_of(number, dtype) if count == 1 else checked_operand(number, dtype)
 
 
 def _halved(number: complex, dtype: Dtype) -> Array:
@@ -319,7 +329,8 @@ def in_place_kernel(kernel: Kernel, forward: Callable[..., Array]) -> Callable[.
     general = in_place(forward)
 
     def write_result(self: Array, other: Any, *alpha: object) -> Array:
-        if self.dtype is _FLOAT32 and (not alpha or alpha[0] == 1):
+        plain = not alpha or (alpha[0] == 1 and type(alpha[0]) is not complex)
+        if plain and self.dtype is _FLOAT32:
             if type(other) is ndarray:
                 if other.dtype is _FLOAT32 and other.shape == self.shape:
                     check_written(self, (other,))

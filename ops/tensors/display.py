@@ -201,6 +201,8 @@ def format_elements(array: Array, indent: int) -> str:
     """The elements in nested brackets, lines after the first indented so far."""
     if kind(array.dtype) == 2 and array.itemsize < 4:
         array = array.astype(np.float32)
+    elif kind(array.dtype) == 3 and array.dtype.kind != "c":
+        array = array.astype(np.complex64)
     cut = array.size > PRINT_OPTIONS.threshold
     shown = (_ends(array) if cut else array).reshape(-1)
     form = _ComplexForm(shown) if array.dtype.kind == "c" else _Form(shown)

@@ -56,3 +56,9 @@ def test_printed_tensors_are_torchs(row: list[Any]) -> None:
 )
 def test_values_look_as_in_script(value: Any, expected: str) -> None:
     assert format_for_print(value) == expected
+
+
+def test_complex_numbers_of_16_bits_are_shown_as_others() -> None:
+    x = TORCH.zeros(2, dtype=TORCH.complex32)
+    assert repr(x) == "tensor([0.+0.j, 0.+0.j], dtype=torch.complex32)"
+    assert repr(x[0]) == "tensor(0.+0.j, dtype=torch.complex32)"

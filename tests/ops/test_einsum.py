@@ -64,3 +64,14 @@ def test_whole_numbers_and_narrow_floats() -> None:
     narrow = torch.einsum("ij,j->i", torch.ones(2, 3).bfloat16(), torch.ones(3).bfloat16())
     assert narrow.dtype == torch.bfloat16
     assert narrow.tolist() == [3, 3]
+
+
+def test_dtypes_may_differ_where_nothing_is_summed_over() -> None:
+    a, b = torch.ones(3, 3), torch.ones(3, 3, dtype=torch.float64)
+    for equation, other in (("ij,k->ijk", b[0]), ("ij,ij->ij", b), ("i,j->ji", b[0])):
+        left = a if equation[1] == "j" else a[0]
+        assert torch.einsum(equation, left, other).dtype == torch.float64
+    with pytest.raises(RuntimeError, match="expected scalar type Float but found Double"):
+        torch.einsum("ij,jk->ik", a, b)
+    with pytest.raises(RuntimeError, match="expected scalar type Double but found Float"):
+        torch.einsum("ij,jk->ki", a, b)  # the second operand comes first in the result

@@ -102,3 +102,42 @@ def test_clamp_in_place_names_the_type_of_the_compiler() -> None:
             with pytest.raises(RuntimeError, match=told):
                 call(*bounds)
     assert torch.ones(1).clamp(max=0.5 + 0j).tolist() == [0.5]
+
+
+NARROW = (torch.float16, torch.bfloat16)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_one_element_of_16_bits_is_filled_with_any_number(dtype: torch.dtype) -> None:
+    one, two = torch.zeros(1, dtype=dtype), torch.zeros(2, dtype=dtype)
+    for made in (one.fill_(1e300), torch.full([], 1e300, dtype=dtype), one.new_full((1,), 1e300)):
+        assert made.item() == float("inf")
+    with pytest.raises(RuntimeError, match="type double without overflow"):
+        one.fill_(2 + 1j)
+    for fill in (two.fill_, lambda n: torch.full_like(two, n), lambda n: two.new_full((2,), n)):
+        with pytest.raises(RuntimeError, match=r"type c10::\w+ without overflow"):
+            fill(1e300)
+
+
+def test_a_diagonal_refuses_numbers_that_do_not_fit() -> None:
+    with pytest.raises(RuntimeError, match="type float without overflow"):
+        torch.zeros(2, 2).fill_diagonal_(2 + 1j)
+    with pytest.raises(RuntimeError, match="type int8_t without overflow"):
+        torch.zeros(2, 2, dtype=torch.int8).fill_diagonal_(300)
+
+
+def test_arange_refuses_what_it_cannot_count_in() -> None:
+    for dtype, name in ((torch.int8, "int64_t"), (torch.int64, "int64_t"), (torch.half, "float")):
+        with pytest.raises(RuntimeError, match=f"type {name} without overflow"):
+            torch.arange(0, 3, 1e300, dtype=dtype)
+    assert torch.arange(0, 3, 1e300).tolist() == [0]
+
+
+def test_alpha_fits_the_dtypes() -> None:
+    x = torch.ones(2)
+    for add in (x.add, x.add_, x.sub, x.sub_):
+        with pytest.raises(RuntimeError, match="argument alpha must not be a complex number"):
+            add(x, alpha=1 + 0j)
+    for add in (x.add, x.add_, x.sub):
+        with pytest.raises(RuntimeError, match="Boolean alpha only supported for Boolean results"):
+            add(x, alpha=True)

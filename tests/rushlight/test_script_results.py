@@ -120,6 +120,10 @@ def taken(d: Dict[str, int]):
     return first, d.popitem(), list(d)
 
 
+def taken_of_floats(d: Dict[float, int]):
+    return d.popitem(), len(d)
+
+
 def taken_all(n: int):
     d = {i: i for i in range(n)}
     order: List[int] = []
@@ -409,3 +413,10 @@ def widen(zs: List[Optional[int]], x: int):
 
 def test_containers_of_optionals_take_both() -> None:
     assert torch.jit.script(widen)([1], 2) == [None, 2, 2]
+
+
+def test_a_nan_is_not_taken_out_of_a_dict() -> None:
+    scripted = torch.jit.script(taken_of_floats)
+    assert scripted({0.5: 1, float("nan"): 2}) == ((0.5, 1), 1)
+    with pytest.raises(RuntimeError, match="Expected to erase 1 item, found 0"):
+        scripted({float("nan"): 2, 0.5: 1})
