@@ -164,20 +164,23 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=15, help="batches in each process")
     parser.add_argument("--seconds", type=float, default=0.05, help="length of a batch")
     parser.add_argument("--cpu", action="store_true", help="the processes' CPU time, one thread")
+    parser.add_argument("--folder", default="programs", help="where programs are: or `operators`")
+    parser.add_argument("--has", metavar="TEXT", action="append", default=[], help="in the name")
     arguments = parser.parse_args()
     if arguments.cpu:
         os.environ.update(dict.fromkeys(THREADS[:3], "1"))
     clock = "cpu" if arguments.cpu else "seconds"
     workers: list[Worker] = []
     try:
-        workers.append(Worker(sys.executable, "rushlight"))
+        workers.append(Worker(sys.executable, "rushlight", arguments.folder))
         if arguments.torch:
-            workers.append(Worker(arguments.torch, "torch"))
+            workers.append(Worker(arguments.torch, "torch", arguments.folder))
         known = workers[0].about["programs"]
         chosen = arguments.only or known
         unknown = [name for name in chosen if name not in known]
         if unknown:
             raise WorkerError(f"no program {unknown[0]!r}; there are: {', '.join(known)}")
+        chosen = [name for name in chosen if all(text in name for text in arguments.has)]
         print(head(workers), titles(bool(arguments.torch)), sep="\n\n")
         for program in chosen:
             times = measure(program, workers, arguments.rounds, arguments.seconds, clock)

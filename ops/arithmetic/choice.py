@@ -10,7 +10,6 @@ from ..kernels import LARGE, by_formula
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.order import beside
-from ..memory.storage import settled
 from ..memory.warned import warn_caller_once
 from ..table.formula import formula
 from ..table.layouts import contiguous
@@ -27,6 +26,7 @@ from ..table.promotion import common_dtype, common_dtype_with, result_dtype
 from ..table.refusals import Refusal, check_number, cpp_name
 from ..table.table import operator
 from ..table.without_data import always
+from .chosen import chosen_places
 
 __all__ = ["check_mask", "where"]
 
@@ -125,7 +125,7 @@ def where_numbers(condition: Array, self: Scalar, other: Scalar) -> Array:
 def where_true(condition: Array) -> list[Array]:
     if condition.ndim == 0:
         return [np.zeros(int(bool(condition)), np.int64)]
-    return list(settled(condition).nonzero())
+    return list(chosen_places(condition))
 
 
 def check_mask(mask: Array, sentence: str = "") -> None:

@@ -263,7 +263,8 @@ def nonzero(self: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) 
         if out is not None:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
         return eager_function("aten::nonzero_numpy")(self)
-    return eager_function("aten::nonzero")(self, out=out)
+    find = eager_function("aten::nonzero")
+    return find(self) if out is None else find(self, out=out)
 
 
 def split(self: Tensor, split_size: object, dim: int = 0) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.choice import check_mask
+from ..arithmetic.chosen import chosen_places, put_chosen, take_chosen
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -57,6 +58,7 @@ __all__ = [
 ]
 
 Indices = Sequence[Array | None]
+_BOOL: Final = np.dtype(np.bool_)
 _INT64: Final = np.dtype(np.int64)
 _UINT64: Final = np.dtype(np.uint64)
 
@@ -74,11 +76,10 @@ def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
         if kind == "b" or index.dtype == np.uint8:
             if kind != "b":
                 warn_of_bytes()
-            index = settled(index)
             if index.ndim and len(indices) > self.ndim:
                 raise _too_many(self, indices)
             check_mask_shape(self, index, len(key), position)
-            key.extend(index.astype(bool).nonzero() if index.ndim else [index.astype(bool)])
+            key.extend(chosen_places(index) if index.ndim else [index.astype(bool)])
         elif index.dtype in PLACES:
             key.append(settled(index))
         else:
@@ -119,6 +120,8 @@ def index(self: Array, indices: Indices) -> Array:
                 return np.asarray(self.take(only, 0))
             except IndexError:  # which is told in the words of the other way
                 pass
+        if only is not None and _chooses(self, only) and self.flags.c_contiguous:
+            return take_chosen(self, only)
     key = _key(self, indices)
     try:
         result = np.asarray(self[key])
@@ -127,6 +130,11 @@ def index(self: Array, indices: Indices) -> Array:
     if np.may_share_memory(result, self):
         return result.copy()
     return laid(result, self, key) if result.ndim > 1 else result
+
+
+def _chooses(self: Array, mask: Array) -> bool:
+    """Whether a mask of bools chooses among the first dimensions of a tensor."""
+    return mask.dtype is _BOOL and mask.ndim > 0 and mask.shape == self.shape[: mask.ndim]
 
 
 def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
@@ -140,6 +148,8 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
         check_apart(self, (values, *indices), itself=False)
     if values.size == 1 and not accumulate and _is_mask(indices):
         values = _number_for_mask(self, indices, values)
+    if len(indices) == 1 and not accumulate and _put_by_mask(self, indices[0], values):
+        return self
     key = _key(self, indices)
     if not self.size:
         try:
@@ -169,6 +179,15 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
     except ValueError:
         raise misfit(values, np.asarray(self[key]).shape) from None
     return self
+
+
+def _put_by_mask(self: Array, mask: Array | None, values: Array) -> bool:
+    """Whether values that fit a mask of bools as they are were written to where it says."""
+    if mask is None or not _chooses(self, mask) or values.dtype is not self.dtype:
+        return False
+    rest = self.shape[mask.ndim :]
+    fits = not values.ndim or (values.ndim == 1 + len(rest) and values.shape[1:] == rest)
+    return fits and put_chosen(self, mask, values)
 
 
 def _is_mask(indices: Indices) -> bool:
@@ -514,7 +533,7 @@ operator(
     data_dependent=always,
 )
 def nonzero(self: Array) -> Array:
-    found = np.argwhere(settled(self))
+    found = chosen_places(self).T if self.ndim else np.argwhere(settled(self))
     if found.size:
         return found
     return view_of(np.empty(0, _INT64), found.shape, (8, 8 * len(found)))  # stored by columns
@@ -522,7 +541,7 @@ def nonzero(self: Array) -> Array:
 
 @operator("aten::nonzero_numpy(Tensor self) -> Tensor[]", face="operator", data_dependent=always)
 def nonzero_parts(self: Array) -> list[Array]:
-    return list(np.argwhere(np.atleast_1d(settled(self))).T)
+    return list(chosen_places(self))
 
 
 # --------------------------------------------------------------------------- copying into

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..arithmetic.chosen import chosen_places, put_chosen
 from ..memory.counts import check_storage
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -274,10 +275,13 @@ def masked_scatter_in_place(self: Array, mask: Array, source: Array) -> Array:
             f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(shape)}",
             code="shape-mismatch",
         )
+    lacking = "Number of elements of source < number of ones in mask"
+    if mask.shape == shape and put_chosen(self, mask, source, lacking):
+        return self
     where = np.broadcast_to(settled(mask), shape)
     count = int(np.count_nonzero(where))
     if source.size < count:
-        raise OperatorError("Number of elements of source < number of ones in mask")
+        raise OperatorError(lacking)
     self[where] = source.reshape(-1)[:count]
     return self
 
@@ -335,7 +339,7 @@ def nonzero_static(self: Array, size: int, fill_value: int) -> Array:
     if size < 0:
         raise OperatorError("nonzero_static: 'size' must be an non-negative integer")
     check_storage([size, self.ndim])
-    found = np.argwhere(settled(self))[:size]
+    found = chosen_places(self).T[:size] if self.ndim else np.argwhere(settled(self))[:size]
     result = np.full((size, self.ndim), fill_value, _INT64)
     result[: len(found)] = found
     return result

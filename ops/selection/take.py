@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..arithmetic.choice import check_mask
+from ..arithmetic.chosen import take_chosen
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -104,5 +105,7 @@ def _check_long(indices: Array) -> None:
 )
 def masked_select(self: Array, mask: Array) -> Array:
     check_mask(mask, "masked_select: expected BoolTensor for mask")
-    shape = checked_broadcast(mask.shape, self.shape, ("mask", "self"))
-    return np.asarray(np.broadcast_to(self, shape)[np.broadcast_to(settled(mask), shape)])
+    if self.shape != mask.shape:
+        shape = checked_broadcast(mask.shape, self.shape, ("mask", "self"))
+        self, mask = np.broadcast_to(self, shape), np.broadcast_to(mask, shape)
+    return take_chosen(self, np.ascontiguousarray(mask)) if mask.ndim else self[settled(mask)]

@@ -460,6 +460,17 @@ class Code:
         self.say(f"br label %{label}test")
         self._lines.append(f"{label}end:")
 
+    @contextmanager
+    def repeated(self, condition: Callable[[], Value]) -> Iterator[None]:
+        """A loop that goes on while a condition is true."""
+        label = self._name("r")[1:]
+        self._begin(f"{label}test")
+        self.say(f"br i1 {condition().name}, label %{label}body, label %{label}end")
+        self._lines.append(f"{label}body:")
+        yield
+        self.say(f"br label %{label}test")
+        self._lines.append(f"{label}end:")
+
     def units(self) -> AbstractContextManager[Value]:
         """A loop over the range of a call: from the kernel's argument `start` on, below `stop`."""
         return self.counted(self.argument(INT64, "start"), self.argument(INT64, "stop"))

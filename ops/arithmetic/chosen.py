@@ -1,0 +1,60 @@
+"""Elements that a mask chooses, or that are not zero: where they are, those of another tensor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels import family, is_whole
+from ..memory.dtype import Array
+from ..memory.errors import OperatorError
+from ..memory.storage import settled
+
+__all__ = ["chosen_places", "put_chosen", "take_chosen"]
+
+
+def chosen_places(self: Array) -> Array:
+    """The places of elements that are not zero, a row for each dimension; it has one at least.
+
+    Nobody else has the memory of them.
+    """
+    if self.size and self.ndim and (chosen := family("chosen")) is not None:
+        marks = chosen.chosen(np.ascontiguousarray(self))
+        if marks is not None:
+            found: Array = chosen.places(marks)
+            return found
+    return np.array(np.atleast_1d(settled(self)).nonzero(), np.int64)
+
+
+def take_chosen(self: Array, mask: Array) -> Array:
+    """What a mask chooses of a tensor whose dimensions begin with those of the mask."""
+    if self.size and is_whole(mask) and (chosen := family("chosen")) is not None:
+        found: Array | None = chosen.take(chosen.chosen(mask), np.ascontiguousarray(self))
+        if found is not None:
+            return found
+    return np.asarray(self[settled(mask)])
+
+
+def put_chosen(self: Array, mask: Array, source: Array, lacking: str = "") -> bool:
+    """Whether elements of a tensor, in order, were written to where a mask chooses.
+
+    It has the dimensions of `self`, or the first of them.  One element goes everywhere, unless
+    it is said what is wrong with fewer than are chosen; others must then be as many at least,
+    else exactly as many.
+
+    Raises:
+        OperatorError: with that sentence.
+    """
+    if not (self.flags.carray and is_whole(mask) and source.size):
+        return False
+    chosen = family("chosen")
+    if chosen is None:
+        return False
+    marks = chosen.chosen(mask)
+    wanted = marks.count * (self.size // mask.size)
+    if lacking and source.size < wanted:
+        raise OperatorError(lacking)
+    is_one = source.size == 1 and mask.size == self.size
+    if not (lacking or is_one or source.size == wanted):
+        return False
+    done: bool = chosen.put(marks, self, np.ascontiguousarray(source))
+    return done
