@@ -36,20 +36,20 @@ from ..tensors.sizes import Size
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, traced_number
 
-__all__ = ["Form", "Mismatch", "takes_numbers", "type_name", "wrong_keyword"]
+__all__ = ["NO", "Form", "Mismatch", "takes_numbers", "type_name", "wrong_keyword"]
 
 
 class Mismatch(Exception):
     """The arguments do not fit the overload: `Form.fault` says why."""
 
 
-_NO: Final = object()
+NO: Final = object()
 Converter = Callable[[Any, bool], Any]
 
 
 def fits(converted: object) -> bool:
     """Whether a converter took the value it was given."""
-    return converted is not _NO
+    return converted is not NO
 
 
 # --------------------------------------------------------------------------- one value
@@ -60,7 +60,7 @@ def _tensor(value: object, lenient: bool) -> Any:
         return value._array
     if lenient and isinstance(value, (bool, int, float, complex)):
         return number_as(value, number_dtype(value))
-    return _NO
+    return NO
 
 
 def _int_or_dtype(value: object, lenient: bool) -> object:
@@ -74,15 +74,15 @@ def _int(value: object, lenient: bool) -> object:
     if type(value) is int:
         return value
     if isinstance(value, int):
-        return _NO if isinstance(value, bool) else int(value)
+        return NO if isinstance(value, bool) else int(value)
     if isinstance(value, (np.integer, Tensor)) and lenient:
         if ACTIVE and isinstance(value, Tensor) and value._array.dtype.kind in "iu":
             return traced_number(value, int(value._array), "aten::Int")
         try:
             return value.__index__()
         except TypeError:
-            return _NO
-    return _NO
+            return NO
+    return NO
 
 
 def _float(value: object, lenient: bool) -> object:
@@ -94,8 +94,8 @@ def _float(value: object, lenient: bool) -> object:
         try:
             return float(value)
         except (TypeError, ValueError, RuntimeError):
-            return _NO
-    return _NO
+            return NO
+    return NO
 
 
 def _number(value: object, lenient: bool) -> object:
@@ -107,31 +107,31 @@ def _number(value: object, lenient: bool) -> object:
         if ACTIVE:
             return traced_number(value, value._array.item(), "aten::ScalarImplicit")
         return value.item()
-    return _NO
+    return NO
 
 
 def _complex(value: object, lenient: bool) -> object:
-    return complex(value) if isinstance(value, (complex, float, int)) else _NO
+    return complex(value) if isinstance(value, (complex, float, int)) else NO
 
 
 def _bool(value: object, lenient: bool) -> object:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    return _NO
+    return NO
 
 
 def _string(value: object, lenient: bool) -> object:
-    return value if isinstance(value, str) else _NO
+    return value if isinstance(value, str) else NO
 
 
 def _device(value: object, lenient: bool) -> object:
     if isinstance(value, Device):
         return value
-    return Device(value) if isinstance(value, str) else _NO
+    return Device(value) if isinstance(value, str) else NO
 
 
 def _generator(value: object, lenient: bool) -> object:
-    return value if isinstance(value, Generator) else _NO
+    return value if isinstance(value, Generator) else NO
 
 
 def _anything(value: object, lenient: bool) -> object:
@@ -149,20 +149,20 @@ def _also_bools(value: Sequence[object], converted: Sequence[object]) -> object:
         int(each) if isinstance(each, bool) and place else known
         for place, (each, known) in enumerate(zip(value, converted, strict=True))
     ]
-    return _NO if any(each is _NO for each in found) else found
+    return NO if any(each is NO for each in found) else found
 
 
 def _list_of(element: Converter, is_int: bool, size: int | None) -> Converter:
     def convert(value: object, lenient: bool) -> Any:
         if isinstance(value, (list, tuple)):
             converted = [element(each, lenient or is_int) for each in value]
-            if any(each is _NO for each in converted):
-                return _also_bools(value, converted) if is_int else _NO
+            if any(each is NO for each in converted):
+                return _also_bools(value, converted) if is_int else NO
             return converted
         if size is not None:
             one = element(value, lenient)
-            return _NO if one is _NO else [one] * size
-        return _NO
+            return NO if one is NO else [one] * size
+        return NO
 
     return convert
 
@@ -190,9 +190,9 @@ _SIMPLE: Final[dict[Type, Converter]] = {
 def _tensors(value: object, lenient: bool) -> object:
     """A list of tensors; numbers never stand for its elements."""
     if not isinstance(value, (list, tuple)):
-        return _NO
+        return NO
     converted = [_tensor(each, False) for each in value]
-    return _NO if any(each is _NO for each in converted) else converted
+    return NO if any(each is NO for each in converted) else converted
 
 
 def _converter(type: Type, size: int | None) -> Converter:
@@ -333,7 +333,7 @@ class Form:
 
     def _value(self, place: int, value: object, lenient: bool) -> Any:
         converted = self._converted(place, value, lenient)
-        if converted is _NO:
+        if converted is NO:
             raise Mismatch
         return converted
 
@@ -347,7 +347,7 @@ class Form:
 
     def takes(self, place: int, value: object) -> bool:
         """Whether an argument may be a value, if only after conversion."""
-        return self._converted(place, value, True) is not _NO
+        return self._converted(place, value, True) is not NO
 
     def _default(self, place: int) -> object:
         argument = self.arguments[place]
@@ -419,7 +419,7 @@ class Form:
         argument = self.arguments[place]
         spreads = place == self.spread and position and not isinstance(value, (list, tuple))
         parts = tuple(args[position - 1 :]) if spreads else value
-        if self._converted(place, parts, True) is not _NO:
+        if self._converted(place, parts, True) is not NO:
             return ""
         found = ""
         if argument.type.list_of == TENSOR:

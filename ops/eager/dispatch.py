@@ -28,7 +28,7 @@ from .old_signatures import without_numbers_between
 from .out_tensors import check_dtypes_of_out, check_factory_dtype, write_out
 from .python_forms import refusal
 from .recipes import Key, Recipe, keep, key_of
-from .shortcuts import Shortcut, keep_shortcut, shortcut_of_sizes
+from .shortcuts import MISFIT, Shortcut, keep_shortcut, shortcut_of_sizes
 
 __all__ = [
     *("AutocastFunction", "EagerFunction", "call_by", "eager_function", "forget"),
@@ -156,10 +156,9 @@ class EagerFunction:
             if key is not None:
                 recipe = self.recipes.get(key)
                 if recipe is not None:
-                    values = recipe.values(args, kwargs)
-                    if values is not None:
-                        handles = [*args, *kwargs.values()] if kwargs else args
-                        return run(recipe.form.entry, values, handles)
+                    result = recipe.call(*args, **kwargs)
+                    if result is not MISFIT:
+                        return result
             return self._choose(args, kwargs, key)
         except Elsewhere as place:
             return elsewhere(place.kind).call(

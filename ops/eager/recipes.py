@@ -6,12 +6,16 @@ same types, names and lengths takes the same one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from keyword import iskeyword
 from typing import Any, Final
 
 from ..memory.dtype import DType
+from ..table.direct import direct_form, has_direct_form
 from ..tensors.tensor import Parameter, Tensor
 from .binding import Form, fits
+from .calls import run
+from .shortcuts import MISFIT, TRIALS, Taken, written_out
 
 __all__ = ["Key", "Recipe", "keep", "key_of"]
 
@@ -48,24 +52,41 @@ def key_of(args: Sequence[Any], kwargs: dict[str, Any]) -> Key | None:
 
 
 class Recipe:
-    """An overload, and for each argument given its place and what converts it."""
+    """An overload, and for each argument given its place and what converts it.
 
-    __slots__ = ("_steps", "_template", "form")
+    `call` does a call, or gives `MISFIT`; it is written out when it is used often.
+    """
+
+    __slots__ = ("_left", "_names", "_steps", "_template", "call", "form")
 
     def __init__(
         self, form: Form, args: Sequence[object], kwargs: dict[str, Any], values: Sequence[object]
     ) -> None:
         self.form = form
-        args = form._gather(args)
-        given = dict(enumerate(args))
+        gathered = form._gather(args)
+        given = dict(enumerate(gathered))
         for key, value in kwargs.items():
             given[form._place(key, given)] = value
         self._template = [None if place in given else v for place, v in enumerate(values)]
         self._steps = [
             (place, _converter(form, place, value, values[place])) for place, value in given.items()
         ]
+        self._names = list(kwargs)
+        is_plain = gathered is args and all(name.isidentifier() for name in kwargs)
+        self._left = TRIALS if is_plain and not any(map(iskeyword, kwargs)) else 1 << 62
+        self.call: Callable[..., Any] = self._counted
 
-    def values(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any] | None:
+    def _counted(self, *args: Any, **kwargs: Any) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            self.call = self._written_out(args, kwargs)
+            return self.call(*args, **kwargs)
+        values = self._values(args, kwargs)
+        if values is None:
+            return MISFIT
+        return run(self.form.entry, values, [*args, *kwargs.values()] if kwargs else args)
+
+    def _values(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any] | None:
         """The operator's values; None if an argument turns out not to fit."""
         made = self._template.copy()
         if self.form.spread is not None:
@@ -82,6 +103,33 @@ class Recipe:
                     return None
                 made[place] = converted
         return made
+
+    def _written_out(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Callable[..., Any]:
+        """The same for all arguments of the types of these."""
+        names = [*([""] * len(args)), *self._names]
+        given = (*args, *kwargs.values())
+        taken = [
+            Taken(place, _way(convert, value), name)
+            for (place, convert), value, name in zip(self._steps, given, names, strict=True)
+        ]
+        pairs = zip(taken, self._steps, strict=True)
+        converters = [convert for each, (_, convert) in pairs if each.way == "converted"]
+        entry = self.form.entry
+        forward = direct_form(entry) if has_direct_form(entry) else entry.forward
+        own = entry.unwatched is not None
+        return written_out(
+            entry, forward, taken, converters, self._template, own=own, is_sure=False
+        )
+
+
+def _way(convert: Any, value: object) -> str:
+    """How an argument is taken."""
+    if convert is None:
+        return "same"
+    if convert is _ARRAY:
+        return "tensor"
+    is_list = isinstance(value, (list, tuple)) and bool(value)
+    return "tensors" if is_list and isinstance(value[0], Tensor) else "converted"  # type: ignore[index]
 
 
 def _converter(form: Form, place: int, value: object, converted: object) -> Any:

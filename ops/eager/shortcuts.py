@@ -1,14 +1,14 @@
 """Shortcuts: calls whose arguments are known by their types to fit an overload as they are.
 
-They differ in what stands behind the first tensor, and are written from one text, so that each
-does nothing but what its call needs.
+They differ in what is given and where it goes, and are written from one text, so that each does
+nothing but what its call needs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -21,141 +21,216 @@ from ..table.table import Operator
 from ..tensors.tape_port import tape
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
+from .binding import NO
 from .calls import finish, run
 
-__all__ = ["Shortcut", "keep_shortcut", "shortcut_of_sizes"]
+__all__ = [
+    *("MISFIT", "TRIALS", "Shortcut", "Taken", "keep_shortcut", "shortcut_of_sizes"),
+    "written_out",
+]
 
 Shortcut = Callable[..., Any]
 """An eager call of arguments whose types are known to fit."""
 
 Forward = Callable[..., Any]
+Converter = Callable[[Any, bool], Any]
 
-_TRIALS: Final = 50
-"""Calls after which it pays to look for a direct form."""
+TRIALS: Final = 50
+"""Calls after which it pays to write a call out, and to look for a direct form."""
+
+MISFIT: Final = object()
+"""What a call gives that finds an argument not to fit after all."""
+
+
+class Taken(NamedTuple):
+    """How an argument is taken."""
+
+    place: int
+    """Which of the operator's arguments it is."""
+    way: str
+    """A "tensor", "tensors" in a list or tuple, the "same" as it is, "converted", or "sizes", which
+    are all that is given from there on."""
+    name: str = ""
+    """What it is given by; nothing by its position."""
+
 
 _TEXT: Final = """
-def make(entry, forward, {defaults}):
- def call(a{parameters}):
-  array = a._array{read}
-  if {requires} and is_grad_enabled():
-   return tape().taped(entry, [{values}], ({handles}), False, [{args}], forward)
-  state = enter(QUIET)
+def make(_entry, _forward, _own, {constants}):
+ def call({parameters}):
+{read}  if ({requires}) and _is_grad_enabled():
+   return _tape().taped(_entry, [{values}], ({handles}), _own, [{args}], _forward)
+  _state = _enter(_QUIET)
   try:
-   result = forward({values})
+   _result = _forward({values})
   finally:
-   leave(state)
-  if type(result) is ndarray and not ACTIVE:
+   _leave(_state)
+  if _type(_result) is _ndarray and not _ACTIVE:
    if {is_new}:
-    made = new(Tensor)
-    made._array = result
-{note}    return made
-{in_place}  return finish(entry, [{values}], result, ({handles}))
+    _made = _new(_Tensor)
+    _made._array = _result
+{note}    return _made
+{in_place}  return _finish(_entry, [{values}], _result, ({handles}))
  return call
 """
 
-_REST: Final = {
-    "nothing": ("", "", ""),
-    "a tensor": (", b", "; second = b._array", "second"),
-    "a number": (", number", "", "number"),
-    "sizes": (", *numbers", "; sizes = list(numbers)", "sizes"),
+_READ: Final = {
+    "tensor": "  _v{0} = {1}._array\n",
+    "tensors": "  _v{0} = [each._array for each in {1}]\n",
+    "converted": "  _v{0} = _c{0}({1}, {lenient})\n",
+    "sizes": "  _v{0} = _list({1})\n",
 }
-"""What stands behind the first tensor: its parameters, how it is read, and its machine value."""
-
-_NOTE: Final = "    made._view_of = a\n    if a._requires_grad: made._seen_unwatched()\n"
-_IN_PLACE: Final = "   if result is array:\n    written(array)\n    return a\n"
+_CHECK: Final = "  if _v{0} is _NO:\n   return _MISFIT\n"
+_REQUIRES: Final = {
+    "tensor": "{0}._requires_grad",
+    "tensors": "_any([each._requires_grad for each in {0}])",
+}
+_IS_NEW: Final = {
+    "tensor": "_result is not _v{0}",
+    "tensors": "_all([_result is not each for each in _v{0}])",
+}
+_NOTE: Final = "    _made._view_of = {0}\n    if {0}._requires_grad: _made._seen_unwatched()\n"
+_IN_PLACE: Final = "   if _result is {1}:\n    _written({1})\n    return {0}\n"
 
 _SPACE: Final[dict[str, Any]] = {
-    **{"__builtins__": {}, "__name__": __name__, "type": type, "list": list},
-    **{"ACTIVE": ACTIVE, "QUIET": QUIET, "Tensor": Tensor, "ndarray": np.ndarray},
-    **{"enter": enter, "finish": finish, "leave": leave, "is_grad_enabled": is_grad_enabled},
-    **{"new": object.__new__, "tape": tape, "written": written},
+    **{
+        "__builtins__": {},
+        "__name__": __name__,
+        "_type": type,
+        "_list": list,
+        "_any": any,
+        "_all": all,
+    },
+    **{"_ACTIVE": ACTIVE, "_QUIET": QUIET, "_Tensor": Tensor, "_ndarray": np.ndarray},
+    **{"_enter": enter, "_finish": finish, "_leave": leave, "_is_grad_enabled": is_grad_enabled},
+    **{"_NO": NO, "_new": object.__new__, "_tape": tape, "_written": written, "_MISFIT": MISFIT},
 }
 
 
 @cache
-def _maker(rest: str, defaults: int, is_view: bool, is_in_place: bool) -> Callable[..., Shortcut]:
-    """What makes shortcuts of a form.  The text is all our own."""
-    parameters, read, value = _REST[rest]
-    two = rest == "a tensor"
-    names = [f"d{number}" for number in range(defaults)]
+def _maker(
+    taken: tuple[Taken, ...], count: int, is_view: bool, is_in_place: bool, is_sure: bool
+) -> Callable[..., Shortcut]:
+    """What makes the calls of operators with that many arguments.  The text is all our own, but for
+    names of parameters."""
+    values = [f"_v{place}" for place in range(count)]
+    handles = [each.name or f"_{number}" for number, each in enumerate(taken)]
+    pairs = list(zip(taken, handles, strict=True))
+    read = ""
+    for each, handle in pairs:
+        if each.way == "same":
+            values[each.place] = handle
+        else:
+            read += _READ[each.way].format(each.place, handle, lenient=is_sure)
+        if each.way == "converted" and not is_sure:
+            read += _CHECK.format(each.place)
+    given = {each.place for each in taken}
+    constants = [f"_c{each.place}" for each in taken if each.way == "converted"]
+    constants += [f"_v{place}" for place in range(count) if place not in given]
+    is_first = bool(taken) and taken[0][:2] == (0, "tensor")
+    args = dict(enumerate(values))
+    for each, handle in pairs:
+        if each.way in _REQUIRES:
+            args[each.place] = handle if each.way == "tensor" else f"_list({handle})"
     text = _TEXT.format(
-        defaults=", ".join(names),
-        parameters=parameters,
+        args=", ".join(args.values()),
+        constants=", ".join(constants),
+        parameters=", ".join(f"*{h}" if each.way == "sizes" else h for each, h in pairs),
         read=read,
-        requires="(a._requires_grad or b._requires_grad)" if two else "a._requires_grad",
-        values=", ".join(["array", *([value] if value else []), *names]),
-        handles="a, b" if two else "a,",
-        args=", ".join(["a", *(["b"] if two else [value] if value else []), *names]),
-        is_new="result is not array and result is not second" if two else "result is not array",
-        note=_NOTE if is_view else "",
-        in_place=_IN_PLACE if is_in_place else "",
+        requires=" or ".join(_REQUIRES[e.way].format(h) for e, h in pairs if e.way in _REQUIRES)
+        or "False",
+        values=", ".join(values),
+        handles="".join(f"{handle}, " for handle in handles),
+        is_new=" and ".join(_IS_NEW[e.way].format(e.place) for e in taken if e.way in _IS_NEW)
+        or "True",
+        note=_NOTE.format(handles[0]) if is_view and is_first else "",
+        in_place=_IN_PLACE.format(handles[0], "_v0") if is_in_place and is_first else "",
     )
     space = dict(_SPACE)
-    exec(compile(text, f"{__file__}:{rest}", "exec"), space)
+    exec(compile(text, f"{__file__}:{'-'.join(each.way for each in taken)}", "exec"), space)
     made: Callable[..., Shortcut] = space["make"]
     return made
 
 
-def _made(entry: Operator, forward: Forward, rest: str, defaults: Sequence[object]) -> Shortcut:
-    make = _maker(rest, len(defaults), entry.is_view, entry.is_in_place)
-    return make(entry, forward, *defaults)
+def written_out(
+    entry: Operator,
+    forward: Forward,
+    taken: Sequence[Taken],
+    converters: Sequence[Converter],
+    values: Sequence[object],
+    *,
+    own: bool,
+    is_sure: bool,
+) -> Shortcut:
+    """A call of an operator by a forward, written out.
+
+    `converters` are those of what is converted, in the order it is taken in; `values` what all
+    arguments are that are not taken.  If it is sure that values can be converted, some are that
+    are only convertible; else the call may give `MISFIT`.
+    """
+    make = _maker(tuple(taken), len(values), entry.is_view, entry.is_in_place, is_sure)
+    given = {each.place for each in taken}
+    rest = [value for place, value in enumerate(values) if place not in given]
+    return make(entry, forward, own, *converters, *rest)
 
 
 def shortcut_of_sizes(entry: Operator, defaults: Sequence[object]) -> Shortcut:
     """The shortcut for a tensor and sizes given one by one."""
-    return _made(entry, entry.forward, "sizes", defaults)
+    taken = [Taken(0, "tensor"), Taken(1, "sizes")]
+    values = [None, None, *defaults]
+    return written_out(entry, entry.forward, taken, (), values, own=False, is_sure=True)
 
 
 def keep_shortcut(
     shortcuts: dict[tuple[type, ...], Shortcut],
     entry: Operator,
     types: tuple[type, ...],
-    converters: Sequence[Callable[..., object] | None],
+    converters: Sequence[Converter | None],
     defaults: Sequence[object],
 ) -> None:
     """Remember the shortcut for arguments of some types; others are as the overload has them by
     default.
 
-    That of an operator with a direct form calls it, once it is used often or for much.
+    It is written out, or that of an operator with a direct form calls it, once it is used often or
+    for much.
     """
+    tensors = [issubclass(each, Tensor) for each in types]
+    is_short = tensors in ([True], [True, True])
+    is_short = is_short or (tensors == [True, False] and converters[1] is None)
+    taken = [
+        Taken(place, "tensor" if is_tensor else "same" if convert is None else "converted")
+        for place, (is_tensor, convert) in enumerate(zip(tensors, converters, strict=True))
+    ]
+    found = [each for is_tensor, each in zip(tensors, converters, strict=True) if not is_tensor]
+    values = [*(None for _ in types), *defaults]
 
     def with_forward(forward: Forward) -> Shortcut:
-        return _shortcut(entry, forward, types, converters, defaults)
+        return written_out(
+            entry,
+            forward,
+            taken,
+            [each for each in found if each is not None],
+            values,
+            own=not is_short and entry.unwatched is not None,
+            is_sure=True,
+        )
 
-    first = shortcuts[types] = with_forward(entry.forward)
-    left = _TRIALS
+    def plainly(*args: object) -> Any:
+        given = [
+            a if convert is None else convert(a, True)
+            for convert, a in zip(converters, args, strict=True)
+        ]
+        return run(entry, [*given, *defaults], args)
+
+    has_direct = has_direct_form(entry) and tensors[:1] == [True]
+    first = shortcuts[types] = with_forward(entry.forward) if is_short else plainly
+    left = TRIALS
 
     def counted(*args: Any) -> Any:
         nonlocal left
         left -= 1
-        if left < 0 or args[0]._array.size >= LARGE:
-            shortcuts[types] = with_forward(direct_form(entry))
+        if left < 0 or (has_direct and args[0]._array.size >= LARGE):
+            shortcuts[types] = with_forward(direct_form(entry) if has_direct else entry.forward)
         return first(*args)
 
-    if has_direct_form(entry) and issubclass(types[0], Tensor):
+    if has_direct or not is_short:
         shortcuts[types] = counted
-
-
-def _shortcut(
-    entry: Operator,
-    forward: Forward,
-    types: tuple[type, ...],
-    converters: Sequence[Callable[..., object] | None],
-    defaults: Sequence[object],
-) -> Shortcut:
-    tensors = [issubclass(each, Tensor) for each in types]
-    if tensors == [True]:
-        return _made(entry, forward, "nothing", defaults)
-    if tensors == [True, True]:
-        return _made(entry, forward, "a tensor", defaults)
-    if tensors == [True, False] and converters[1] is None:
-        return _made(entry, forward, "a number", defaults)
-
-    def call(*args: object) -> Any:
-        values = [
-            a if convert is None else convert(a, True)
-            for convert, a in zip(converters, args, strict=True)
-        ]
-        return run(entry, [*values, *defaults], args, forward)
-
-    return call
