@@ -50,7 +50,7 @@ def put_chosen(self: Array, mask: Array, source: Array, lacking: str = "") -> bo
     if chosen is None:
         return False
     marks = chosen.chosen(mask)
-    wanted = marks.count * (self.size // mask.size)
+    wanted = marks.total * (self.size // mask.size)
     if lacking and source.size < wanted:
         raise OperatorError(lacking)
     is_one = source.size == 1 and mask.size == self.size

@@ -37,7 +37,7 @@ def test_kernels_find_what_is_not_zero(dtype: str) -> None:
         for part in (0, 0.1, 0.9, 1):
             x = sparse(shape, dtype, part)
             marks = module.chosen(x)
-            assert marks.count == np.count_nonzero(x)
+            assert marks.total == np.count_nonzero(x)
             assert np.array_equal(module.places(marks), x.nonzero())
 
 
@@ -50,7 +50,7 @@ def test_kernels_take_and_put_elements_and_rows(dtype: str) -> None:
         marks = module.chosen(mask)
         for rest in ((), (3,), (2, 17)):
             x = random.integers(0, 2, (*shape, *rest)).astype(dtype)
-            values = random.integers(0, 2, (marks.count, *rest)).astype(dtype)
+            values = random.integers(0, 2, (marks.total, *rest)).astype(dtype)
             if dtype == "D":
                 assert module.take(marks, x) is None
                 assert not module.put(marks, x, values)

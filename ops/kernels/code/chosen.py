@@ -23,8 +23,10 @@ _WORD: Final = 64
 _BLOCK: Final = 64 * _WORD
 """Elements of a block."""
 _PER_THREAD: Final = 1 << 15
-_READ: Final = {"f4": "float", "f8": "double", "i8": "i64", "i4": "i32", "i2": "i16"}
-_READ |= {"b1": "i8", "u1": "i8", "i1": "i8"}
+_READ: Final = {
+    **{"f4": "float", "f8": "double", "i8": "i64", "i4": "i32", "i2": "i16"},
+    **{"b1": "i8", "u1": "i8", "i1": "i8"},
+}
 _MOVED: Final = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
 
 
@@ -35,7 +37,7 @@ class Chosen(NamedTuple):
     bits: Any
     begins: Any
     """How many are chosen before each block, and in all."""
-    count: int
+    total: int
 
 
 def chosen(x: Any) -> Chosen | None:
@@ -56,9 +58,9 @@ def chosen(x: Any) -> Chosen | None:
 def places(marks: Chosen) -> Any:
     """The places of what is chosen, in order: a row for each dimension, of which there is one."""
     rank = len(marks.shape)
-    out = np.empty((rank, marks.count), np.int64)
+    out = np.empty((rank, marks.total), np.int64)
     sizes = np.array(marks.shape, np.int64)
-    _follow("places", str(rank), marks, marks.count, sizes, out)
+    _follow("places", str(rank), marks, marks.total, sizes, out)
     return out
 
 
@@ -69,7 +71,7 @@ def take(marks: Chosen, x: Any) -> Any | None:
     """
     x = x[...]
     inner = x.shape[len(marks.shape) :]
-    out = np.empty((marks.count, *inner), x.dtype)
+    out = np.empty((marks.total, *inner), x.dtype)
     return out if _move("take", marks, x, out, 1) else None
 
 
@@ -95,10 +97,10 @@ def _move(operation: str, marks: Chosen, x: Any, other: Any, step: int) -> bool:
 
 
 def _follow(operation: str, form: str, marks: Chosen, *words: Any) -> None:
-    if marks.count:
+    if marks.total:
         following = _kernel(operation, form)
         blocks = len(marks.begins) - 1
-        least = _PER_THREAD * blocks // (blocks * _BLOCK // 4 + marks.count) + 1
+        least = _PER_THREAD * blocks // (blocks * _BLOCK // 4 + marks.total) + 1
         run(following, blocks, least, marks.bits, marks.begins, *words)
 
 
