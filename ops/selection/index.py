@@ -15,8 +15,8 @@ from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import check_apart
 from ..memory.remembered import remembered
-from ..memory.storage import settled, view_of
-from ..table.out_dtypes import SAME, SELF_AND_RESULT, OutDtype
+from ..memory.storage import settled
+from ..table.out_dtypes import SAME, SELF_AND_RESULT
 from ..table.pointwise import (
     cast,
     check_result_shape,
@@ -28,7 +28,7 @@ from ..table.pointwise import (
 from ..table.promotion import kind
 from ..table.refusals import check_number
 from ..table.table import operator
-from ..table.without_data import always, rows_of
+from ..table.without_data import rows_of
 from .index_errors import (
     PLACES,
     check_fits,
@@ -517,31 +517,6 @@ operator(
     written="unchecked",
     prepared=True,
 )(_scatter_added)
-
-
-# --------------------------------------------------------------------------- where nonzero
-
-
-@operator("aten::argwhere(Tensor self) -> Tensor", out="", data_dependent=always)
-@operator(
-    "aten::nonzero(Tensor self) -> Tensor",
-    out_dtype=OutDtype(
-        "same",
-        "nonzero: Expected out tensor to have scalar type {result} but got scalar type{out}",
-    ),
-    out_layout="L",
-    data_dependent=always,
-)
-def nonzero(self: Array) -> Array:
-    found = chosen_places(self).T if self.ndim else np.argwhere(settled(self))
-    if found.size:
-        return found
-    return view_of(np.empty(0, _INT64), found.shape, (8, 8 * len(found)))  # stored by columns
-
-
-@operator("aten::nonzero_numpy(Tensor self) -> Tensor[]", face="operator", data_dependent=always)
-def nonzero_parts(self: Array) -> list[Array]:
-    return list(chosen_places(self))
 
 
 # --------------------------------------------------------------------------- copying into

@@ -7,11 +7,11 @@ from typing import Final
 import numpy as np
 
 from ..arithmetic.choice import check_mask
-from ..arithmetic.chosen import take_chosen
+from ..arithmetic.chosen import chosen_places, take_chosen
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
-from ..memory.storage import settled
+from ..memory.storage import settled, view_of
 from ..shapes.shape import view
 from ..table.out_dtypes import SAME, SELF_AND_RESULT, OutDtype
 from ..table.pointwise import checked_broadcast
@@ -109,3 +109,28 @@ def masked_select(self: Array, mask: Array) -> Array:
         shape = checked_broadcast(mask.shape, self.shape, ("mask", "self"))
         self, mask = np.broadcast_to(self, shape), np.broadcast_to(mask, shape)
     return take_chosen(self, np.ascontiguousarray(mask)) if mask.ndim else self[settled(mask)]
+
+
+# --------------------------------------------------------------------------- where nonzero
+
+
+@operator("aten::argwhere(Tensor self) -> Tensor", out="", data_dependent=always)
+@operator(
+    "aten::nonzero(Tensor self) -> Tensor",
+    out_dtype=OutDtype(
+        "same",
+        "nonzero: Expected out tensor to have scalar type {result} but got scalar type{out}",
+    ),
+    out_layout="L",
+    data_dependent=always,
+)
+def nonzero(self: Array) -> Array:
+    found = chosen_places(self).T if self.ndim else np.argwhere(settled(self))
+    if found.size:
+        return found
+    return view_of(np.empty(0, _INT64), found.shape, (8, 8 * len(found)))  # stored by columns
+
+
+@operator("aten::nonzero_numpy(Tensor self) -> Tensor[]", face="operator", data_dependent=always)
+def nonzero_parts(self: Array) -> list[Array]:
+    return list(chosen_places(self))
