@@ -54,7 +54,11 @@ class ExpressionConverter:
     """Makes tree expressions of `ast` expressions of one source.
 
     What TorchScript lacks goes to the collector and becomes a `Name` called `ERROR_NAME`.
+    `is_text` says that the source is a text of its own, which torch reads with a parser of its
+    own: places are more exact, and functions may hold functions.
     """
+
+    is_text = False
 
     def __init__(self, positions: Positions, collector: Collector, where: str = "") -> None:
         self.positions = positions
@@ -165,7 +169,9 @@ class ExpressionConverter:
         if isinstance(value, bytes):
             return self.refuse("bytes", node, torch=self.torch_width(node, len(str(value))))
         start = self.positions.start(node)
-        if isinstance(value, EllipsisType):
+        if self.is_text:
+            width = self.positions.end(node) - start
+        elif isinstance(value, EllipsisType):
             width = 3
         elif isinstance(value, str):
             width = len(value) + 1
@@ -232,6 +238,8 @@ class ExpressionConverter:
         lower = self.expression(node.lower) if node.lower else None
         upper = self.expression(node.upper) if node.upper else None
         step = self.expression(node.step) if node.step else None
+        if self.is_text and lower is None:  # where the colon has a place of its own
+            start, end = self.positions.start(node), self.positions.start(node) + len(":")
         ends = [end, *(whole_end(part) for part in (lower, upper, step) if part)]
         return tree.Slice(self.span(node, start=start, torch_end=max(ends)), lower, upper, step)
 
@@ -255,8 +263,7 @@ class ExpressionConverter:
         if operator is None:
             return self.refuse("UAdd", node)
         span = self.around(node, len(operator), (operand,))
-        is_text = getattr(self, "local_functions", False)  # whose numbers have their signs
-        if is_text and operator == "-" and _is_beyond(operand):
+        if self.is_text and operator == "-" and _is_beyond(operand):
             return tree.Literal(span, -(1 << 63))
         return tree.Unary(span, operator, operand)
 

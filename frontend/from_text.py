@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from . import tree
 from .clock import OutOfTime
@@ -186,7 +186,7 @@ def _unix(text: str) -> str:
 def _parsed(source: Source, collector: Collector) -> tuple[list[ast.stmt], Converter]:
     """The statements of a text, none after a report, and what converts them."""
     converter = converter_of(source, collector)
-    converter.local_functions = True
+    converter.is_text = True
     problem = _too_big(source.text)
     if problem is not None:
         _report(source, collector, Span(source, 0, 0), problem, "limit-exceeded")
@@ -194,8 +194,17 @@ def _parsed(source: Source, collector: Collector) -> tuple[list[ast.stmt], Conve
     try:
         return parse(source.text).body, converter
     except SyntaxError as error:
-        _report(source, collector, _place_of(error, source), f"this is not code: {error.msg}")
+        said = f"this is not code: {error.msg}"
+        torch = next((text for words, text in _FAULTS if words in error.msg), "")
+        _report(source, collector, _place_of(error, source), said, torch=torch)
         return [], converter
+
+
+_FAULTS: Final = (
+    ("illegal expression for augmented", " augmented assignment can only have one LHS expression"),
+    ("cannot assign to", "unexpected expression on left-hand side of assignment"),
+)
+"""What torch's own parser says where Python's says something with these words."""
 
 
 def _definitions(
@@ -295,12 +304,13 @@ def _report(
     span: Span,
     message: str,
     code: str = "unsupported-syntax",
+    torch: str = "",
 ) -> None:
     collector.add(
         Diagnostic(
             code=code,
             message=message,
             primary=Label(span, "here"),
-            torch_message=message,
+            torch_message=torch or message,
         )
     )

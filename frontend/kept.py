@@ -8,6 +8,7 @@ Python's garbage collector sees the circle.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from itertools import count
 from typing import Any, Final, Generic, TypeVar, overload
 from weakref import WeakKeyDictionary
 
@@ -17,6 +18,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 _NAME: Final = "__rushlight_kept__"
+_numbers = count()
 
 
 class _Kept:
@@ -34,6 +36,11 @@ class KeptWith(Generic[Key, Value]):
     """A table from objects to values, each of which lives as long as its object."""
 
     def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all values; they live on with their objects, under a number nobody asks for."""
+        self._number = next(_numbers)
         self._others: WeakKeyDictionary[Key, Value] = WeakKeyDictionary()
 
     @overload
@@ -46,8 +53,8 @@ class KeptWith(Generic[Key, Value]):
 
     def _find(self, key: Key, default: object) -> Any:
         kept = _kept(key)
-        if kept is not None and id(self) in kept.values:
-            return kept.values[id(self)]
+        if kept is not None and self._number in kept.values:
+            return kept.values[self._number]
         return self._others.get(key, default) if self._others else default
 
     def __contains__(self, key: Key) -> bool:
@@ -60,7 +67,7 @@ class KeptWith(Generic[Key, Value]):
             if not _put(key, kept):  # bound methods, classes of builtin modules
                 self._others[key] = value
                 return
-        kept.values[id(self)] = value
+        kept.values[self._number] = value
 
     def setdefault(self, key: Key, value: Value) -> Value:
         """The value of an object, which is this one if it has none yet."""
@@ -74,7 +81,7 @@ class KeptWith(Generic[Key, Value]):
         found = self._find(key, default)
         kept = _kept(key)
         if kept is not None:
-            kept.values.pop(id(self), None)
+            kept.values.pop(self._number, None)
         self._others.pop(key, None)
         return found
 

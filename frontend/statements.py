@@ -22,14 +22,13 @@ AUGMENTED = {"+", "-", "*", "/", "%", "|", "&", "^", "<<", ">>", "**"}
 class StatementConverter(ExpressionConverter):
     """Makes tree statements of `ast` statements; what TorchScript lacks is reported and dropped.
 
-    `in_constructor` says that the statements are those of an `__init__`, `local_functions` that
-    functions may hold functions (code files of archives); `at` is the one whose turn it is.
+    `in_constructor` says that the statements are those of an `__init__`; `at` is the one whose
+    turn it is.
     """
 
     in_constructor = False
     function_name = ""
     at: ast.stmt | None = None
-    local_functions = False
 
     @made_once
     def has_walrus(self) -> bool:
@@ -99,7 +98,7 @@ class StatementConverter(ExpressionConverter):
             case ast.Delete():
                 targets = self.expressions(node.targets)
                 return tree.Delete(self.keyword(node, "del", *targets), targets)
-            case ast.FunctionDef() if self.local_functions:
+            case ast.FunctionDef() if self.is_text:
                 return tree.LocalFunction(self.span(node), node.name, self.statements(node.body))
             case _:
                 self.drop(type(node).__name__, node)
@@ -137,6 +136,11 @@ class StatementConverter(ExpressionConverter):
                 iterable = self.expression(node.iter)
                 body = self.statements(node.body)
                 span = self.block_span(node, "for", (target, iterable), body)
+                if self.is_text and self._is_bare(node.iter):
+                    key = "For.iter"
+                    self.collector.add(
+                        describe(construct_of(key), span, self.where, torch_span=span)
+                    )
                 return tree.For(span, target, iterable, body)
             case ast.With():
                 return self.with_(node)
@@ -159,6 +163,11 @@ class StatementConverter(ExpressionConverter):
         ends = [whole_end(part) for part in parts]
         ends.extend(statement.span.torch_end for statement in body)
         return self.span(node, torch_end=max([self.positions.start(node) + len(word), *ends]))
+
+    def _is_bare(self, node: ast.expr) -> bool:
+        """Whether a tuple stands without parentheses."""
+        start = self.positions.start(node)
+        return isinstance(node, ast.Tuple) and self.source.text[start] != "("
 
     def drop(self, key: str, node: ast.stmt, **details: str) -> None:
         """Report a statement that TorchScript does not have; its first line is marked."""

@@ -112,6 +112,12 @@ CONSTRUCTS: dict[str, Construct] = {
         "ValueError",
         help="declare the attribute in `__init__`, or in the class body",
     ),
+    "For.iter": Construct(
+        "a loop over several values at once",
+        "List of iterables is not supported currently",
+        "RuntimeError",
+        help="put parentheses around them, or use `zip`",
+    ),
     "For.orelse": Construct(
         "`else` of a `for` loop",
         "else branches of for loops aren't supported",

@@ -50,7 +50,7 @@ def assign_name(
     if outer is not None and annotated is not None:
         _report_redeclared(scope, target, outer)
         return
-    if outer is not None and outer.sugar is not None:
+    if outer is not None and (outer.sugar is not None or _is_fixed(outer.type)):
         _report_fixed(scope, target, value)
         return
     if outer is not None and outer.type is not None:
@@ -88,6 +88,11 @@ def _report_redeclared(scope: Scope, target: tree.Name, outer: Variable) -> None
         "is already defined in an outer block",
         secondary=labels,
     )
+
+
+def _is_fixed(type: Type | None) -> bool:
+    """Whether a name stands for one module, known now."""
+    return isinstance(type, ClassType) and type.is_module and type.is_live
 
 
 def _report_fixed(scope: Scope, target: tree.Name, value: typed.Expr) -> None:

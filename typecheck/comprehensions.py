@@ -7,7 +7,7 @@ from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
 from .dispatch import checks, expression, sugared
-from .displays import check_key, hinted_container
+from .displays import check_key, hinted_container, refuses_hint
 from .environment import Variable
 from .iteration import (
     as_iterated,
@@ -52,7 +52,9 @@ def _comprehension(
     span: Span,
     hint: Type | None,
 ) -> typed.Expr:
-    wanted = hint if isinstance(hint, ListType) else None
+    if refuses_hint(scope, span, hint, ListType):
+        return scope.unknown(span)
+    wanted = hinted_container(hint, ListType)
     iterated = as_iterated(scope, sugar, span)
     statements: list[typed.Statement] = []
     with scope.new_frame():
@@ -64,9 +66,6 @@ def _comprehension(
         value = _turn(scope, item, generator, element, span, prelude)
         condition = _filter(scope, generator)
     type = wanted or ListType(value.type)
-    hinted = hinted_container(hint, ListType)
-    if hinted is not None and hinted == type:
-        type = hinted
     if not is_subtype(value.type, type.element):
         _report_element(scope, value, type, span)
     return typed.ListComprehension(span, type, control, tuple(prelude), condition, value)
@@ -174,6 +173,8 @@ def _dict_comprehension(
     span: Span,
     hint: Type | None,
 ) -> typed.Expr:
+    if refuses_hint(scope, span, hint, DictType):
+        return scope.unknown(span)
     wanted = hinted_container(hint, DictType)
     iterated = as_iterated(scope, sugar, span)
     if isinstance(iterated, typed.Expr) and iterated.type is UNKNOWN:

@@ -13,12 +13,14 @@ from .annotations import DICT_KEYS
 from .arguments import unpacked_argument
 from .dispatch import checks, expression
 from .matching import Given
+from .mismatches import article
 from .operators import call_operator
 from .relations import is_subtype, join_all
 from .scope import Scope
-from .types import STRING, TENSOR, UNKNOWN, DictType, ListType, TupleType, Type, UnionType
+from .types import ANY, STRING, TENSOR, UNKNOWN, DictType, ListType, TupleType, Type, UnionType
+from .variables import has_variables
 
-__all__ = ["check_key", "check_list", "hinted_container", "percent_format"]
+__all__ = ["check_key", "check_list", "hinted_container", "percent_format", "refuses_hint"]
 
 
 # -------------------------------------------------------------------------------- tuples
@@ -57,6 +59,8 @@ def _elements(
 @checks(tree.ListDisplay)
 def check_list(scope: Scope, node: tree.ListDisplay, hint: Type | None) -> typed.Expr:
     """`[a, b]`; an empty one takes the hinted type, or whatever it is passed for."""
+    if refuses_hint(scope, node.span, hint, ListType, is_empty=not node.elements):
+        return scope.unknown(node.span)
     statements: list[typed.Statement] = []
     nodes = node.elements
     elements = _elements(scope, nodes, [None] * len(nodes), statements)
@@ -125,6 +129,8 @@ def _warn_mixed(
 @checks(tree.DictDisplay)
 def check_dict(scope: Scope, node: tree.DictDisplay, hint: Type | None) -> typed.Expr:
     """`{k: v}`; an empty one without hint is a `Dict[str, Tensor]`, as in torch."""
+    if refuses_hint(scope, node.span, hint, DictType, is_empty=not node.keys):
+        return scope.unknown(node.span)
     wanted = hinted_container(hint, DictType)
     keys = tuple(expression(scope, k) for k in node.keys)
     values = tuple(expression(scope, v) for v in node.values)
@@ -233,6 +239,37 @@ def percent_format(scope: Scope, node: tree.Binary, left: typed.Expr) -> typed.E
 
 
 C = TypeVar("C", bound=Type)
+
+
+def refuses_hint(
+    scope: Scope, span: Span, hint: Type | None, cls: type[C], *, is_empty: bool = False
+) -> bool:
+    """Whether a hint asks for no list (or dict), or for one of several; a report if so."""
+    if hint is None or hint is UNKNOWN or ANY in hint.alternatives or has_variables(hint):
+        return False
+    count = sum(isinstance(t, cls) for t in hint.alternatives)
+    word = cls.__name__.removesuffix("Type")
+    if not count and isinstance(hint, UnionType):
+        said = f"Expected an Union type annotation with an inner {word} type, but got {{}}"
+    elif not count:
+        said = f"Expected an annotation of type {word} but got {{}}"
+    elif is_empty and count > 1:
+        said = (
+            f"Cannot assign an empty {word.lower()} to a variable annotated to be type {{}} "
+            f"because there are multiple possible {word} type candidates in the Union annotation"
+        )
+    else:
+        return False
+    scope.report(
+        "annotation-conflict",
+        f"{article(hint)} is wanted where this {word.lower()} stands"
+        if not count
+        else f"an empty {word.lower()} can be several of `{hint.python}`",
+        span,
+        f"wanted is `{hint.python}`",
+        torch=said.format(hint.annotation_str),
+    )
+    return True
 
 
 def hinted_container(hint: Type | None, cls: type[C]) -> C | None:

@@ -9,7 +9,6 @@ from ..frontend.torch_ranges import whole_end, whole_range
 from . import typed
 from .arguments import check_arguments
 from .attributes import Access, attribute_of, can_be_asked, has_attribute
-from .bodies import local_function
 from .calls import apply
 from .class_types import ClassType
 from .comprehensions import comprehend, dict_of, set_item
@@ -358,7 +357,7 @@ def _fork(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
 
 def _fork_closure(scope: Scope, node: tree.Call, closure: Closure) -> Sugar:
     """A local function.  If it only returns the result of a call, the call is what is forked."""
-    body = local_function(scope, closure.tree)
+    body = closure.body
     match body.body:
         case (typed.Return(value=typed.FunctionCall() | typed.MethodCall() as call),):
             return typed.Fork(node.span, FutureType(call.type), call)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..frontend import tree
 from ..frontend.diagnostics import Help
 from .annotations import broadcast_size
@@ -46,7 +48,20 @@ def _state_type(scope: Scope, index: int) -> Type | None:
     if index != 1 or scope.tree.name != "__setstate__" or not isinstance(owner, ClassType):
         return None
     giver = owner.method("__getstate__")
-    return None if giver is None else giver.signature.returns[0].type
+    if giver is not None:
+        return giver.signature.returns[0].type
+    if owner.is_module and owner.is_live:
+        scope.report(
+            "missing-attribute",
+            f"`{owner.name}` has a `__setstate__` that no `__getstate__` gives a state",
+            scope.tree.name_span,
+            "takes a state",
+            torch="`__setstate__` defined but not `__getstate__`. You must have both defined on a "
+            "ScriptModule to customize serialization.\nDid you forget to use `@torch.jit.export`?",
+            torch_span=scope.tree.span,
+        )
+        return UNKNOWN
+    return None
 
 
 def argument_of(scope: Scope, node: tree.Parameter, type: Type) -> Argument:
@@ -116,7 +131,7 @@ def _report_default(
     scope: Scope, node: tree.Parameter, written: tree.Expr, type: Type, *, mutable: bool
 ) -> object:
     if mutable:
-        kind = "dict" if isinstance(written, tree.DictDisplay) else "list"
+        kind = _MUTABLE[written.__class__]
         scope.report(
             "mutable-default",
             f"the default of `{node.name}` could be changed by a call",
@@ -153,5 +168,15 @@ def _torch_default(node: tree.Parameter, type: Type) -> str:
     return text
 
 
+_MUTABLE: Final[dict[type, str]] = {
+    tree.ListDisplay: "list",
+    tree.DictDisplay: "dict",
+    tree.TupleDisplay: "tuple",
+}
+"""What may be changed by a call, a tuple through what it holds, and Python's names of it."""
+
+
 def _is_mutable(node: tree.Expr) -> bool:
-    return isinstance(node, tree.ListDisplay | tree.DictDisplay)
+    if isinstance(node, tree.TupleDisplay):
+        return any(map(_is_mutable, node.elements))
+    return node.__class__ in _MUTABLE

@@ -8,6 +8,7 @@ from ..frontend import tree
 from ..frontend.source import Span
 from . import typed
 from .arguments import check_arguments
+from .bodies import local_function
 from .calls import make_exception
 from .dispatch import block, checks_statement, expression, sugared
 from .environment import Variable
@@ -222,8 +223,9 @@ def _can_leave(scope: Scope, node: tree.Statement, word: str) -> bool:
 def check_local_function(
     scope: Scope, node: tree.LocalFunction, into: list[typed.Statement]
 ) -> None:
-    """A function inside this one, checked where it is used."""
-    scope.define(Variable(node.name, None, node.span, sugar=Closure(node)))
+    """A function inside this one."""
+    body = local_function(scope, node)
+    scope.define(Variable(node.name, None, node.span, sugar=Closure(body)))
 
 
 @checks_statement(tree.Pass)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from ..frontend import tree
 from ..frontend.source import Span
 from ..frontend.value_class import value_class
 from . import typed
@@ -136,7 +135,7 @@ class BoundOverloads:
 class Closure:
     """A local function of archive text, to be forked."""
 
-    tree: tree.LocalFunction
+    body: typed.TypedFunction
 
 
 @value_class(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...frontend.bounds import BoundExceeded
-from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat
+from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat, QScheme
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.builtin_classes import builtin_class
@@ -107,6 +107,7 @@ _EXACT: dict[type, Type] = {
     DType: INT,
     Layout: INT,
     MemoryFormat: INT,
+    QScheme: INT,
 }
 _DERIVED: tuple[tuple[type, Type], ...] = (
     *((bool, BOOL), (int, INT), (float, FLOAT), (complex, COMPLEX), (str, STRING)),

@@ -11,7 +11,7 @@ from operator import index
 from typing import Any, SupportsFloat, SupportsIndex, SupportsInt
 
 from ...frontend.walks import text_of
-from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat
+from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat, QScheme
 from ...ops.python_values.futures import TaskResult
 from ...ops.python_values.tensor_dict import TensorDict
 from ...ops.tensors.tensor import Tensor
@@ -107,7 +107,7 @@ def _int(value: object) -> int:
         number = value
     elif isinstance(value, float | str | bytes):
         raise _cannot(value)
-    elif isinstance(value, DType | Layout | MemoryFormat):
+    elif isinstance(value, DType | Layout | MemoryFormat | QScheme):
         return int(value.number)
     elif isinstance(value, SupportsIndex | SupportsInt):
         number = _attempt(value, index, int)

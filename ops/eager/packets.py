@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Self
 
+from ...typecheck.schema import Argument
 from ..memory.errors import Elsewhere
 from ..table.table import TABLE, Operator
 from ..tensors.overriding import STATE, ask, askers
@@ -96,53 +97,70 @@ class Overload:
             )
 
     def _call(self, args: Sequence[object], kwargs: dict[str, object], run: Run) -> Any:
+        values = self._bound(args, kwargs)
+        if values is None:
+            raise self._refusal(args, kwargs)
+        return run(self._entry, values, [*args, *kwargs.values()])
+
+    def _bound(self, args: Sequence[object], kwargs: dict[str, object]) -> list[Any] | None:
+        """The values of all arguments; None if these do not fit."""
         if self._form is None:
             self._form = Form(self._entry, self._entry.name, False)
         for lenient in (False, True):
             try:
-                values = self._form.bind(args, kwargs, lenient)
+                return self._form.bind(args, kwargs, lenient)
             except Mismatch:
-                if lenient:
-                    raise self._refusal(args, kwargs) from None
-            else:
-                return run(self._entry, values, [*args, *kwargs.values()])
-        raise AssertionError("a second try either binds or raises")
+                pass
+        return None
+
+    def refusal(self, args: Sequence[object], kwargs: dict[str, object]) -> RuntimeError | None:
+        """What is wrong about arguments, in torch's words; None if they fit."""
+        return None if self._bound(args, kwargs) is not None else self._refusal(args, kwargs)
 
     def _refusal(self, args: Sequence[object], kwargs: dict[str, object]) -> RuntimeError:
         """What is wrong about arguments, in torch's words."""
         name, schema = self._entry.name, self._entry.schema
         arguments = self._entry.signature.arguments
-        positional = sum(not a.keyword_only for a in arguments)
-        if len(args) > positional:
+        count = len(args) + len(kwargs)
+        if count > len(arguments):
             return RuntimeError(
-                f"{name}() expected at most {positional} argument(s) but received {len(args)} "
+                f"{name}() expected at most {len(arguments)} argument(s) but received {count} "
                 f"argument(s). Declaration: {schema}"
             )
-        names = [a.name for a in arguments]
+        given = {**dict(zip((a.name for a in arguments), args, strict=False)), **kwargs}
+        for place, argument in enumerate(arguments):
+            if place < len(args) and argument.keyword_only:
+                return RuntimeError(
+                    f"{name}() takes {place} positional argument(s) but {len(args)} was/were "
+                    f"given.  Declaration: {schema}"
+                )
+            fault = self._fault(place, argument, given)
+            if fault:
+                return RuntimeError(fault)
         for key in kwargs:
-            if key not in names:
+            if all(key != a.name for a in arguments):
                 return RuntimeError(
                     f"Unknown keyword argument '{key}' for operator '{name}'. Schema: {schema}"
                 )
-        given = {**dict(zip(names, args, strict=False)), **kwargs}
         assert self._form is not None
-        for place, argument in enumerate(arguments):
-            if argument.name not in given:
-                if not argument.has_default:
-                    return RuntimeError(
-                        f"{name}() is missing value for argument '{argument.name}'. "
-                        f"Declaration: {schema}"
-                    )
-            elif not self._form.takes(place, given[argument.name]):
-                return RuntimeError(
-                    f"{name}() Expected a value of type '{argument.type}' for argument "
-                    f"'{argument.name}' but instead found type "
-                    f"'{type_name(given[argument.name])}'.\nPosition: {place}\n"
-                    f"Value: {given[argument.name]!r}\nDeclaration: {schema}\n"
-                    f"Cast error details: Unable to cast {given[argument.name]!r} to "
-                    f"{argument.type}"
-                )
         return RuntimeError(f"{self._form.fault(args, kwargs)}\nDeclaration: {schema}")
+
+    def _fault(self, place: int, argument: Argument, given: dict[str, object]) -> str:
+        """What is wrong about one argument; "" if it may be so."""
+        name, schema = self._entry.name, self._entry.schema
+        if argument.name not in given:
+            missing = f"{name}() is missing value for argument '{argument.name}'. "
+            return "" if argument.has_default else f"{missing}Declaration: {schema}"
+        value = given[argument.name]
+        assert self._form is not None
+        if self._form.takes(place, value):
+            return ""
+        return (
+            f"{name}() Expected a value of type '{argument.type}' for argument "
+            f"'{argument.name}' but instead found type '{type_name(value)}'.\nPosition: {place}\n"
+            f"Value: {value!r}\nDeclaration: {schema}\n"
+            f"Cast error details: Unable to cast {value!r} to {argument.type}"
+        )
 
     def __deepcopy__(self, memo: object) -> Self:
         return self  # an operator is one, as a function is
@@ -208,7 +226,26 @@ class Packet:
         is_open = len(entries) == 1 and isinstance(entries[0], OpenOperator)
         if is_open or self._as_in_schema:  # the default of `reduction` is a number here
             return self.__getattr__(entries[0].overload or "default")(*args, **kwargs)
-        return self._function(*args, **kwargs)
+        try:
+            return self._function(*args, **kwargs)
+        except TypeError:
+            refusal = self._refusal(args, kwargs)
+            if refusal is None:
+                raise
+            raise refusal from None
+
+    def _refusal(self, args: Sequence[object], kwargs: dict[str, object]) -> RuntimeError | None:
+        """What no overload takes, in torch's words for operators; None if one takes it."""
+        found = [self.__getattr__(name).refusal(args, kwargs) for name in self.overloads()]
+        faults = [str(refusal) for refusal in found if refusal is not None]
+        if len(faults) < len(found):
+            return None
+        if len(faults) == 1:
+            return RuntimeError(faults[0])
+        return RuntimeError(
+            "Overloaded torch operator invoked from Python failed to match any schema:\n"
+            + "".join(f"{fault}\n\n" for fault in faults)
+        )
 
     def __deepcopy__(self, memo: object) -> Self:
         return self  # an operator is one, as a function is
@@ -234,7 +271,8 @@ class Namespace:
 
     def __getattr__(self, name: str) -> Packet:
         if (name.startswith("__") and name.endswith("__")) or "name" not in vars(self):
-            raise AttributeError(name)
+            shown = vars(self).get("name", "")
+            raise AttributeError(f"Invalid attribute '{name}' for '_OpNamespace' '{shown}'")
         qualified = f"{self.name}::{name}"
         entries = TABLE.operators(qualified)
         if not entries:

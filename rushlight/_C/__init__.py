@@ -22,6 +22,7 @@ _MODULES = {
     "..interpreter.values.shared": "ScriptDict ScriptList",
     "..interpreter.values.tasks": "Future",
     "..jit.freezing": "_freeze_module",
+    "..jit.concrete": "_jit_clear_class_registry",
     "..testing.file_check": "FileCheck",
     ".asked": (
         "DisableTorchFunction DisableTorchFunctionSubclass _TensorMeta "

@@ -476,6 +476,8 @@ class Graph(Handle[InnerGraph], _Searching, of=InnerGraph):
         """A new node, in no block yet: `create(kind, [inputs], [number of outputs])`."""
         count = next((item for item in rest if isinstance(item, int)), 1)
         inputs = next((item for item in rest if not isinstance(item, int)), ())
+        if None in inputs:
+            raise ValueError("cannot pass None in inputs")
         node = self._inner.create(kind, [value._inner for value in inputs], (TENSOR,) * count)
         return Node(_with_signature(node))
 

@@ -258,7 +258,9 @@ class ListType(Type):
     __slots__ = ()
     _kind = "ListType"
 
-    def __init__(self, element: Type) -> None:
+    def __init__(self, element: Type | None) -> None:
+        if element is None:
+            raise RuntimeError("Can not create ListType with None type")
         self._type = language.ListType(element._type)
 
     def getElementType(self) -> Type:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Final
 
+from .._C.handles import Graph
 from .._C.tracing import _get_tracing_state
 from ..frontend.exceptions import ScriptError as Error
 from ..frontend.exceptions import ScriptWarning
@@ -120,6 +123,19 @@ __all__ = [
 ]
 
 _script_if_tracing = script_if_tracing
+
+
+@contextmanager
+def _hide_source_ranges() -> Iterator[None]:
+    """Inside, texts of graphs do not say where their nodes came from."""
+    before = Graph.global_print_source_ranges
+    try:
+        Graph.set_global_print_source_ranges(False)
+        yield
+    finally:
+        Graph.set_global_print_source_ranges(before)
+
+
 annotations = import_module(f"{__name__}.annotations")  # type: ignore[assignment]  # not the feature
 
 register_special(annotate, SpecialForm("annotate"))
@@ -133,4 +149,4 @@ register_special(isinstance, SpecialForm("isinstance"))
 register_special(fork, SpecialForm("fork"))
 register_special(wait, SpecialForm("wait"))
 
-__getattr__ = names_of(__name__, "mobile")  # the lite interpreter, which most programs never name
+__getattr__ = names_of(__name__, "mobile", "_recursive")  # which most programs never name

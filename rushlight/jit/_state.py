@@ -1,10 +1,16 @@
-"""Whether `script` compiles: `PYTORCH_JIT=0`, `disable()` and `enable()`."""
+"""Whether `script` compiles: `PYTORCH_JIT=0`, `disable()` and `enable()`; the compiled classes."""
 
 from __future__ import annotations
 
 import os
 
+from ..frontend.kept import KeptWith
+from ..typecheck.types import Type
+
 __all__ = ["disable", "enable"]
+
+script_classes: KeptWith[type, Type] = KeptWith()
+"""The types of the Python classes that were compiled."""
 
 _WORDS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 _LOUD = {"1v": "> Using PyTorch JIT", "0v": "> PyTorch JIT DISABLED"}
@@ -47,3 +53,8 @@ def disable() -> None:
 def enable() -> None:
     """Let `script` compile again."""
     _enabled.enabled = True
+
+
+def _clear_class_state() -> None:
+    """Forget the compiled classes but interfaces, which have no other maker than their file."""
+    script_classes.clear()

@@ -37,6 +37,7 @@ from ..typecheck.types import (
     Type,
 )
 from . import decorators
+from ._state import script_classes
 from .compile import compile_function
 from .grad_modes import STAND_INS
 from .python_types import type_of_annotation, type_of_class
@@ -49,20 +50,27 @@ __all__ = ["class_type", "inferred_class", "interface", "script_class"]
 AnyClass = TypeVar("AnyClass", bound=type)
 Scope = Mapping[str, object]
 
-_known: KeptWith[type, Type] = KeptWith()
 _being_made: set[int] = set()
 """The ids of classes that are known already for their own methods' sake, but are not complete."""
+
+
+_interfaces: KeptWith[type, Type] = KeptWith()
+
+
+def _known(cls: type) -> Type | None:
+    found = script_classes.get(cls)
+    return _interfaces.get(cls) if found is None else found
 
 
 def class_type(cls: type) -> Type | None:
     """The type of a Python class: an interface, enumeration or script class, compiled now if that
     has not happened; None for a class that cannot be compiled."""
     cls = STAND_INS.get(cls) or vars(cls).get("_compiled_as", cls)
-    found = _known.get(cls)
+    found = _known(cls)
     if found is not None and id(cls) not in _being_made:
         return found
     with DEFINING:
-        found = _known.get(cls)
+        found = _known(cls)
         if found is not None:
             return found
         if issubclass(cls, enum.Enum):
@@ -73,7 +81,7 @@ def class_type(cls: type) -> Type | None:
 def inferred_class(cls: type) -> Type | None:
     """The type of the objects of a Python class that no script code names, such as that of an
     attribute; None if it cannot be compiled, which is reported when script code names it."""
-    found = _known.get(cls)
+    found = _known(cls)
     if found is not None:
         return found
     with DEFINING, trying():
@@ -136,7 +144,7 @@ def _enum_type(cls: type[enum.Enum]) -> EnumType | None:
         )
     members = tuple((m.name, to_machine(m.value, types[0])) for m in cls)
     made = EnumType(mangled(qualified_name(cls)), types[0], members)
-    _known[cls] = made
+    script_classes[cls] = made
     comes_from(made, cls)
     return made
 
@@ -153,7 +161,7 @@ def script_class(cls: type, scope: Scope) -> ClassType:
         RuntimeError: it cannot be compiled.
     """
     with DEFINING:
-        known = _known.get(cls)
+        known = script_classes.get(cls)
         return known if isinstance(known, ClassType) else _script_class(cls, scope)
 
 
@@ -164,7 +172,7 @@ def _script_class(cls: type, scope: Scope) -> ClassType:
     is_whole = False
     try:
         _being_made.add(id(cls))
-        _known[cls] = made
+        script_classes[cls] = made
         comes_from(made, cls)
         with compiling() as collector:
             before = len(collector.errors)
@@ -173,7 +181,7 @@ def _script_class(cls: type, scope: Scope) -> ClassType:
     finally:
         _being_made.discard(id(cls))
         if not is_whole:
-            _known.pop(cls, None)  # so that another attempt reports the errors again
+            script_classes.pop(cls, None)  # so that another attempt reports the errors again
     return made
 
 
@@ -256,7 +264,7 @@ def interface(cls: AnyClass) -> AnyClass:
         )
     with DEFINING:
         made = InterfaceType(mangled(qualified_name(cls)), is_module)
-        _known[cls] = made
+        _interfaces[cls] = made
     scope = {cls.__name__: cls, **sys._getframe(1).f_locals}
     with DEFINING, compiling() as collector:
         written = class_tree(cls, collector)
@@ -284,4 +292,4 @@ def _declared(owner: InterfaceType, method: tree.Function, reader: AnnotationRea
 
 def is_known(cls: type) -> bool:
     """Whether a class has been compiled, or names a type of the language."""
-    return cls in _known or type_of_class(cls) is not None
+    return _known(cls) is not None or type_of_class(cls) is not None

@@ -25,7 +25,7 @@ from ..nn.modules.container import ModuleDict, ModuleList, ParameterDict, Parame
 from ..nn.modules.module import Module
 from ..nn.parameter import is_lazy
 from ..nn.registration import type_name
-from ..ops.memory.dtype import Device, DType, Layout
+from ..ops.memory.dtype import Device, DType, Layout, QScheme
 from ..typecheck.class_types import ClassType, InterfaceType
 from ..typecheck.functions import Function
 from ..typecheck.types import MOST_PARTS, NONE, Type
@@ -43,7 +43,7 @@ from .members import (
 from .python_types import type_of_annotation
 from .qualified_names import mangled, qualified_name
 
-__all__ = ["concrete_type", "gather_facts", "own_methods"]
+__all__ = ["_jit_clear_class_registry", "concrete_type", "gather_facts", "own_methods"]
 
 Kind = Literal["parameter", "buffer", "attribute"]
 
@@ -53,16 +53,26 @@ _INTERNAL = frozenset(
     _backward_pre_hooks _forward_hooks _forward_hooks_with_kwargs _forward_pre_hooks
     _forward_pre_hooks_with_kwargs _forward_hooks_always_called _state_dict_hooks
     _state_dict_pre_hooks _load_state_dict_pre_hooks _load_state_dict_post_hooks _modules
-    _initializing dump_patches _texts""".split()
+    _initializing dump_patches _texts _declared""".split()
 )
 
 _PICKLING = ("__getstate__", "__setstate__")
 
 Types = list["tuple[Facts, ClassType]"]
 Known = KeptWith[type, Types] | dict[type, Types]
-_shared: Known = KeptWith()
-_types: ContextVar[Known] = ContextVar("types", default=_shared)
-"""The class types that modules may share."""
+_shared: KeptWith[type, Types] = KeptWith()
+_own: ContextVar[Known | None] = ContextVar("own", default=None)
+
+
+def _types() -> Known:
+    """The class types that modules may share."""
+    own = _own.get()
+    return _shared if own is None else own
+
+
+def _jit_clear_class_registry() -> None:
+    """Let modules that are compiled from now on share no class types with earlier ones."""
+    _shared.clear()
 
 
 @dataclass
@@ -114,7 +124,7 @@ def concrete_type(module: Module, found: Found | None = None) -> ClassType:
 
 
 def _type_with(module: Module, facts: Facts) -> ClassType:
-    known = _types.get().setdefault(type(module), [])
+    known = _types().setdefault(type(module), [])
     for other, cls in known:
         if other == facts:
             return cls
@@ -140,7 +150,7 @@ def kept_if_compiled() -> Iterator[None]:
     except BaseException:
         with DEFINING:
             for python, cls in made:
-                known = _types.get().get(python, [])
+                known = _types().get(python, [])
                 known[:] = [entry for entry in known if entry[1] is not cls]
         raise
     finally:
@@ -150,11 +160,11 @@ def kept_if_compiled() -> Iterator[None]:
 @contextmanager
 def own_types() -> Iterator[None]:
     """Make class types that modules outside do not share, as traces need: each has its methods."""
-    token = _types.set({})
+    token = _own.set({})
     try:
         yield
     finally:
-        _types.reset(token)
+        _own.reset(token)
 
 
 def _make(module: Module, facts: Facts) -> ClassType:
@@ -243,7 +253,7 @@ def gather_facts(module: Module, found: Found | None = None) -> Facts:
     """All that is compiled into the code of a module; for `found` see `concrete_type`."""
     _check_complete(module)
     facts = Facts()
-    annotations = dict(_annotations(type(module)))
+    annotations = {**dict(_annotations(type(module))), **vars(module).get("_declared", {})}
     tables: list[tuple[Kind, dict[str, object]]] = [
         ("parameter", dict(module._parameters)),
         ("buffer", dict(module._buffers)),
@@ -331,14 +341,15 @@ def _constant(value: object, name: str, owner: type) -> object:
     """
     if value is None or isinstance(value, bool | int | float | str | Device):
         return value
-    if isinstance(value, DType | Layout):
+    if isinstance(value, DType | Layout | QScheme):
         return value.number
     if isinstance(value, list | tuple):
         return tuple(_constant(v, name, owner) for v in value)
     raise TypeError(
-        f"'{type(value).__name__}' object in attribute '{owner.__name__}.{name}' is not a valid "
-        "constant: a constant is a bool, int, float, str, None, device, dtype or layout, or a list "
-        "or tuple of these"
+        f"\n'{type_name(value)}' object in attribute '{owner.__name__}.{name}' is not a valid "
+        "constant.\nValid constants are:\n1. a nn.ModuleList\n2. a value of type {bool, float, "
+        "int, str, NoneType, torch.device, torch.layout, torch.dtype, torch.qscheme}\n"
+        "3. a list or tuple of (2)\n"
     )
 
 

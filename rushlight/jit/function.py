@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from pickle import PickleError
+from typing import IO, Any, NoReturn
 
 from numpy import ndarray
 
@@ -160,6 +161,9 @@ class ScriptFunction(_Compiled):
     def save_to_buffer(self, _extra_files: Mapping[str, str | bytes] | None = None) -> bytes:
         """The bytes of the archive."""
         return save_function_to_buffer(self._rushlight_function, _extra_files)
+
+    def __reduce__(self) -> NoReturn:
+        raise PickleError("ScriptFunction cannot be pickled")
 
     def __repr__(self) -> str:
         return f"<rushlight.jit.ScriptFunction {self.qualified_name}>"

@@ -31,6 +31,7 @@ from ..typecheck.names import FunctionName, PythonName
 from ..typecheck.relations import is_subtype
 from ..typecheck.types import TENSOR, Type
 from .container_access import ContainerAccess, dict_method
+from .decorators import Attribute
 from .function import ConstMap, ScriptFunction, ScriptHook, ScriptMethod
 from .unit import define_methods, names_of_frame
 
@@ -153,6 +154,9 @@ class ScriptModule(Module, metaclass=ScriptMeta):
     def __setattr__(self, name: str, value: object) -> None:
         compiled = self.__dict__.get("_actual_script_module")
         if compiled is None:
+            if isinstance(value, Attribute):
+                self.__dict__.setdefault("_declared", {})[name] = value.type
+                value = value.value
             super().__setattr__(name, value)
         else:
             setattr(compiled, name, value)

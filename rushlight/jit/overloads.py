@@ -10,13 +10,17 @@ def twice(x):
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
+from textwrap import dedent
 from typing import Any, TypeVar
 
 from ..frontend import tree
 from ..frontend.diagnostics import Collector
 from ..frontend.from_python import function_tree
+from .qualified_names import qualified_name
 
 __all__ = ["overload", "overload_method", "overloads_of", "tree_of_overload"]
 
@@ -44,6 +48,7 @@ def overload_method(function: Function) -> Function:
 
 
 def _declare(function: Any) -> None:
+    _check_body(function)
     known = _declared.setdefault(_key(function), [])
     line = function.__code__.co_firstlineno
     if known and known[-1].__code__.co_firstlineno >= line:
@@ -58,7 +63,64 @@ def overloads_of(function: object) -> list[Callable[..., object]]:
         return list(given)
     found = _declared.get(_key(function), ()) if hasattr(function, "__qualname__") else ()
     same = [f for f in found if f.__globals__ is getattr(function, "__globals__", None)]
-    return same if function not in same else []
+    if function in same:
+        raise RuntimeError(_missing(function))
+    return same
+
+
+def _nothing() -> None:
+    pass
+
+
+def _check_body(function: Any) -> None:
+    """See that a declaration has no body.
+
+    Raises:
+        RuntimeError: it has one.
+    """
+    if function.__code__.co_code == _nothing.__code__.co_code:
+        return
+    try:
+        text = inspect.getsource(function)
+        (statement, *more) = ast.parse(dedent(text)).body[0].body  # type: ignore[attr-defined]
+    except (OSError, SyntaxError, IndexError):
+        return  # it cannot be compiled either, which says more
+    literal = isinstance(statement, ast.Expr) and getattr(statement.value, "value", None)
+    if more or not (isinstance(statement, ast.Pass) or literal is ...):
+        shown = "\n".join(text.split("\n")[:3])
+        raise RuntimeError(
+            "Only `pass` statement or `...` can be the body of overload declaration:\n"
+            f"{shown} <- Expecting `pass` or `...` here!\n{_EXAMPLE}"
+        )
+
+
+def _missing(function: Any) -> str:
+    kind = "method" if "self" in function.__code__.co_varnames[:1] else "function"
+    lines, number = inspect.getsourcelines(function)
+    return (
+        f'Implementation for the {kind} "{qualified_name(function)}" is missing. Please make sure '
+        "a definition is provided and defined after all overload declarations.\n"
+        f'File "{function.__code__.co_filename}", line {number}:\n{"".join(lines)}\n{_EXAMPLE}'
+    )
+
+
+_EXAMPLE = """
+Example usage of overload function:
+@torch.jit._overload
+def my_function(x: type0) -> type0: # decl 1
+    pass
+
+@torch.jit._overload
+def my_function(x: type1) -> type1: # decl 2
+    pass
+
+def my_function(x):                 # implementation
+    if isinstance(x, type0):
+        return x
+    elif isinstance(x, type1):
+        return x
+"""
+"""The end of torch's sentences on declarations."""
 
 
 def tree_of_overload(

@@ -32,7 +32,7 @@ from ..nn.flag_dispatch import FlagDispatch
 from ..nn.modules.module import Module
 from ..ops.eager.packets import Namespace as OperatorNamespace
 from ..ops.eager.packets import Packet as OperatorPacket
-from ..ops.memory.dtype import Device, DType, Layout, MemoryFormat
+from ..ops.memory.dtype import Device, DType, Layout, MemoryFormat, QScheme
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.class_types import ClassType
 from ..typecheck.functions import Function, PythonFunction
@@ -298,7 +298,7 @@ def _value(value: object, constant: bool) -> Meaning | None:
         type = type_of_class(value.__class__)
         return Constant(EnumMember(value.name, value.value), type) if type is not None else None
     if constant:
-        if isinstance(value, DType | Layout | MemoryFormat):
+        if isinstance(value, DType | Layout | MemoryFormat | QScheme):
             return Constant(value.number, INT)
         if isinstance(value, Device):
             return Constant(value, DEVICE)

@@ -372,6 +372,8 @@ def _entry_points(module: Module) -> list[str]:
 
 def script_method(function: Callable[..., object]) -> Callable[..., Any]:
     """Mark a method of a `ScriptModule` subclass as compiled."""
+    if not _state._enabled:
+        return function
     function._rushlight_script_method = True  # type: ignore[attr-defined]
     return function
 

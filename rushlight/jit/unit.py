@@ -62,7 +62,7 @@ class CompilationUnit:
         """
         scope = names_of_frame(_frames_up + 1)
         with trimmed(), DEFINING, compiling() as collector:
-            trees = function_trees(dedent(lang), collector)
+            trees = function_trees(dedent(lang), collector, "<string>")
             resolver = TextResolver(self._functions, scope)
 
             def define(function: Function) -> None:
@@ -110,7 +110,7 @@ def define_methods(cls: ClassType, text: str, scope: Mapping[str, object]) -> No
             with compiling() as inner:
                 define_function(function, resolver, inner, TABLE, evaluate)
 
-        trees = function_trees(dedent(text), collector, are_methods=True)
+        trees = function_trees(dedent(text), collector, "<string>", are_methods=True)
         for tree in trees:
             if tree.name in cls.methods:
                 raise RuntimeError(

@@ -20,6 +20,8 @@ from typing import IO, BinaryIO
 
 from typing_extensions import TypeIs
 
+from .errors import NoDirectory
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -98,6 +100,9 @@ def _told_by(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        folder = os.path.dirname(name)
+        if isinstance(error, FileNotFoundError) and folder and not os.path.lexists(folder):
+            raise NoDirectory(error.errno, error.strerror, name) from None
         raise type(error)(error.errno, error.strerror, name) from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
 
@@ -10,7 +11,7 @@ from ...frontend.cells import clean_lines
 from ...frontend.diagnostics import Diagnostic, Help
 from ...frontend.exceptions import attach
 
-__all__ = ["ArchiveError", "archive_error", "within_limits"]
+__all__ = ["ArchiveError", "NoDirectory", "archive_error", "within_limits"]
 
 
 _P = ParamSpec("_P")
@@ -35,6 +36,13 @@ class ArchiveError(RuntimeError):
     def code(self) -> str:
         """The slug of the first diagnostic."""
         return self.diagnostics[0].code
+
+
+class NoDirectory(FileNotFoundError, RuntimeError):
+    """The folder that a file is to be written into is not there."""
+
+    def __str__(self) -> str:
+        return f"Parent directory {os.path.dirname(self.filename)} does not exist."
 
 
 def archive_error(

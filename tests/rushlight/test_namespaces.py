@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import threading
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Iterator
@@ -397,3 +398,32 @@ def test_names_in_files_that_hold_no_weights() -> None:
         names(other)
     with pytest.raises(ValueError, match="central directory"):
         names(io.BytesIO(b"PK"))
+
+
+def test_operators_by_name_refuse_arguments_in_the_words_of_operators() -> None:
+    x = torch.ones(2)
+    for arguments, named, said in (
+        ((1, 2), {}, "aten::type_as() Expected a value of type 'Tensor' for argument 'self'"),
+        ((x,), {}, "aten::type_as() is missing value for argument 'other'. Declaration: "),
+        ((x, x, x), {}, "aten::type_as() expected at most 2 argument(s) but received 3 argument"),
+        ((x,), {"a": x}, "aten::type_as() is missing value for argument 'other'."),
+    ):
+        with pytest.raises(RuntimeError, match=rf"^{re.escape(said)}"):
+            torch.ops.aten.type_as(*arguments, **named)
+    with pytest.raises(RuntimeError) as met:
+        torch.ops.aten.add(x, 1, 2, 3)
+    first, second, *_ = str(met.value).split("\n\n")
+    assert first == (
+        "Overloaded torch operator invoked from Python failed to match any schema:\n"
+        "aten::add() expected at most 3 argument(s) but received 4 argument(s). "
+        "Declaration: aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
+    )
+    assert "aten::add.Scalar(" in second
+    with pytest.raises(
+        RuntimeError, match=r"takes 2 positional argument\(s\) but 3 was/were given"
+    ):
+        torch.ops.aten.add.Tensor(x, x, 3)
+    with pytest.raises(
+        AttributeError, match="Invalid attribute '__self__' for '_OpNamespace' 'me'"
+    ):
+        torch.ops.me.__self__  # noqa: B018

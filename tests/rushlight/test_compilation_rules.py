@@ -1,0 +1,238 @@
+"""Rules of the compiler: modules as they were first written, texts, hints, declarations."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from pathlib import Path
+
+import numpy
+import pytest
+
+import rushlight as torch
+
+
+class Empty(torch.jit.ScriptModule):
+    pass
+
+
+def test_attribute_is_its_value_within_init() -> None:
+    class Half(torch.jit.ScriptModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.rate = torch.jit.Attribute(0, float)
+            self.names = torch.jit.Attribute([], list[str])
+            assert (self.rate, self.names) == (0, [])
+
+        @torch.jit.script_method
+        def forward(self, x):  # type: ignore[no-untyped-def]
+            self.names.append("a")
+            return x * self.rate, self.names
+
+    schema = str(Half().forward.schema)
+    assert schema.endswith("Half self, Tensor x) -> ((Tensor, str[]))")
+
+
+def test_script_method_is_a_function_while_scripting_is_off() -> None:
+    torch.jit._state.disable()
+    try:
+
+        class Plain(torch.jit.ScriptModule):
+            @torch.jit.script_method
+            def double(self, x):  # type: ignore[no-untyped-def]
+                return x * 2
+
+        assert Plain.double(None, 4) == 8
+    finally:
+        torch.jit._state.enable()
+
+
+def test_cleared_registry_gives_new_types() -> None:
+    text = "def f(self, x: {}):\n    return x\n"
+    Empty().define(text.format("int"))
+    with pytest.raises(RuntimeError, match="Can't redefine method: f on class"):
+        Empty().define(text.format("float"))
+    torch._C._jit_clear_class_registry()
+    torch.jit._recursive.concrete_type_store = torch.jit._recursive.ConcreteTypeStore()
+    torch.jit._state._clear_class_state()
+    new = Empty()
+    new.define(text.format("float"))
+    assert str(new.f.schema).endswith("Empty self, float x) -> float")
+
+
+def test_scripted_function_refuses_pickling() -> None:
+    @torch.jit.script
+    def f(x: int) -> int:
+        return x
+
+    with pytest.raises(pickle.PickleError, match="ScriptFunction cannot be pickled"):
+        pickle.dumps(f)
+
+
+def test_source_ranges_of_texts() -> None:
+    unit = torch.jit.CompilationUnit("\ndef f(x):\n    return -x\n")
+    shown = "aten::neg(%x.1) # <string>:3:11\n"
+    assert shown in repr(unit.f.graph)
+    with torch.jit._hide_source_ranges():
+        assert "aten::neg(%x.1)\n" in repr(unit.f.graph)
+        assert shown in unit.f.graph.str(print_source_ranges=True)
+    assert shown in repr(unit.f.graph)
+
+
+def test_local_function_is_checked_though_nobody_calls_it() -> None:
+    with pytest.raises(RuntimeError, match="SyntaxError: 'break' outside loop"):
+        torch.jit.CompilationUnit("def f(a):\n  for i in range(5):\n    def g():\n      break\n")
+
+
+def test_tuple_with_a_list_is_no_default() -> None:
+    def f(x=(1, [])):  # type: ignore[no-untyped-def]
+        # type: (Tuple[int, List[int]])
+        return x
+
+    with pytest.raises(RuntimeError, match=r"Found <class 'tuple'> on parameter x"):
+        torch.jit.script(f)
+
+
+def test_quantization_schemes_are_numbers() -> None:
+    class Scheme(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.qscheme = torch.per_channel_affine
+
+        def forward(self) -> bool:
+            return self.qscheme == torch.per_channel_affine
+
+    module = torch.jit.script(Scheme())
+    assert (module(), module.qscheme) == (True, 1)
+    module.qscheme = torch.per_tensor_affine
+    assert not module()
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "said"),
+    [
+        ("int", "[2, 3]", "Expected an annotation of type List but got int:"),
+        ("Optional[int]", "{}", "Expected an annotation of type Dict but got Optional[int]:"),
+        ("Dict[int, int]", "[x for x in [1]]", "of type List but got Dict[int, int]:"),
+        ("List[int]", "{x: x for x in [1]}", "of type Dict but got List[int]:"),
+        (
+            "Union[int, str]",
+            "[]",
+            "Expected an Union type annotation with an inner List type, but got Union[int, str]:",
+        ),
+        (
+            "Union[List[int], List[str]]",
+            "[]",
+            "Cannot assign an empty list to a variable annotated to be type Union[List[int], "
+            "List[str]] because there are multiple possible List type candidates in the Union "
+            "annotation:",
+        ),
+        ("Optional[List[str]]", "[x for x in [1]]", "`List[str]` did not match the types"),
+    ],
+)
+def test_hint_that_asks_for_another_container(type: str, value: str, said: str) -> None:
+    with pytest.raises(RuntimeError, match=re.escape(said)):
+        torch.jit.CompilationUnit(f"def f():\n  b: {type} = {value}\n  return b\n")
+
+
+def test_texts_have_places_of_their_own() -> None:
+    unit = torch.jit.CompilationUnit("def f(x):\n    return x[[4], :, :]\n")
+    with pytest.raises(RuntimeError, match=r"\n           ~~~~~~~~~~~~ <--- HERE\n"):
+        unit.f(torch.ones(2, 2))
+    unit = torch.jit.CompilationUnit('def f(x: Dict[str, int]):\n    return x["hi"]\n')
+    with pytest.raises(RuntimeError, match=r"\n           ~~~~~~~ <--- HERE\n"):
+        unit.f({})
+
+
+def test_missing_folders_are_named(tmp_path: Path) -> None:
+    said = f"^Parent directory {re.escape(str(tmp_path / 'a'))} does not exist.$"
+    module = torch.jit.script(torch.nn.ReLU())
+    for save, what in ((torch.save, 1), (torch.jit.save, module)):
+        with pytest.raises(RuntimeError, match=said) as met:
+            save(what, tmp_path / "a" / "b")
+        assert isinstance(met.value, FileNotFoundError)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("x + 1 = x", "\nunexpected expression on left-hand side of assignment:"),
+        ("a, b += x", "\n augmented assignment can only have one LHS expression:"),
+        ("for i in x, x:\n    pass", "\nList of iterables is not supported currently:"),
+    ],
+)
+def test_faults_of_texts(body: str, said: str) -> None:
+    with pytest.raises(RuntimeError, match=re.escape(said)):
+        torch.jit.CompilationUnit(f"def f(x):\n  {body}\n  return x\n")
+
+
+def test_loop_over_a_tuple_in_parentheses() -> None:
+    unit = torch.jit.CompilationUnit("def f(x: int):\n  for i in (x, 2):\n    x += i\n  return x\n")
+    assert unit.f(3) == 8
+
+
+def test_overload_declarations_have_no_body() -> None:
+    def declared(x: str) -> str:
+        return x + "0"
+
+    said = "Only `pass` statement or `...` can be the body of overload declaration:\n    def decl"
+    for declare in (torch.jit._overload, torch.jit._overload_method):
+        with pytest.raises(RuntimeError, match=re.escape(said)):
+            declare(declared)
+
+
+@torch.jit._overload
+def nothing_but_declared(x: int) -> int: ...
+
+
+def test_overload_without_implementation() -> None:
+    def calls() -> int:
+        return nothing_but_declared(1)
+
+    with pytest.raises(
+        RuntimeError, match=r'^Implementation for the function "__torch__\..*nothing'
+    ):
+        torch.jit.script(calls)
+
+
+def test_setstate_needs_getstate() -> None:
+    class Halved(torch.nn.Module):
+        def forward(self) -> int:
+            return 1
+
+        @torch.jit.export
+        def __setstate__(self, state):  # type: ignore[no-untyped-def]
+            self.training = state
+
+    with pytest.raises(RuntimeError, match="`__setstate__` defined but not `__getstate__`"):
+        torch.jit.script(Halved())
+
+
+def test_self_stays_what_it_is() -> None:
+    class Lost(torch.nn.Module):
+        def forward(self, x):  # type: ignore[no-untyped-def]
+            for _ in range(2):
+                self = x
+            return self
+
+    with pytest.raises(RuntimeError, match="Cannot re-assign 'self' because it has type value of"):
+        torch.jit.script(Lost())
+
+
+def test_invalid_constant_is_named_with_its_module() -> None:
+    class Bad(torch.nn.Module):
+        __constants__ = ("number",)
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.number = [numpy.int64(1)]
+
+    with pytest.raises(TypeError, match=r"\n'numpy.int64' object in attribute 'Bad.number' is not"):
+        torch.jit.script(Bad())
+
+
+def test_types_and_nodes_of_nothing() -> None:
+    with pytest.raises(RuntimeError, match="Can not create ListType with None type"):
+        torch._C.ListType(None)
+    with pytest.raises(ValueError, match="cannot pass None in inputs"):
+        torch._C.Graph().create("aten::neg", [None])
