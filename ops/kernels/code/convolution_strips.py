@@ -8,28 +8,33 @@ first number its others lie.  Sums are chains as in `convolution_sums`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from .convolution_frame import PLAIN, After, Convolving
-from .padded_planes import copy_row
+from .padded_planes import are_inside, copy_row
 from .target import Target
 from .text import BYTE, FLOAT, FLOATS, INT64, LANES, Value
 
-__all__ = ["NAME", "SIZES", "SLACK", "text"]
+__all__ = ["BESIDE", "NAME", "SIZES", "SLACK", "text"]
 
 NAME: Final = "convolution_strips"
 
 SIZES: Final = (
     *("items", "block", "strips", "chunks", "rows", "groups", "inside", "made", "depth", "slot"),
     *("height", "width", "down", "across", "top", "left"),
-    *("made_height", "made_width", "seen", "pitch"),
+    *("made_height", "made_width", "seen", "pitch", "room"),
 )
 """What the numbers are that the kernel is given.
 
 The work is cut into `items`, `block` of all `strips`; there are `chunks` strips of `rows` output
 rows for each sample and group, of which there are `groups`, with `inside` channels that become
-`made`.  A strip has `seen` rows, for each of the places in a stride `across` a row of `pitch`.
+`made`.  A strip has `seen` rows, for each of the places in a stride `across` a row of `pitch`, in
+`room` numbers, of which a slot has some side by side.
 """
+
+BESIDE: Final = 4
+"""Strips that are filled before sums of the first are taken, so that these wait for no memory."""
 
 SLACK: Final = 2 * LANES
 """Numbers behind a strip that may be read, but not used."""
@@ -64,36 +69,79 @@ class _Strips(Convolving):
         with code.handed_out(self.at["turn"], size["items"]) as item:
             first = item * size["block"]
             last = code.lesser(first + size["block"], size["strips"])
-            with code.counted(first, last) as strip:
-                plane, chunk = code.split(strip, size["chunks"])
-                top = chunk * size["rows"]
-                count = code.lesser(size["rows"], size["made_height"] - top)
-                self._fill(slot, plane, top, count)
-                _, group = code.split(plane, size["groups"])
-                with code.counted(self.zero, size["made"]) as channel:
-                    row = plane * size["made"] + channel
-                    self._channel(slot, group * size["made"] + channel, row, top, count)
+            with code.counted(first, last, BESIDE) as begin:
+                stop = code.lesser(begin + BESIDE, last)
+                for part in (self._fill, self._strip):
+                    with code.counted(begin, stop) as strip:
+                        here = code.at(slot, (strip - begin) * size["room"], FLOAT)
+                        plane, chunk = code.split(strip, size["chunks"])
+                        top = chunk * size["rows"]
+                        count = code.lesser(size["rows"], size["made_height"] - top)
+                        part(here, plane, top, count)
+
+    def _strip(self, slot: Value, plane: Value, top: Value, count: Value) -> None:
+        """All channels made of a strip."""
+        code, size = self.code, self.size
+        _, group = code.split(plane, size["groups"])
+        with code.counted(self.zero, size["made"]) as channel:
+            row = plane * size["made"] + channel
+            self._channel(slot, group * size["made"] + channel, row, top, count)
 
     def _fill(self, slot: Value, plane: Value, top: Value, count: Value) -> None:
         """Copy the rows that `count` rows of the output from `top` on see."""
         code, size = self.code, self.size
         needed = size["seen"] - (size["rows"] - count) * size["down"]
         first = top * size["down"] - size["top"]
+        begin = code.lesser(code.choose(first < 0, -first, 0), needed)
+        end = code.choose(first + needed > size["height"], size["height"] - first, needed)
+        end = code.choose(end < begin, begin, end)
         with code.counted(self.zero, size["inside"]) as channel:
-            lines = (plane * size["inside"] + channel) * size["height"]
-            goal = channel * size["seen"] * size["across"]
-            with code.counted(self.zero, needed) as row:
-                line = first + row
-                width = code.choose(line.below(size["height"]), size["width"], 0)
-                source = code.at(self.at["x"], (lines + line) * size["width"], FLOAT)
-                with code.counted(self.zero, size["across"]) as place:
-                    made = code.at(
-                        slot, (goal + row * size["across"] + place) * size["pitch"], FLOAT
-                    )
-                    copy_row(
-                        *(code, source, width, made, size["pitch"]),
-                        *(size["left"] - place, size["across"]),
-                    )
+            line = (plane * size["inside"] + channel) * size["height"] + first
+            source = code.at(self.at["x"], line * size["width"], FLOAT)
+            with code.counted(self.zero, size["across"]) as place:
+                start = (channel * size["seen"] * size["across"] + place) * size["pitch"]
+                goal = code.at(slot, start, FLOAT)
+                self._copy(source, goal, size["left"] - place, (begin, end, needed))
+
+    def _copy(self, source: Value, goal: Value, left: Value, rows: tuple[Value, ...]) -> None:
+        """Copy rows, every number or every second one and so on; the first and last are zeros.
+
+        All rows of some columns are copied before others are, so masks are made once for them.
+        """
+        code, across, width = self.code, self.size["across"], self.size["width"]
+        step = across * self.size["pitch"]
+
+        def copied(of_row: Callable[[Value], Value], at: Value, mask: Value | None) -> None:
+            zeros = code.constant(FLOATS, 0)
+            begin, end, needed = rows
+            for start, stop in ((self.zero, begin), (begin, end), (end, needed)):
+                with code.counted(start, stop) as row:
+                    numbers = zeros if start is not begin else of_row(row * width)
+                    code.store_if(numbers, code.at(goal, row * step + at, FLOAT), mask)
+
+        def seen(first: Value) -> Callable[[Value], Value]:
+            inside = are_inside(code, first, width)
+            return lambda far: code.load_if(FLOATS, code.at(source, far + first, FLOAT), inside)
+
+        def neighbours(places: list[Value], mask: Value | None) -> None:
+            copied(seen(places[0] - left), places[0], mask)
+
+        def every_second(places: list[Value], mask: Value | None) -> None:
+            first = places[0] * 2 - left
+            one, other = seen(first), seen(first + LANES)
+            even = range(0, 2 * LANES, 2)
+            copied(lambda far: code.shuffled(one(far), other(far), even), places[0], mask)
+
+        with code.when(across.equals(1)):
+            code.vectors(self.zero, self.size["pitch"], 1, neighbours)
+        with code.when(across.equals(2)):
+            code.vectors(self.zero, self.size["pitch"], 1, every_second)
+        with code.when(across > 2), code.counted(self.zero, rows[2]) as row:
+            inside = row.below(rows[1]) & (row > rows[0] - 1)
+            copy_row(
+                *(code, code.at(source, row * width, FLOAT), code.choose(inside, width, 0)),
+                *(code.at(goal, row * step, FLOAT), self.size["pitch"], left, across),
+            )
 
     def _channel(self, slot: Value, channel: Value, plane: Value, top: Value, count: Value) -> None:
         """The rows of an output channel; the last one stands in for those that are missing."""

@@ -30,6 +30,7 @@ SIZES: Final = (
         "chunks",
         "chunk",
         "samples",
+        "inner",
         "panels",
         "made",
         "depth",
@@ -42,7 +43,8 @@ SIZES: Final = (
 )
 """What the numbers are that the kernel is given.
 
-The work is cut into `items`: `chunk` pixels of a sample for the channels of a panel, of which there
+The work is cut into `items`: `chunk` pixels of a sample for the channels of a panel; `inner` is how
+many samples follow each other for a panel, or, if it is another number, panels for a sample.  There
 are `panels` for the `made` channels of a group, each with so many `weights`, of which a `window`
 belongs to one channel of the input.  An output has `pixels` numbers, rows of `width` in
 planes of `height`.  All others are distances of inputs in bytes: from a window to the next one in
@@ -116,7 +118,10 @@ class _Sums(Convolving):
         packed = code.variable(code.constant(INT64, -1))
         with code.handed_out(self.at["turn"], size["items"]) as item:
             rest, chunk = code.split(item, size["chunks"])
-            panel, sample = code.split(rest, size["samples"])
+            outer, inner = code.split(rest, size["inner"])
+            by_sample = size["inner"].differs(size["samples"])
+            panel = code.choose(by_sample, inner, outer)
+            sample = code.choose(by_sample, outer, inner)
             group, place = code.split(panel, size["panels"])
             first, last = (self._first_channel(each) for each in (place, place + 1))
             channel = first + group * size["made"]

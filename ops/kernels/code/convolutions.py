@@ -35,6 +35,8 @@ _ITEM: Final = 1 << 21
 """Products of numbers in a piece of work."""
 _STEP: Final = 8
 """Rows of a strip are a multiple of it."""
+_MANY: Final = 512
+"""Pixels of a sample from which it is better kept near than the weights of a panel."""
 _COLUMNS: Final = (4, 8)
 """Bytes between windows that have kernels of their own: most are neighbours, or step over one."""
 _STRIP: Final = 1 << 14
@@ -279,6 +281,7 @@ def planned(what: Sums, sample: int, group: int, steps: Sequence[int], shape: Se
         "chunks": chunks,
         "chunk": chunk,
         "samples": samples,
+        "inner": samples if pixels < _MANY else groups * panels,
         "panels": panels,
         "made": made,
         "depth": depth,
@@ -323,7 +326,8 @@ def _strips_plan(
         "inside": inside,
         "made": made,
         "depth": depth,
-        "slot": seen * line + strips.SLACK,
+        "slot": strips.BESIDE * (seen * line + strips.SLACK),
+        "room": seen * line + strips.SLACK,
         "height": x[3],
         "width": x[4],
         "down": down,

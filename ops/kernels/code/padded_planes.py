@@ -11,7 +11,7 @@ from .run import run
 from .target import Target
 from .text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
 
-__all__ = ["copy_row", "padded_lying", "padded_planes"]
+__all__ = ["are_inside", "copy_row", "padded_lying", "padded_planes"]
 
 _LEAST: Final = 1 << 16
 """Elements that are worth another thread."""
@@ -81,7 +81,7 @@ def copy_row(
     left: Value,
     step: Value | None = None,
 ) -> None:
-    """Copy every `step`-th of `width` numbers to a row of `made`.
+    """Copy every `step`-th of `width` numbers to a row of `made`, or all.
 
     Number i of it is that at `i * step - left`, or 0 where there is none.
     """
@@ -89,22 +89,13 @@ def copy_row(
 
     def copy(places: list[Value], mask: Value | None) -> None:
         for at in places:
-            code.store_if(_numbers(code, source, at - left, width), code.at(goal, at, FLOAT), mask)
-
-    def copy_even(places: list[Value], mask: Value | None) -> None:
-        for at in places:
-            first = at * 2 - left
-            one, other = (_numbers(code, source, each, width) for each in (first, first + LANES))
-            even = code.shuffled(one, other, range(0, 2 * LANES, 2))
-            code.store_if(even, code.at(goal, at, FLOAT), mask)
+            inside = are_inside(code, at - left, width)
+            seen = code.load_if(FLOATS, code.at(source, at - left, FLOAT), inside)
+            code.store_if(seen, code.at(goal, at, FLOAT), mask)
 
     if step is None:
         return code.vectors(zero, made, 2, copy)
-    with code.when(step.equals(1)):
-        code.vectors(zero, made, 1, copy)
-    with code.when(step.equals(2)):
-        code.vectors(zero, made, 1, copy_even)
-    with code.when(step > 2), code.counted(zero, made) as at:
+    with code.counted(zero, made) as at:
         place = at * step - left
         number = code.variable(code.constant(FLOAT, 0.0))
         with code.when(place.below(width)):
@@ -112,7 +103,6 @@ def copy_row(
         code.store(number.now, code.at(goal, at, FLOAT))
 
 
-def _numbers(code: Code, source: Value, first: Value, width: Value) -> Value:
-    """A vector of the numbers from `first` on; 0 for those before 0 and from `width` on."""
-    mask = (code.order(INT64.of_lanes(LANES)) + code.spread(first)).below(code.spread(width))
-    return code.load_if(FLOATS, code.at(source, first, FLOAT), mask)
+def are_inside(code: Code, first: Value, width: Value) -> Value:
+    """Which places of a vector, counted from `first` on, are from 0 to `width`, which is not."""
+    return (code.order(INT64.of_lanes(LANES)) + code.spread(first)).below(code.spread(width))
