@@ -61,7 +61,7 @@ class Collector:
 
     def __init__(self, fill: Callable[[Any, Sequence[Sequence[Any]]], None]) -> None:
         self._fill = fill
-        self._left = _TRIALS
+        self._left = self._trials = _TRIALS
         self._last: _Last | None = None
 
     def begun(self, given: tuple[Any, ...]) -> Collected | None:
@@ -74,7 +74,7 @@ class Collector:
         self._left -= 1
         if self._left:
             return
-        self._left = _TRIALS
+        self._left = self._trials = 2 * self._trials  # sizes may change all the time
         self._last = _Last(out, given, self._fill, self._cool)
 
     def _cool(self) -> None:

@@ -26,8 +26,11 @@ from .prepared_text import MOST_ENTRIES, MOST_RESULTS, PREPARED, PREPARED_WORDS
 __all__ = ["JOB_SIZE", "MOST_ARGUMENTS", "SPINS", "TABLE", "crew_text"]
 
 JOB_SIZE: Final = 256
-SPINS: Final = 600
-"""How often a thread looks for work before it sleeps: some 10 us, so that it is in nobody's way."""
+SPINS: Final = 6000
+"""How often a thread looks for work before it sleeps: some 100 us, since waking it takes as long; a
+network's kernels come sooner one after the other."""
+_POLITE: Final = 512
+"""How often it looks, a power of two, until it lets others have its core, if some want it."""
 MOST_ARGUMENTS: Final = 24
 _PIECES: Final = 4
 """Pieces a thread, so that none waits long for another."""
@@ -101,7 +104,7 @@ check:
   %more = icmp ne i64 %left, 0
   br i1 %more, label %again, label %spin
 spin:
-  %k = phi i64 [0, %check], [%k1, %pause]
+  %k = phi i64 [0, %check], [%k1, %polite], [%k1, %give_way]
   %now = load atomic i64, ptr %job acquire, align 8
   %changed = icmp ne i64 %now, %word
   br i1 %changed, label %again, label %pause
@@ -109,7 +112,14 @@ pause:
   call void asm sideeffect "pause", "~{memory}"()
   %k1 = add i64 %k, 1
   %on = icmp ult i64 %k1, %spins
-  br i1 %on, label %spin, label %tired
+  %beyond = and i64 %k1, {polite}
+  %is_round = icmp eq i64 %beyond, 0
+  br i1 %on, label %polite, label %tired
+polite:
+  br i1 %is_round, label %give_way, label %spin
+give_way:
+  %r0 = call i64 asm sideeffect "syscall", "={rax},{rax},~{rcx},~{r11},~{memory}"(i64 24)
+  br label %spin
 tired:
   %o1 = atomicrmw add ptr %sleepers, i32 1 seq_cst
   %last = load atomic i64, ptr %job seq_cst, align 8
@@ -351,12 +361,13 @@ def crew_text(head: int, bytes_begin: int) -> str:
         "dtype_at": head + 40,
         "flags_at": head + 48,
         "pieces": _PIECES,
+        "polite": _POLITE - 1,
         "loads": "\n".join(_loads()),
     }
-    text = _PERFORM + _RUN + PREPARED
+    text = _CREW + _PERFORM + _RUN + PREPARED
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
-    return _CREW + text
+    return text
 
 
 def _loads() -> list[str]:
