@@ -127,7 +127,8 @@ _SYM = "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum".spli
 _ERRORS = "AcceleratorError FatalError JITException OutOfMemoryError".split()
 _QUANTIZED = """empty_quantized quantized_max_pool1d quantized_max_pool2d
 quantized_max_pool3d""".split()
-_COPIES = "ccol_indices col_indices crow_indices indices row_indices values".split()
+_COPIES = """ccol_indices_copy col_indices_copy crow_indices_copy indices_copy row_indices_copy
+values_copy""".split()
 _AUTOCAST = """autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache
 get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled set_autocast_cpu_dtype
@@ -153,7 +154,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("fork", "wait"), ".jit"),
     "GradScaler": ".amp",
     **dict.fromkeys("dsmm hsmm hspmm saddmm smm spmm sspaddmm".split(), ".sparse.older"),
-    **dict.fromkeys(_SPARSE, ".sparse.creation"),
+    **dict.fromkeys(_SPARSE, ".ops.sparse_tensors.creation"),
     "pca_lowrank": ".low_rank",
     "svd_lowrank": ".low_rank",
     "load": ".weights",
@@ -171,7 +172,7 @@ _ELSEWHERE = {
     **dict.fromkeys(_SYM, ".sym_numbers"),
     **dict.fromkeys(_QUANTIZED, ".quantized_functions"),
     "resize_as_sparse_": ".sparse.parts",
-    **dict.fromkeys((f"{name}_copy" for name in _COPIES), ".sparse.parts"),
+    **dict.fromkeys(_COPIES, ".sparse.parts"),
     **dict.fromkeys(("cond", "while_loop"), ".higher_order"),
     **dict.fromkeys(_ERRORS, ".exceptions"),
     "from_file": ".mapped_file",

@@ -86,6 +86,8 @@ def _default(scope: Scope, node: tree.Parameter, written: tree.Expr, type: Type)
         if known is not None:
             return known.value
     if not found:
+        if node.shared_default and not _is_mutable(written):
+            return NO_DEFAULT
         return _report_default(scope, node, written, type, mutable=_is_mutable(written))
     if type == FLOAT and isinstance(value, int) and not isinstance(value, bool):
         return float(value)

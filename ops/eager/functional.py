@@ -177,7 +177,7 @@ def _in_layout(name: str) -> Any:
     """A method that sparse tensors know of."""
 
     def method(self: Tensor, *args: object, **kwargs: object) -> Any:
-        return elsewhere("sparse").call(f"sparse::{name}", (self, *args), kwargs, _never)
+        return elsewhere("sparse").call(f"aten::{name}", (self, *args), kwargs, _never)
 
     method.__name__ = name
     method.__doc__ = "What the name says, in a sparse layout."
@@ -189,8 +189,7 @@ def _never(run: object) -> NoReturn:
 
 
 _LAYOUTS: Final = (
-    "to_dense to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc "
-    "sparse_mask sparse_resize_ sparse_resize_and_clear_ resize_as_sparse_ smm sspaddmm"
+    "to_sparse_coo sparse_resize_ sparse_resize_and_clear_ resize_as_sparse_ smm sspaddmm"
 ).split()
 
 

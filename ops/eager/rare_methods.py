@@ -193,16 +193,6 @@ def const_data_ptr(self: Tensor) -> int:
     return self.data_ptr()
 
 
-def dense_dim(self: Tensor) -> int:
-    """How many dimensions are not sparse: all."""
-    return self.dim()
-
-
-def sparse_dim(self: Tensor) -> int:
-    """How many dimensions are sparse: none."""
-    return 0
-
-
 def storage_type(self: Tensor) -> type:
     """The class of the storage."""
     return TypedStorage
@@ -238,27 +228,6 @@ def _nothing(name: str) -> Callable[[Tensor], None]:
     return method
 
 
-_LAYOUTS: Final = {
-    **dict.fromkeys(
-        ("is_coalesced", "coalesce", "indices", "_indices", "_values", "_nnz"),
-        "sparse coordinate tensor",
-    ),
-    "values": "sparse tensor",
-    **dict.fromkeys(("crow_indices", "col_indices"), "sparse row compressed tensor"),
-    **dict.fromkeys(("ccol_indices", "row_indices"), "sparse column compressed tensor"),
-}
-"""Questions to sparse tensors, and the kind of tensor that answers them."""
-
-
-def _of_sparse(name: str) -> Callable[[Tensor], NoReturn]:
-    def method(self: Tensor) -> NoReturn:
-        raise RuntimeError(f"{name} expected {_LAYOUTS[name]} layout but got Strided")
-
-    method.__name__ = name
-    method.__doc__ = "What only sparse tensors know."
-    return method
-
-
 def _grad_dtype(self: Tensor) -> DType | None:
     """The dtype of gradients: the tensor's own."""
     return self.dtype
@@ -273,12 +242,11 @@ METHODS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
         *(apply_, map_, map2_, pin_memory, index, reinforce, resize, resize_as),
-        *(__div__, __idiv__, __long__, __nonzero__, const_data_ptr, dense_dim, sparse_dim),
+        *(__div__, __idiv__, __long__, __nonzero__, const_data_ptr),
         *(storage_type, _typed_storage, module_load, _is_zerotensor, _use_count),
         *(_absent(name, *said) for name, said in _DEVICES.items()),
         *map(_removed, _NOW),
         *map(_nothing, ("_fix_weakref", "_clear_non_serializable_cached_data")),
-        *map(_of_sparse, _LAYOUTS),
     )
 }
 """What `Tensor.<name>` stands for, by name."""

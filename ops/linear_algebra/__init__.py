@@ -9,6 +9,7 @@ from . import (
     matrix_norms,
     product_sums,
     products,
+    sparse_layouts,
     spectral,
     triangular,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "matrix_norms",
     "product_sums",
     "products",
+    "sparse_layouts",
     "spectral",
     "triangular",
 ]

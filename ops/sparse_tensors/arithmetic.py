@@ -87,7 +87,7 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
 # --------------------------------------------------------------------------- reductions
 
 
-@form("aten::sum")
+@form("aten::sum", "aten::_sparse_sum")
 def total(
     tensor: Tensor,
     dim: int | Sequence[int] | None = None,
@@ -169,3 +169,15 @@ def softmax(tensor: Tensor, dim: int, dtype: DType | None, logarithm: bool) -> T
     sums = _select(empty.index_add(0, groups, moved.exp()), 0, groups)
     made = moved - sums.log() if logarithm else moved.exp() / sums
     return of_parts(own.with_values(made))
+
+
+@form("aten::_sparse_softmax")
+def kept_softmax(tensor: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
+    """`softmax` as an operator."""
+    return softmax(tensor, dim, dtype, logarithm=False)
+
+
+@form("aten::_sparse_log_softmax")
+def kept_log_softmax(tensor: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
+    """The logarithm of it."""
+    return softmax(tensor, dim, dtype, logarithm=True)

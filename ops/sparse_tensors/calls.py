@@ -8,7 +8,7 @@ from typing import Any
 from ..eager.dispatch import eager_function
 from ..eager.elsewhere import Choose
 from ..tensors.tensor import Tensor
-from . import arithmetic, products, resizing, structure  # noqa: F401  (they declare forms)
+from . import arithmetic, creation, products, resizing, structure  # noqa: F401  (with forms)
 from .forms import FORMS
 from .tensors import is_sparse, of_parts, parts_of
 

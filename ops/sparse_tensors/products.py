@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from .parts import Compressed, Coo, flat_places
 from .structure import compress, select, t, to_csr, to_sparse
 from .tensors import is_sparse, of_parts, parts_of
 
-__all__ = ["addmm", "matmul", "product", "sparse_product"]
+__all__ = ["addmm", "matmul", "product", "reduced_product", "sparse_product"]
 
 _add_at: Callable[..., Tensor] = eager_function("aten::index_add")
 _product: Callable[..., Tensor] = eager_function("aten::matmul")
@@ -70,6 +71,50 @@ def mm(a: Tensor, b: Tensor) -> Tensor:
     if not is_sparse(a):
         return _by_dense(t(b), a.t()).t()
     return _by_sparse(a, b) if is_sparse(b) else _by_dense(a, b)
+
+
+_REDUCTIONS: Final = ("sum", "prod", "mean", "amax", "amin")
+
+
+@form("aten::_sparse_mm")
+def reduced_product(a: Tensor, b: Tensor, reduce: str | None = None) -> Tensor:
+    """The product of two matrices; what is added up there may be reduced in another way.
+
+    Args:
+        a: (n, m), by rows where a reduction is named.
+        b: (m, k), dense where one is named.
+        reduce: `sum`, `mean`, `amax` or `amin` of what an element of the result is made of, which
+            is zero where that is nothing.
+
+    Raises:
+        RuntimeError: no matrices, sizes that do not meet, or another reduction.
+        NotImplementedError: the matrix is not by rows.
+    """
+    if reduce is None:
+        return mm(a, b)
+    if reduce not in _REDUCTIONS:
+        raise RuntimeError(
+            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+        )
+    own = parts_of(a) if is_sparse(a) else None
+    if not isinstance(own, Compressed) or own.by_columns or is_sparse(b):
+        backend = "SparseCPU" if isinstance(own, Coo) or is_sparse(b) else "CPU"
+        raise NotImplementedError(
+            f"Could not run 'aten::_sparse_mm_reduce_impl' with arguments from the '{backend}' "
+            "backend."
+        )
+    if reduce == "prod":
+        raise RuntimeError("sparse_mm_reduce: reduce type of prod has not been enabled.")
+    _check(a, b)
+    if reduce in ("sum", "mean"):
+        made = _by_dense(a, b)
+        counts = Tensor._of(np.maximum(np.diff(own.starts.numpy()), 1))
+        return made if reduce == "sum" else made / counts.to(made.dtype).unsqueeze(1)
+    rows, columns = own.to_coo().indices.unbind(0)
+    weighted = own.values.unsqueeze(1) * _select(b, 0, columns)
+    empty = weighted.detach().new_zeros([own.sizes[0], b.shape[1]])
+    places = rows.unsqueeze(1).expand_as(weighted)
+    return empty.scatter_reduce(0, places, weighted, reduce, include_self=False)
 
 
 @form("aten::mv")

@@ -64,7 +64,7 @@ def _check_kept(own: Coo, sizes: tuple[int, ...], sparse_dim: int) -> None:
             raise _refuse(kind, "shrinking the size of", list(own.sizes[part]), list(sizes[part]))
 
 
-@form("sparse::sparse_resize_")
+@form("aten::sparse_resize_")
 def resize(tensor: Tensor, size: Sequence[int], sparse_dim: int, dense_dim: int) -> Tensor:
     """Give a sparse tensor other sizes, in place; its places stay, its values are resized.
 
@@ -85,7 +85,7 @@ def resize(tensor: Tensor, size: Sequence[int], sparse_dim: int, dense_dim: int)
     return tensor
 
 
-@form("sparse::sparse_resize_and_clear_")
+@form("aten::sparse_resize_and_clear_")
 def resize_and_clear(
     tensor: Tensor, size: Sequence[int], sparse_dim: int, dense_dim: int
 ) -> Tensor:
@@ -103,7 +103,7 @@ def resize_and_clear(
     return tensor
 
 
-@form("sparse::resize_as_sparse_")
+@form("aten::resize_as_sparse_")
 def resize_as(tensor: Tensor, the_template: Tensor) -> Tensor:
     """Give a sparse tensor the sizes of another one, in place."""
     own = _own(the_template, "resize_as_sparse_")
@@ -116,13 +116,13 @@ def _product(tensor: Tensor, a: Tensor, b: Tensor) -> Tensor:
     return sparse_product(a, b)
 
 
-@form("sparse::smm")
+@form("aten::smm")
 def smm(tensor: Tensor, mat: Tensor) -> Tensor:
     """The product of a sparse matrix and another one, which keeps what is not zero."""
     return _product(tensor, tensor, mat)
 
 
-@form("sparse::sspaddmm")
+@form("aten::sspaddmm")
 def sspaddmm(
     tensor: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Scalar = 1, alpha: Scalar = 1
 ) -> Tensor:

@@ -22,7 +22,7 @@ _put: Callable[..., Tensor] = eager_function("aten::index_put")
 _select: Callable[..., Tensor] = eager_function("aten::index_select")
 
 
-@form("sparse::to_sparse_coo")
+@form("aten::to_sparse_coo")
 def to_coo(tensor: Tensor, sparse_dim: int | None = None) -> Tensor:
     """The tensor by coordinates; of a dense one the elements (or slices) that are not zero."""
     if is_sparse(tensor):
@@ -66,19 +66,19 @@ def compress(given: Coo, by_columns: bool = False) -> Tensor:
     return of_parts(made)
 
 
-@form("sparse::to_sparse_csr")
+@form("aten::to_sparse_csr")
 def to_csr(tensor: Tensor, dense_dim: int | None = None) -> Tensor:
     """The matrix by its rows."""
     return compress(parts_of(to_coo(tensor)).to_coo())
 
 
-@form("sparse::to_sparse_csc")
+@form("aten::to_sparse_csc")
 def to_csc(tensor: Tensor, dense_dim: int | None = None) -> Tensor:
     """The matrix by its columns."""
     return compress(parts_of(to_coo(tensor)).to_coo(), by_columns=True)
 
 
-@form("sparse::to_sparse_bsr")
+@form("aten::to_sparse_bsr")
 def to_bsr(tensor: Tensor, blocksize: object, dense_dim: int | None = None) -> NoReturn:
     """The matrix by rows of blocks, which is not kept so here.
 
@@ -88,7 +88,7 @@ def to_bsr(tensor: Tensor, blocksize: object, dense_dim: int | None = None) -> N
     raise NotImplementedError(_NO_BLOCKS.format("to_sparse_bsr", "sparse_bsr"))
 
 
-@form("sparse::to_sparse_bsc")
+@form("aten::to_sparse_bsc")
 def to_bsc(tensor: Tensor, blocksize: object, dense_dim: int | None = None) -> NoReturn:
     """The matrix by columns of blocks, which is not kept so here.
 
@@ -101,7 +101,7 @@ def to_bsc(tensor: Tensor, blocksize: object, dense_dim: int | None = None) -> N
 _NO_BLOCKS: Final = "{}: the layout torch.{} is not supported here"
 
 
-@form("sparse::to_sparse")
+@form("aten::to_sparse")
 def to_sparse(
     tensor: Tensor,
     sparse_dim: int | None = None,
@@ -123,7 +123,7 @@ def to_sparse(
     raise NotImplementedError(f"to_sparse: the layout {layout} is not supported here")
 
 
-@form("sparse::to_dense", "aten::to_dense")
+@form("aten::to_dense")
 def to_dense(
     tensor: Tensor, dtype: DType | None = None, *, masked_grad: bool | None = None
 ) -> Tensor:
@@ -188,6 +188,35 @@ def is_contiguous(tensor: Tensor, memory_format: object = None) -> bool:
 def is_same_size(tensor: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same sizes."""
     return tuple(tensor.shape) == tuple(other.shape)
+
+
+def _asked(name: str) -> Callable[..., Any]:
+    """What the tensor's own method says."""
+    return lambda tensor: getattr(tensor, name)()
+
+
+for _name in (
+    *("indices", "values", "crow_indices", "col_indices", "ccol_indices", "row_indices"),
+    *("_indices", "_values", "_nnz", "_dimI", "_dimV", "coalesce", "is_coalesced"),
+    *("sparse_dim", "dense_dim"),
+):
+    form(f"aten::{_name}")(_asked(_name))
+
+
+@form("aten::_coalesced_")
+def say_coalesced(tensor: Tensor, coalesced: bool) -> Tensor:
+    """Say that places are sorted and named once, or that they may not be; nobody checks it.
+
+    Raises:
+        NotImplementedError: the tensor is not by coordinates.
+    """
+    own = parts_of(tensor)
+    if not isinstance(own, Coo):
+        raise NotImplementedError(
+            "Could not run 'aten::_coalesced_' with arguments from the 'SparseCsrCPU' backend."
+        )
+    tensor.__dict__["parts"] = own._replace(coalesced=coalesced)
+    return tensor
 
 
 # --------------------------------------------------------------------------- copies
@@ -371,7 +400,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return cat([unsqueeze(each, place) for each in tensors], place)
 
 
-@form("sparse::sparse_mask", "aten::sparse_mask")
+@form("aten::sparse_mask")
 def mask(dense: Tensor, pattern: Tensor) -> Tensor:
     """The elements of a dense tensor at the places of a sparse one.
 

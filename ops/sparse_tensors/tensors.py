@@ -131,6 +131,12 @@ class _Sparse:
     def _dimI(self) -> int:
         return int(parts_of(self).depth)
 
+    def _dimV(self) -> int:
+        return self.dense_dim()
+
+    def _coalesced_(self, coalesced: bool) -> Tensor:
+        return eager_function("aten::_coalesced_")(self, coalesced)  # type: ignore[no-any-return]
+
     def sparse_dim(self) -> int:
         """How many dimensions are sparse."""
         return int(parts_of(self).depth)

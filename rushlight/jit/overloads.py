@@ -143,7 +143,7 @@ def tree_of_overload(
                 parameter,
                 annotation=found.annotation,
                 default=default,
-                shared_default=found.default is None,
+                shared_default=True,
             )
         )
     return replace(written, parameters=tuple(parameters), returns=declared.returns)

@@ -15,11 +15,12 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import DType, Layout, Scalar
 from ..ops.sparse_tensors.arithmetic import softmax as _softmax
 from ..ops.sparse_tensors.arithmetic import total as _total
+from ..ops.sparse_tensors.creation import sparse_coo_tensor as _sparse_coo_tensor
 from ..ops.sparse_tensors.products import addmm as _addmm
 from ..ops.sparse_tensors.products import product as _product
+from ..ops.sparse_tensors.products import reduced_product as _reduced_product
 from ..ops.sparse_tensors.structure import mask as _mask
 from ..ops.tensors.tensor import Tensor
-from .creation import sparse_coo_tensor as _sparse_coo_tensor
 from .legacy_tensors import SPARSE_CLASSES
 
 __all__ = [
@@ -39,13 +40,20 @@ __all__ = [
 F = TypeVar("F")
 
 
-def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
+def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
     """The product of two matrices, of which one or both are sparse; sparse where both are.
 
+    Args:
+        mat1: (n, m).
+        mat2: (m, k).
+        reduce: `sum`, `mean`, `amax` or `amin` of what is added up in a product of a matrix by rows
+            and a dense one.
+
     Raises:
-        RuntimeError: no matrices, or sizes that do not meet.
+        RuntimeError: no matrices, sizes that do not meet, or another reduction.
+        NotImplementedError: a reduction of other matrices.
     """
-    return _product(mat1, mat2)
+    return _product(mat1, mat2) if reduce is None else _reduced_product(mat1, mat2, reduce)
 
 
 def addmm(
@@ -115,6 +123,13 @@ def spsolve(input: Tensor, other: Tensor, *, left: bool = True) -> NoReturn:
         NotImplementedError: always.
     """
     raise NotImplementedError("torch.sparse.spsolve: use torch.linalg.solve(A.to_dense(), b)")
+
+
+for _function, _operator in (
+    *((mm, "aten::_sparse_mm"), (addmm, "aten::_sparse_addmm")),
+    *((softmax, "aten::_sparse_softmax"), (log_softmax, "aten::_sparse_log_softmax")),
+):
+    vars(_function)["operator_name"] = _operator  # what script calls
 
 
 class check_sparse_tensor_invariants:

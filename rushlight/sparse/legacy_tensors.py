@@ -6,9 +6,9 @@ from typing import Any
 
 from ..legacy_tensors import TENSOR_CLASSES
 from ..ops.memory.dtype import Device, DType
+from ..ops.sparse_tensors.creation import sparse_coo_tensor
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
-from .creation import sparse_coo_tensor
 
 __all__ = ["SPARSE_CLASSES"]
 

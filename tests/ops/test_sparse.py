@@ -194,3 +194,57 @@ def test_diagonals() -> None:
         torch.arange(9).reshape(3, 3), torch.tensor([0, -1, 2]), (3, 3)
     ).to_dense()
     assert made.tolist() == [[0, 0, 8], [3, 1, 0], [0, 4, 2]]
+
+
+def test_scripts_know_the_operators_of_sparse_tensors() -> None:
+    @torch.jit.script
+    def total(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        if x.is_sparse:
+            x = x.coalesce()
+            return torch.sparse.mm(x, w) * x.values().sum() * x.sparse_dim()
+        if x.layout == torch.sparse_csr:
+            w = w[x.col_indices()] * x.crow_indices()[-1]
+        return x.to_dense() @ w
+
+    assert total(torch.eye(2), torch.ones(2, 1)).tolist() == [[1.0], [1.0]]
+    kinds = {node.kind() for node in total.graph.nodes()}
+    assert "prim::If" in kinds
+    for name in ("_sparse_mm", "coalesce", "values", "col_indices", "crow_indices", "to_dense"):
+        assert f"aten::{name}(" in str(total.graph)
+
+
+@pytest.mark.parametrize("name", ["_indices", "_values", "_nnz", "_dimI", "_dimV"])
+def test_tensors_that_keep_all_elements_have_no_places(name: str) -> None:
+    with pytest.raises(NotImplementedError, match=rf"Could not run 'aten::{name}' with arguments"):
+        getattr(torch.ones(2), name)()
+
+
+def test_products_by_rows_are_reduced_as_told() -> None:
+    by_rows = torch.tensor([[1.0, 2.0], [0.0, 0.0], [0.0, 3.0]]).to_sparse_csr()
+    w = torch.tensor([[1.0, -1.0], [2.0, 5.0]])
+    found = {name: torch.sparse.mm(by_rows, w, name).tolist() for name in ("sum", "mean", "amax")}
+    assert found == {
+        "sum": [[5.0, 9.0], [0.0, 0.0], [6.0, 15.0]],
+        "mean": [[2.5, 4.5], [0.0, 0.0], [6.0, 15.0]],
+        "amax": [[4.0, 10.0], [0.0, 0.0], [6.0, 15.0]],
+    }
+    with pytest.raises(RuntimeError, match="reduce type of prod has not been enabled"):
+        torch.sparse.mm(by_rows, w, "prod")
+    with pytest.raises(NotImplementedError, match="Could not run 'aten::_sparse_mm_reduce_impl'"):
+        torch.sparse.mm(by_rows.to_dense(), w, "sum")
+
+
+def test_row_numbers_and_where_rows_begin() -> None:
+    starts = torch._convert_indices_from_coo_to_csr(torch.tensor([0, 0, 1, 3]), 5)
+    assert starts.tolist() == [0, 2, 3, 3, 4, 4]
+    places = torch._convert_indices_from_csr_to_coo(starts[:-1], torch.tensor([0, 1, 1, 0]))
+    assert places.tolist() == [[0, 0, 1, 3], [0, 1, 1, 0]]
+    turned = torch._convert_indices_from_csr_to_coo(
+        starts[:-1], torch.tensor([0, 1, 1, 0]), transpose=True, out_int32=True
+    )
+    assert (turned.tolist(), turned.dtype) == ([[0, 1, 1, 0], [0, 0, 1, 3]], torch.int32)
+    with pytest.raises(RuntimeError, match="supposed to be a vector, but got 2 dimensional"):
+        torch._convert_indices_from_coo_to_csr(torch.tensor([[0]]), 5)
+    floats = torch.ones(2)
+    with pytest.raises(NotImplementedError, match="not implemented for 'Float'"):
+        torch._convert_indices_from_coo_to_csr(floats, 5)

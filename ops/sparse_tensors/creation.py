@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar
 
-from ..ops.memory.dtype import LAYOUTS, Device, DType, Layout, check_device, get_default_dtype
-from ..ops.sparse_tensors.parts import flat_places
-from ..ops.sparse_tensors.tensors import compressed, coo, parts_of
-from ..ops.tensors.construct import tensor
-from ..ops.tensors.tensor import Tensor
+from ..memory.dtype import LAYOUTS, Device, DType, Layout, check_device, get_default_dtype
+from ..tensors.construct import tensor
+from ..tensors.tensor import Tensor
+from .forms import form
+from .parts import flat_places
+from .tensors import compressed, coo, parts_of
 
 __all__ = [
     "sparse_bsc_tensor",
@@ -21,6 +22,20 @@ __all__ = [
 ]
 
 Numbers = Tensor | Sequence[object]
+F = TypeVar("F", bound=Callable[..., Tensor])
+
+
+def known_as(operator_name: str) -> Callable[[F], F]:
+    """Have script take a function for an operator, and calls of that do the same."""
+
+    def mark(function: F) -> F:
+        function.operator_name = operator_name  # type: ignore[attr-defined]
+        form(operator_name)(
+            lambda *args, layout=None, **options: function(*args, **options)  # of one layout
+        )
+        return function
+
+    return mark
 
 
 def _as_tensor(given: object, dtype: DType | None) -> Tensor:
@@ -35,6 +50,7 @@ def _placed(device: Device | str | None) -> None:
         check_device(Device(device))
 
 
+@known_as("aten::sparse_coo_tensor")
 def sparse_coo_tensor(
     indices: Any = (),
     values: Numbers | complex | None = None,
@@ -88,6 +104,7 @@ def _compressed(
     return made.requires_grad_() if options.get("requires_grad") else made
 
 
+@known_as("aten::sparse_csr_tensor")
 def sparse_csr_tensor(
     crow_indices: Numbers,
     col_indices: Numbers,
@@ -109,6 +126,7 @@ def sparse_csr_tensor(
     return _compressed(crow_indices, col_indices, values, size, False, **given)
 
 
+@known_as("aten::sparse_csc_tensor")
 def sparse_csc_tensor(
     ccol_indices: Numbers,
     row_indices: Numbers,
