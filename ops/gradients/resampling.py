@@ -122,8 +122,10 @@ def _read(input: Tensor, places: Tensors) -> Tensor:
         flat = flat * size + more
     batch, channels = input.shape[:2]
     shape = list(flat.shape[1:])
-    index = flat.reshape([batch, 1, -1]).expand([batch, channels, math.prod(shape)])
-    found = input.reshape([batch, channels, -1]).gather(2, index).reshape([batch, channels, *shape])
+    count = math.prod(shape)
+    index = flat.reshape([batch, 1, count]).expand([batch, channels, count])
+    rows = input.reshape([batch, channels, math.prod(sizes)])
+    found = rows.gather(2, index).reshape([batch, channels, *shape])
     return found * inside.unsqueeze(1)
 
 

@@ -101,3 +101,16 @@ def test_data_of_data_is_no_chain() -> None:
     for _ in range(100_000):
         y = y[:].data
     del y  # which a chain would do by recursion
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+@pytest.mark.parametrize("sizes", [(0, 2, 4), (2, 0, 4), (2, 3, 0)])
+def test_a_grid_without_elements_has_gradients(mode: str, sizes: tuple[int, int, int]) -> None:
+    batch, channels, height = sizes
+    x = torch.ones(batch, channels, 3, 3, requires_grad=True)
+    grid = torch.zeros(batch, height, 4, 2, requires_grad=True)
+    made = functional.grid_sample(x, grid, mode=mode, align_corners=False)
+    made.backward(torch.ones_like(made))
+    assert x.grad is not None
+    assert grid.grad is not None
+    assert x.grad.count_nonzero() == grid.grad.count_nonzero() == 0

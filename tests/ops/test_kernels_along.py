@@ -187,3 +187,21 @@ def test_cpus_with_shorter_vectors_scan_alike(target: Target) -> None:
     want, where = running_extreme(x, 1, "max")
     assert values.tobytes() == want.tobytes()
     assert np.array_equal(places, where)
+
+
+@pytest.mark.parametrize("name", [*FOLD, "total"])
+def test_folds_write_nothing_where_another_dimension_is_empty(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folds = kernels.family("folds")
+    monkeypatch.setattr(folds, "run", None)  # would write a number for each of the first dimension
+    made = folds.fold(np.empty((8, 3, 0, 5), np.float32), 1, 2, name)
+    assert made.shape == (8, 0, 5)
+
+
+@pytest.mark.parametrize("shape", [(8, 0), (0, 8), (8, 3, 0, 5), (0,)])
+def test_the_way_through_an_empty_array_visits_nothing(shape: Any) -> None:
+    arrays = kernels.family("arrays")
+    x = np.empty(shape)
+    assert arrays.way_of(shape, x.strides, ((8, x.strides),)).size == 0
+    assert arrays.cast(x, np.dtype(np.float32)).shape == shape

@@ -87,7 +87,7 @@ def way_of(
             continue
         places += "c" if steps_of[0] == each[0] else "s" if steps_of[0] else "r"
         geometry += steps_of
-    count, rank = int(np.prod(sizes)), len(sizes)
+    count, rank = 0 if 0 in shape else int(np.prod(sizes)), len(sizes)
     words = np.array(geometry, np.int64)
     words.setflags(write=False)
     if goes_by_rows(places, rank):

@@ -47,6 +47,8 @@ def fold(x: Any, first: int, last: int, operation: str, number: float = 0.0) -> 
     if element is None or 1 < inner < LANES or not count:
         return None
     out = np.empty(shape[:first] + shape[last:], _DTYPES[_result(operation, element)])
+    if not out.size:  # another dimension is empty: there is nothing to write to
+        return out
     if inner > 1:
         _fold_columns(operation, element, x, out, (outer, count, inner), number)
     else:
