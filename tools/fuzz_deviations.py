@@ -28,7 +28,7 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "torch freezes what a task is given without its methods and attributes",
     ),
     (
-        r"\] [-+*]?= |index_put_",
+        r"\] [-+*]?= |index_put_|scatter_\(|index_add_\(",
         r"torch.*index (-?\d+) is out of bounds .*rushlight.*index \1 is out of bounds ",
         "torch has written the elements before an index that is none; here nothing is written",
     ),
@@ -61,6 +61,16 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         r"",
         r"torch.*UnicodeDecodeError",
         "torch cannot tell an error whose text ends within a character",
+    ),
+    (
+        r"\bsorted\(|\.sort\(\)",
+        r"torch.*are not sortable.*rushlight.*are not sortable",
+        "torch names the declared types of what is in a tuple, here are those of the values",
+    ),
+    (
+        r"\b(\w+)\.(masked_scatter_|addmm_|index_copy_|put_)\([^\n]*\b\1\b",
+        r'torch.*"tensor".*rushlight.*"tensor"',
+        "torch reads what it has just written where an operand is what is written into",
     ),
     (
         r"as_strided\(|for (\w+) in (\w+):\n(?:.*\n)*?.*\b\2 [-+*/|&]?= \1\b",

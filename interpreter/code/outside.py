@@ -6,6 +6,7 @@ import os
 from types import FrameType
 
 from ...frontend.paths import is_library_file
+from ...ops.memory.errors import OperatorError
 
 __all__ = ["comes_from_outside"]
 
@@ -24,8 +25,8 @@ def comes_from_outside(cause: Exception) -> bool:
         if not called and _is_users(frame):
             return True
         traceback = traceback.tb_next
-    home = type(cause).__module__.partition(".")[0]
-    return not called and home not in _HOMES
+    home = type(cause).__module__.partition(".")[0]  # for some that of torch's class of the name
+    return not (called or home in _HOMES or isinstance(cause, OperatorError))
 
 
 def _is_users(frame: FrameType) -> bool:

@@ -205,7 +205,7 @@ def batch_norm(
         return None, of_weight, of_bias
     of_input = g
     if training or running_mean is None or running_var is None:
-        count = input.numel() // max(1, input.shape[1])
+        count = input.numel() // max([1, *input.shape[1:2]])
         apart, along = (_channels(each / count, input) for each in (of_bias, of_weight))
         of_input = g - apart - normal * along
     factor = scale if weight is None else scale * weight

@@ -13,7 +13,7 @@ from ..kernels import family, is_ready
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.loss_reduction import widened
-from ..shapes.windows import follow_format, wide_dtype
+from ..shapes.windows import ends_in_channels, wide_dtype
 from ..table.pointwise import as_array
 from ..table.refusals import not_implemented
 from ..table.table import operator
@@ -141,9 +141,10 @@ def _apply(
     if bias is None:
         np.negative(term, term)
     shape = (1, -1, *(1,) * (input.ndim - 2))
-    result = np.multiply(input, factor.astype(wide).reshape(shape), dtype=wide)
+    result = input.astype(wide, order="K" if ends_in_channels(input) else "C")
+    result *= factor.astype(wide).reshape(shape)
     result += term.astype(wide).reshape(shape)
-    return follow_format(result.astype(input.dtype, copy=False), input)
+    return result.astype(input.dtype, copy=False)
 
 
 def _apply_to_halves(
@@ -156,10 +157,10 @@ def _apply_to_halves(
     moved = mean.astype(np.float32) * factor
     term = -moved if bias is None else bias.astype(np.float32) - moved
     shape = (1, -1, *(1,) * (input.ndim - 2))
-    result = input.astype(np.float64)
+    result = input.astype(np.float64, order="K" if ends_in_channels(input) else "C")
     result *= factor.reshape(shape)
     result += term.reshape(shape)
-    return follow_format(result.astype(np.float32).astype(input.dtype), input)
+    return result.astype(np.float32).astype(input.dtype)
 
 
 def _batch_norm(
@@ -477,4 +478,4 @@ def instance_norm(
     for running, now in ((running_mean, mean), (running_var, variance)):
         if running is not None and now is not None and batch:
             running[...] = now.reshape(batch, -1).mean(0)
-    return follow_format(made.reshape(input.shape), input)
+    return made.reshape(input.shape)

@@ -18,7 +18,8 @@ from ..kernels import Prepared, blas, family, is_ready
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.remembered import remembered
-from ..shapes.windows import Ints, wide_dtype
+from ..shapes.windows import Ints, channels_last, ends_in_channels, wide_dtype
+from ..table.layouts import contiguous
 from ..table.pointwise import operand
 from ..table.refusals import not_implemented
 from ..table.table import operator
@@ -246,7 +247,8 @@ def _root_mean_square(
     result = wide * scale
     if weight is not None:
         result = result * weight
-    return result.astype(input.dtype, copy=False), scale
+    result = result.astype(input.dtype, copy=False)
+    return result if ends_in_channels(input) else contiguous(result), scale
 
 
 @operator(
@@ -354,6 +356,8 @@ def native_group_norm(
         left, mean, scale = kernels.layer_norm(rows, _NONE, _NONE, eps)
     result = _by_channel(left.reshape(batch, channels, space), weight, bias)
     result = result.reshape(input.shape).astype(input.dtype, copy=False)
+    if not input.flags.c_contiguous:
+        result = channels_last(result)
     if not rows.size:
         mean, scale = np.zeros((batch, group), saved), np.full((batch, group), np.nan, saved)
     return (

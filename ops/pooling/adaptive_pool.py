@@ -12,6 +12,7 @@ from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..reductions.reduce import mean_over
 from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..table.layouts import contiguous
 from ..table.refusals import not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
@@ -127,7 +128,7 @@ def _declare_average(dims: int) -> None:
 
     def pool(self: Array, output_size: Ints) -> Array:
         _check_average(self, output_size, dims, name)
-        return follow_format(_averages(self, output_size, name), self)
+        return follow_format(contiguous(_averages(self, output_size, name)), self)
 
     size = f"(Tensor self, SymInt[{dims}] output_size) -> Tensor"
     operator(

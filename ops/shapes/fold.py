@@ -12,7 +12,7 @@ from ..memory.errors import OperatorError
 from ..table.refusals import Refusal
 from ..table.table import operator
 from ..table.without_data import rows_of
-from .windows import Ints, padded, positions, shifted, windows
+from .windows import Ints, follow_format, padded, positions, shifted, windows
 
 __all__: list[str] = []
 
@@ -190,7 +190,7 @@ def pixel_shuffle(self: Array, upscale_factor: int) -> Array:
     made = channels // (r * r)
     split = self.reshape(-1 if self.size else prod(outer), made, r, r, height, width)
     result = np.ascontiguousarray(split.transpose(0, 1, 4, 2, 5, 3))
-    return _fresh(result.reshape(*outer, made, height * r, width * r), self)
+    return _laid_out(result.reshape(*outer, made, height * r, width * r), self)
 
 
 @operator(
@@ -216,11 +216,12 @@ def pixel_unshuffle(self: Array, downscale_factor: int) -> Array:
             )
     split = self.reshape(prod(outer), channels, height // r, r, width // r, r)
     result = np.ascontiguousarray(split.transpose(0, 1, 3, 5, 2, 4))
-    return _fresh(result.reshape(*outer, channels * r * r, height // r, width // r), self)
+    return _laid_out(result.reshape(*outer, channels * r * r, height // r, width // r), self)
 
 
-def _fresh(result: Array, self: Array) -> Array:
-    return result.copy() if np.may_share_memory(result, self) else result
+def _laid_out(result: Array, self: Array) -> Array:
+    """In memory of its own, with channels last as `self`."""
+    return follow_format(result.copy() if np.may_share_memory(result, self) else result, self)
 
 
 _SHUFFLES: Final = "(Tensor self, SymInt groups) -> Tensor"
@@ -249,4 +250,4 @@ def channel_shuffle(self: Array, groups: int) -> Array:
             roles={"self": f"has {channels} channels"},
         )
     split = self.reshape(batch, groups, channels // groups, prod(space))
-    return _fresh(np.ascontiguousarray(split.swapaxes(1, 2)).reshape(self.shape), self)
+    return _laid_out(np.ascontiguousarray(split.swapaxes(1, 2)).reshape(self.shape), self)

@@ -23,6 +23,7 @@ from ..table.refusals import not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .shape import expand
+from .windows import channels_last, ends_in_channels
 
 __all__ = ["JOINED", "cat", "stack"]
 
@@ -79,7 +80,7 @@ def cat(tensors: Sequence[Array], dim: int) -> Array:
     dtype, rank = first.dtype, first.ndim
     if rank > 1 and 0 <= dim < rank and all(t.dtype is dtype and t.ndim == rank for t in tensors):
         try:
-            return _joined(_concatenate(tensors, dim))
+            return _joined(_concatenate(tensors, dim), tensors)
         except ValueError:
             raise _cat_error(tensors, first, dim) from None
     tensors = _common(tensors)
@@ -94,16 +95,16 @@ def cat(tensors: Sequence[Array], dim: int) -> Array:
         )
     axis = wrap_dim(dim, real[0].ndim)
     try:
-        return _joined(np.concatenate(real, axis))
+        return _joined(np.concatenate(real, axis), tensors)
     except ValueError:
         raise _cat_error(tensors, real[0], axis) from None
 
 
-def _joined(result: Array) -> Array:
-    """What was joined: contiguous, but for images, which NumPy leaves with their channels last."""
-    if result.flags.c_contiguous or result.ndim in (4, 5):
+def _joined(result: Array, tensors: Sequence[Array]) -> Array:
+    """What was joined: contiguous, but with its channels last where all tensors have them there."""
+    if result.flags.c_contiguous:
         return result
-    return contiguous(result)
+    return channels_last(result) if all(map(ends_in_channels, tensors)) else contiguous(result)
 
 
 def _cat_error(tensors: Sequence[Array], first: Array, axis: int) -> OperatorError:
@@ -157,6 +158,9 @@ def stack(tensors: Sequence[Array], dim: int) -> Array:
                 headline=f"tensor {position} of `tensors` has shape {list(tensor.shape)}, "
                 f"the first has {list(shape)}",
             )
+    if len(shape) in (4, 5) and 0 <= dim < len(shape) and ends_in_channels(tensors[0]):
+        joined = cat(tensors, dim)
+        return joined.reshape(*shape[:dim], len(tensors), *shape[dim:])
     if dim == 0 and shape:
         return contiguous(_concatenate(tensors)).reshape(len(tensors), *shape)
     if -1 <= dim < 2 and len(shape) == 1:
@@ -378,7 +382,10 @@ def roll(self: Array, shifts: Sequence[int], dims: Sequence[int]) -> Array:
     if not self.ndim:
         raise IndexOutOfRange(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     rolled = np.roll(self, tuple(shifts), tuple(wrap_dim(d, self.ndim) for d in dims))
-    return contiguous(rolled) if self.size else lies_like(rolled, self)
+    if not self.size:
+        return lies_like(rolled, self)
+    moved = all(s % self.shape[d] for s, d in zip(shifts, dims, strict=True))
+    return channels_last(rolled) if moved and ends_in_channels(self) else contiguous(rolled)
 
 
 def triangle(self: Array, diagonal: int, lower: bool) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError, UnsupportedOperator
+from ..table.layouts import contiguous
 from ..table.pointwise import checked_operand
 from ..table.record import Policy
 from ..table.refusals import Refusal
@@ -231,7 +232,7 @@ def _pad_circular(self: Array, pad: Ints) -> Array:
         slice(max(-b, 0), s - max(-a, 0)) for s, (b, a) in zip(self.shape[2:], pairs, strict=True)
     )
     inner: Any = (..., *crops)
-    return _taken(self[inner], [max(p, 0) for p in pad], _circular)
+    return contiguous(_taken(self[inner], [max(p, 0) for p in pad], _circular))
 
 
 # --------------------------------------------------------------------------- by name

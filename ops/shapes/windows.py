@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from ..arithmetic.convert import is_channels_last
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
@@ -21,7 +22,9 @@ from ..table.promotion import kind
 __all__ = [
     "Ints",
     "Pads",
+    "channels_last",
     "check_room",
+    "ends_in_channels",
     "follow_format",
     "padded",
     "per_dimension",
@@ -113,10 +116,17 @@ def shifted(array: Array, position: Ints, output: Ints, stride: Ints, dilation: 
 
 def follow_format(result: Array, like: Array) -> Array:
     """The result in channels-last memory if that is how `like` lies, else as it is."""
-    if like.ndim not in (4, 5) or like.flags.c_contiguous or like.ndim != result.ndim:
-        return result
-    to_last = (0, *range(2, like.ndim), 1)
-    if not like.transpose(to_last).flags.c_contiguous:
-        return result
-    back = (0, like.ndim - 1, *range(1, like.ndim - 1))
-    return contiguous(result.transpose(to_last)).transpose(back)
+    return channels_last(result) if like.ndim == result.ndim and ends_in_channels(like) else result
+
+
+def ends_in_channels(array: Array) -> bool:
+    """Whether an array lies with channels last, as its strides tell, and not as usual."""
+    if array.flags.c_contiguous and (array.ndim < 2 or array.shape[1] > 1):
+        return False
+    return is_channels_last(array)
+
+
+def channels_last(array: Array) -> Array:
+    """The elements in channels-last memory."""
+    rank = array.ndim
+    return contiguous(array.transpose(0, *range(2, rank), 1)).transpose(0, -1, *range(1, rank - 1))

@@ -367,7 +367,9 @@ class FunctionPrinter:
         self.line(f"def {name}():")
         for inner, outer in zip(graph.inputs, node.inputs, strict=True):
             self._expressions.texts[inner] = self._of(outer)
+        outside, self._pending = self._pending, {}  # what is split inside is of its own
         self._print_body(graph.block)
+        self._pending = outside
         self._define(node, Text(self.spans, f"{call}({name})"))
 
     def _print_enter(self, node: Node) -> None:

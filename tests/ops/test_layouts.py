@@ -352,3 +352,54 @@ def test_what_is_known_of_whole_numbers_lies_like_them(name: str) -> None:
     function = getattr(torch, name)
     assert function(TURNED.long()).stride() == (1, 2)
     assert torch.angle(TURNED + 0j).stride() == (3, 1)
+
+
+F = torch.nn.functional
+IMAGES = torch.arange(2.0 * 8 * 4 * 6).view(2, 8, 4, 6)
+LAST = IMAGES.to(memory_format=torch.channels_last)
+
+
+@pytest.mark.parametrize("images", [LAST, LAST[:, :4], LAST[:, ::2]])
+def test_images_keep_their_channels_last(images: torch.Tensor) -> None:
+    channels = images.shape[1]
+    for function in (
+        lambda x: F.max_pool2d(x, 2),
+        lambda x: F.avg_pool2d(x, 2),
+        lambda x: F.adaptive_avg_pool2d(x, 2),
+        lambda x: F.interpolate(x, scale_factor=2.0),
+        lambda x: F.pad(x, [1, 1]),
+        lambda x: F.conv2d(x, torch.ones(3, channels, 2, 2)),
+        lambda x: F.group_norm(x, 2),
+        lambda x: F.channel_shuffle(x, 2),
+        lambda x: F.pixel_unshuffle(x, 2),
+        lambda x: torch.roll(x, 1, 1),
+        lambda x: torch.cat([x, x], 2),
+    ):
+        made = function(images)
+        assert made.is_contiguous(memory_format=torch.channels_last)
+        assert not made.is_contiguous()
+    assert F.instance_norm(images).is_contiguous()
+    assert F.pad(images, [1, 1, 1, 1], mode="circular").is_contiguous()
+
+
+def test_what_is_stacked_lies_as_what_is_joined() -> None:
+    assert torch.stack([LAST, LAST], 1).stride() == (384, 8, 1, 96, 16)
+    assert torch.stack([LAST, LAST], 4).is_contiguous()
+
+
+def test_other_layouts_end_with_norms_and_pools() -> None:
+    turned, ones = IMAGES.transpose(2, 3), torch.ones(8)
+    for function in (
+        lambda x: F.batch_norm(x, ones, ones),
+        lambda x: F.batch_norm(x.bfloat16(), ones.bfloat16(), ones.bfloat16(), training=True),
+        lambda x: F.rms_norm(x, [4]),
+        lambda x: torch.cat([x, x], 1),
+        lambda x: F.adaptive_avg_pool2d(x.transpose(0, 1), 2),
+    ):
+        assert function(turned).is_contiguous()
+
+
+def test_an_empty_vector_has_a_gradient_of_its_norm() -> None:
+    x = torch.ones(0, requires_grad=True)
+    F.batch_norm(x, torch.ones(0), torch.ones(0), training=True).sum().backward()
+    assert x.grad.shape == (0,)

@@ -124,6 +124,10 @@ def taken_of_floats(d: Dict[float, int]):
     return d.popitem(), len(d)
 
 
+def factor(x: torch.Tensor):
+    return torch.linalg.cholesky(x)
+
+
 def taken_all(n: int):
     d = {i: i for i in range(n)}
     order: List[int] = []
@@ -420,3 +424,10 @@ def test_a_nan_is_not_taken_out_of_a_dict() -> None:
     assert scripted({0.5: 1, float("nan"): 2}) == ((0.5, 1), 1)
     with pytest.raises(RuntimeError, match="Expected to erase 1 item, found 0"):
         scripted({float("nan"): 2, 0.5: 1})
+
+
+def test_errors_of_linear_algebra_have_a_place_in_scripts() -> None:
+    with pytest.raises(RuntimeError, match="TorchScript interpreter") as caught:
+        torch.jit.script(factor)(-torch.eye(2))
+    assert "return torch.linalg.cholesky(x)" in str(caught.value)
+    assert type(caught.value) is RuntimeError

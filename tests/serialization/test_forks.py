@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from typing import Any
 
 import pytest
@@ -116,3 +117,27 @@ def test_faults_are_told(statement: str, message: str) -> None:
     )
     with pytest.raises(RuntimeError, match=message):
         load(body)(torch.ones(1))
+
+
+def helper_of_tasks(x: int, y: int = 2, z: int = 0) -> int:
+    return x * y - z
+
+
+helper_of_tasks.__module__ = "m"  # the call is long, the name alone is not
+
+
+def waits_amid_a_call(found: tuple[int, list[int]], n: int) -> list[int]:
+    for _ in range(2):
+        found[1].append(torch.jit.fork(helper_of_tasks, n).wait())
+    return found[1]
+
+
+def test_what_stands_before_a_task_in_a_line_is_not_written_into_it() -> None:
+    scripted: Any = torch.jit.script(waits_amid_a_call)
+    sink = io.BytesIO()
+    torch.jit.save(scripted, sink)
+    with zipfile.ZipFile(sink) as archive:
+        code = archive.read("archive/code/__torch__.py").decode()
+    assert "found" not in code[code.index("def __forked") : code.index("fork(")]
+    sink.seek(0)
+    assert torch.jit.load(sink)((1, [5]), 3) == [5, 6, 6]
