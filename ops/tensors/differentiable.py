@@ -36,6 +36,8 @@ class Differentiable:
     _unwatched = False
     """Whether this is a view that was made while no gradients were wanted."""
     _accumulator: Any = None
+    _leaf_node: Any = None
+    _retains_grad = False
 
     @property
     def requires_grad(self) -> bool:
@@ -103,7 +105,7 @@ class Differentiable:
     @property
     def retains_grad(self) -> bool:
         """Whether `retain_grad` was called."""
-        return "_retains_grad" in self.__dict__
+        return self._retains_grad
 
     @property
     def output_nr(self) -> int:

@@ -6,7 +6,7 @@ Operators, as methods and as `+ - * @ ==`, come from the operator table: see met
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from . import overriding
 from .differentiable import Differentiable
 from .display import format_array
 from .indexing import get_item, set_item
+from .members import NOT_COPIED, Members
 from .overriding import PLAIN, asks
 from .python_data import array_of_arguments, spelled_type
 from .sizes import Size
@@ -48,7 +49,7 @@ from .tracing import (
 )
 from .untyped_storage import Storage
 
-__all__ = ["Parameter", "Tensor"]
+__all__ = ["Parameter", "Tensor", "all_members"]
 
 Shown = TypeVar("Shown", bound="Tensor")
 
@@ -492,12 +493,12 @@ class Tensor(Differentiable):
 
     def __copy__(self) -> Self:
         copied = type(self)._of(self._array.view())
-        copied.__dict__.update(self.__dict__)
+        all_members(copied).update(all_members(self))
         return copied
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         if not self.is_leaf:
-            raise RuntimeError(_DEEP_COPY)
+            raise RuntimeError(NOT_COPIED)
         copied = type(self)._of(copied_with_storage(self._array, memo), self._requires_grad)
         memo[id(self)] = copied
         if self._gradient is not None:
@@ -506,6 +507,10 @@ class Tensor(Differentiable):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuilt, (type(self), self._array, self.requires_grad)
+
+
+all_members: Final[Callable[[Tensor], dict[str, Any]]] = vars(Tensor)["__dict__"].__get__
+"""All attributes of a tensor, with those that say what it knows of gradients."""
 
 
 class Parameter(Tensor):
@@ -524,6 +529,9 @@ class Parameter(Tensor):
             return cls._of(np.empty(0, default_dtype.float), requires_grad)
         return data._as_parameter(cls._of, requires_grad)
 
+    if not TYPE_CHECKING:
+        __dict__ = property(lambda self: Members(all_members(self)))
+
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
 
@@ -540,13 +548,6 @@ def _as_class(result: object, cls: type[Tensor]) -> object:
         parts = (_as_class(each, cls) for each in result)
         return type(result)._make(parts) if hasattr(result, "_make") else type(result)(parts)
     return result
-
-
-_DEEP_COPY = (
-    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
-    "the moment.  If you were attempting to deepcopy a module, this may be because of a "
-    "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
-)
 
 
 def _write(part: Tensor, value: Tensor | complex) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MemberDescriptorType
 from typing import Any, Final
 
-from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.tensor import Tensor, all_members
 
 __all__ = ["REPLACEMENT", "exchange"]
 
@@ -31,10 +31,10 @@ def exchange(t1: Tensor, t2: Tensor) -> None:
     for tensor in (t1, t2):
         if tensor.grad_fn is not None:
             raise RuntimeError("Cannot swap a tensor whose history gradients need; detach it first")
-    one, other = dict(vars(t1)), dict(vars(t2))
+    one, other = dict(all_members(t1)), dict(all_members(t2))
     for tensor, members in ((t1, other), (t2, one)):
-        vars(tensor).clear()
-        vars(tensor).update(members)
+        all_members(tensor).clear()
+        all_members(tensor).update(members)
     for slot in _slots():
         first, second = _value(slot, t1), _value(slot, t2)
         _set_value(slot, t1, second)

@@ -439,3 +439,20 @@ def test_repr() -> None:
 )"""
     )
     assert repr(nn.Module()) == "Module()"
+
+
+def test_attributes_of_a_parameter_are_those_that_programs_gave_it() -> None:
+    parameter = nn.Parameter(torch.ones(2))
+    (parameter * 2).sum().backward()
+    parameter.register_hook(lambda gradient: None)
+    assert vars(parameter) == {}
+    parameter.kept = 1
+    assert dict(vars(parameter)) == {"kept": 1} == dict(copy.copy(parameter).__dict__)
+    parameter.__dict__["other"] = 2
+    assert parameter.other == 2
+    parameter.__dict__["requires_grad"] = False  # as packages do that make parameters anew
+    made = type(parameter)(parameter.to("meta"), **{"requires_grad": True})
+    assert parameter.requires_grad
+    assert made.is_meta
+    assert "requires_grad" not in vars(parameter)
+    assert parameter.grad is not None
