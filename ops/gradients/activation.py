@@ -48,7 +48,7 @@ gradient(
 gradient("aten::celu", self=lambda g, self, alpha=1.0: _elu(g, self, alpha, 1, 1 / alpha))
 
 
-def _gelu(g: Tensor, self: Tensor, approximate: str = "none") -> Tensor:
+def gelu_slope(g: Tensor, self: Tensor, approximate: str = "none") -> Tensor:
     if approximate == "tanh":
         beta, kappa = math.sqrt(2 / math.pi), 0.044715
         cube = self * self * self
@@ -60,7 +60,7 @@ def _gelu(g: Tensor, self: Tensor, approximate: str = "none") -> Tensor:
     return g * (share + self * density)
 
 
-gradient("aten::gelu", self=_gelu)
+gradient("aten::gelu", self=gelu_slope)
 
 
 def _silu(g: Tensor, self: Tensor) -> Tensor:

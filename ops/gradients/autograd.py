@@ -7,6 +7,7 @@ argument the node that it came from.  Leaves, tensors the user made, have an `Ac
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
@@ -226,13 +227,58 @@ class AccumulateGrad(Node):
         with _ACCUMULATING:  # several threads may walk back to one leaf
             before = self.variable._gradient
             if before is None:
-                keeps = grad._requires_grad
-                first = grad.clone() if keeps else Tensor._of(_copied(grad._array, self.variable))
+                if grad._requires_grad:
+                    first = grad.clone()
+                elif _references(grad) == _ALONE and _is_own(grad._array, self.variable._array):
+                    first = Tensor._of(grad._array)
+                else:
+                    first = Tensor._of(_copied(grad._array, self.variable))
                 self.variable._gradient = first
             elif grad._requires_grad or before._requires_grad:
                 self.variable._gradient = before + grad
             else:
                 before.add_(grad)
+
+
+_count: Final = getattr(sys, "getrefcount", None)
+
+
+def _references(grad: Tensor) -> int:
+    """How often a gradient and its array are referred to; 0 where that is not known."""
+    if _count is None:
+        return 0
+    array: int = _count(grad._array)
+    return 1000 * array + int(_count(grad))
+
+
+def _measured() -> int:
+    """What is counted of a gradient that the walk alone refers to: nobody misses it if it becomes
+    that of a leaf."""
+    found: list[int] = []
+
+    class Counting(AccumulateGrad):
+        """Counts where others accumulate."""
+
+        __slots__ = ()
+
+        def _accumulate(self, grad: Tensor) -> None:
+            found.append(_references(grad))
+
+    Counting(Tensor._of(np.zeros(1))).apply([Tensor._of(np.zeros(1))])
+    return found[0]
+
+
+def _is_own(grad: Array, leaf: Array) -> bool:
+    """Whether a gradient owns its memory and lies as `_copied` would have it."""
+    flags = grad.flags
+    return bool(
+        flags.c_contiguous
+        and flags.owndata
+        and flags.writeable
+        and leaf.flags.c_contiguous
+        and grad.size > 1
+        and 1 not in grad.shape
+    )
 
 
 def _copied(grad: Array, leaf: Tensor) -> Array:
@@ -243,6 +289,8 @@ def _copied(grad: Array, leaf: Tensor) -> Array:
     copied[...] = grad
     return copied
 
+
+_ALONE: Final = _measured()
 
 RESOLVING: Final = fork_safe_lock()
 """Held while a script's notes become nodes: tensors change their history several times then."""

@@ -51,7 +51,7 @@ _FAMILIES: Final = (
     "pointwise", "reduction", "shape", "linear", "activation", "loss", "layers", "selection",
     "windows", "resampling", "recurrent", "factorisation", "spectral", "lu", "eigen", "statistics",
     "names", "quantize", "library_calls", "detection", "audio", "direct_losses", "direct_layers",
-    "direct_recurrent",
+    "direct_recurrent", "direct_products", "direct_pointwise",
 )  # fmt: skip
 
 _RESULTS: Final = ("result", "result1", "results")
@@ -217,6 +217,10 @@ class Bound:
                 at = self.positions[name]
                 self.keeps[at], self.keeps_result[at] = set(), False
                 self.formulas[at] = Rule(formula, self._readers(formula, at))
+        if row.formulas and row.operator in DIRECT:
+            formula, of = DIRECT[row.operator]
+            self.direct = Rule(formula, self._direct_readers(formula))
+            self.orders = {self.positions[name]: i for i, name in enumerate(of)}
         if row.moves:
             others = {i for name, i in self.positions.items() if name not in row.of}
             for name in row.of:
@@ -241,6 +245,14 @@ class Bound:
             for at in places:
                 self.keeps_result[at] = self.keeps_result[places[0]]
         self.shared = Rule(dict if self.row and self.row.composite else formula, readers)
+
+    def _direct_readers(self, formula: Callable[..., object]) -> dict[str, str]:
+        """The same for a form beside formulas: it gets None for what they do not keep."""
+        own = {"g": "gs[0]", "asked": "node.asked()", "result": "node.results(0)"}
+        return {
+            name: own.get(name) or f"node.value({self.positions[name]})"
+            for name in signature(formula).parameters
+        }
 
     def _bind_direct(self, at: int) -> None:
         """Bind the form of a composite's gradients that is not differentiated itself."""
@@ -436,10 +448,16 @@ class RowNode(Node):
         return found
 
     def release(self) -> None:
-        for value in (*self._arguments, *(self._results or ())):
-            for each in value if isinstance(value, list) else (value,):
-                if isinstance(each, Saved):
-                    each.release()
+        for value in self._arguments:
+            kind = type(value)
+            if kind is Saved:
+                value.release()
+            elif kind is list:
+                for each in value:
+                    if type(each) is Saved:
+                        each.release()
+        for kept in self._results or ():
+            kept.release()
 
     # ------------------------------------------------------------------ the way back
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..memory.dtype import of_numpy
 from ..memory.quiet import QUIET, enter, leave
-from ..table.grad_mode import RUNNING
+from ..table.grad_mode import RUNNING, is_grad_enabled
 from ..tensors.tensor import Parameter, Tensor
 from .autograd import PACKING, SEQUENCE, TURN, WALKING, Saved, edge_of, fit, node_class
 from .bound import Back, Bound, Recorder, RowNode
@@ -84,6 +84,12 @@ _FORMULA: Final = """
  if e{d} is not None{given}:
   r{d} = formula{d}({reads})"""
 
+_DIRECT: Final = """
+ parts = None if is_grad_enabled() else direct({reads})
+ if parts is not None:
+  {founds}, = {parts},{dropped}
+ else:{formulas}"""
+
 _JOINT: Final = """
  parts = formula({reads})
  {founds}, = {parts},"""
@@ -94,11 +100,18 @@ _FIT: Final = """
   if array.dtype is not shapes[{kind}] or array.shape != shapes[{sizes}]:
    r{d} = fit(r{d}, shapes[{sizes}], of_numpy(shapes[{kind}]), node, {place}){lay}"""
 
+
+def kept(value: Saved | Meta, node: RowNode) -> Tensor | None:
+    """A tensor that was kept; None for others."""
+    return value.tensor(node) if type(value) is Saved else None
+
+
 _SPACE: Final[dict[str, Any]] = {
     **{"__builtins__": {"type": type}, "QUIET": QUIET, "SEQUENCE": SEQUENCE, "MISSED": MISSED},
     **{"PACKING": PACKING, "Saved": Saved, "Meta": Meta, "Tensor": Tensor, "ndarray": np.ndarray},
     **{"enter": enter, "leave": leave, "edge_of": edge_of, "fit": fit, "of_numpy": of_numpy},
     **{"new": object.__new__, "next": next, "node_class": node_class, "running": RUNNING},
+    **{"is_grad_enabled": is_grad_enabled, "kept": kept},
     **{"turns": TURN, "walking": WALKING, "RowNode": RowNode},
 }
 
@@ -188,6 +201,9 @@ def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
             space[f"formula{at}"] = rule.formula
             given = " and gs[0] is not None" if "g" in rule.readers else ""
             texts.append(_FORMULA.format(d=at, given=given, reads=_reads(rule, tensors)))
+        if bound.direct is not None and bound.orders.keys() >= set(ends):
+            space["direct"] = bound.direct.formula
+            texts = [_beside_formulas(bound, bound.direct, ends, tensors, "".join(texts))]
     lay = "" if bound.lay is None else "\n  r{d} = lay(r{d})"
     for place, at in enumerate(ends):
         sizes = {"sizes": 2 * place, "kind": 2 * place + 1}
@@ -201,6 +217,27 @@ def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
     exec(compile(text, __file__, "exec"), space)
     made: Back = space["back"]
     return made
+
+
+def _beside_formulas(
+    bound: Bound, rule: Rule, ends: list[int], tensors: list[int], formulas: str
+) -> str:
+    """The form that is not differentiated, and formulas where it gives nothing."""
+    reads = rule.reads
+    for at in rule.places:
+        value = f"kept(args[{at}], node)" if at in tensors else f"args[{at}]"
+        reads = reads.replace(f"node.value({at})", value)
+    order = sorted(bound.orders, key=lambda at: bound.orders[at])
+    asked = "".join(f"e{at} is not None, " if at in ends else "False, " for at in order)
+    return _DIRECT.format(
+        reads=reads.replace("node.asked()", f"({asked})").replace(
+            "node.results(0)", "node._results[0].tensor(node)"
+        ),
+        founds=", ".join(f"r{at}" for at in ends),
+        parts=", ".join(f"parts[{bound.orders[at]}]" for at in ends),
+        dropped="".join(f"\n  if e{at} is None: r{at} = None" for at in ends),
+        formulas=formulas.replace("\n", "\n "),
+    )
 
 
 def _reads(rule: Rule, tensors: list[int]) -> str:

@@ -137,9 +137,13 @@ def composite(
 
 
 def direct(*operators: str, of: str) -> Callable[[F], F]:
-    """Declare the decorated function to give the gradients of several arguments of operators that
-    have a `composite`, as a tuple of tensors, where these need no gradients of their own; None for
-    calls that it leaves to the composite."""
+    """Declare the decorated function to give the gradients of several arguments, as a tuple of
+    tensors, where these need no gradients of their own; None for calls that it leaves to the
+    operator's formulas or its composite.
+
+    Beside formulas it may read `g`, `result`, arguments, None in the place of tensors that the
+    formulas did not keep, and `asked`: of each argument `of` whether its gradient is asked for.
+    """
 
     def declare(formula: F) -> F:
         for operator in operators:

@@ -86,15 +86,17 @@ class _Walk:
     def run(self, roots: Iterable[Node]) -> None:
         """Walk."""
         leads, useful, dependencies = self.leads, self.useful, self.dependencies
-        arrived, give, release = self._arrived, self.give, not self.keep
+        waiting, give, release = self.waiting, self.give, not self.keep
+        plain = self.targets is None
         queue = [(-n.sequence, n) for n in dict.fromkeys(roots) if not dependencies.get(n)]
         heapq.heapify(queue)
         while queue:
-            _, node = heapq.heappop(queue)
-            grads = arrived(node)
+            node = heapq.heappop(queue)[1]
+            alone = plain and node.attached is None
+            grads = waiting.pop(node, []) if alone else self._arrived(node)
             results: Sequence[Grad] = ()
-            if (useful is None or node in useful) and any(g is not None for g in grads):
-                results = node.run(grads) if node.attached is not None else node.apply(grads)
+            if (useful is None or node in useful) and _any(grads):
+                results = node.apply(grads) if node.attached is None else node.run(grads)
                 if release:
                     node.release()
             count = len(results)
@@ -102,8 +104,12 @@ class _Walk:
                 if edge is None:
                     continue
                 to = edge[0]
-                asked = at < count and (leads is None or to in leads)
-                give(edge, results[at] if asked else None)
+                grad = results[at] if at < count and (leads is None or to in leads) else None
+                if to in waiting or edge[1]:
+                    give(edge, grad)
+                else:
+                    waiting[to] = [grad]
+                grad = None  # nobody but those who wait for it shall refer to it
                 left = dependencies[to] = dependencies[to] - 1
                 if not left:
                     heapq.heappush(queue, (-to.sequence, to))
@@ -134,6 +140,13 @@ class _Walk:
                 before = tensor._gradient
                 grad = grads[number]
                 tensor._gradient = grad if before is None else before + grad
+
+
+def _any(grads: list[Grad]) -> bool:
+    """Whether there is a gradient at all."""
+    if len(grads) == 1:
+        return grads[0] is not None
+    return any(grad is not None for grad in grads)
 
 
 def run_backward(

@@ -16,7 +16,7 @@ from ..memory.dtype import Array
 from ..memory.versions import owner_of, written
 from .direct import is_there
 
-__all__ = ["Program", "Update"]
+__all__ = ["Program", "Update", "Value"]
 
 Value = int
 """The number of an operand or a step."""

@@ -74,3 +74,37 @@ def test_cells(kind: str) -> None:
     for rows in ((2,), ()):
         x, h, c = _random(*rows, 3), _random(*rows, 4), _random(*rows, 4)
         _agree(cell(x, (h, c) if kind == "LSTM" else h), (x, h, c, *cell.parameters()))
+
+
+ACTIVATIONS = [F.relu, torch.tanh, torch.sigmoid, F.silu, F.gelu]
+
+
+@pytest.mark.parametrize("number", range(len(ACTIVATIONS)))
+def test_kernels_of_activations_give_the_bits_of_their_formulas(number: int) -> None:
+    torch.manual_seed(number)
+    x = torch.randn(7, 33, requires_grad=True)
+    with torch.no_grad():
+        x[0, 0], x[0, 1], x[0, 2] = torch.nan, torch.inf, 0.0
+    (formula,) = torch.autograd.grad(ACTIVATIONS[number](x).sum(), x, create_graph=True)
+    for _ in range(8):
+        (found,) = torch.autograd.grad(ACTIVATIONS[number](x).sum(), x)
+        assert found.tolist()[1:] == formula.tolist()[1:]
+        assert str(found[0].tolist()) == str(formula[0].tolist())
+
+
+def test_linear_with_parts_that_need_no_gradient() -> None:
+    x, weight, bias = _random(2, 4, 3), _random(5, 3), _random(5)
+    for given in ([x], [weight], [bias], [x, bias], [x, weight, bias]):
+        for each in (x, weight, bias):
+            each.requires_grad_(any(each is one for one in given))
+        _agree(F.linear(x, weight, bias), tuple(given))
+
+
+def test_gradients_that_others_see_are_copied() -> None:
+    heard: list[torch.Tensor] = []
+    one, other = _random(3, 3), _random(3, 3)
+    shared = one + other
+    shared.register_hook(heard.append)
+    (shared * 2).sum().backward()
+    one.grad.add_(1)
+    assert other.grad.tolist() == heard[0].tolist() == [[2.0] * 3] * 3

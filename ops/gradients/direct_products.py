@@ -1,0 +1,50 @@
+"""Gradients of products, where they need no gradients themselves: one call for all."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..kernels import Prepared
+from ..kernels.products import dot
+from ..memory.dtype import Array
+from ..reductions.reduce import sum_over
+from ..tensors.tensor import Tensor
+from .rows import direct
+
+Three = tuple[Tensor | None, Tensor | None, Tensor | None]
+
+
+def _linear(
+    g: Array, x: Array, weight: Array, of_input: bool, of_weight: bool, of_bias: bool
+) -> Any:
+    rows = g if g.ndim == 2 else g.reshape(-1, g.shape[-1])
+    made = []
+    if of_input:
+        made.append(dot(rows, weight).reshape(*g.shape[:-1], weight.shape[1]))
+    if of_weight:
+        made.append(dot(rows.T, x if x.ndim == 2 else x.reshape(-1, x.shape[-1])))
+    if of_bias:
+        made.append(sum_over(rows, [0], False, None))
+    return tuple(made)
+
+
+_linear_prepared: Final = Prepared(_linear)
+
+
+@direct("aten::linear", of="input weight bias")
+def linear(
+    g: Tensor | None, asked: tuple[bool, ...], input: Tensor | None, weight: Tensor | None
+) -> Three | None:
+    """The gradients of rows, of the matrix they are multiplied by, and of what is added."""
+    if g is None:
+        return None
+    grad = g._array
+    of_input, of_weight, of_bias = asked
+    x = grad if input is None else input._array
+    w = grad if weight is None else weight._array
+    is_known = grad.dtype is x.dtype is w.dtype and grad.dtype.char in "fd"
+    if not is_known or grad.ndim < 2 or (of_input and w.ndim != 2) or not (x.size and grad.size):
+        return None
+    made = iter(_linear_prepared.call(grad, x, w, of_input, of_weight, of_bias))
+    found = [Tensor._of(next(made)) if each else None for each in asked]
+    return found[0], found[1], found[2]
