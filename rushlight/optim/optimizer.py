@@ -15,6 +15,11 @@ from ..ops.table.grad_mode import enable_grad, no_grad
 from ..ops.tensors.overriding import PLAIN
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
+from .hooks import (
+    Hooked,
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
 from .step_parts import *  # noqa: F403
 from .step_parts import __all__ as _step_parts
 
@@ -27,6 +32,8 @@ __all__ = [
     "check_options",
     "check_ranges",
     "counter",
+    "register_optimizer_step_post_hook",
+    "register_optimizer_step_pre_hook",
     "required",
     "with_decay",
 ]
@@ -120,7 +127,7 @@ def with_decay(parameter: Tensor, grad: Tensor, group: Group) -> Tensor:
     return grad
 
 
-class Optimizer:
+class Optimizer(Hooked):
     """Changes parameters by their gradients.
 
     Args:
@@ -137,6 +144,7 @@ class Optimizer:
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
                 f"but got {_type_name(params)}"
             )
+        self._make_tables()
         self.defaults = defaults
         self.state: dict[Tensor, Group] = defaultdict(dict)
         self.param_groups: list[Group] = []
@@ -223,6 +231,8 @@ class Optimizer:
 
     def state_dict(self) -> Group:
         """The state and the options, with numbers for parameters."""
+        for hook in self._optimizer_state_dict_pre_hooks.values():
+            hook(self)
         numbers = {id(p): i for i, p in enumerate(self._parameters())}
         groups = []
         for group in self.param_groups:
@@ -230,7 +240,11 @@ class Optimizer:
             packed["params"] = [numbers[id(p)] for p in group["params"]]
             groups.append(packed)
         state = {numbers[id(p)]: dict(values) for p, values in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        found: Group = {"state": state, "param_groups": groups}
+        for hook in self._optimizer_state_dict_post_hooks.values():
+            changed = hook(self, found)
+            found = found if changed is None else changed
+        return found
 
     def load_state_dict(self, state_dict: Group) -> None:
         """Take over what `state_dict` gave.
@@ -238,6 +252,10 @@ class Optimizer:
         Raises:
             ValueError: the groups are not alike.
         """
+        state_dict = state_dict.copy()
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
         saved = state_dict["param_groups"]
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -256,6 +274,8 @@ class Optimizer:
             parameter = by_number.get(number)
             if parameter is not None:
                 self.state[parameter] = copy.deepcopy(dict(values))
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
+            hook(self)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
