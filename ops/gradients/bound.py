@@ -34,7 +34,7 @@ from .autograd import (
 from .layouts import layout_of
 from .moves import moved
 from .rows import DIRECT, ROWS, Row
-from .rules import Meta, Rule
+from .rules import Meta, Rule, is_unheard
 from .walk import run_backward
 
 __all__ = [
@@ -553,7 +553,7 @@ class RowNode(Node):
         """The gradients through the operators that do the same."""
         bound = self._bound
         create = is_grad_enabled()
-        if bound.direct is not None and not create:
+        if bound.direct is not None and is_unheard():
             results = self._directly(bound.direct, bound.orders, grads)
             if results is not None:
                 return results

@@ -13,11 +13,11 @@ import numpy as np
 
 from ..memory.dtype import of_numpy
 from ..memory.quiet import QUIET, enter, leave
-from ..table.grad_mode import RUNNING, is_grad_enabled
+from ..table.grad_mode import RUNNING
 from ..tensors.tensor import Parameter, Tensor
 from .autograd import PACKING, SEQUENCE, TURN, WALKING, Saved, edge_of, fit, node_class
 from .bound import Back, Bound, Recorder, RowNode
-from .rules import Meta, Rule
+from .rules import Meta, Rule, is_unheard
 
 __all__ = ["MISSED", "recorder_for"]
 
@@ -85,7 +85,7 @@ _FORMULA: Final = """
   r{d} = formula{d}({reads})"""
 
 _DIRECT: Final = """
- parts = None if is_grad_enabled() else direct({reads})
+ parts = direct({reads}) if is_unheard() else None
  if parts is not None:
   {founds}, = {parts},{dropped}
  else:{formulas}"""
@@ -111,7 +111,7 @@ _SPACE: Final[dict[str, Any]] = {
     **{"PACKING": PACKING, "Saved": Saved, "Meta": Meta, "Tensor": Tensor, "ndarray": np.ndarray},
     **{"enter": enter, "leave": leave, "edge_of": edge_of, "fit": fit, "of_numpy": of_numpy},
     **{"new": object.__new__, "next": next, "node_class": node_class, "running": RUNNING},
-    **{"is_grad_enabled": is_grad_enabled, "kept": kept},
+    **{"is_unheard": is_unheard, "kept": kept},
     **{"turns": TURN, "walking": WALKING, "RowNode": RowNode},
 }
 

@@ -8,12 +8,20 @@ from inspect import signature
 from typing import Any
 
 from ..memory.dtype import Array, DType, of_numpy
+from ..table.grad_mode import is_grad_enabled
+from ..tensors.overriding import STATE
 from ..tensors.tensor import Tensor
 
-__all__ = ["Call", "Meta", "Rule"]
+__all__ = ["Call", "Meta", "Rule", "is_unheard"]
 
 Call = Callable[[Any, list[Tensor | None]], Any]
 """A formula that reads what it needs from a node and the gradients of its results."""
+
+
+def is_unheard() -> bool:
+    """Whether gradients may be computed without operators: they are not differentiated, and nobody
+    listens to operators."""
+    return not is_grad_enabled() and STATE.below is None
 
 
 class Meta:

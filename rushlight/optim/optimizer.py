@@ -12,7 +12,7 @@ import numpy as np
 from ..module_names import names_of
 from ..ops.memory.dtype import LAYOUTS, Array
 from ..ops.table.grad_mode import enable_grad, no_grad
-from ..ops.tensors.overriding import PLAIN
+from ..ops.tensors.overriding import STATE, asks
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
 from .hooks import (
@@ -109,10 +109,11 @@ def counter(value: float = 0.0) -> Tensor:
 
 def bare(*tensors: Tensor) -> list[Array] | None:
     """The arrays of tensors that nobody listens to; None of others."""
-    for each in tensors:
-        if type(each) not in PLAIN or each.layout is not _STRIDED:
-            return None
-    return None if ACTIVE else [each._array for each in tensors]
+    if ACTIVE or STATE.below is not None or asks(*tensors):
+        return None
+    if any(each.layout is not _STRIDED for each in tensors):
+        return None
+    return [each._array for each in tensors]
 
 
 def with_decay(parameter: Tensor, grad: Tensor, group: Group) -> Tensor:
