@@ -20,7 +20,7 @@ from ..eager.dispatch import EagerFunction
 from ..eager.elsewhere import Run, elsewhere
 from ..eager.open_operators import OpenOperator, call_kernel, machine_value, python_values
 from ..eager.packets import Namespace, Overload
-from ..gradients.bound import lifted, note_handles
+from ..gradients.handles import lifted, note_handles
 from ..memory.errors import Elsewhere
 from ..memory.unforeseen import told
 from ..meta.tensors import closed

@@ -9,8 +9,6 @@ from importlib import import_module
 from inspect import signature
 from typing import Any, Final
 
-import numpy as np
-
 from ...typecheck.types import TENSOR
 from ..eager.calls import tensors_in
 from ..memory.dtype import of_numpy
@@ -43,8 +41,6 @@ __all__ = [
     "RowNode",
     "bound_row",
     "bound_row_in_script",
-    "lifted",
-    "note_handles",
 ]
 
 _FAMILIES: Final = (
@@ -297,25 +293,6 @@ def bound_row(entry: Operator) -> Bound:
 def bound_row_in_script(entry: Operator) -> Bound:
     """The row of an overload that a script calls: torch's nodes have other names there."""
     return Bound(entry, _find(entry), in_script=True)
-
-
-def note_handles(handles: Sequence[Any], known: dict[int, Tensor]) -> None:
-    """Note which handles arrays have, also those in lists."""
-    for handle in handles:
-        if isinstance(handle, Tensor):
-            known[id(handle._array)] = handle
-        elif isinstance(handle, (list, tuple)):
-            note_handles(handle, known)
-
-
-def lifted(value: Any, known: dict[int, Tensor]) -> Any:
-    """A machine value with the known handles in place of its arrays."""
-    if isinstance(value, np.ndarray):
-        handle = known.get(id(value))
-        return Tensor._of(value) if handle is None else handle
-    if isinstance(value, (list, tuple)) and value and not isinstance(value[0], (int, float, str)):
-        return [lifted(each, known) for each in value]
-    return value
 
 
 class _Unknown(Node):

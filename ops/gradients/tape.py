@@ -29,8 +29,9 @@ from .autograd import (
     edge_of,
     is_wanted,
 )
-from .bound import Bound, RowNode, bound_row, lifted, note_handles
+from .bound import Bound, RowNode, bound_row
 from .edges import GradientEdge, add_to_leaf, first_gradient, place_of
+from .handles import lifted, note_handles
 from .items import get_item, parts, set_item
 from .recording import MISSED, recorder_for
 from .rows import Rewriting
