@@ -126,6 +126,11 @@ class ClassType(NamedType):
     def __str__(self) -> str:
         return self.qualified_name
 
+    @property
+    def in_unit(self) -> str:
+        """The name and what it was compiled in, as some sentences of torch's have it."""
+        return f"{self.qualified_name} (of Python compilation unit at: {id(ClassType):#x})"
+
     def __repr__(self) -> str:
         return f"ClassType({self.qualified_name})"
 

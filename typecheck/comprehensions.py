@@ -24,7 +24,7 @@ from .relations import is_subtype
 from .scope import Scope
 from .sugar import Item, Sugar
 from .targets import assign_target
-from .types import STRING, TENSOR, UNKNOWN, DictType, ListType, Type
+from .types import STRING, TENSOR, UNKNOWN, DictType, ListType, Type, UnionType
 
 __all__ = ["comprehend", "dict_of", "set_item"]
 
@@ -225,13 +225,17 @@ def _check_pair(scope: Scope, key: typed.Expr, value: typed.Expr, type: Type, sp
     for what, part, wanted in zip(("key", "value"), (key, value), type.dict_of, strict=True):
         if not is_subtype(part.type, wanted):
             found = part.type.annotation_str
+            said = f"Dict type annotation `{type.annotation_str}` did not match the type "
+            said += f"of an actual {what} type `{found}`"
+            if what == "key" and isinstance(part.type, UnionType):
+                said = "Dicts may only contain homogeneous keys, but the type of the first "
+                said += f"generated key was {found}"
             scope.report(
                 "annotation-conflict",
                 f"the {what}s of a `{type.python}` cannot be `{part.type.python}`",
                 part.span,
                 f"this is `{part.type.python}`",
-                torch=f"Dict type annotation `{type.annotation_str}` did not match the type "
-                f"of an actual {what} type `{found}`",
+                torch=said,
                 torch_span=span,
             )
             return

@@ -120,7 +120,7 @@ class ScriptObject:
                 return self.slots[self.cls.slot(name)]
             if HOST.installed is not None:
                 return HOST.installed.member_of(self, name)
-        raise AttributeError(f"{self.cls.qualified_name} does not have a field with name '{name}'")
+        raise AttributeError(f"{self.cls.in_unit} does not have a field with name '{name}'")
 
     def __copy__(self) -> ScriptObject:
         return ScriptObject(self.cls, self.slots)

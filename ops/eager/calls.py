@@ -15,7 +15,7 @@ from ..table.grad_mode import is_grad_enabled
 from ..table.table import Operator
 from ..tensors.tape_port import tape
 from ..tensors.tensor import Tensor
-from ..tensors.tracing import ACTIVE, current_tracer
+from ..tensors.tracing import ACTIVE, current_tracer, with_plain_numbers
 
 __all__ = ["any_requires_grad", "finish", "note_view", "run", "tensors_in"]
 
@@ -34,6 +34,8 @@ def run(
     `handles` are the Python arguments: what comes back in place is the same handle again.  A
     `forward` stands for the operator's own.
     """
+    if ACTIVE:
+        forward = with_plain_numbers(forward or entry.forward)
     if any_requires_grad(handles) and is_grad_enabled():
         return tape().taped(entry, values, handles, entry.unwatched is not None, None, forward)
     state = enter(QUIET)

@@ -7,7 +7,7 @@ puts itself into `ACTIVE`, and is told of operators through `eager.calls`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, Protocol
 
@@ -19,7 +19,7 @@ __all__ = [
     "ABOUT_ROUNDS",
     "warn_of",
     *("ACTIVE", "TracedFloat", "TracedInt", "Tracer", "asked_by_operators", "current_tracer"),
-    *("own_questions", "paused", "traced_number", "traced_sizes"),
+    *("own_questions", "paused", "traced_number", "with_plain_numbers", "traced_sizes"),
 ]
 
 
@@ -84,6 +84,19 @@ class TracedFloat(float):
     """The same for floats."""
 
     value: Any
+
+
+def with_plain_numbers(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """A forward that sees numbers of the trace as numbers, which is all that kernels take."""
+    return lambda *values: forward(*map(_plain, values))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, TracedInt):
+        return int(value)
+    if isinstance(value, TracedFloat):
+        return float(value)
+    return [_plain(each) for each in value] if value.__class__ is list else value
 
 
 ACTIVE: Final[list[Tracer]] = []

@@ -7,14 +7,11 @@ from ..frontend.torch_text import highlight
 from ..interpreter.values.objects import ScriptObject
 from ..interpreter.values.values import CastError, to_machine
 from ..ir import parser
-from ..ir.clone import clone_graph
 from ..ir.graph import Graph as InnerGraph
 from ..jit.function import ScriptFunction, ScriptMethod, last_run
+from ..jit.graph_functions import function_of_graph
 from ..jit.unit import CompilationUnit
 from ..ops.table.table import TABLE
-from ..typecheck.functions import Function
-from ..typecheck.schema import Argument, Signature
-from ..typecheck.tensor_facts import without_facts
 from .handles import Graph
 from .schemas import FunctionSchema, all_schemas, schemas_of
 from .types import Type
@@ -65,25 +62,6 @@ def _refuse_tensors(graph: InnerGraph) -> None:
                 raise RuntimeError(
                     "Tensor constant encountered but `parse_tensor_constants` set to false"
                 )
-
-
-def function_of_graph(name: str, graph: InnerGraph) -> Function:
-    """A function with a copy of a graph as its body."""
-    body = clone_graph(graph)
-    arguments = [
-        Argument(value.name or f"argument_{i}", without_facts(value.type))
-        for i, value in enumerate(body.inputs)
-    ]
-    arguments = [Argument(_plain(a.name, i), a.type) for i, a in enumerate(arguments)]
-    returns = tuple(Argument("", without_facts(value.type)) for value in body.outputs)
-    signature = Signature(name.rpartition(".")[2], "", tuple(arguments), returns)
-    return Function(name, declared=signature, graph=body)
-
-
-def _plain(name: str, place: int) -> str:
-    base, _, suffix = name.rpartition(".")
-    plain = base if base and suffix.isdigit() else name
-    return plain if plain.isidentifier() else f"argument_{place}"
 
 
 def _create_function_from_graph(qualname: str, graph: Graph) -> ScriptFunction:

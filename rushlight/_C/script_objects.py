@@ -29,7 +29,7 @@ def _get(owner: ScriptObject, name: str) -> object:
     if name in owner.cls.constants:
         return owner.cls.constants[name]
     if name not in owner.cls.attributes:
-        raise AttributeError(f"{owner.cls.qualified_name} does not have a field with name '{name}'")
+        raise AttributeError(f"{owner.cls.in_unit} does not have a field with name '{name}'")
     value = owner.slots[owner.cls.slot(name)]
     if isinstance(value, ScriptObject | Tensor):
         return value

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from .concrete import concrete_type
+from ..nn.modules.module import Module
+from .concrete import concrete_type, own_types
 from .module import RecursiveScriptModule
-from .script import script
+from .script import entry_points, script
 
-__all__ = ["ConcreteTypeStore", "concrete_type_store", "create_script_module", "wrap_cpp_module"]
+__all__ = [
+    "ConcreteTypeStore",
+    "concrete_type_store",
+    "create_script_module",
+    "infer_methods_to_compile",
+    "wrap_cpp_module",
+]
 
 
 class ConcreteTypeStore:
@@ -31,9 +38,16 @@ concrete_type_store = ConcreteTypeStore()
 
 
 def create_script_module(nn_module: object, stubs_fn: object, share_types: bool = True) -> Any:
-    """The scripted module."""
-    del stubs_fn, share_types
-    return script(nn_module)
+    """The scripted module; unless types are shared, its modules' types are its own."""
+    if share_types:
+        return script(nn_module)
+    with own_types():
+        return script(nn_module)
+
+
+def infer_methods_to_compile(nn_module: Module) -> list[str]:
+    """The names of the methods that scripting a module compiles."""
+    return entry_points(nn_module)
 
 
 def wrap_cpp_module(cpp_module: Any) -> RecursiveScriptModule:

@@ -41,9 +41,9 @@ from .members import (
     is_function,
 )
 from .python_types import type_of_annotation
-from .qualified_names import mangled, qualified_name
+from .qualified_names import forget_names, mangled, qualified_name
 
-__all__ = ["_jit_clear_class_registry", "concrete_type", "gather_facts", "own_methods"]
+__all__ = ["_jit_clear_class_registry", "concrete_type", "gather_facts", "own_methods", "own_types"]
 
 Kind = Literal["parameter", "buffer", "attribute"]
 
@@ -73,6 +73,7 @@ def _types() -> Known:
 def _jit_clear_class_registry() -> None:
     """Let modules that are compiled from now on share no class types with earlier ones."""
     _shared.clear()
+    forget_names()
 
 
 @dataclass

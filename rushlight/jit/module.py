@@ -398,10 +398,14 @@ def _fitting(name: str, value: ScriptObject, wanted: Type) -> ScriptObject:
             raise RuntimeError(str(error).removeprefix(_DETAILS)) from None
     elif value.cls is not wanted:
         raise RuntimeError(
-            f"Expected a value of type '{wanted.annotation_str}' for field '{name}', but found "
-            f"'{value.cls.annotation_str}'"
+            f"Expected a value of type '{_in_unit(wanted)}' for field '{name}', but found "
+            f"'{_in_unit(value.cls)}'"
         )
     return value
+
+
+def _in_unit(type: Type) -> str:
+    return type.in_unit if isinstance(type, ClassType) else type.annotation_str
 
 
 def _cast(name: str, value: object, type: Type) -> object:
@@ -479,7 +483,5 @@ def member_of(target: ScriptObject, name: str) -> object:
         return target.cls.constants[name]
     members = importlib.import_module("rushlight._C.script_objects").MEMBERS
     if name not in members:
-        raise AttributeError(
-            f"{target.cls.qualified_name} does not have a field with name '{name}'"
-        )
+        raise AttributeError(f"{target.cls.in_unit} does not have a field with name '{name}'")
     return functools.partial(members[name], target)

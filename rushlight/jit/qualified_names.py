@@ -6,7 +6,7 @@ from itertools import count
 
 from ..frontend.locks import DEFINING
 
-__all__ = ["mangled", "qualified_name"]
+__all__ = ["forget_names", "mangled", "qualified_name"]
 
 _used: set[str] = set()
 _counter = count()
@@ -53,3 +53,9 @@ def mangled(name: str) -> str:
         candidate = f"{prefix}.___torch_mangle_{next(_counter)}.{last}"
         if candidate not in _used:  # no number is given twice
             return candidate
+
+
+def forget_names() -> None:
+    """Let names be given once more; archives keep apart what is called alike."""
+    with DEFINING:
+        _used.clear()

@@ -45,7 +45,15 @@ from .session import CompilationFailed, compiling
 from .unit import define_methods
 
 __all__ = [
-    *("has_exports", "script", "script_method", "script_module", "script_with_exports", "slot_of"),
+    *(
+        "entry_points",
+        "has_exports",
+        "script",
+        "script_method",
+        "script_module",
+        "script_with_exports",
+        "slot_of",
+    ),
 ]
 
 
@@ -231,7 +239,7 @@ def script_with_exports(module: Module) -> RecursiveScriptModule:
     """
     with DEFINING, own_types(), kept_if_compiled(), compiling():
         target = _object_of(module)
-        for name in _entry_points(module):
+        for name in entry_points(module):
             if name != "forward":
                 for method in _methods(target.cls, name):
                     method.ensure_defined()
@@ -311,7 +319,7 @@ def _compile_methods(target: ScriptObject, module: Module, done: set[int] | None
         for function in (getter, setter):
             if function is not None:
                 function.ensure_defined()
-    for name in _entry_points(module):
+    for name in entry_points(module):
         for method in _methods(target.cls, name):
             method.ensure_defined()
     for hook in (*target.cls.forward_pre_hooks, *target.cls.forward_hooks):
@@ -353,7 +361,7 @@ def _methods(cls: ClassType, name: str) -> tuple[Function, ...]:
     return other.functions if isinstance(other, OverloadedFunction) else ()
 
 
-def _entry_points(module: Module) -> list[str]:
+def entry_points(module: Module) -> list[str]:
     """`forward`, unless it is inherited or left out, then the exported methods by name."""
     if isinstance(module, ScriptModule):
         return list(type(module)._script_methods)

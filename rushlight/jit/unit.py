@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from textwrap import dedent
 
+from .._C.handles import Graph
 from ..frontend.exceptions import trimmed
 from ..frontend.from_text import function_trees
 from ..frontend.locks import DEFINING
@@ -19,6 +20,8 @@ from ..typecheck.functions import Function
 from ..typecheck.names import FunctionName, Meaning
 from .compile import compile_function
 from .function import ScriptFunction
+from .graph_functions import function_of_graph
+from .qualified_names import mangled
 from .resolver import builtin_names, meaning_of
 from .session import compiling
 
@@ -81,6 +84,22 @@ class CompilationUnit:
             raise AttributeError(f"'CompilationUnit' has no attribute '{name}'")
         return ScriptFunction(function)
 
+    def create_function(
+        self, qualified_name: str, graph: Graph, should_mangle: bool = False
+    ) -> ScriptFunction:
+        """Add a function that a copy of a graph makes.
+
+        Raises:
+            RuntimeError: there is one of that name, and `should_mangle` gives it no other.
+        """
+        name = qualified_name
+        while should_mangle and name in self._functions:
+            name = mangled(qualified_name)
+        if name in self._functions:
+            raise RuntimeError(f"method '{name}' already defined.")
+        self._functions[name] = function_of_graph(name, graph._inner)
+        return ScriptFunction(self._functions[name])
+
     def find_function(self, name: str) -> ScriptFunction | None:
         """The function of a name; None if there is none."""
         function = self._functions.get(name)
@@ -113,10 +132,7 @@ def define_methods(cls: ClassType, text: str, scope: Mapping[str, object]) -> No
         trees = function_trees(dedent(text), collector, "<string>", are_methods=True)
         for tree in trees:
             if tree.name in cls.methods:
-                raise RuntimeError(
-                    f"Can't redefine method: {tree.name} on class: {cls.qualified_name} "
-                    f"(of Python compilation unit at: {id(cls):#x})"
-                )
+                raise RuntimeError(f"Can't redefine method: {tree.name} on class: {cls.in_unit}")
         for tree in trees:
             name = f"{cls.qualified_name}.{tree.name}"
             cls.methods[tree.name] = Function(name, tree, define, owner=cls)

@@ -85,12 +85,26 @@ class FileCheck:
         self._checks.append(_Check(kind, text, count))
         return self
 
-    def run(self, *what: object) -> None:
+    def run(
+        self,
+        *what: object,
+        checks_file: object = None,
+        test_file: object = None,
+        graph: object = None,
+    ) -> None:
         """Check a text or graph: `run(text)`, or `run(checks, text)` with checks in comments.
+
+        Args:
+            what: one of these, or what the names below say, in their order.
+            checks_file: a text with checks.
+            test_file: the text that is checked.
+            graph: the graph that is.
 
         Raises:
             RuntimeError: a check fails; the message says which and where.
         """
+        named = (checks_file, test_file, graph)
+        what = (*what, *(each for each in named if each is not None))
         if len(what) == 2:
             for check in _checks_in(str(what[0])):
                 self._checks.append(check)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 import re
 from pathlib import Path
@@ -58,6 +59,31 @@ def test_cleared_registry_gives_new_types() -> None:
     new = Empty()
     new.define(text.format("float"))
     assert str(new.f.schema).endswith("Empty self, float x) -> float")
+
+
+def test_names_of_a_cleared_registry_are_kept_apart_in_archives() -> None:
+    def scaled(by: float) -> torch.nn.Module:
+        class Scale(torch.nn.Module):
+            factor: torch.jit.Final[float]
+
+            def __init__(self) -> None:
+                super().__init__()
+                self.factor = by
+
+            def forward(self, x):  # type: ignore[no-untyped-def]
+                return x * self.factor
+
+        return Scale()
+
+    both = torch.nn.Sequential()
+    names = set()
+    for place, by in enumerate((2.0, 3.0)):
+        torch._C._jit_clear_class_registry()
+        both.append(torch.jit.script(scaled(by)))
+        names.add(both[place]._c.qualified_name)
+    assert len(names) == 1
+    buffer = io.BytesIO(torch.jit.script(both).save_to_buffer())
+    assert torch.jit.load(buffer)(torch.ones(1)).tolist() == [6.0]
 
 
 def test_scripted_function_refuses_pickling() -> None:
@@ -236,3 +262,69 @@ def test_types_and_nodes_of_nothing() -> None:
         torch._C.ListType(None)
     with pytest.raises(ValueError, match="cannot pass None in inputs"):
         torch._C.Graph().create("aten::neg", [None])
+
+
+class Plain(torch.nn.Module):
+    def forward(self, x):  # type: ignore[no-untyped-def]
+        return x
+
+
+def test_numbers_of_a_trace_reach_kernels() -> None:
+    def best(x, k):  # type: ignore[no-untyped-def]
+        return x.topk(k)[0]
+
+    traced = torch.jit.trace(best, (torch.arange(9), torch.tensor(2)))
+    assert "aten::Int(%k)" in str(traced.graph)
+    assert traced(torch.arange(9), torch.tensor(3)).tolist() == [8, 7, 6]
+
+
+def test_unit_makes_a_function_of_a_graph() -> None:
+    @torch.jit.script
+    def twice(x: int) -> int:
+        return 2 * x
+
+    unit = torch._C.CompilationUnit()
+    made = unit.create_function("a.f", twice.graph)
+    assert (made(4), unit.find_function("a.f")(4), unit.find_function("f")) == (8, 8, None)
+    with pytest.raises(RuntimeError, match="already defined"):
+        unit.create_function("a.f", twice.graph)
+    other = unit.create_function("a.f", twice.graph, should_mangle=True)
+    assert re.fullmatch(r"a\.___torch_mangle_\d+\.f", other.qualified_name)
+
+
+def test_types_need_not_be_shared() -> None:
+    recursive = torch.jit._recursive
+    methods = recursive.infer_methods_to_compile
+    assert methods(Plain()) == ["forward"]
+    types = [
+        recursive.create_script_module(Plain(), methods, share_types=shared)._c._type()
+        for shared in (True, True, False, False)
+    ]
+    assert types[0] == types[1]
+    assert len({str(type) for type in types}) == 3
+
+
+def test_classes_are_named_with_their_unit() -> None:
+    class Other(Plain):
+        pass
+
+    class Holder(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Plain()
+
+    holder = torch.jit.script(Holder())
+    unit = r"\(of Python compilation unit at: 0x[0-9a-f]+\)"
+    with pytest.raises(
+        RuntimeError, match=rf"Plain {unit}' for field 'inner', but found '.*{unit}'"
+    ):
+        holder.inner = torch.jit.script(Other())
+    with pytest.raises(AttributeError, match=rf"Holder {unit} does not have a field with name 'a'"):
+        holder._c.a  # noqa: B018
+
+
+def test_keys_of_several_types() -> None:
+    text = 'def f():\n  d: Dict[int, str] = dict(zip([1, "a"], ["b", "c"]))\n  return d\n'
+    said = "Dicts may only contain homogeneous keys, but the type of the first generated key was "
+    with pytest.warns(torch.jit.ScriptWarning), pytest.raises(RuntimeError, match=said):
+        torch.jit.CompilationUnit(text)

@@ -71,3 +71,9 @@ def test_checks_in_comments() -> None:
         FileCheck().run("# CHECK-FOO: aa", TEXT)
     with pytest.raises(RuntimeError, match="No checks have been added"):
         FileCheck().run("CHECK: aa", TEXT)
+
+
+def test_checks_and_text_by_name() -> None:
+    FileCheck().run(checks_file="# CHECK: b", test_file="a b")
+    with pytest.raises(RuntimeError, match='Expected to find "c"'):
+        FileCheck().run("# CHECK: c", test_file="a b")

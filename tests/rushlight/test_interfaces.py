@@ -136,7 +136,7 @@ def test_exchange_without_interface_needs_the_same_class() -> None:
             return self.inner(x)
 
     held = torch.jit.script(Plain())
-    with pytest.raises(RuntimeError, match=r"Expected a value of type '.*Adds' for field 'inner'"):
+    with pytest.raises(RuntimeError, match=r"of type '.*Adds \(of .*\)' for field 'inner'"):
         held.inner = torch.jit.script(NotExported())
 
 
