@@ -41,7 +41,8 @@ __all__ = [
 
 
 def _several(value: Any) -> list[Any]:
-    return [value] if isinstance(value, (Tensor, GradientEdge)) else list(value)
+    single = isinstance(value, GradientEdge) or hasattr(value, "__torch_function__")
+    return [value] if single else list(value)
 
 
 @stands_for("aten::backward")
