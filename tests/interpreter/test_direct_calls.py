@@ -93,6 +93,8 @@ PREPARED = [
     "x.sum(0, keepdim=True) * x.mean([0, 1])",
     "x @ y + x.mm(y) + torch.addmm(w[:7], x, y)",
     "torch.bmm(x.view(2, 5, 30), y.expand(2, 30, 7))",
+    "torch.conv1d(x.view(2, 5, 30), w.view(2, 5, 3), w[:2], [1], [1])",
+    "torch.conv2d(x.view(1, 3, 10, 10), y.view(-1)[:54].view(2, 3, 3, 3), None, [2, 1], [1, 2])",
 ]
 
 

@@ -35,6 +35,8 @@ ndarray: Final = np.ndarray
 _MOST_LEARNED: Final = 200
 """Entries that a function learns: none is given back, since another thread may be reading it."""
 _LONGEST_WAIT: Final = 1 << 12
+_LARGEST: Final = 1 << 27
+"""Bytes of an array that is filled twice more to find out what a call does."""
 _NOTING: Final = fork_safe_lock()
 _KEEPING: Final = fork_safe_lock()
 _INT64: Final = np.dtype(np.int64)
@@ -228,7 +230,7 @@ class _Entry:
 
     def _memory(self, made: Any) -> int:
         """The number of memory that is filled anew."""
-        if len(self._made) == MOST_RESULTS:
+        if len(self._made) == MOST_RESULTS or made.nbytes > _LARGEST:
             raise Unknown
         self._at[_address(made)] = len(self._made)
         self._made.append(made)
