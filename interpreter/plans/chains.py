@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from ...ir.graph import Node, Value
+from ...ops.table.direct import formulas_of
 from ...ops.table.formula import Formula
 from ...ops.table.record import Operator
-from ...ops.table.table import TABLE
 from ...typecheck.types import TENSOR
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
@@ -135,13 +135,9 @@ def _is_only_reader(node: Node, value: Value) -> bool:
 
 def _formula(code: Code, entry: Operator, numbers: Sequence[int], place: int) -> Formula | None:
     """The formula of an operator, or of the one that gives what it writes."""
-    if entry.is_in_place:
-        if place != 0:
-            return None
-        full_name = entry.full_name.replace(entry.name, entry.name.removesuffix("_"), 1)
-        plain = (each for each in TABLE.operators(entry.name.removesuffix("_")))
-        entry = next((each for each in plain if each.full_name == full_name), entry)
-    for each in entry.formula:
+    if entry.is_in_place and place != 0:
+        return None
+    for each in formulas_of(entry):
         fits = all(_is(code, numbers[at], wanted) for at, wanted in each.at.items())
         if fits and each.name in _JOINING and place in each.operands:
             others = (numbers[at] for at in each.operands if at != place)

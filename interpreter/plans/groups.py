@@ -147,8 +147,8 @@ class _Building:
         return True
 
     def _formula(self, entry: Operator, numbers: Sequence[int]) -> Formula | None:
-        """The formula that stands for an operator here."""
-        for each in entry.formula:
+        """The formula that stands for an operator here, if it makes a new tensor."""
+        for each in () if entry.is_in_place else entry.formula:
             if all(self._is(numbers[place], wanted) for place, wanted in each.at.items()):
                 return each
         return None

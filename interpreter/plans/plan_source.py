@@ -16,7 +16,7 @@ import numpy as np
 
 from ...ir.graph import Node
 from ...ops.kernels import LARGE as JOINED
-from ...ops.table.direct import has_direct_form
+from ...ops.table.direct import has_direct_form, takes_list
 from ...ops.table.inline import ORDINARY, Inline, is_constant
 from ...ops.table.record import Operator
 from ..bounds.guard import OPERATOR, REGION
@@ -474,10 +474,12 @@ class _Writer:
             elif entry.on_arrays is not None and operands[0].startswith("r") and shown["a"]:
                 call = f"p{operator}({every}) if {ORDINARY.format(operands[0])} else {call}"
                 self._used += OPERATOR
-            if shown["a"] and self._may_be_direct(entry, operands):
+            if self._may_be_direct(entry, operands):
                 self.source.direct.add(operator)
-                small = f" and {operands[0]}.size < {LARGE}" if "reuse(" in call else ""
-                call = f"d{operator}({every}) if warm{operator}{small} else {call}"
+                given = every
+                if takes_list(entry):
+                    given = ", ".join([*operands[1:], f"*{operands[0]}"])
+                call = f"d{operator}({given}) if warm{operator} else {call}"
         if many:
             return f"{shown['a']}= {call}" if shown["a"] else call
         return f"{shown['a']} = {call}"

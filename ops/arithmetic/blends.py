@@ -42,7 +42,8 @@ def _narrow(*tensors: Array) -> tuple[np.dtype[np.generic] | None, list[Array]]:
     numbers_between=True,
     autocast_in_graphs="widest",
     layout="P",
-    formula=formula("add_products", 0, 1, 2, at={3: 1}),
+    formula=formula("add_products", 0, 1, 2, at={3: 1})
+    + formula("add_scaled_products", 0, 1, 2, 3, checks=True),
 )
 def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
     if self.dtype is tensor1.dtype is tensor2.dtype is _FLOAT32 and value == 1:
@@ -64,7 +65,8 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
     numbers_between=True,
     autocast_in_graphs="widest",
     layout="P",
-    formula=formula("add_quotients", 0, 1, 2, at={3: 1}),
+    formula=formula("add_quotients", 0, 1, 2, at={3: 1})
+    + formula("add_scaled_quotients", 0, 1, 2, 3, checks=True),
 )
 def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array:
     if kind(tensor1.dtype) < 2 and kind(tensor2.dtype) < 2:

@@ -80,7 +80,7 @@ def _not_complex(name: str) -> Refusal:
 
 
 _FORMULAS: Final = frozenset(
-    {"erf", "exp", "log", "reciprocal", "rsqrt", "sigmoid", "sqrt", "tanh"}
+    {"erf", "exp", "expm1", "log", "log1p", "reciprocal", "rsqrt", "sigmoid", "sqrt", "tanh"}
 )
 
 
@@ -143,7 +143,11 @@ _declare(
 )
 _declare("exp2", Refusal("q", "exp2"), _exp2, "special_exp2")
 _declare(
-    "expm1", Refusal("q", "expm1_vml_cpu"), np.expm1, "special_expm1", autocast_in_graphs="full"
+    "expm1",
+    Refusal("q", "expm1_vml_cpu"),
+    pointwise("expm1", np.expm1),
+    "special_expm1",
+    autocast_in_graphs="full",
 )
 _declare("i0", Refusal("qc", "i0_vml_cpu"), in_double(i0), "special_i0")
 _declare(
@@ -157,7 +161,11 @@ _declare(
 )
 _declare("log10", Refusal("q", "log10_vml_cpu"), np.log10, autocast_in_graphs="full")
 _declare(
-    "log1p", Refusal("q", "log1p_vml_cpu"), np.log1p, "special_log1p", autocast_in_graphs="full"
+    "log1p",
+    Refusal("q", "log1p_vml_cpu"),
+    pointwise("log1p", np.log1p),
+    "special_log1p",
+    autocast_in_graphs="full",
 )
 _declare("log2", Refusal("q", "log2_vml_cpu"), np.log2, autocast_in_graphs="full")
 _declare(

@@ -86,7 +86,7 @@ def by_formula(name: str, *operands: Any) -> Any:
 
     The operands are of one dtype, but for masks, and one of them is as large as the result.
     """
-    if max([each.size for each in operands]) < LARGE:
+    if name not in ALWAYS and max([each.size for each in operands]) < LARGE:
         return None
     arrays = family("arrays")
     return None if arrays is None else arrays.apply(name, operands)
@@ -109,7 +109,9 @@ class Prepared:
         return self.call(*values)
 
 
-ALWAYS: Final = frozenset({"gelu", "gelu_tanh", "sigmoid", "silu", "tanh"})
+ALWAYS: Final = frozenset(
+    {"elu", "gelu", "gelu_tanh", "log_sigmoid", "sigmoid", "silu", "softplus", "tanh"}
+)
 """Formulas that compute float32 of every size where there is native code: NumPy's way takes several
 passes, or gives other bits."""
 

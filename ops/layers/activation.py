@@ -193,6 +193,10 @@ def _leaky_relu(x: Array, negative_slope: float) -> Any:
 
 
 def _elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
+    if scale == 1 and input_scale == 1 and x.dtype is _float32:
+        found = by_formula("elu", x, checked_operand(alpha, _float32))
+        if found is not None:
+            return found
     below = as_array(np.minimum(x, _zero(x.dtype)))
     if input_scale != 1:
         _multiply(below, checked_operand(input_scale, x.dtype), below)
@@ -220,8 +224,12 @@ def _celu(x: Array, alpha: float) -> Any:
 
 
 def _softplus(x: Array, beta: float, threshold: float) -> object:
-    scaled = x if beta == 1 else x * operand(beta, x.dtype)
     level = checked_operand(threshold, x.dtype)
+    if x.dtype is _float32:
+        found = by_formula("softplus", x, operand(beta, _float32), level)
+        if found is not None:
+            return found
+    scaled = x if beta == 1 else x * operand(beta, x.dtype)
     result = as_array(np.minimum(scaled, level))
     _exp(result, result)
     np.log1p(result, result)
@@ -231,8 +239,11 @@ def _softplus(x: Array, beta: float, threshold: float) -> object:
     return result
 
 
-def _log_sigmoid(x: Array) -> object:
+def _log_sigmoid_by_numpy(x: Array) -> object:
     return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+
+
+_log_sigmoid: Final = pointwise("log_sigmoid", _log_sigmoid_by_numpy)
 
 
 def _hardsigmoid(x: Array) -> Any:
@@ -273,7 +284,13 @@ leaky_relu = _declare(
     face="layer",
     formula=formula("leaky_relu", 0, 1, checks=True),
 )
-_declare("elu", _elu, ", Scalar alpha=1, Scalar scale=1, Scalar input_scale=1", face="layer")
+_declare(
+    "elu",
+    _elu,
+    ", Scalar alpha=1, Scalar scale=1, Scalar input_scale=1",
+    face="layer",
+    formula=formula("elu", 0, 1, at={2: 1, 3: 1}, checks=True),
+)
 _declare("selu", _selu, shown="elu_cpu", out="", face="function")
 _declare("celu", _celu, ", Scalar alpha=1.", "elu_cpu", face="function")
 _declare("hardsigmoid", _hardsigmoid, face="layer", formula=formula("hardsigmoid"))
@@ -286,6 +303,7 @@ log_sigmoid = operator(
     face="layer",
     layout="C",
     out_dtype=AS_EXPECTED,
+    formula=formula("log_sigmoid"),
     rows=rows_of("self"),
 )(_floats_only("log_sigmoid_cpu", _log_sigmoid))
 
@@ -328,6 +346,7 @@ operator(
     autocast_in_graphs="full",
     face="layer",
     out_dtype=FOUND,
+    formula=formula("softplus", 0, 1, 2, checks=True),
     rows=rows_of("self"),
 )(_floats_only("softplus_cpu", _softplus))
 

@@ -87,7 +87,7 @@ Way = Callable[[Operator, Values], Any]
 def _way(entry: Operator) -> Way | None:
     if entry.rows:
         return _without_rows
-    if entry.is_view:
+    if entry.is_view or entry.is_in_place:
         return None
     names = [argument.name for argument in entry.signature.arguments]
     if "keepdim" in names:

@@ -16,6 +16,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import check_apart
 from ..memory.remembered import remembered
 from ..memory.storage import settled
+from ..table.formula import formula
 from ..table.out_dtypes import SAME, SELF_AND_RESULT
 from ..table.pointwise import (
     cast,
@@ -539,6 +540,7 @@ def copy_into(self: Array, src: Array) -> Array:
 @operator(
     "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     takes_numbers=True,
+    formula=formula("same", 1),
 )
 def copy_in_place(self: Array, src: Array, non_blocking: bool) -> Array:
     return copy_into(self, src)
@@ -550,11 +552,13 @@ operator("aten::copy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")(copy
 @operator(
     "aten::copy_.int(Tensor(a!) self, int other) -> Tensor(a!)",
     "aten::copy_.float(Tensor(a!) self, float other) -> Tensor(a!)",
+    formula=formula("same", 1, checks=True),
 )
 @operator(
     "aten::fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
     written="unchecked",
     face="both",
+    formula=formula("same", 1, checks=True),
 )
 def fill(self: Array, value: Scalar) -> Array:
     self.fill(number_to_fill(value, self.dtype, self.size))

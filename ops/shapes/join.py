@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from itertools import pairwise, product
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError, WrongType
 from ..memory.remembered import remembered
+from ..table.formula import Part, moved
 from ..table.inline import inline
 from ..table.layouts import contiguous, lies_like
 from ..table.out_dtypes import SAME, OutDtype
@@ -56,15 +57,27 @@ _ORDINARY_FIRST: Final = inline("{p}({all})", "type({0}[0]) is ndarray")
 """For lists that are not empty; without a tensor the forward refuses them."""
 
 
+def _behind_each_other(result: Array, tensors: Sequence[Array], dim: int) -> list[Part]:
+    axis, begin, parts = wrap_dim(dim, result.ndim), 0, list[Part]()
+    for tensor in tensors:
+        if tensor.ndim == result.ndim and tensor.size:
+            end = begin + tensor.shape[axis]
+            parts.append(moved(tensor, result[(slice(None),) * axis + (slice(begin, end),)]))
+            begin = end
+    return parts
+
+
 @operator(
     "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
     "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor",
+    parts=_behind_each_other,
     out_dtype=JOINED,
     out_overlap="apart",
     rows=rows_of("tensors"),
 )
 @operator(
     "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
+    parts=_behind_each_other,
     autocast="widest",
     autocast_in_graphs="widest",
     inline=_ORDINARY_FIRST,
@@ -131,8 +144,14 @@ def _cat_error(tensors: Sequence[Array], first: Array, axis: int) -> OperatorErr
     return OperatorError("torch.cat(): the tensors do not fit together", code="shape-mismatch")
 
 
+def _side_by_side(result: Array, tensors: Sequence[Array], dim: int) -> list[Part]:
+    slices = np.moveaxis(result, wrap_dim(dim, result.ndim), 0)
+    return [moved(tensor, slices[place, ...]) for place, tensor in enumerate(tensors)]
+
+
 @operator(
     "aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
+    parts=_side_by_side,
     autocast="widest",
     autocast_in_graphs="widest",
     inline=_ORDINARY_FIRST,
@@ -286,7 +305,25 @@ def tensor_split_at(self: Array, indices: Sequence[int], dim: int) -> list[Array
 # --------------------------------------------------------------------------- repeating, turning
 
 
-@operator("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", layout="C", face="method")
+def _tiles(result: Array, self: Array, repeats: Sequence[int]) -> list[Part]:
+    """Each dimension of a tiled tensor as two: how often, and its elements."""
+    if not result.flags.c_contiguous:
+        return []
+    more = len(repeats) - self.ndim
+    sizes = (1,) * more + self.shape
+    times = (1,) * -more + tuple(repeats)
+    pairs = zip(times, sizes[-len(times) :] if times else (), strict=True)
+    split = [each for pair in pairs for each in pair]
+    source = self.reshape([each for size in sizes for each in (1, size)])
+    return [moved(np.broadcast_to(source, split), result.reshape(split))]
+
+
+@operator(
+    "aten::repeat(Tensor self, SymInt[] repeats) -> Tensor",
+    layout="C",
+    face="method",
+    parts=_tiles,
+)
 def repeat(self: Array, repeats: Sequence[int]) -> Array:
     if len(repeats) < self.ndim:
         raise OperatorError(
@@ -298,7 +335,7 @@ def repeat(self: Array, repeats: Sequence[int]) -> Array:
     return tile(self, repeats) if repeats else self.copy()
 
 
-@operator("aten::tile(Tensor self, SymInt[] dims) -> Tensor", layout="C", out="")
+@operator("aten::tile(Tensor self, SymInt[] dims) -> Tensor", layout="C", out="", parts=_tiles)
 def tile(self: Array, dims: Sequence[int]) -> Array:
     more = max(len(dims) - self.ndim, 0), max(self.ndim - len(dims), 0)
     sizes, times = (*(1,) * more[0], *self.shape), (*(1,) * more[1], *dims)
@@ -312,10 +349,22 @@ def tile(self: Array, dims: Sequence[int]) -> Array:
     return np.tile(self, tuple(dims))
 
 
+def _interleaved(
+    result: Array, self: Array, repeats: int, dim: int | None, *_: object
+) -> list[Part]:
+    if dim is None or not self.ndim or not result.flags.c_contiguous:
+        return []
+    behind = wrap_dim(dim, self.ndim) + 1
+    split = (*self.shape[:behind], repeats, *self.shape[behind:])
+    source = np.expand_dims(self, behind)
+    return [moved(np.broadcast_to(source, split), result.reshape(split))]
+
+
 @operator(
     "aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, "
     "SymInt? output_size=None) -> Tensor",
     out="",
+    parts=_interleaved,
 )
 def repeat_interleave(self: Array, repeats: int, dim: int | None, output_size: int | None) -> Array:
     axis = None if dim is None else wrap_dim(dim, self.ndim)
@@ -361,14 +410,44 @@ def repeat_interleave_each(
     return repeated(self, repeats, axis, output_size)
 
 
-@operator("aten::flip(Tensor self, int[] dims) -> Tensor", layout="L", rows=rows_of("self"))
+def _turned(result: Array, self: Array, dims: Sequence[int]) -> list[Part]:
+    return [moved(np.flip(self, wrap_dims(dims, self.ndim) if dims else ()), result)]
+
+
+@operator(
+    "aten::flip(Tensor self, int[] dims) -> Tensor",
+    layout="L",
+    rows=rows_of("self"),
+    parts=_turned,
+)
 def flip(self: Array, dims: Sequence[int]) -> Array:
     axes = wrap_dims(dims, self.ndim) if dims else ()
     return np.flip(self, axes).copy() if self.ndim else self.copy()
 
 
+def _rolled(result: Array, self: Array, shifts: Sequence[int], dims: Sequence[int]) -> list[Part]:
+    if not dims:
+        if not self.flags.c_contiguous or not result.flags.c_contiguous:
+            return []
+        self, result, dims = self.reshape(-1), result.reshape(-1), [0]
+    by = [0] * self.ndim
+    for shift, dim in zip(shifts, dims, strict=True):
+        by[wrap_dim(dim, self.ndim)] += shift
+    cuts = [shift % size for shift, size in zip(by, self.shape, strict=True)]
+    goals = [(slice(cut, None), slice(cut)) if cut else (slice(None),) for cut in cuts]
+    sizes = zip(cuts, self.shape, strict=True)
+    ways = [
+        (slice(size - cut), slice(size - cut, None)) if cut else (slice(None),)
+        for cut, size in sizes
+    ]
+    pairs = zip(product(*ways), product(*goals), strict=True)
+    return [moved(self[source], result[goal]) for source, goal in pairs]
+
+
 @operator(
-    "aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", rows=rows_of("self")
+    "aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
+    rows=rows_of("self"),
+    parts=_rolled,
 )
 def roll(self: Array, shifts: Sequence[int], dims: Sequence[int]) -> Array:
     if not shifts:
@@ -413,8 +492,30 @@ _kept: Final = remembered(8 << 20)(_made)
 """The same, remembered: do not write to it."""
 
 
+@remembered(1 << 20)
+def _places(count: int, first: int) -> Array:
+    """Numbers from one on: do not write to them."""
+    found = np.arange(first, first + count, dtype=np.int64)
+    found.flags.writeable = False
+    return found
+
+
+def _zeroed(lower: bool) -> Callable[[Array, Array, int], list[Part]]:
+    compare = "less_equal" if lower else "greater_equal"
+
+    def parts(result: Array, self: Array, diagonal: int) -> list[Part]:
+        rows, columns = self.shape[-2:]
+        bounded = min(max(diagonal, -rows - 1), columns + 1)
+        last, each = _places(rows, bounded)[:, None], _places(columns, 0)
+        steps = [(compare, "l", (0, 1)), ("choose", "", (4, 2, 3))]
+        return [Part(steps, [each, last, self, 0], result)]
+
+    return parts
+
+
 @operator(
     "aten::tril(Tensor self, SymInt diagonal=0) -> Tensor",
+    parts=_zeroed(True),
     layout="C",
     out_dtype=SAME,
     out_overlap="read-first",
@@ -426,6 +527,7 @@ def tril(self: Array, diagonal: int) -> Array:
 
 @operator(
     "aten::triu(Tensor self, SymInt diagonal=0) -> Tensor",
+    parts=_zeroed(False),
     layout="C",
     out_dtype=SAME,
     out_overlap="read-first",

@@ -12,6 +12,7 @@ from ..memory.dims import infer_size, wrap_dim
 from ..memory.dtype import Array, Dtype, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import contiguous_strides, spread, storage_of, strides_of, view_of
+from ..table.formula import Part, moved
 from ..table.inline import ORDINARY, inline
 from ..table.pointwise import checked_broadcast
 from ..table.promotion import kind
@@ -67,7 +68,12 @@ def view_as(self: Array, other: Array) -> Array:
     return view(self, other.shape)
 
 
-@operator("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)")
+def _copied(result: Array, self: Array, *_: object) -> list[Part]:
+    """What a copy in one piece holds, which has other sizes."""
+    return [moved(self, result.reshape(self.shape))] if result.flags.c_contiguous else []
+
+
+@operator("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", parts=_copied)
 def reshape(self: Array, shape: Sequence[int]) -> Array:
     if self.size and min(shape, default=0) >= -1:
         try:
@@ -87,7 +93,10 @@ def ravel(self: Array) -> Array:
     return (self if self.flags.c_contiguous else self.copy()).reshape(-1)
 
 
-@operator("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
+@operator(
+    "aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
+    parts=_copied,
+)
 def flatten(self: Array, start_dim: int, end_dim: int) -> Array:
     first, last = wrap_dim(start_dim, self.ndim), wrap_dim(end_dim, self.ndim)
     if first > last:

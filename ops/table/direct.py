@@ -17,10 +17,18 @@ import numpy as np
 from ...frontend.locks import after_fork
 from ...frontend.started import started
 from ..kernels import ALWAYS, LARGE, family
-from .formula import Formula, letter_of, meeting
+from .formula import Formula, Part, letter_of, meeting
+from .promotion import result_dtype
 from .record import Operator
+from .table import TABLE
 
-__all__ = ["NAMES", "direct_calls", "direct_form", "has_direct_form", "is_there", "known_calls"]
+__all__ = [
+    *("NAMES", "direct_calls", "direct_form", "formulas_of", "has_direct_form", "is_there"),
+    *("known_calls", "takes_list"),
+]
+
+_MOST_PARTS: Final = 8
+"""Parts of a result that are computed one by one."""
 
 _MOST: Final = 300
 """Kernels that a process compiles for this; nothing frees them."""
@@ -42,11 +50,33 @@ def direct_form(entry: Operator) -> Callable[..., object]:
         module = family("prepared")
         if module is None:
             return entry.forward
-        known = _KNOWN[entry] = module.prepared(
-            entry.forward, _explain(entry), writes=entry.is_in_place
-        )
+        known = module.prepared(_function(entry), _explain(entry), writes=entry.is_in_place)
+        if takes_list(entry):
+            known = _of_list(known)
+        _KNOWN[entry] = known
         NAMES[id(known)] = entry.name
     return known
+
+
+def takes_list(entry: Operator) -> bool:
+    """Whether the operator's first argument is a list of tensors.
+
+    Its direct call takes the others first, and then each of these.
+    """
+    return "(Tensor[] " in entry.schema
+
+
+def _of_list(known: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda tensors, *rest: known(*rest, *tensors)
+
+
+def _function(entry: Operator) -> Callable[..., Any]:
+    """What a direct call stands for."""
+    forward = entry.forward
+    if not takes_list(entry):
+        return forward
+    count = len(entry.signature.arguments) - 1
+    return lambda *values: forward(list(values[count:]), *values[:count])
 
 
 def direct_calls(entry: Operator, cool: Callable[[], object]) -> Any:
@@ -54,7 +84,7 @@ def direct_calls(entry: Operator, cool: Callable[[], object]) -> Any:
 
     `cool` is called when that does not pay.  None where there is no native code.
     """
-    return known_calls(entry.forward, cool, _explain(entry), writes=entry.is_in_place)
+    return known_calls(_function(entry), cool, _explain(entry), writes=entry.is_in_place)
 
 
 def known_calls(
@@ -73,43 +103,107 @@ def known_calls(
 
 def has_direct_form(entry: Operator) -> bool:
     """Whether native code may learn what calls of an operator do."""
-    return bool(entry.formula) or entry.prepared
+    return bool(formulas_of(entry)) or entry.prepared or entry.parts is not None
+
+
+def formulas_of(entry: Operator) -> tuple[Formula, ...]:
+    """The formulas of an operator, or of the one that gives what it writes in place."""
+    if entry.formula or not entry.is_in_place:
+        return entry.formula
+    name, dot, overload = entry.full_name.partition(".")
+    plain = TABLE.operator(name.removesuffix("_") + dot + overload)
+    return () if plain is None or plain.is_in_place else plain.formula
 
 
 def _explain(entry: Operator) -> Any:
     """How it is told; None where it is seen."""
-    return partial(_explained, entry) if entry.formula else None
+    if entry.parts is not None:
+        return partial(_moved, entry)
+    formulas = formulas_of(entry)
+    return partial(_explained, entry, formulas) if formulas else None
 
 
-def _explained(entry: Operator, values: Sequence[Any], result: Any) -> Any:
+def _explained(
+    entry: Operator, formulas: Sequence[Formula], values: Sequence[Any], result: Any
+) -> Any:
     """The run of a kernel that gives the result; None if there is none."""
-    arrays, prepared = family("arrays"), family("prepared")
+    arrays = family("arrays")
     if arrays is None or type(result) is not np.ndarray or not result.size:
         return None
-    letter, formula = arrays.LETTERS.get(result.dtype), _formula_for(entry, values)
+    letter, formula = arrays.LETTERS.get(result.dtype), _formula_for(formulas, values)
     if letter is None or formula is None:
         return None
     taken = [values[place] for place in formula.operands]
+    if entry.is_in_place and not _stays(formula, taken, result):
+        return None
     known = arrays.FORMULAS[formula.name]
     joins = meeting(arrays, formula, taken, letter)
     is_always = formula.name in ALWAYS and joins == letter == "f"
-    if joins in ("f", "d") and not _brings(joins, taken):
+    bringing = [values[0], *taken] if entry.is_in_place else taken
+    if joins in ("f", "d") and not _brings(joins, bringing):
         return None
     if not joins or not (known.is_exact or is_always or result.size >= LARGE):
         return None
-    seen = tuple(_lies(arrays, each, result.shape) for each in taken)
-    way = arrays.way_of(result.shape, result.strides, seen)
-    letters = "".join(letter_of(arrays, each) for each in taken)
-    step = arrays.Step(formula.name, joins, tuple(range(len(taken))))
-    expression = arrays.Expression(letters, (step,), ((0, letter),))
+    steps = [(formula.name, joins, tuple(range(len(taken))))]
+    free = [
+        place if type(each) in (int, float) and not formula.checks else None
+        for place, each in zip(formula.operands, taken, strict=True)
+    ]
+    note = _note(arrays, Part(steps, taken, result), free)
+    return None if note is None else [note]
+
+
+def _moved(entry: Operator, values: Sequence[Any], result: Any) -> Any:
+    """The runs of kernels that move elements; None if there are none."""
+    arrays = family("arrays")
+    if arrays is None or type(result) is not np.ndarray or not result.size:
+        return None
+    assert entry.parts is not None
+    if takes_list(entry):
+        count = len(entry.signature.arguments) - 1
+        values = [list(values[count:]), *values[:count]]
+    parts = entry.parts(result, *values)
+    if not 0 < len(parts) <= _MOST_PARTS or result.dtype not in arrays.LETTERS:
+        return None
+    notes = [_note(arrays, part) for part in parts if part.target.size]
+    return None if None in notes else notes
+
+
+def _note(arrays: Any, part: Part, free: Sequence[int | None] = ()) -> Any:
+    """The run of a kernel that computes a part of a result; None if there is none.
+
+    The operands that are `free` are numbers, whatever the argument at that place is.
+    """
+    target, operands = part.target, part.operands
+    shape, own = target.shape, arrays.LETTERS[target.dtype]
+    letters = "".join(letter_of(arrays, each) for each in operands)
+    if len(letters) < len(operands):
+        return None
+    seen = tuple(_lies(arrays, each, shape) for each in operands)
+    stepped = None if _is_whole(target) else (target.itemsize, target.strides)
+    way = arrays.way_of(shape, target.strides, seen, stepped)
+    steps = tuple(arrays.Step(name, letter or own, places) for name, letter, places in part.steps)
+    expression = arrays.Expression(letters, steps, ((len(steps) - 1, own),))
     if not way.is_quick or not is_there(arrays, (expression, way.places, way.rank)):
         return None
     kernel = arrays.expression_kernel(expression, way.places, way.rank)
-    operands = [
-        prepared.Given(place) if type(each) in (int, float) and not formula.checks else each
-        for place, each in zip(formula.operands, taken, strict=True)
+    given = family("prepared").Given
+    taken = [
+        each if place is None else given(place)
+        for place, each in zip(free or [None] * len(operands), operands, strict=True)
     ]
-    return [(kernel, way.size, way.least, way.geometry, *operands, result)]
+    return (kernel, way.size, way.least, way.geometry, *taken, target)
+
+
+def _is_whole(array: Any) -> bool:
+    """Whether an array lies in one piece, in whatever order."""
+    reach = array.itemsize
+    for step, size in sorted(zip(array.strides, array.shape, strict=True)):
+        if size > 1:
+            if step != reach:
+                return False
+            reach *= size
+    return True
 
 
 def _brings(letter: str, operands: Sequence[object]) -> bool:
@@ -119,8 +213,14 @@ def _brings(letter: str, operands: Sequence[object]) -> bool:
     return any(each.dtype.char == letter for each in deep)
 
 
-def _formula_for(entry: Operator, values: Sequence[object]) -> Formula | None:
-    for each in entry.formula:
+def _stays(formula: Formula, operands: Sequence[Any], result: Any) -> bool:
+    """Whether what is written in place is computed in its own dtype, if in the operands'."""
+    takes_old = formula.meets == "result" and 0 in formula.operands
+    return not takes_old or result_dtype(operands) == result.dtype
+
+
+def _formula_for(formulas: Sequence[Formula], values: Sequence[object]) -> Formula | None:
+    for each in formulas:
         wanted = each.at.items()
         if all(type(values[at]) is type(one) and values[at] == one for at, one in wanted):
             return each

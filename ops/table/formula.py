@@ -16,7 +16,7 @@ import numpy as np
 
 from .promotion import result_dtype
 
-__all__ = ["Formula", "Meeting", "formula", "letter_of", "meeting"]
+__all__ = ["Formula", "Meeting", "Part", "formula", "letter_of", "meeting", "moved"]
 
 Meeting = Literal["result", "operands", "own", "bools"]
 
@@ -38,6 +38,21 @@ class Formula(NamedTuple):
     meets: Meeting
     at: Mapping[int, object]
     checks: bool
+
+
+class Part(NamedTuple):
+    """A part of an operator's result: steps of formulas, each with the letter of the dtype it
+    computes in ("" that of the result) and its operands, of which those given come first, then the
+    steps; what they are of; and where it is."""
+
+    steps: Sequence[tuple[str, str, tuple[int, ...]]]
+    operands: Sequence[Any]
+    target: Any
+
+
+def moved(source: Any, target: Any) -> Part:
+    """The part that holds elements of an operand, as they are."""
+    return Part([("same", "", (0,))], [source], target)
 
 
 def formula(

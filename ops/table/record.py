@@ -15,7 +15,7 @@ from ...typecheck.schema import Signature
 from ...typecheck.schema_text import parse_schema
 from ..memory.overlap import OutOverlap, Written
 from .faces import Face
-from .formula import Formula
+from .formula import Formula, Part
 from .inline import Inline, Native
 from .layouts import OutLayout
 from .out_dtypes import CASTABLE, OutDtype
@@ -72,6 +72,7 @@ class Known(TypedDict, total=False):
     of_form: bool
     order: str
     out: str
+    parts: Callable[..., Sequence[Part]] | None
     prepared: bool
     out_dtype: OutDtype
     out_layout: OutLayout
@@ -102,6 +103,7 @@ def of_twin(known: Known) -> Known:
     twin.pop("out_dtype", None)
     twin.pop("out_layout", None)
     twin.pop("out_overlap", None)
+    twin.pop("parts", None)
     twin.pop("prepared", None)
     twin.pop("takes_numbers", None)
     twin.pop("unchosen", None)
@@ -206,6 +208,10 @@ class Operator:
 
     out_overlap: OutOverlap = ""
     """Whether `out=` may share memory with inputs."""
+
+    parts: Callable[..., Sequence[Part]] | None = None
+    """Says of a result and the arguments of which parts it is put together, if it is and they lie
+    so that kernels can do it."""
 
     prepared: bool = False
     """Whether native code may learn its calls (`kernels/code/prepared.py`): what it does follows

@@ -51,12 +51,17 @@ TERNARY = {
     "add_products": lambda x, y, z: x + y * z,
     "add_quotients": lambda x, y, z: x + y / z,
 }
+SCALED = {
+    "add_scaled_products": lambda x, y, z, w: x + y * w * z,
+    "add_scaled_quotients": lambda x, y, z, w: x + y * w / z,
+}
 UNARY["relu6"] = lambda x: np.minimum(x.dtype.type(6), np.maximum(x.dtype.type(0), x))
 UNARY["relu"] = lambda x: np.maximum(x.dtype.type(0), x)
 REFERENCES: dict[str, tuple[Callable[..., Any], str]] = {
     **{name: (call, "x") for name, call in UNARY.items()},
     **{name: (call, "xy") for name, call in BINARY.items()},
     **{name: (call, "xyz") for name, call in TERNARY.items()},
+    **{name: (call, "xyzy") for name, call in SCALED.items()},
     "choose": (np.where, "mxy"),
     "fill": (lambda x, m, y: np.where(m, y, x), "xmy"),
     "same": (lambda x: x, "x"),
@@ -155,6 +160,10 @@ def lying(layout: str, shape: tuple[int, ...], seed: int) -> Any:
         return numbers("f", tuple(2 * n for n in shape), seed)[
             tuple(slice(1, None, 2) for n in shape)
         ]
+    if layout == "part":
+        return numbers("f", tuple(n + 1 for n in shape), seed)[tuple(slice(n) for n in shape)]
+    if layout == "backwards":
+        return numbers("f", shape, seed)[tuple(slice(None, None, -1) for n in shape)]
     if layout == "row":
         return numbers("f", shape[-1:], seed)
     if layout == "column":
@@ -162,7 +171,7 @@ def lying(layout: str, shape: tuple[int, ...], seed: int) -> Any:
     return np.asarray(numbers("f", (1,), seed)[0])
 
 
-LAYOUTS = ("whole", "turned", "gaps", "row", "column", "number")
+LAYOUTS = ("whole", "turned", "gaps", "part", "backwards", "row", "column", "number")
 
 
 @pytest.fixture(params=[1, 3])
@@ -176,7 +185,7 @@ def crew(request: pytest.FixtureRequest) -> Iterator[int]:
 @settings(max_examples=25, deadline=None)
 @given(
     layouts=st.tuples(st.sampled_from(LAYOUTS), st.sampled_from(LAYOUTS)),
-    shape=st.lists(st.sampled_from([1, 2, 3, 16, 17, 40, 65]), min_size=1, max_size=3),
+    shape=st.lists(st.sampled_from([1, 2, 3, 4, 8, 17, 40, 65]), min_size=1, max_size=3),
     turned=st.booleans(),
 )
 def test_arrays_are_taken_as_they_lie(
@@ -189,9 +198,24 @@ def test_arrays_are_taken_as_they_lie(
     run([("multiply", "f", (0, 1)), ("add", "f", (2, 0))], [x, y], [want], 1)
 
 
-@pytest.mark.parametrize("layout", ["turned", "gaps", "column"])
+@pytest.mark.parametrize("layout", ["gaps", "part", "turned"])
+@pytest.mark.parametrize("shape", [(40,), (70, 3), (9, 4, 70), (1, 1)])
+def test_results_are_written_where_they_lie(shape: tuple[int, ...], layout: str) -> None:
+    x, out = lying("whole", shape, 1), lying(layout, shape, 2)
+    around, memory = out.copy(), out if out.base is None else out.base
+    before = memory.copy()
+    way = arrays.way_of(shape, out.strides, ((4, x.strides),), (4, out.strides))
+    step = arrays.Step("negate", "f", (0,))
+    arrays.compute(arrays.Expression("f", (step,), ((0, "f"),)), way, [x], [out])
+    assert bits(out) == bits(-x)
+    out[...] = around
+    assert memory.tobytes() == before.tobytes()
+
+
+@pytest.mark.parametrize("layout", ["turned", "gaps", "column", "short"])
 def test_threads_share_rows_and_tiles(layout: str, crew: int) -> None:
-    x, y = lying("whole", (211, 401), 1), lying(layout, (211, 401), 2)
+    shape = (2110, 3) if layout == "short" else (211, 401)
+    x, y = lying("whole", shape, 1), lying("row" if layout == "short" else layout, shape, 2)
     with np.errstate(all="ignore"):
         want = x * y + x
     for least in (1 << 15, 1):

@@ -110,6 +110,20 @@ def test_folds_depend_on_no_threads() -> None:
     assert len(found) == 1
 
 
+@pytest.mark.parametrize("size", [2, 3, 7, 16])
+@pytest.mark.parametrize("operation", ["sum", "product", "max", "squares"])
+def test_short_rows_are_folded_in_the_lanes_of_long_ones(operation: str, size: int) -> None:
+    """A row that is filled up with what changes nothing, beyond the size of short ones."""
+    folds, random = kernels.family("folds"), np.random.default_rng(3)
+    x = random.normal(size=(37, size)).astype(np.float32)
+    x[random.random(x.shape) < 0.2] = random.choice([np.nan, np.inf, 0.0, -0.0])
+    neutral = {"sum": 0.0, "product": 1.0, "max": -np.inf, "squares": 0.5}[operation]
+    filled = np.full((37, 17), np.float32(neutral))
+    filled[:, :size] = x
+    made, wanted = (folds.fold(each, 1, 2, operation, 0.5) for each in (x, filled))
+    assert made.tobytes() == wanted.tobytes()
+
+
 def test_sums_over_dimensions_apart() -> None:
     x = np.random.default_rng(1).standard_normal((8, 5, 40, 50), np.float32)
     made = torch.from_numpy(x).sum((0, 2, 3), keepdim=True).numpy()

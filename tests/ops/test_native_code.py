@@ -45,12 +45,15 @@ EXACT: dict[str, Callable[[Any], Any]] = {
     "log": np.log,
     "tanh": np.tanh,
     "erf": _erf,
+    "expm1": np.expm1,
+    "log1p": np.log1p,
 }
 NEAR: dict[str, Callable[[Any], Any]] = {
     "gelu": lambda x: x * 0.5 * (1 + _erf(x / math.sqrt(2))),
     "gelu_tanh": lambda x: x * 0.5 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
     "silu": lambda x: x / (1 + np.exp(-x)),
     "mish": lambda x: x * np.tanh(np.log1p(np.exp(x))),
+    "log_sigmoid": lambda x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))),
 }
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops.kernels import family
+from rushlight.ops.table import direct
 from rushlight.ops.table.direct import direct_form
 from rushlight.ops.table.table import TABLE
 
@@ -304,3 +305,96 @@ def test_a_copy_made_on_the_way_is_noticed(value):
         assert torch.sigmoid(torch.ones(2, 1, 1).expand(3, 2, 1, 1)).ravel()[0] > 0.7
     held = [torch.sigmoid(repeated) for _ in range(4)]
     assert all(each.equal(held[0]) or value != value for each in held)
+
+
+def lying(layout, *shape):
+    """Numbers that lie in some way."""
+    if layout == "gaps":
+        return random(*(2 * size for size in shape))[tuple(slice(1, None, 2) for _ in shape)]
+    if layout == "part":
+        return random(*(size + 1 for size in shape))[tuple(slice(size) for size in shape)]
+    return random(*shape[::-1]).T if layout == "turned" else random(*shape)
+
+
+def seen_natively(monkeypatch, name, given, other):
+    """Whether a second call, on other numbers that lie alike, is done without the forward."""
+    monkeypatch.setattr("rushlight.ops.table.direct.is_there", lambda *_: True)
+    entry, calls = TABLE.operator(f"aten::{name}"), []
+
+    def counted(*values):
+        calls.append(values)
+        return direct._function(entry)(*values)
+
+    known = direct.known_calls(counted, bool, direct._explain(entry), writes=entry.is_in_place)
+    known.call(*given)
+    copied = [np.copy(each, "K") if type(each) is np.ndarray else each for each in other]
+    wanted = direct._function(entry)(*copied)
+    made = known.call(*other)
+    assert made.dtype == wanted.dtype
+    assert made.shape == wanted.shape
+    assert np.ascontiguousarray(made).tobytes() == np.ascontiguousarray(wanted).tobytes()
+    return len(calls) == 1
+
+
+MOVES = [
+    ("flip", [1]),
+    ("flip", [0, -1]),
+    ("roll", [2, -1], [0, 1]),
+    ("roll", [5], []),
+    ("repeat", [2, 1, 3]),
+    ("tile", [3]),
+    ("repeat_interleave.self_int", 3, 1, None),
+    ("tril", 2),
+    ("triu", -3),
+    ("clone", None),
+]
+
+
+@pytest.mark.parametrize("layout", ["whole", "part", "gaps", "turned"])
+@pytest.mark.parametrize(("name", "rest"), [(each[0], each[1:]) for each in MOVES])
+def test_what_moves_elements_is_known_by_its_parts(monkeypatch, name, rest, layout):
+    x, y = (lying(layout, 20, 18) for _ in range(2))
+    y[...] = random(20, 18, seed=9)
+    is_known = seen_natively(monkeypatch, name, (x, *rest), (y, *rest))
+    assert is_known or name == "roll"  # which does not roll the whole of what has gaps
+
+
+@pytest.mark.parametrize("layout", ["whole", "part", "gaps"])
+@pytest.mark.parametrize("name", ["cat", "stack"])
+def test_lists_of_tensors_are_known_by_their_elements(monkeypatch, name, layout):
+    for dim in (0, 1, -1):
+        x, y = (lying(layout, 20, 18) for _ in range(2))
+        assert seen_natively(monkeypatch, name, (dim, x, y), (dim, y, x))
+
+
+@pytest.mark.parametrize("layout", ["whole", "part", "gaps"])
+@pytest.mark.parametrize(
+    ("name", "rest"),
+    [
+        ("add_.Tensor", (random(20, 18, seed=5), 1)),
+        ("mul_.Scalar", (2.5,)),
+        ("lt_.Tensor", (random(18, seed=5),)),
+        ("copy_", (random(20, 18, seed=5).astype(np.float64), False)),
+        ("fill_.Scalar", (7,)),
+        ("addcmul_", (random(20, 18, seed=5), random(20, 1, seed=6), 0.5)),
+    ],
+)
+def test_what_is_written_may_lie_anywhere(monkeypatch, name, rest, layout):
+    x, y = (lying(layout, 20, 18) for _ in range(2))
+    y[...] = random(20, 18, seed=9)
+    assert seen_natively(monkeypatch, name, (x, *rest), (y, *rest))
+
+
+def test_what_is_not_computed_in_its_own_dtype_is_not_known():
+    entry, x = TABLE.operator("aten::mul_.Tensor"), random(20, 18)
+    wide = random(20, 18, seed=2).astype(np.float64)
+    assert direct._explain(entry)((x, wide), x) is None
+
+
+def test_gaps_of_what_is_written_are_left_alone():
+    x = torch.zeros(40, 36)
+    for _ in range(120):
+        x[:, ::2].add_(1.0)
+        x[1::2, 1::2].fill_(3.0)
+    assert x[:, ::2].eq(120).all()
+    assert not x[::2, 1::2].any()

@@ -423,6 +423,12 @@ def add_products(x: Value, a: Value, b: Value) -> Value:
     return x + a * b
 
 
+@formula(NUMBERS, is_exact=True)
+def add_scaled_products(x: Value, a: Value, b: Value, scale: Value) -> Value:
+    """`x + a * scale * b`."""
+    return x + a * scale * b
+
+
 @formula(FLOATS_ONLY)
 def multiply_add(x: Value, factor: Value, term: Value) -> Value:
     """A product and a term, rounded once where the CPU can."""
@@ -433,3 +439,9 @@ def multiply_add(x: Value, factor: Value, term: Value) -> Value:
 def add_quotients(x: Value, a: Value, b: Value) -> Value:
     """x and a quotient."""
     return x + a / b
+
+
+@formula(FLOATS_ONLY, is_exact=True)
+def add_scaled_quotients(x: Value, a: Value, b: Value, scale: Value) -> Value:
+    """`x + a * scale / b`."""
+    return x + a * scale / b

@@ -8,8 +8,18 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from .formulas import FORMULAS
-from .loops import Expression, Step, expression_kernel, goes_by_rows, is_at_hand
+from .loops import (
+    EVERY,
+    FOLDED,
+    Expression,
+    Step,
+    expression_kernel,
+    goes_by_rows,
+    is_at_hand,
+    is_folded,
+)
 from .run import run
+from .text import LANES
 
 __all__ = [
     "FORMULAS",
@@ -56,17 +66,29 @@ class Way(NamedTuple):
         return self.rank == 1 or int(self.geometry[0]) >= _SHORT_ROW
 
 
+_ALONG: Final = {1: "c", -1: "b"} | {every: letter for letter, every in EVERY.items()}
+"""How an operand lies by the elements from one to the next."""
+
+Lies = tuple[int, Strides]
+"""The size of an element in bytes, and the strides."""
+
+
 @lru_cache(4096)
 def way_of(
-    shape: tuple[int, ...], result: Strides, operands: tuple[tuple[int, Strides] | None, ...]
+    shape: tuple[int, ...],
+    result: Strides,
+    operands: tuple[Lies | None, ...],
+    target: Lies | None = None,
 ) -> Way:
     """The way through arrays of a shape, in the order of the result's strides.
 
-    Of each operand the size of an element and the strides, as of one that is broadcast to the
-    shape; None of a number.  The result lies in one piece.
+    Of each operand it is told how it lies, as one that is broadcast to the shape; None of a number.
+    The result lies in one piece, or as `target` says.
     """
     dims = [dim for dim in range(len(shape)) if shape[dim] > 1]
     dims.sort(key=lambda dim: result[dim])
+    if target is not None:
+        operands = (*operands, target)
     known = [strides[1] for strides in operands if strides is not None]
     sizes, joined = list[int](), list[list[int]]()
     for dim in dims:
@@ -79,20 +101,41 @@ def way_of(
     if not sizes:
         sizes, joined = [1], [[0] * len(known)]
     columns = iter(list(zip(*joined, strict=True)) if known else [])
-    places, geometry = "", list(sizes)
-    for each in operands:
-        steps_of = None if each is None else next(columns)
-        if each is None or steps_of is None or not any(steps_of):
-            places += "k"
-            continue
-        places += "c" if steps_of[0] == each[0] else "s" if steps_of[0] else "r"
-        geometry += steps_of
+    steps_of: list[Strides] = [(0,) if each is None else next(columns) for each in operands]
+    widths = [0 if each is None else each[0] for each in operands]
+    short = sizes[0] if len(sizes) > 1 and sizes[0] < _SHORT_ROW else 0
+    if short:
+        sizes[:2] = [short * sizes[1]]
+    pairs = zip(steps_of, widths, strict=True)
+    places = "".join([_place(steps, width, short) for steps, width in pairs])
+    if target is not None and places[-1] == "k":  # a single element
+        places = f"{places[:-1]}c"
     count, rank = 0 if 0 in shape else int(np.prod(sizes)), len(sizes)
+    geometry: list[int] = [*sizes, *([short] if is_folded(places) else [])]
+    for own, place in zip(steps_of, places, strict=True):
+        if place != "k":
+            geometry += own[:1] + own[2:] if short and place not in FOLDED else own
     words = np.array(geometry, np.int64)
     words.setflags(write=False)
+    if is_folded(places):
+        return Way(places, rank, words, count // short, _LEAST // short + 1)
     if goes_by_rows(places, rank):
         return Way(places, rank, words, count // sizes[0], _LEAST // sizes[0] + 1)
     return Way(places, rank, words, count, _LEAST)
+
+
+def _place(steps: tuple[int, ...], width: int, short: int) -> str:
+    """The letter of how an operand lies (see `PLACES`) whose elements are of so many bytes, where
+    rows of `short` elements, if there are such, are one with the dimension around them."""
+    if not any(steps):
+        return "k"
+    if short and steps[1] != short * steps[0]:
+        if not steps[1] and not LANES % short:
+            return "p"
+        return str(short) if short in (2, 4, 8) and steps[0] == width else "f"
+    if not steps[0]:
+        return "r"
+    return "s" if steps[0] % width else _ALONG.get(steps[0] // width, "s")
 
 
 def spread_strides(sizes: tuple[int, ...], strides: Strides, shape: tuple[int, ...]) -> Strides:

@@ -2,7 +2,8 @@
 
 Floats are summed in float64, multiplied in their own dtype.  A row is folded in 64 lanes that meet
 in a fixed order; one of more than `PIECE` elements in pieces, whose results are folded in turn.
-Columns are folded from the first row to the last.  So a result depends on nothing but its elements
+Rows of up to 16 elements are folded a vector of rows at a time, in the same order.  Columns are
+folded from the first row to the last.  So a result depends on nothing but its elements
 and the sizes.
 """
 
@@ -16,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from .along import ELEMENTS, strip_count, strips
+from .columns import columns
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -30,6 +32,7 @@ _BESIDE: Final = 4
 """Vectors that are worked on side by side."""
 _DTYPES: Final = {"float": np.float32, "double": np.float64, "i64": np.int64}
 _INFINITE: Final = {"float": float("inf"), "double": float("inf"), "i64": 2**63 - 1}
+_BYTES: Final = {"float": 4, "double": 8, "i64": 8}
 _ADDED: Final = ("sum", "total", "squares")
 
 
@@ -70,6 +73,10 @@ def _fold_rows(
     operation: str, element: str, x: Any, out: Any, sizes: tuple[int, int], number: float
 ) -> None:
     outer, count = sizes
+    if count <= LANES:
+        folding = _kernel("short", operation, element, _result(operation, element), count)
+        run(folding, outer, _PER_THREAD // count + 1, count, 1, number, x, out)
+        return
     each = -(-count // PIECE)
     made, parts = _result(operation, element), out
     if each > 1:
@@ -95,18 +102,23 @@ def _result(operation: str, element: str) -> str:
 
 
 @cache
-def _kernel(*key: str) -> int:
+def _kernel(form: str, operation: str, element: str, made: str, size: int = 0) -> int:
+    key = (form, operation, element, made, size)
     return kernel("fold", key, lambda target: folds_text(target, *key))
 
 
-def folds_text(target: Target, form: str, operation: str, element: str, made: str) -> str:
-    """The module of a kernel over the pieces of rows, or the strips of columns."""
+def folds_text(
+    target: Target, form: str, operation: str, element: str, made: str, size: int = 0
+) -> str:
+    """The module of a kernel over the pieces of rows, the strips of columns, or rows of a size."""
     folding = _Fold(target, operation, element, made)
     if form == "rows":
         folding.rows()
+    elif form == "short":
+        folding.short_rows(size)
     else:
         folding.columns()
-    second = "each" if form == "rows" else "inner"
+    second = "inner" if form == "columns" else "each"
     words = [
         (INT64, "count"),
         (INT64, second),
@@ -146,15 +158,19 @@ class _Fold:
         """Fold in the vector that begins at an index."""
         code, kind = self.code, self.element.of_lanes(LANES)
         seen = code.load_if(kind, self.address("x", index), mask, self.start)
-        if kind != self.wide:
+        total.set(self.with_seen(total.now, seen, mask))
+
+    def with_seen(self, total: Value, seen: Value, mask: Value | None) -> Value:
+        """A vector of the array folded into another."""
+        code = self.code
+        if seen.kind != self.wide:
             seen = seen.converted("fpext", self.wide)
-        if self.operation == "squares":
-            apart = seen - self.middle
-            if mask is not None:
-                apart = code.choose(mask, apart, 0.0)
-            total.set(code.multiply_add(apart, apart, total.now))
-        else:
-            total.set(self.joined(total.now, seen))
+        if self.operation != "squares":
+            return self.joined(total, seen)
+        apart = seen - self.middle
+        if mask is not None:
+            apart = code.choose(mask, apart, 0.0)
+        return code.multiply_add(apart, apart, total)
 
     def joined(self, one: Value, other: Value) -> Value:
         """Two results as one."""
@@ -188,6 +204,34 @@ class _Fold:
             first, second, third, fourth = (lane.now for lane in lanes)
             both = self.joined(self.joined(first, second), self.joined(third, fourth))
             code.store(self.narrow(code.folded(both, self.joined)), self.address("out", piece))
+
+    def short_rows(self, size: int) -> None:
+        """Fold rows of so many elements, each in a lane of its own."""
+        code, half = self.code, LANES // 2
+        start = code.constant(self.wide, self.start)
+
+        def visit(rows: list[Value], mask: Value | None) -> None:
+            for row in rows:
+                seen = self.elements(row, size, mask)
+                left = [self.with_seen(start, each, None) for each in seen]
+                step = half
+                while step:
+                    pairs = zip(left, left[step:], strict=False)
+                    left[: max(0, len(left) - step)] = [self.joined(*pair) for pair in pairs]
+                    left, step = left[:step], step // 2
+                code.store_if(self.narrow(left[0]), self.address("out", row), mask)
+
+        code.vectors(code.argument(INT64, "start"), code.argument(INT64, "stop"), 1, visit)
+
+    def elements(self, row: Value, size: int, mask: Value | None) -> list[Value]:
+        """The first elements of rows from one on, their second ones, and so on."""
+        code, kind = self.code, self.element.of_lanes(LANES)
+        first = self.address("x", row * size)
+        if mask is None:
+            return columns(code, kind, first, size)
+        steps = code.order(INT64.of_lanes(LANES)) * (size * _BYTES[self.element.element])
+        places = (code.at(first, place, self.element) for place in range(size))
+        return [code.gathered(kind, place, steps, mask) for place in places]
 
     def columns(self) -> None:
         """Fold the columns of each strip."""

@@ -7,10 +7,10 @@ again.  What is done is not derived but seen: the first call notes which kernels
 what.  Before that is trusted it is done once more, with memory full of other bytes, and must give
 the same bits.
 
-What kernels are given must be an operand, the result, memory that they fill themselves, arrays
-that cannot be written to, or an int64 array of one element: a flag, which begins as 0; a call after
-which it is not is done by the function itself.  An operand that is written shares no memory with
-the others in calls that are done so.
+What kernels are given must be an operand, the result, a part of one of these, memory that they fill
+themselves, arrays that cannot be written to, or an int64 array of one element: a flag, which begins
+as 0; a call after which it is not is done by the function itself.  An operand that is written
+shares no memory with the others in calls that are done so.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from weakref import WeakSet
 import numpy as np
 
 from ....frontend.locks import fork_safe_lock
+from ...memory.storage import view_of
 from ..precision import PRECISION
 from .crew_text import MOST_ARGUMENTS
 from .prepared_text import MOST_ENTRIES, MOST_RESULTS
@@ -34,6 +35,9 @@ __all__ = ["CREW", "Explain", "Given", "Known", "prepared"]
 ndarray: Final = np.ndarray
 _MOST_LEARNED: Final = 200
 """Entries that a function learns: none is given back, since another thread may be reading it."""
+_SHORTEST_WAIT: Final = 2
+"""Calls before the next is learned from: every third one then, so that of two that alternate not
+always the same."""
 _LONGEST_WAIT: Final = 1 << 12
 _LARGEST: Final = 1 << 27
 """Bytes of an array that is filled twice more to find out what a call does."""
@@ -42,6 +46,8 @@ _KEEPING: Final = fork_safe_lock()
 _INT64: Final = np.dtype(np.int64)
 _UINT64: Final = np.dtype(np.uint64)
 _IDENTICAL, _ARRAY, _INT, _FLOAT, _LIST, _AGAIN, _ANY_INT, _ANY_FLOAT, _TUPLE = range(9)
+_PLACES: Final = 256
+"""A word for a part has the operand's number, and so often as this the bytes it begins behind."""
 _NUMBER, _ARGUMENT, _RESULT, _FLAG, _OWN_FLOAT, _OWN_INT, _COUNTER = range(7)
 
 
@@ -98,7 +104,7 @@ class Known:
         self._known = np.zeros(MOST_ENTRIES + 2, np.int64)
         self._entries: list[_Entry] = []
         self._forgotten = 0
-        self._next_wait = 1
+        self._next_wait = _SHORTEST_WAIT
         with _KEEPING:
             _EVERY.add(self)
         self.call = CREW.prepared(_address(self._known), function, self._learn)
@@ -123,11 +129,11 @@ class Known:
             entry = _Entry(values, result, notes, before)
             if forgotten == self._forgotten:
                 self._add(entry)
-            self._next_wait = 1
+            self._next_wait = _SHORTEST_WAIT
         except Unknown:
             self._known[MOST_ENTRIES + 1] = self._next_wait
             self._next_wait = min(2 * self._next_wait, _LONGEST_WAIT)
-            if self._next_wait == _LONGEST_WAIT:
+            if self._next_wait == _LONGEST_WAIT and not self._known[0]:
                 self._cool()
         return result
 
@@ -193,6 +199,7 @@ class _Entry:
             self._any_number(each) if i in free else self._argument(i, each, values)
             for i, each in enumerate(values)
         ]
+        self._operands = [each for each in values if type(each) is ndarray]
         self._made: list[Any] = []
         self._at: dict[int, int] = {}
         self._before = before
@@ -207,6 +214,7 @@ class _Entry:
         self._verify(values)
         self.address = self._written()
         self._made.clear()
+        self._operands.clear()
 
     def _result(self, made: Any) -> int:
         """The number of a result, which must be a new array in one piece."""
@@ -220,9 +228,9 @@ class _Entry:
     def _check_written(self, values: Sequence[Any], result: Any) -> None:
         """Refuse what is no writing of the first argument alone."""
         first = values[0]
-        is_whole = first.flags.carray and first.flags.writeable and _span(first) == first.nbytes
+        may_be = first.flags.writeable and first.flags.aligned and _lies_apart(first)
         is_again = any(a[:2] == (_AGAIN, 0) for a in self._arguments)
-        if result is not first or not is_whole or is_again:
+        if result is not first or not may_be or is_again:
             raise Unknown
         others = (each for each in values[1:] if type(each) is ndarray)
         if any(min(each.strides, default=0) < 0 for each in others):
@@ -296,6 +304,10 @@ class _Entry:
             return _ARGUMENT, self._places[place]
         if place in self._at:
             return _RESULT, self._at[place]
+        if value.base is not None:
+            part = self._part(value)
+            if part is not None:
+                return part
         if not value.flags.writeable:
             self._held.append(value)
             return _NUMBER, place
@@ -304,6 +316,16 @@ class _Entry:
         if not value.size or not value.flags.owndata:
             raise Unknown
         return _RESULT, self._memory(value)
+
+    def _part(self, value: Any) -> tuple[int, int] | None:
+        """The word of an array that begins at another element of an operand, or of the result."""
+        every = [(_ARGUMENT, self._places[_address(each)], each) for each in self._operands]
+        every += [(_RESULT, number, each) for number, each in enumerate(self._made)]
+        found = [each for each in every if _is_in(value, each[2])]
+        if len(found) != 1:
+            return None
+        kind, number, whole = found[0]
+        return kind, number + (_address(value) - _address(whole)) * _PLACES
 
     def _verify(self, values: Sequence[Any]) -> None:
         """Do the call again with memory that holds other bytes; refuse it if bits differ.
@@ -318,21 +340,24 @@ class _Entry:
     def _try(self, values: Sequence[Any], byte: int) -> None:
         made = [np.full(each.nbytes, byte, np.uint8) for each in self._made]
         flag = np.zeros(1, np.int64)
-        first = None if self._before is None else self._before.copy("K")
+        first = None if self._before is None else _alike(values[0], self._before)
         given_values = list(values) if first is None else [first, *values[1:]]
         for kernel, count, least, words in self._runs:
             given = []
             for kind, number in words:
-                if kind in (_FLAG, _COUNTER):
+                if kind in (_ARGUMENT, _RESULT):
+                    whole = (made if kind == _RESULT else given_values)[number % _PLACES]
+                    given.append(_address(whole) + number // _PLACES)
+                elif kind in (_FLAG, _COUNTER):
                     given.append(flag if kind == _FLAG else np.zeros(1, np.uint64))
-                    continue
-                found = {_NUMBER: None, _RESULT: made}.get(kind, given_values)
-                given.append(found[number] if found else number)
+                else:
+                    is_own = kind in (_OWN_FLOAT, _OWN_INT)
+                    given.append(given_values[number] if is_own else number)
             run(kernel, count, least, *given)
         pairs = [(made[number], self._made[number]) for number in self._back[1:] if number >= 0]
-        if first is not None:
-            pairs.append((first, values[0]))
         if flag[0] or any(a.tobytes() != b.ravel("K").tobytes() for a, b in pairs):
+            raise Unknown
+        if first is not None and first.tobytes() != values[0].tobytes():
             raise Unknown
 
     # ---------------------------------------------------------------------------------- words
@@ -372,6 +397,25 @@ def _address(array: Any) -> int:
 def _bits(number: float) -> int:
     """The word of a float."""
     return int.from_bytes(struct.pack("<d", number), "little", signed=True)
+
+
+def _lies_apart(array: Any) -> bool:
+    """Whether each element has memory of its own, as strides tell that go forwards."""
+    reach = int(array.itemsize)
+    for step, size in sorted(zip(array.strides, array.shape, strict=True)):
+        if size > 1:
+            if step < reach:
+                return False
+            reach += step * (size - 1)
+    return True
+
+
+def _alike(array: Any, values: Any) -> Any:
+    """Values that lie as an array does, in other memory."""
+    memory = np.empty(_span(array), np.uint8)
+    made = view_of(memory, array.shape, array.strides, 0, array.dtype)
+    made[...] = values
+    return made
 
 
 def _span(array: Any) -> int:

@@ -10,9 +10,9 @@ All is written down in 64-bit words (`prepared.py` writes them):
              where it is said what is given back; whether runs may let go of Python's lock
     given    how many results are a tuple, none where one is given back; then their numbers; -1 is
              the first argument, which is written then, and shares memory with no other
-    word     kind and value: 0 a number; or the address of 1 an argument's elements, 2 a result's,
-             3 the flag; 4 the float or 5 the int that an argument is; the address of 6 a counter,
-             which begins as 0
+    word     kind and value: 0 a number; or the address of 1 an argument's elements, 2 a result's
+             (the low 8 bits say which, the others how many bytes behind), 3 the flag; 4 the float
+             or 5 the int that an argument is; the address of 6 a counter, which begins as 0
 
 How an argument matches stands in `matching_text`.
 """
@@ -154,16 +154,20 @@ look:
     i64 5, label %int
     i64 6, label %counted ]
 argument:
-  %source_place = getelementptr ptr, ptr %sources, i64 %number
+  %source = and i64 %number, 255
+  %source_place = getelementptr ptr, ptr %sources, i64 %source
   br label %address
 result:
-  %result_place = getelementptr ptr, ptr %results, i64 %number
+  %its_result = and i64 %number, 255
+  %result_place = getelementptr ptr, ptr %results, i64 %its_result
   br label %address
 address:
   %from = phi ptr [%source_place, %argument], [%result_place, %result]
   %array = load ptr, ptr %from
   %data_place = getelementptr i8, ptr %array, i64 {head}
-  %data = load i64, ptr %data_place
+  %begin = load i64, ptr %data_place
+  %behind = lshr i64 %number, 8
+  %data = add i64 %begin, %behind
   br label %kept
 flagged:
   br label %kept

@@ -56,6 +56,17 @@ def sigmoid(x: Value) -> Value:
     return x.code.choose(x < 0.0, power, 1.0) / (power + 1.0)
 
 
+@formula()
+def expm1(x: Value) -> Value:
+    """`e ** x - 1`, by half the power, which does not overflow before the result does."""
+    code = x.code
+    n, r = _reduced(at_least(at_most(x, 89.0), -104.0))
+    half = code.scaled(code.constant(x.kind, 0.5), n)
+    small = code.multiply_add(r * r, _polynomial(r, *_EXP), r)
+    made = code.multiply_add(half, small, half - 0.5) * 2.0
+    return code.choose(x.equals(0.0), x, made)
+
+
 _HALF_ROOT_BITS = 0x3F3504F3
 _LOG = (2 / 9, 2 / 7, 2 / 5, 2 / 3)
 
@@ -77,6 +88,16 @@ def log(x: Value) -> Value:
     made = code.choose(x.equals(0.0), -inf, code.choose(x < 0.0, nan, made))
     is_large = code.let(x.kind.of("i1"), f"fcmp ueq {x.kind} {x.name}, {x.taken(inf).name}")
     return code.choose(is_large, x, made)
+
+
+@formula()
+def log1p(x: Value) -> Value:
+    """`log(1 + x)`, with what the sum is rounded by made good (W. Kahan)."""
+    code = x.code
+    grown = x + 1.0
+    made = log(grown) + (x - (grown - 1.0)) / grown
+    known = code.choose(x.equals(inf), x, code.choose(grown.equals(0.0), -inf, made))
+    return code.choose(x.equals(0.0), x, known)
 
 
 def _with_sign(size: Value, x: Value) -> Value:
@@ -167,3 +188,23 @@ def mish(x: Value) -> Value:
     grown = exp(at_most(x, 20.0))
     part = grown * (grown + 2.0)
     return x * (part / (part + 2.0))
+
+
+@formula()
+def softplus(x: Value, beta: Value, threshold: Value) -> Value:
+    """`log(1 + e ** (beta x)) / beta`; x itself where `beta x` is beyond a threshold."""
+    scaled = x * beta
+    made = log1p(exp(at_most(scaled, threshold))) / beta
+    return x.code.choose(scaled > threshold, x, made)
+
+
+@formula()
+def elu(x: Value, alpha: Value) -> Value:
+    """x where it is positive, else `alpha (e ** x - 1)`."""
+    return expm1(at_most(x, 0.0)) * alpha + at_least(x, 0.0)
+
+
+@formula()
+def log_sigmoid(x: Value) -> Value:
+    """`-log(1 + e ** -x)`, by powers that do not overflow."""
+    return at_most(x, 0.0) - log1p(exp(-x.code.absolute(x)))

@@ -415,6 +415,32 @@ class Code:
         given = [self.let(places, text), aligned, chosen, self.constant(kind, 0)]
         return self.call(f"llvm.masked.gather.{kind.suffix}.v{lanes}p0", kind, given)
 
+    def scattered(self, value: Value, address: Value, offsets: Value, mask: Value | None) -> None:
+        """Write each element so many bytes behind an address, where the mask is true."""
+        lanes = value.kind.lanes
+        text = f"getelementptr i8, ptr {address.name}, {offsets.kind} {offsets.name}"
+        places = self.let(Kind("ptr", lanes), text)
+        chosen = mask or self.constant(Kind("i1", lanes), 1)
+        name = f"llvm.masked.scatter.{value.kind.suffix}.v{lanes}p0"
+        self._declared.add(f"declare void @{name}({value.kind}, {places.kind}, i32, {chosen.kind})")
+        given = f"{value.kind} {value.name}, {places.kind} {places.name}"
+        aligned = _ALIGNED[value.kind.element]
+        self.say(f"call void @{name}({given}, i32 {aligned}, {chosen.kind} {chosen.name})")
+
+    def replaced(self, value: Value, lane: int, one: Value) -> Value:
+        """A vector with another number at one place."""
+        text = f"insertelement {value.kind} {value.name}, {one.kind} {one.name}, i32 {lane}"
+        return self.let(value.kind, text)
+
+    def chosen(self, lanes: Sequence[bool]) -> Value:
+        """A mask that is known beforehand."""
+        kind = Kind("i1", len(lanes))
+        return Value(self, kind, f"<{', '.join(f'i1 {each:d}' for each in lanes)}>")
+
+    def backwards(self, value: Value) -> Value:
+        """A vector's elements, the last one first."""
+        return self.mixed(value, value, range(value.kind.lanes)[::-1])
+
     def order(self, kind: Kind) -> Value:
         """The vector 0, 1, 2 and so on."""
         places = (f"{kind.element} {lane}" for lane in range(kind.lanes))
