@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Self
 
+from ..settings import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
+
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
 
@@ -12,12 +14,15 @@ class detect_anomaly:
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
+        self.prev = is_anomaly_enabled()
+        self.prev_check_nan = is_anomaly_check_nan_enabled()
 
     def __enter__(self) -> Self:
+        set_anomaly_enabled(True, self.check_nan)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        return None
+        set_anomaly_enabled(self.prev, self.prev_check_nan)
 
 
 class set_detect_anomaly(detect_anomaly):
@@ -26,3 +31,7 @@ class set_detect_anomaly(detect_anomaly):
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         super().__init__(check_nan)
         self.mode = mode
+        set_anomaly_enabled(mode, check_nan)
+
+    def __enter__(self) -> Self:
+        return self

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ..autograd import grad
 from ..ops.eager.dispatch import eager_function
-from ..ops.table.grad_mode import enable_grad
+from ..ops.table.grad_mode import enable_grad, is_grad_enabled
 from ..ops.tensors.tensor import Tensor
 
 __all__ = [
@@ -23,12 +23,13 @@ def _gradient(
     options: Sequence[object],
     at: int,
 ) -> Tensor:
-    """The gradient of a convolution by its input (0) or its weight (1)."""
-    operands = [input.detach(), weight.detach()]
-    operands[at].requires_grad_()
+    """The gradient of a convolution by its input (0) or its weight (1); it has a history."""
+    operands = [input, weight]
+    own = operands[at] = operands[at].detach().requires_grad_()
+    create = is_grad_enabled()
     with enable_grad():
         made = eager_function(f"aten::conv{dims}d")(*operands, None, *options)
-    found = grad(made, operands[at], grad_output)[0]
+    found = grad(made, own, grad_output, create_graph=create)[0]
     assert found is not None
     return found
 

@@ -6,13 +6,14 @@ Here they are computed once and keep their intermediate results: the same values
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import Enum
 from typing import Any, Final, Self
 
 from ..autograd import backward
 from ..autograd.function import Function
+from ..ops.table.autocast import Autocast, autocast_state, set_autocast_state
 from ..ops.table.grad_mode import enable_grad, no_grad
 from ..ops.tensors.tensor import Tensor
 from ..random import fork_rng, get_rng_state, set_rng_state
@@ -174,6 +175,17 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
         )
 
 
+@contextmanager
+def _autocast_as(state: Autocast) -> Iterator[None]:
+    """A block under an earlier state of autocast."""
+    before = autocast_state()
+    set_autocast_state(state)
+    try:
+        yield
+    finally:
+        set_autocast_state(before)
+
+
 class CheckpointFunction(Function):
     """A function that is computed again on the way back (Chen et al., arXiv:1604.06174).
 
@@ -188,12 +200,14 @@ class CheckpointFunction(Function):
         ctx.places = [i for i, each in enumerate(args) if isinstance(each, Tensor)]
         ctx.save_for_backward(*(args[i] for i in ctx.places))
         ctx.random_state = get_rng_state() if preserve_rng_state else None
+        ctx.autocast = autocast_state()
         with no_grad():
             return run_function(*args)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """Compute again, with the same random numbers if asked for, and walk back through that.
+        """Compute again, under the same autocast and with the same random numbers if asked for, and
+        walk back through that.
 
         Raises:
             RuntimeError: no result requires a gradient.
@@ -201,7 +215,8 @@ class CheckpointFunction(Function):
         args = list(ctx.args)
         for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[place] = _detached(tensor)
-        with fork_rng(enabled=ctx.random_state is not None), enable_grad():
+        forking = fork_rng(enabled=ctx.random_state is not None)
+        with forking, enable_grad(), _autocast_as(ctx.autocast):
             if ctx.random_state is not None:
                 set_rng_state(ctx.random_state)
             made = ctx.run_function(*args)
