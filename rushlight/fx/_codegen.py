@@ -166,6 +166,8 @@ class _Writer:
             return "()"
         if kind is ...:
             return self.add_global("_", kind)
+        if isinstance(kind, types.UnionType):
+            return "|".join(map(self.type_repr, kind.__args__))
         origin = getattr(kind, "__origin__", None)
         if origin is None:
             return self.add_global(type_text(kind), kind)

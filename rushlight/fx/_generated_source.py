@@ -58,7 +58,7 @@ def execute(src: str, globals: dict[str, object], place: dict[str, object] | Non
     name = _LOADER.cache(src, globals, place)
     globals.setdefault("__name__", name)
     globals.setdefault("__builtins__", {**vars(builtins), "__import__": _import})
-    exec(compile(src, name, "exec"), globals)
+    exec(compile(src, name, "exec", dont_inherit=True), globals)
 
 
 def forward_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 import warnings
@@ -9,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, Final, cast
+from typing import Any, Final, Self, cast
 
 from .._C import ScriptObject
 from ..jit.special_names import _assert
@@ -118,6 +119,14 @@ class Tracer(TracerBase):
         self.module_stack = OrderedDict()
         self.num_calls: dict[str, int] = {}
         self.node_name_to_scope = {}
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        for module in self._autowrap_search:
+            memo[id(module)] = module  # Python's modules have no copies
+        made = object.__new__(type(self))
+        memo[id(self)] = made
+        vars(made).update(copy.deepcopy(vars(self), memo))
+        return made
 
     # -- arguments -----------------------------------------------------------------------------
 

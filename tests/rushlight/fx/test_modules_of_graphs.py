@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import operator
+import pickle
 import warnings
 from typing import Any
 
@@ -154,3 +156,26 @@ def test_what_is_not_there_is_refused_by_name() -> None:
         proxy_tensor.make_fx(lambda x: x)(torch.ones(1))
     with pytest.raises(RuntimeError, match="not in the module_fetch_book"):
         extract_attrs_for_lowering(nn.LSTM(1, 1))
+
+
+def test_annotations_survive_pickling() -> None:
+    class Typed(nn.Module):
+        def forward(self, x, y=None, z=None):  # type: ignore[no-untyped-def]
+            return x + 1
+
+    found = {"x": torch.Tensor, "y": int | None, "z": list[int] | None}
+    Typed.forward.__annotations__.update(found)
+    traced = fx.symbolic_trace(Typed())
+    line = "x : torch.Tensor, y : int|NoneType = None, z : list[int]|NoneType = None):\n"
+    assert line in traced.code
+    assert pickle.loads(pickle.dumps(traced)).code == traced.code
+
+
+def test_tracers_can_be_copied() -> None:
+    tracer = fx.Tracer()
+    empty = copy.deepcopy(tracer)
+    tracer.trace(lambda x: x + 1)
+    full = copy.deepcopy(tracer)
+    assert not hasattr(empty, "graph")
+    assert full.graph is not tracer.graph
+    assert str(full.graph) == str(tracer.graph)
