@@ -280,7 +280,25 @@ def quantize_per_tensor_dynamic(self: Array, dtype: int, reduce_range: bool) -> 
     return quantize(self, kind, choose_quantizer(self, low, high))
 
 
-def _per_channel(scales: Array, zero_points: Array, axis: int, ndim: int) -> Quantizer:
+def _per_channel(self: Array, scales: Array, zero_points: Array, axis: int) -> Quantizer:
+    """Scales and zero points of the channels of `self`.
+
+    Raises:
+        OperatorError: there is no such axis, or they are not as many as the channels.
+    """
+    ndim = self.ndim
+    if not -ndim <= axis < ndim:
+        raise OperatorError("Channel axis out of range in per channel affine quantization.")
+    if scales.size != zero_points.size:
+        raise OperatorError(
+            "number of elements in scales and zero_points must match", code="shape-mismatch"
+        )
+    if not scales.shape == zero_points.shape == (self.shape[axis],):
+        raise OperatorError(
+            f"length of scales must equal to channel, expected {self.shape[axis]} got, "
+            f"{scales.size}",
+            code="shape-mismatch",
+        )
     if zero_points.dtype.kind == "f":
         return Quantizer(scales.astype(F32), zero_points.astype(F32), axis % ndim, True)
     return Quantizer(scales.astype(np.float64), zero_points.astype(np.int64), axis % ndim)
@@ -294,12 +312,9 @@ def _per_channel(scales: Array, zero_points: Array, axis: int, ndim: int) -> Qua
 def quantize_per_channel(
     self: Array, scales: Array, zero_points: Array, axis: int, dtype: int
 ) -> Array:
-    if not -self.ndim <= axis < self.ndim:
-        raise OperatorError("Channel axis out of range in per channel affine quantization.")
-    if not scales.shape == zero_points.shape == (self.shape[axis],):
-        raise OperatorError("length of scales must equal to channel", code="shape-mismatch")
+    quantizer = _per_channel(self, scales, zero_points, axis)
     kind = _check(self, 0, dtype, "quantize_tensor_per_channel_affine")
-    return quantize(self, kind, _per_channel(scales, zero_points, axis, self.ndim))
+    return quantize(self, kind, quantizer)
 
 
 @operator("aten::dequantize.self(Tensor self) -> Tensor", order="self_out tensors tensor list")
@@ -401,7 +416,7 @@ def make_per_tensor(self: Array, scale: float, zero_point: int) -> Array:
     "int axis) -> Tensor"
 )
 def make_per_channel(self: Array, scale: Array, zero_point: Array, axis: int) -> Array:
-    quantizer = _per_channel(scale, zero_point, axis, self.ndim)
+    quantizer = _per_channel(self, scale, zero_point, axis)
     return quantized_array(self.copy(), _quantized_kind(self), quantizer)
 
 

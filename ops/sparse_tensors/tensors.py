@@ -322,6 +322,9 @@ def coo(
         )
     if sizes is None:
         found = places.numpy()
+        for dim, least in enumerate(found.min(1).tolist() if found.size else ()):
+            if least < 0:
+                raise RuntimeError(f"found negative index {least} for dim {dim}")
         sizes = [*(found.max(1) + 1 if found.size else [0] * len(found)), *own.shape[1:]]
     if len(sizes) != places.shape[0] + own.ndim - 1:
         raise RuntimeError(

@@ -32,7 +32,10 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FAMILIES = ("memory", "sandbox", "bounds", "container", "durability", "threads", "determinism")
-MORE = ("zip_tricks", "thread_races", "odd_places", "odd_formats", "odd_commands")
+MORE = (
+    *("zip_tricks", "thread_races", "odd_places", "odd_formats", "odd_commands"),
+    "late_operators",
+)
 """Modules with more attacks on the same promises."""
 
 __all__ = ["FAMILIES", "Attack", "Broken", "Family", "Zygote", "families", "refused", "run_here"]

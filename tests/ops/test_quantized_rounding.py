@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import rushlight as torch
 from rushlight import ops
 
@@ -51,3 +53,13 @@ def test_a_number_that_moves_the_zero_point_out_of_range() -> None:
     made = torch.ops.quantized.add_scalar(quantized([0, 100, 255], 10), 3.0)
     assert made.q_zero_point() == 0
     assert made.int_repr().tolist() == [19, 111, 255]
+
+
+def test_there_is_a_scale_for_each_channel() -> None:
+    numbers, one, none = torch.ones(4, 2), torch.ones(1), torch.zeros(1, dtype=torch.int64)
+    for make in (
+        lambda: torch._make_per_channel_quantized_tensor(numbers.char(), one, none, 0),
+        lambda: torch.quantize_per_channel(numbers, one, none, 0, torch.qint8),
+    ):
+        with pytest.raises(RuntimeError, match="must equal to channel, expected 4 got, 1"):
+            make()

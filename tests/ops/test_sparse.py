@@ -248,3 +248,8 @@ def test_row_numbers_and_where_rows_begin() -> None:
     floats = torch.ones(2)
     with pytest.raises(NotImplementedError, match="not implemented for 'Float'"):
         torch._convert_indices_from_coo_to_csr(floats, 5)
+
+
+def test_sizes_are_not_found_from_negative_places() -> None:
+    with pytest.raises(RuntimeError, match="found negative index -3 for dim 1"):
+        torch.sparse_coo_tensor(torch.tensor([[0], [-3]]), torch.ones(1))
