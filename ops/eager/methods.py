@@ -309,14 +309,22 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> object:
     return tuple(found) if get_infos else tuple(found)[:2]
 
 
+_NO_TENSOR = (
+    "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
+    "Make sure your class inherits from Tensor."
+)
+
+
 def as_subclass(self: Tensor, cls: type[Tensor]) -> object:
     """The same memory as an instance of a subclass of Tensor, which gradients go through.
 
     Raises:
         TypeError: the class is no subclass of Tensor.
     """
-    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+    if not isinstance(cls, type):
         raise TypeError(f"cls must be a type (got {type_name(cls)})")
+    if not issubclass(cls, Tensor):
+        raise TypeError(_NO_TENSOR)
     refuse_dispatch(cls)
     with DisableTorchFunctionSubclass():
         alias = eager_function("aten::alias")(self)

@@ -227,5 +227,8 @@ def ctc_loss_of_tensors(
     reduction: int,
     zero_infinity: bool,
 ) -> Array:
+    for name, each in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):
+        if each.dtype.kind not in "iu":
+            raise OperatorError(f"{name} must be integral")
     lengths = input_lengths.ravel().tolist(), target_lengths.ravel().tolist()
     return ctc_loss(log_probs, targets, *lengths, blank, reduction, zero_infinity)

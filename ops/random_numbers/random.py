@@ -80,11 +80,11 @@ class Generator:
         """Start the stream of a seed; negative seeds count from 2**64 down.
 
         Raises:
-            RuntimeError: it does not fit into 64 bits.
+            ValueError: it does not fit into 64 bits.
         """
         seed = int(seed)
         if not -(1 << 63) <= seed < 1 << 64:
-            raise RuntimeError("Overflow when unpacking long long")
+            raise ValueError("Overflow when unpacking long long")
         self._start(seed % (1 << 64))
         return self
 

@@ -96,7 +96,7 @@ def test_an_odd_count_keeps_its_second_normal() -> None:
 
 
 def test_seeds_must_fit_64_bits() -> None:
-    with pytest.raises(RuntimeError, match="Overflow when unpacking"):
+    with pytest.raises(ValueError, match="Overflow when unpacking"):
         TORCH.manual_seed(2**64)
 
 

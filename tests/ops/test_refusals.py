@@ -203,3 +203,19 @@ def test_elements_are_taken_out_of_a_row_that_is_a_view() -> None:
     with pytest.raises(RuntimeError, match="Expected dtype int32/int64 for index"):
         torch.take_along_dim(x, places.float())
     assert torch.take_along_dim(x, places.int() + 5).tolist() == [5.0] * 6
+
+
+@pytest.mark.parametrize("name", ["input_lengths", "target_lengths"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bool])
+def test_lengths_of_sequences_are_integral(name: str, dtype: Any) -> None:
+    lengths = {"input_lengths": torch.tensor([2]), "target_lengths": torch.tensor([1])}
+    lengths[name] = lengths[name].to(dtype)
+    with pytest.raises(RuntimeError, match=f"^{name} must be integral"):
+        torch.nn.functional.ctc_loss(torch.zeros(2, 1, 3), torch.tensor([[1]]), **lengths)
+
+
+def test_a_subclass_inherits_from_tensor() -> None:
+    with pytest.raises(TypeError, match=r"^Creating a Tensor subclass from a class that does not"):
+        torch.ones(1).as_subclass(int)
+    with pytest.raises(TypeError, match=r"^cls must be a type .got int."):
+        torch.ones(1).as_subclass(3)
