@@ -22,6 +22,7 @@ __all__ = [
     "_rebuild_tensor",
     "_rebuild_tensor_v2",
     "_unflatten_dense_tensors",
+    "get_device_module",
 ]
 
 
@@ -96,6 +97,19 @@ def _get_device_module(device_type: str) -> object:
             f"'torch.{device_type}'."
         )
     return module
+
+
+def get_device_module(device: Any = None) -> object:
+    """The module of a device, or of its name: `torch.cpu`, also for None.
+
+    Raises:
+        RuntimeError: it is no device, or has no module.
+    """
+    if device is None:
+        return _get_device_module("cpu")
+    if not isinstance(device, (str, Device)):
+        raise RuntimeError(f"Invalid value of device '{device}', expect torch.device, str, or None")
+    return _get_device_module(Device(device).type)
 
 
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int | None:

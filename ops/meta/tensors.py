@@ -212,6 +212,7 @@ def _twin(kind: type[Tensor]) -> Any:
     members: dict[str, object] = {name: _of_form(name) for name in _FORM}
     members["_array"] = property(_array, _set_array)
     members["__class__"] = property(lambda self: kind)
+    members["__new__"] = staticmethod(lambda cls, *args, **kwargs: kind(*args, **kwargs))
     members["__slots__"] = ()
     members["__torch_function__"] = staticmethod(overriding.disabled)
     made = type(kind.__name__, (_NoData, kind), members)

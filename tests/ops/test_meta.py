@@ -218,3 +218,13 @@ def test_operators_of_users_say_what_they_give() -> None:
     assert twice(x).shape == (4, 3)
     assert twice(x).is_meta
     assert torch.ops.test_meta.twice(torch.ones(1, 2)).shape == (2, 2)
+
+
+def test_a_class_of_tensors_without_data_makes_what_its_name_says() -> None:
+    held = torch.nn.Parameter(torch.empty(2, device="meta"))
+    made = type(held)(torch.ones(2), requires_grad=False)
+    assert (made.tolist(), made.requires_grad) == ([1.0, 1.0], False)
+    assert isinstance(made, torch.nn.Parameter)
+    assert type(torch.empty(1, device="meta"))([3.0]).tolist() == [3.0]
+    assert torch._guards.active_fake_mode() is None
+    assert torch._guards.detect_fake_mode([made]) is None

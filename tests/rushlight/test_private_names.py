@@ -222,3 +222,22 @@ def test_layers_take_first_values_from_the_module_for_them(monkeypatch: pytest.M
     for parameter in (layer.in_proj_weight, layer.in_proj_bias, layer.bias_k, layer.bias_v):
         assert (parameter == 7).all()
     assert (transformer.encoder.layers[0].linear1.weight == 7).all()
+
+
+def test_modules_of_devices() -> None:
+    for named in (None, "cpu", torch.device("cpu")):
+        assert torch.get_device_module(named) is torch.cpu
+    assert torch.get_device_module("cuda:1") is torch.cuda
+    with pytest.raises(RuntimeError, match="Device 'meta' does not have a corresponding module"):
+        torch.get_device_module("meta")
+    with pytest.raises(RuntimeError, match="Invalid value of device '3', expect"):
+        torch.get_device_module(3)
+
+
+def test_a_pass_over_data_begins_without_what_others_replace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kind = import_module("rushlight.utils.data.dataloader")._BaseDataLoaderIter
+    monkeypatch.setattr(kind, "_reset", lambda self, loader, first_iter=False: None)
+    loader = torch.utils.data.DataLoader([1, 2, 3], batch_size=2)
+    assert [batch.tolist() for batch in loader] == [[1, 2], [3]]

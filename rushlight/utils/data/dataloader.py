@@ -133,10 +133,13 @@ class _BaseDataLoaderIter:
     """One pass over a set, in batches."""
 
     def __init__(self, loader: DataLoader) -> None:
-        self._reset(loader, first_iter=True)
+        self._begin(loader)
 
     def _reset(self, loader: DataLoader, first_iter: bool = False) -> None:
-        """Begin anew."""
+        """Begin anew; others put something else in its place."""
+        self._begin(loader)
+
+    def _begin(self, loader: DataLoader) -> None:
         drawn_seed(loader.generator)  # torch draws the seed of its workers here, also without any
         self._loader, self._batches = loader, loader._batches()
 
