@@ -127,7 +127,7 @@ _COMPLEX: Final = {name: np.dtype(name) for name in ("complex64", "complex128")}
         "t str int complex float int_complex complex_int float_complex complex_float int_float "
         "float_int -"
     ),
-    formula=formula("add", 0, 1, at={2: 1}),
+    formula=formula("add", 0, 1, at={2: 1}) + formula("add_scaled", 0, 1, 2, checks=True),
 )
 def add(self: Array, other: Array, alpha: Scalar) -> Array:
     if type(alpha) is not int or alpha != 1:
@@ -189,7 +189,7 @@ def _check_subtraction(*dtypes: Dtype) -> None:
     inline=inline("{0} - {1}", BOTH_FLOAT32, at=_ALPHA, over=np.subtract),
     out="out",
     order="complex float int_complex complex_int float_complex complex_float int_float float_int -",
-    formula=formula("subtract", 0, 1, at={2: 1}),
+    formula=formula("subtract", 0, 1, at={2: 1}) + formula("subtract_scaled", 0, 1, 2, checks=True),
 )
 def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     dtype = self.dtype

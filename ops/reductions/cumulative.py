@@ -11,6 +11,7 @@ from ..kernels import family, is_large
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of
 from ..memory.errors import OperatorError
+from ..table.formula import Part
 from ..table.layouts import contiguous, lies_like
 from ..table.out_dtypes import COMPUTED, SPELLED_APART
 from ..table.pointwise import as_array, binary, cast, number_as, with_number, write
@@ -249,9 +250,20 @@ operator("aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) ->
 # --------------------------------------------------------------------------- differences
 
 
+def _differences(
+    result: Array, self: Array, n: int, dim: int, prepend: Array | None, append: Array | None
+) -> list[Part]:
+    if n != 1 or prepend is not None or append is not None or self.dtype.kind == "b":
+        return []
+    axis = wrap_dim(dim, self.ndim)
+    operands = [self[_part(axis, 1, None)], self[_part(axis, None, -1)]]
+    return [Part([("subtract", "", (0, 1))], operands, result)]
+
+
 @operator(
     "aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) "
-    "-> Tensor"
+    "-> Tensor",
+    parts=_differences,
 )
 def diff(self: Array, n: int, dim: int, prepend: Array | None, append: Array | None) -> Array:
     if not self.ndim:

@@ -13,6 +13,7 @@ from ..arithmetic.fused import fused_double, fused_float
 from ..memory.counts import MOST_DIMENSIONS, check_count, check_storage
 from ..memory.dtype import DTYPES, Array, Device, Dtype, Scalar, default_dtype, numpy_dtype
 from ..memory.errors import BadNumber, OperatorError
+from ..table.formula import filled_with
 from ..table.layouts import like
 from ..table.out_dtypes import MADE
 from ..table.pointwise import number_as, number_in, number_to_fill, scalar_of
@@ -174,6 +175,7 @@ def _declare_like(name: str, value: Scalar | None) -> None:
         face="function",
         rows=rows_of("self"),
         undefined=open_,
+        parts=None if value is None else lambda result, *_: [filled_with(value, result)],
     )(like)
     operator(
         f"aten::new_{name}(Tensor self, SymInt[] size, {OPTIONS}) -> Tensor",
@@ -191,6 +193,7 @@ _declare_like("empty", None)
 @operator(
     f"aten::full_like(Tensor self, Scalar fill_value, {_LIKE}) -> Tensor",
     out="",
+    parts=lambda result, self, fill_value, *_: [filled_with(fill_value, result)],
     face="function",
     rows=rows_of("self"),
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError, UnsupportedOperator
+from ..table.formula import Part, filled_with, moved
 from ..table.layouts import contiguous
 from ..table.pointwise import checked_operand
 from ..table.record import Policy
@@ -30,9 +31,23 @@ def _pairs(pad: Ints) -> list[tuple[int, int]]:
 # --------------------------------------------------------------------------- constant
 
 
+def _bordered(result: Array, self: Array, pad: Ints, value: Scalar) -> list[Part]:
+    """What stays, and the strips around it, those of the first dimension as long as the result."""
+    left, parts = result, list[Part]()
+    for dim, (before, after) in enumerate(_pairs(pad), self.ndim - len(pad) // 2):
+        if before < 0 or after < 0:
+            return []
+        here, end = (slice(None),) * dim, before + self.shape[dim]
+        for strip in (slice(before), slice(end, None)):
+            parts.append(filled_with(value, left[(*here, strip)]))
+        left = left[(*here, slice(before, end))]
+    return [*parts, moved(self, left)]
+
+
 @operator(
     "aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
     face="function",
+    parts=_bordered,
     rows=rows_of("self"),
 )
 def constant_pad_nd(self: Array, pad: Ints, value: Scalar) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .promotion import result_dtype
 
-__all__ = ["Formula", "Meeting", "Part", "formula", "letter_of", "meeting", "moved"]
+__all__ = ["Formula", "Meeting", "Part", "filled_with", "formula", "letter_of", "meeting", "moved"]
 
 Meeting = Literal["result", "operands", "own", "bools"]
 
@@ -53,6 +53,11 @@ class Part(NamedTuple):
 def moved(source: Any, target: Any) -> Part:
     """The part that holds elements of an operand, as they are."""
     return Part([("same", "", (0,))], [source], target)
+
+
+def filled_with(number: object, target: Any) -> Part:
+    """The part that holds a number everywhere."""
+    return Part([("same", "", (0,))], [number], target)
 
 
 def formula(

@@ -51,6 +51,8 @@ TERNARY = {
     "add_products": lambda x, y, z: x + y * z,
     "add_quotients": lambda x, y, z: x + y / z,
 }
+TERNARY["add_scaled"] = lambda x, y, z: x + y * z
+TERNARY["subtract_scaled"] = lambda x, y, z: x - y * z
 SCALED = {
     "add_scaled_products": lambda x, y, z, w: x + y * w * z,
     "add_scaled_quotients": lambda x, y, z, w: x + y * w / z,

@@ -347,6 +347,10 @@ MOVES = [
     ("tril", 2),
     ("triu", -3),
     ("clone", None),
+    ("constant_pad_nd", [1, 2, 0, 3], 0.5),
+    ("diff", 1, -1, None, None),
+    ("add.Tensor", random(20, 18, seed=5), 0.5),
+    ("full_like", 2.5, None, None, None, None, None),
 ]
 
 
@@ -383,6 +387,16 @@ def test_what_is_written_may_lie_anywhere(monkeypatch, name, rest, layout):
     x, y = (lying(layout, 20, 18) for _ in range(2))
     y[...] = random(20, 18, seed=9)
     assert seen_natively(monkeypatch, name, (x, *rest), (y, *rest))
+
+
+def test_a_place_that_views_and_copies_in_turn_knows_the_copies():
+    unit = torch.jit.CompilationUnit(
+        "def turned(x: Tensor) -> Tensor:\n"
+        "    return x.reshape(20, 4, 50).transpose(1, 2).reshape(20, 200)\n"
+    )
+    x = torch.from_numpy(random(20, 200))
+    wanted = x.numpy().reshape(20, 4, 50).transpose(0, 2, 1).reshape(20, 200)
+    assert all(np.array_equal(unit.turned(x).numpy(), wanted) for _ in range(120))
 
 
 def test_what_is_not_computed_in_its_own_dtype_is_not_known():

@@ -424,6 +424,18 @@ def add_products(x: Value, a: Value, b: Value) -> Value:
 
 
 @formula(NUMBERS, is_exact=True)
+def add_scaled(x: Value, y: Value, scale: Value) -> Value:
+    """`x + y * scale`."""
+    return x + y * scale
+
+
+@formula(NUMBERS, is_exact=True)
+def subtract_scaled(x: Value, y: Value, scale: Value) -> Value:
+    """`x - y * scale`."""
+    return x - y * scale
+
+
+@formula(NUMBERS, is_exact=True)
 def add_scaled_products(x: Value, a: Value, b: Value, scale: Value) -> Value:
     """`x + a * scale * b`."""
     return x + a * scale * b

@@ -11,6 +11,8 @@ from .formulas import FORMULAS
 from .loops import (
     EVERY,
     FOLDED,
+    SIZES,
+    TURNED,
     Expression,
     Step,
     expression_kernel,
@@ -68,6 +70,9 @@ class Way(NamedTuple):
 
 _ALONG: Final = {1: "c", -1: "b"} | {every: letter for letter, every in EVERY.items()}
 """How an operand lies by the elements from one to the next."""
+
+_SHORT: Final = {size: letter for letter, size in SIZES.items()}
+_TURNED: Final = {size: letter for letter, size in TURNED.items()}
 
 Lies = tuple[int, Strides]
 """The size of an element in bytes, and the strides."""
@@ -132,7 +137,8 @@ def _place(steps: tuple[int, ...], width: int, short: int) -> str:
     if short and steps[1] != short * steps[0]:
         if not steps[1] and not LANES % short:
             return "p"
-        return str(short) if short in (2, 4, 8) and steps[0] == width else "f"
+        known = _SHORT if steps[0] == width else _TURNED if steps[1] == width else {}
+        return known.get(short, "f")
     if not steps[0]:
         return "r"
     return "s" if steps[0] % width else _ALONG.get(steps[0] // width, "s")

@@ -31,16 +31,19 @@ from .text import BYTE, DOUBLE, INT64, LANES, POINTER, Code, Kind, Value
 
 __all__ = [
     *("NUMBER_LETTERS", "PLACES", "Expression", "Step", "expression_kernel", "goes_by_rows"),
-    *("EVERY", "FOLDED", "is_at_hand", "is_folded", "module_text", "shown"),
+    *("EVERY", "FOLDED", "SIZES", "TURNED", "is_at_hand", "is_folded", "module_text", "shown"),
 ]
 
-PLACES: Final = "csrkbdtqpf248"
+PLACES: Final = "csrkbdtqpf248xyz"
 """How an operand lies: in one piece along the innermost dimension, strided there, the same along a
 row, the same everywhere; backwards, in one piece; every second, third or fourth element.  Folded
 ones: each short row the same, of so many elements that a vector has whole ones; in any way; in
-short rows of 2, 4 or 8 in one piece."""
+short rows of 2, 4 or 8 in one piece, or in so many rows of the other dimension in one piece."""
 
-FOLDED: Final = "pf248"
+FOLDED: Final = "pf248xyz"
+SIZES: Final = {"2": 2, "4": 4, "8": 8}
+TURNED: Final = {"x": 2, "y": 4, "z": 8}
+"""The elements of a short row of what lies so."""
 EVERY: Final = {"d": 2, "t": 3, "q": 4}
 """The elements from one to the next of what lies so."""
 
@@ -359,8 +362,10 @@ class _Loops:
             return self._seen(letter, self._every(kind, row, at, EVERY[place]))
         if place == "s" and mask is None:
             return self._seen(letter, self._one_by_one(kind, row, at * stride, stride))
-        if place in "248" and mask is None:
+        if place in SIZES and mask is None:
             return self._seen(letter, self._short_rows(index, row, at - low))
+        if place in TURNED and mask is None:
+            return self._seen(letter, self._turned_rows(index, row, at - low))
         return self._seen(letter, code.gathered(kind, *self._spots(index, row, at), mask))
 
     def _every(self, kind: Kind, row: Value, at: Value, every: int) -> Value:
@@ -390,18 +395,35 @@ class _Loops:
 
     def _short_rows(self, index: int, row: Value, at: Value) -> Value:
         """A vector of short rows, each of which lies in one piece."""
-        code, length = self.code, int(self._places[index])
+        code, length = self.code, SIZES[self._places[index]]
         kind = _stored(KINDS[self._expression.operands[index]]).of_lanes(length)
         stride = self._strides[index][0]
         first = code.at(row, (at >> (length.bit_length() - 1)) * stride, BYTE)
-        parts = [
+        return self._joined(
             code.load(kind, code.at(first, stride * number, BYTE))
             for number in range(LANES // length)
-        ]
+        )
+
+    def _turned_rows(self, index: int, row: Value, at: Value) -> Value:
+        """A vector of short rows whose first elements lie in one piece, as do the second ones."""
+        code, length = self.code, TURNED[self._places[index]]
+        kind = _stored(KINDS[self._expression.operands[index]]).of_lanes(LANES // length)
+        stride = self._folding[index].inner
+        first = code.at(row, at >> (length.bit_length() - 1), kind.of_lanes(0))
+        whole = self._joined(
+            code.load(kind, code.at(first, stride * number, BYTE)) for number in range(length)
+        )
+        lanes = range(LANES)
+        places = [lane % length * kind.lanes + lane // length for lane in lanes]
+        return code.mixed(whole, whole, places)
+
+    def _joined(self, vectors: Iterable[Value]) -> Value:
+        """Vectors one behind the other."""
+        parts = list(vectors)
         while len(parts) > 1:
             every = range(2 * parts[0].kind.lanes)
             pairs = zip(parts[::2], parts[1::2], strict=True)
-            parts = [code.mixed(one, other, every) for one, other in pairs]
+            parts = [self.code.mixed(one, other, every) for one, other in pairs]
         return parts[0]
 
     def _seen(self, letter: str, stored: Value) -> Value:
@@ -440,6 +462,7 @@ class _Folded:
 
     def __init__(self, lanes: _Lanes, inner: Value, outer: Value) -> None:
         code = self._code = lanes.code
+        self.inner = inner
         self.first = lanes.column * code.spread(inner) + lanes.row * code.spread(outer)
         step = lanes.columns * inner + lanes.rows * outer
         self._step = code.spread(step)
