@@ -23,7 +23,6 @@ from ..table.pointwise import (
     check_result_shape,
     checked_broadcast,
     number_as,
-    number_in,
     number_to_fill,
 )
 from ..table.promotion import kind
@@ -42,7 +41,7 @@ from .index_errors import (
     outside_dimension,
     warn_of_bytes,
 )
-from .places import MANY, combined_natively, taken_natively
+from .places import combined_natively, copied, one, taken_natively
 from .read_layout import WHOLE, laid, takes_rows
 
 __all__ = [
@@ -430,9 +429,11 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
     check_apart(self, (index, source))
     if isinstance(source, np.ndarray):
         shape = index.shape or (1,)
-        part: Any = source[tuple(slice(n) for n in shape)] if source.ndim else source
+        part: Any = source
+        if source.ndim and source.shape != shape:
+            part = source[tuple(slice(n) for n in shape)]
     else:
-        part = number_in(source, self.dtype)
+        part = one(source, self.dtype)
     if not self.ndim:
         self[...] = np.reshape(part, -1)[-1]
     elif _put_natively(self, axis, index, part):
@@ -445,27 +446,28 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
 
 
 def _put_natively(self: Array, axis: int, index: Array, part: Array) -> bool:
-    if index.ndim != self.ndim or index.size < MANY:
+    if index.ndim != self.ndim or part.shape not in (index.shape, ()):
         return False
-    whole = part if np.shape(part) == index.shape else np.full(index.shape, part, self.dtype)
-    return combined_natively(self, axis, index, whole, "put")
+    return combined_natively(self, axis, index, part, "put")
 
 
 @operator(
     "aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     order="value src",
+    prepared=True,
     out_dtype=SAME,
 )
 def scatter(self: Array, dim: int, index: Array, src: Array) -> Array:
-    return _scattered(self.copy(), dim, index, src)
+    return _scattered(copied(self), dim, index, src)
 
 
 @operator(
     "aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    prepared=True,
     out_dtype=SAME,
 )
 def scatter_number(self: Array, dim: int, index: Array, value: Scalar) -> Array:
-    return _scattered(self.copy(), dim, index, value)
+    return _scattered(copied(self), dim, index, value)
 
 
 operator(
@@ -475,6 +477,7 @@ operator(
 )(_scattered)
 operator(
     "aten::scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
+    prepared=True,
     written="unchecked",
 )(_scattered)
 
@@ -507,10 +510,12 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
 
 
 @operator(
-    "aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", out_dtype=SAME
+    "aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    prepared=True,
+    out_dtype=SAME,
 )
 def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
-    return _scatter_added(self.copy(), dim, index, src)
+    return _scatter_added(copied(self), dim, index, src)
 
 
 operator(

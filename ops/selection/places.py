@@ -7,14 +7,13 @@ from typing import Final
 import numpy as np
 
 from ..kernels import family, is_whole
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Dtype, Scalar
 from ..memory.errors import IndexOutOfRange
+from ..table.pointwise import number_in
 
-__all__ = ["MANY", "combined_natively", "taken_natively"]
+__all__ = ["combined_natively", "copied", "one", "taken_natively"]
 
 _INT64: Final = np.dtype(np.int64)
-MANY: Final = 16
-"""Elements from which writing them one by one is worth native code."""
 
 
 def taken_natively(self: Array, axis: int, index: Array) -> Array | None:
@@ -40,23 +39,46 @@ def _goes_with(one: Array, other: Array, axis: int) -> bool:
 def combined_natively(self: Array, axis: int, index: Array, source: Array, operation: str) -> bool:
     """Whether elements were written to places of `self` by native code, or combined with it.
 
-    The index names a place for each element of the source or, in a vector, for each slice; the
-    operations are those of the kernel.
+    The index names a place for each element of the source or, in a vector, for each slice; a source
+    without dimensions is one value for all.  The operations are those of the kernel.
 
     Raises:
         IndexOutOfRange: a place is not there; nothing is written then.
     """
-    if source.size < MANY or index.dtype is not _INT64 or not self.flags.carray or not self.ndim:
+    if index.dtype is not _INT64 or not (self.flags.carray and self.ndim and index.size):
         return False
-    if index.shape != source.shape and index.ndim != 1:
+    given = source if source.ndim else index
+    if index.shape != given.shape and index.ndim != 1:
         return False
-    if source.dtype != self.dtype or not _goes_with(source, self, axis):
+    fits = not source.ndim and index.ndim == 1
+    if source.dtype != self.dtype or not (fits or _goes_with(given, self, axis)):
         return False
     places = family("places")
     if places is None:
         return False
-    index, source = np.ascontiguousarray(index), np.ascontiguousarray(source)
+    index, source = (
+        np.ascontiguousarray(index),
+        (np.ascontiguousarray(source) if source.ndim else source),
+    )
     done = places.combine(self, axis, index, source, operation)
     if done is False:
         raise IndexOutOfRange("index out of range in self")
     return done is True
+
+
+def one(value: Scalar, dtype: Dtype) -> Array:
+    """A number as a source of one value that nobody can change.
+
+    Raises:
+        OperatorError: as `number_in` does.
+    """
+    made = number_in(value, dtype)
+    made.setflags(write=False)
+    return made
+
+
+def copied(self: Array) -> Array:
+    """A contiguous copy, by native code if it can be: calls that begin so are learned."""
+    pieces = family("pieces") if is_whole(self) else None
+    found: Array | None = None if pieces is None else pieces.copied(self)
+    return self.copy() if found is None else found

@@ -19,7 +19,7 @@ from ..table.promotion import kind
 from ..table.table import operator
 from .index import check_scatter, index, index_put, positions
 from .index_errors import first_outside, no_such_element
-from .places import MANY, combined_natively
+from .places import combined_natively, copied, one
 
 __all__ = ["combine_along", "with_rank"]
 
@@ -90,9 +90,9 @@ def combine_along(
     target: Array, axis: int, index: Array, values: Array | Scalar, reduce: str, include_self: bool
 ) -> None:
     """`combine_at` places along a dimension: one for each value or, in a vector, for each slice."""
-    if not (isinstance(values, np.ndarray) and values.size >= MANY) or not _combined(
-        target, axis, index, values, reduce, include_self
-    ):
+    if not isinstance(values, np.ndarray):
+        values = one(values, target.dtype)
+    if not _combined(target, axis, index, values, reduce, include_self):
         by_slice = index.ndim < np.ndim(values)
         key = (slice(None),) * axis + (index,) if by_slice else positions(index, axis)
         combine_at(target, key, values, reduce, include_self)
@@ -103,14 +103,15 @@ def _combined(
 ) -> bool:
     """Whether native code has done it."""
     if not include_self:
-        neutral = np.full(values.shape, _neutral(reduce, target.dtype), target.dtype)
+        neutral = np.array(_neutral(reduce, target.dtype), target.dtype)
+        neutral.setflags(write=False)
         if not combined_natively(target, axis, index, neutral, "put"):
             return False
     if not combined_natively(target, axis, index, values, _NATIVE[reduce]):
         return False
     if reduce == "mean":
         counts = np.full(target.shape, int(include_self), _INT64)
-        combined_natively(counts, axis, index, np.ones(values.shape, _INT64), "sum")
+        combined_natively(counts, axis, index, np.ones((), _INT64), "sum")
         _divide(target, counts)
     return True
 
@@ -132,9 +133,11 @@ def _scatter(
     check_apart(self, (index, src))
     target, places = with_rank(self), with_rank(index)
     if isinstance(src, np.ndarray):
-        values = with_rank(src)[tuple(slice(n) for n in places.shape)]
+        values = with_rank(src)
+        if values.shape != places.shape:
+            values = values[tuple(slice(n) for n in places.shape)]
     else:
-        values = number_in(src, self.dtype)
+        values = one(src, self.dtype)
     combine_along(target, axis, places, values, reduce, own)
     return self
 
@@ -154,13 +157,14 @@ def _scatter_combined(
 def _scatter_combined_copy(
     self: Array, dim: int, index: Array, src: Array | Scalar, reduce: str
 ) -> Array:
-    return _scatter_combined(self.copy(), dim, index, src, reduce)
+    return _scatter_combined(copied(self), dim, index, src, reduce)
 
 
 operator(
     "aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
     "aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) "
     "-> Tensor",
+    prepared=True,
     out_dtype=SAME,
 )(_scatter_combined_copy)
 operator(
@@ -168,6 +172,7 @@ operator(
     "-> Tensor(a!)",
     "aten::scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, "
     "str reduce) -> Tensor(a!)",
+    prepared=True,
     written="unchecked",
 )(_scatter_combined)
 
@@ -175,6 +180,7 @@ operator(
 @operator(
     "aten::scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, "
     "bool include_self=True) -> Tensor(a!)",
+    prepared=True,
     written="unchecked",
 )
 def scatter_reduce_in_place(
@@ -190,12 +196,13 @@ def scatter_reduce_in_place(
 @operator(
     "aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, "
     "bool include_self=True) -> Tensor",
+    prepared=True,
     out_dtype=SAME,
 )
 def scatter_reduce(
     self: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool
 ) -> Array:
-    return scatter_reduce_in_place(self.copy(), dim, index, src, reduce, include_self)
+    return scatter_reduce_in_place(copied(self), dim, index, src, reduce, include_self)
 
 
 # --------------------------------------------------------------------------- counted through

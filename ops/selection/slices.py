@@ -20,7 +20,7 @@ from ..table.refusals import Refusal
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .index_errors import PLACES, first_outside, outside_dimension
-from .places import combined_natively
+from .places import combined_natively, copied, one
 from .scatter import combine_along, with_rank
 from .strides import as_strided
 
@@ -212,10 +212,11 @@ def index_add_in_place(self: Array, dim: int, index: Array, source: Array, alpha
 @operator(
     "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) "
     "-> Tensor",
+    prepared=True,
     out_dtype=SAME,
 )
 def index_add(self: Array, dim: int, index: Array, source: Array, alpha: Scalar) -> Array:
-    return index_add_in_place(self.copy(), dim, index, source, alpha)
+    return index_add_in_place(copied(self), dim, index, source, alpha)
 
 
 @operator(
@@ -236,11 +237,12 @@ def index_copy_in_place(self: Array, dim: int, index: Array, source: Array) -> A
 @operator(
     "aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     autocast="widest",
+    prepared=True,
     out_dtype=SAME,
     rows=rows_of("self"),
 )
 def index_copy(self: Array, dim: int, index: Array, source: Array) -> Array:
-    return index_copy_in_place(self.copy(), dim, index, source)
+    return index_copy_in_place(copied(self), dim, index, source)
 
 
 @operator(
@@ -279,7 +281,7 @@ def index_reduce_in_place(
 def index_reduce(
     self: Array, dim: int, index: Array, source: Array, reduce: str, include_self: bool
 ) -> Array:
-    return index_reduce_in_place(self.copy(), dim, index, source, reduce, include_self)
+    return index_reduce_in_place(copied(self), dim, index, source, reduce, include_self)
 
 
 def _index_fill(self: Array, dim: int, index: Array, value: Array) -> Array:
@@ -295,8 +297,17 @@ def _index_fill(self: Array, dim: int, index: Array, value: Array) -> Array:
         raise OperatorError("Index has to be a vector/scalar")
     if _has_slices(self, axis, index):
         target, key = _slices(self, axis, index, _outside(axis), negative=True)
-        target[key] = cast(value, self.dtype)
+        value = value if value.dtype == self.dtype else cast(value, self.dtype)
+        if not (_is_put_natively(target, axis, index, key[-1], value)):
+            target[key] = value
     return self
+
+
+def _is_put_natively(target: Array, axis: int, index: Array, places: Array, value: Array) -> bool:
+    """Whether native code wrote a value to slices; `places` are what was seen of the index."""
+    if places.min() < 0:
+        return combined_natively(target, axis, places % target.shape[axis], value, "put")
+    return combined_natively(target, axis, index.reshape(-1), value, "put")
 
 
 def _fill_number(self: Array, dim: int, index: Array, value: Scalar) -> Array:
@@ -305,12 +316,13 @@ def _fill_number(self: Array, dim: int, index: Array, value: Scalar) -> Array:
             "index_fill_(): Converting complex Scalar to non-complex type is not supported",
             code="dtype-mismatch",
         )
-    return _index_fill(self, dim, index, number_in(value, self.dtype))
+    return _index_fill(self, dim, index, one(value, self.dtype))
 
 
 operator(
     "aten::index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) "
     "-> Tensor(a!)",
+    prepared=True,
     written="unchecked",
     order="int_Tensor int_Scalar",
 )(_fill_number)
@@ -324,10 +336,11 @@ operator(
 @operator(
     "aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     layout="L",
+    prepared=True,
     order="int_Tensor int_Scalar",
 )
 def index_fill(self: Array, dim: int, index: Array, value: Scalar) -> Array:
-    return _fill_number(self.copy(), dim, index, value)
+    return _fill_number(copied(self), dim, index, value)
 
 
 @operator(
@@ -335,4 +348,4 @@ def index_fill(self: Array, dim: int, index: Array, value: Scalar) -> Array:
     layout="L",
 )
 def index_fill_from(self: Array, dim: int, index: Array, value: Array) -> Array:
-    return _index_fill(self.copy(), dim, index, value)
+    return _index_fill(copied(self), dim, index, value)

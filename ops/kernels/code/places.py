@@ -50,8 +50,9 @@ def combine(target: Any, axis: int, index: Any, source: Any, operation: str) -> 
     """Elements written to places of the target, or combined with what is there.
 
     The operation is "put", "sum", "product", "max" or "min"; the source has the target's shape
-    but along the axis, where it has as many elements as there are indices.  Whether all places are
-    there, else nothing is written; None if the shapes do not fit, or the dtype is unusual.
+    but along the axis, where it has as many elements as there are indices, or is one for all.
+    Whether all places are there, else nothing is written; None if the shapes do not fit, or the
+    dtype is unusual.
     """
     target, index, source = target[...], index[...], source[...]
     if operation == "put":
@@ -60,7 +61,7 @@ def combine(target: Any, axis: int, index: Any, source: Any, operation: str) -> 
         element = _NUMBERS.get(target.dtype.str[1:])
     count = index.shape[min(axis, index.ndim - 1)]
     shape = (*target.shape[:axis], count, *target.shape[axis + 1 :])
-    fits = source.shape == shape and index.shape in (shape, (count,))
+    fits = source.shape in (shape, ()) and index.shape in (shape, (count,))
     if element is None or not fits or source.dtype != target.dtype:
         return None
     return _visit(operation, element, target, source, axis, index)
@@ -68,14 +69,15 @@ def combine(target: Any, axis: int, index: Any, source: Any, operation: str) -> 
 
 def _visit(operation: str, element: str, x: Any, other: Any, axis: int, index: Any) -> bool:
     outer, size, inner = parts_of(x.shape, axis)
-    count = other.shape[axis]
+    count = index.shape[min(axis, index.ndim - 1)]
     is_whole = index.ndim == x.ndim and (x.ndim > 1 or inner == 1)
     units, form = (outer, "last") if inner == 1 else (strip_count(outer, inner), "strips")
-    visiting = _kernel(operation, element, form, "whole" if is_whole else "slices")
+    lines, values = ("whole" if is_whole else "slices"), ("each" if other.ndim else "one")
+    visiting = _kernel(operation, element, form, lines, values)
     outside = np.zeros(1, np.int64)
     if operation != "take":
         run(_looking(), index.size, _PER_THREAD, size, index, outside)
-    least = _PER_THREAD * units // max(1, other.size) + 1
+    least = _PER_THREAD * units // max(1, outer * count * inner) + 1
     run(visiting, units, least, size, count, inner, x, other, index, outside)
     return not outside[0]
 
@@ -110,13 +112,15 @@ def _kernel(*key: str) -> int:
     return kernel("places", key, lambda target: places_text(target, *key))
 
 
-def places_text(target: Target, operation: str, element: str, form: str, index: str) -> str:
+def places_text(
+    target: Target, operation: str, element: str, form: str, index: str, values: str
+) -> str:
     """The module of a kernel.
 
     Its forms: "last", along the last dimension; "strips", along another one.  `index` is "whole",
-    one for every element, or "slices".
+    one for every element, or "slices"; what is combined is "each" value, or "one" for all.
     """
-    made = _Places(target, operation, Kind(element), index == "whole")
+    made = _Places(target, operation, Kind(element), index == "whole", values == "one")
     with made.if_all_are_there():
         if form == "strips":
             made.strips()
@@ -131,9 +135,12 @@ def places_text(target: Target, operation: str, element: str, form: str, index: 
 class _Places:
     """The code of a kernel: `x` is what has the places, `other` what is made or combined."""
 
-    def __init__(self, target: Target, operation: str, element: Kind, is_whole: bool) -> None:
+    def __init__(
+        self, target: Target, operation: str, element: Kind, is_whole: bool, is_one: bool
+    ) -> None:
         self.code = code = Code(target)
         self.operation, self.element, self.is_whole = operation, element, is_whole
+        self.is_one = is_one
         self.size, self.count, self.inner = (code.argument(INT64, name) for name in _COUNTS)
         self.zero = code.constant(INT64, 0)
 
@@ -153,6 +160,12 @@ class _Places:
         """Say that there was a place that is none."""
         with self.code.when(is_outside, rarely=True):
             self.code.store(self.code.constant(INT64, 1), self.code.argument(POINTER, "outside"))
+
+    def value(self, index: Value) -> Value:
+        """What is combined, or taken, for an index."""
+        return self.code.load(
+            self.element, self.address("other", self.zero if self.is_one else index)
+        )
 
     def combined(self, known: Value, seen: Value) -> Value:
         """What is left at a place."""
@@ -199,7 +212,7 @@ class _Places:
             is_there = place.below(self.size)
             with code.when(is_there):
                 goal = self.address("x", row * self.size + place)
-                seen = code.load(self.element, self.address("other", row * self.count + at))
+                seen = self.value(row * self.count + at)
                 code.store(self.combined(code.load(self.element, goal), seen), goal)
             self.refuse(is_there.equals(0))
 
@@ -231,7 +244,10 @@ class _Places:
                 if self.operation == "take":
                     code.store_if(code.load_if(kind, x, mask), other, mask)
                     continue
-                seen = code.load_if(kind, other, mask)
+                if self.is_one:
+                    seen = code.spread(self.value(self.zero))
+                else:
+                    seen = code.load_if(kind, other, mask)
                 if self.operation != "put":
                     seen = self.combined(code.load_if(kind, x, mask), seen)
                 code.store_if(seen, x, mask)
@@ -246,11 +262,10 @@ class _Places:
             is_there = place.below(self.size)
             with code.when(is_there):
                 x = self.address("x", (outer * self.size + place) * self.inner + at)
-                other = self.address("other", line + at)
                 if self.operation == "take":
-                    code.store(code.load(self.element, x), other)
+                    code.store(code.load(self.element, x), self.address("other", line + at))
                 else:
-                    seen = code.load(self.element, other)
+                    seen = self.value(line + at)
                     code.store(self.combined(code.load(self.element, x), seen), x)
             self.refuse(is_there.equals(0))
 
