@@ -15,6 +15,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..reductions.loss_reduction import widened
 from ..selection.index import is_within
+from ..selection.places import combined_natively, span
 from ..table.pointwise import as_array, cast
 from ..table.promotion import common_dtype
 from ..table.refusals import letter
@@ -428,15 +429,19 @@ def one_hot(self: Array, num_classes: int) -> Array:
         if num_classes <= 0:
             raise OperatorError("Can not infer total number of classes from empty tensor.")
         return np.zeros((*self.shape, num_classes), np.int64)
-    if self.min() < 0:
+    low, high = span(self)
+    if low < 0:
         raise OperatorError("Class values must be non-negative.")
     if num_classes == -1:
-        num_classes = int(self.max()) + 1
+        num_classes = high + 1
         if num_classes > 2**63 - 1:
             raise OperatorError("zeros: Dimension size must be non-negative.")
-    elif self.max() >= num_classes:
+    elif high >= num_classes:
         raise OperatorError("Class values must be smaller than num_classes.")
     check_storage([*self.shape, num_classes])
+    made, places = np.zeros((*self.shape, num_classes), np.int64), self[..., None]
+    if combined_natively(made, self.ndim, places, np.ones((), np.int64), "put"):
+        return made
     return as_array(self[..., None] == np.arange(num_classes)).astype(np.int64)
 
 

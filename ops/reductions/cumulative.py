@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_large
+from ..kernels import family, is_whole
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of
 from ..memory.errors import OperatorError
@@ -41,7 +41,7 @@ def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], A
         check_kernel(f"{name}_out_cpu", values, "uqe" if dtype is None else "buqe")
         if not values.ndim:
             return values.copy()
-        scans = family("scans") if is_large(values) else None
+        scans = family("scans") if is_whole(values) else None
         if scans is not None:
             found: Array | None = scans.running(
                 values, axis, "sum" if name == "cumsum" else "product"
@@ -82,6 +82,7 @@ for _name, _accumulate in (
     operator(
         f"aten::{_name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
         autocast_in_graphs="full-unless-dtype",
+        prepared=True,
         out_dtype=COMPUTED,
         rows=rows_of("self"),
     )(_forward)

@@ -8,14 +8,15 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import family, is_whole
 from ..memory.counts import check_storage
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
-from ..memory.storage import settled
 from ..table.out_dtypes import OutDtype
 from ..table.promotion import kind
 from ..table.table import operator
 from ..table.without_data import always
+from .places import span
 
 __all__: list[str] = []
 
@@ -37,6 +38,15 @@ def _check_floats(name: str, self: Array) -> None:
         )
 
 
+def _counted(self: Array, size: int, weights: Array | None) -> Array:
+    """How often each number below `size` occurs, or the sums of weights."""
+    counting = family("counting") if self.dtype is _INT64 and is_whole(self) else None
+    found: Array | None = None if counting is None else counting.count(self, size, weights)
+    if found is None:  # another thread may have written larger numbers meanwhile
+        found = np.bincount(self.clip(0, size - 1), weights, size)
+    return found.astype(_INT64, copy=False) if weights is None else found
+
+
 @operator(
     "aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
     data_dependent=always,
@@ -52,20 +62,19 @@ def bincount(self: Array, weights: Array | None, minlength: int) -> Array:
     if self.ndim == 1 and not self.size:
         check_storage([minlength])
         return np.zeros(minlength, _INT64)
-    if self.ndim != 1 or self.min() < 0:
+    low, most = span(self) if self.ndim == 1 else (-1, 0)
+    if low < 0:
         raise OperatorError("bincount only supports 1-d non-negative integral inputs.")
-    self = settled(self)
-    most = int(self.max())
     if most == 2**63 - 1:
         raise OperatorError(
             f"maximum value of input overflowed, it should be < {most} but got {most}"
         )
     check_storage([max(most + 1, minlength)])
     if weights is None:
-        return np.bincount(self, minlength=minlength).astype(_INT64, copy=False)
+        return _counted(self, max(most + 1, minlength), None)
     if weights.shape != self.shape:
         raise OperatorError("weights should be 1-d and have the same length as input")
-    sums = np.bincount(self, weights.astype(np.float64), minlength)
+    sums = _counted(self, max(most + 1, minlength), weights.astype(np.float64))
     return sums.astype(weights.dtype if weights.dtype in _FLOATS else np.float64, copy=False)
 
 

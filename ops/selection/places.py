@@ -11,7 +11,7 @@ from ..memory.dtype import Array, Dtype, Scalar
 from ..memory.errors import IndexOutOfRange
 from ..table.pointwise import number_in
 
-__all__ = ["combined_natively", "copied", "one", "taken_natively"]
+__all__ = ["combined_natively", "copied", "one", "span", "taken_natively"]
 
 _INT64: Final = np.dtype(np.int64)
 
@@ -79,6 +79,15 @@ def one(value: Scalar, dtype: Dtype) -> Array:
 
 def copied(self: Array) -> Array:
     """A contiguous copy, by native code if it can be: calls that begin so are learned."""
-    pieces = family("pieces") if is_whole(self) else None
-    found: Array | None = None if pieces is None else pieces.copied(self)
+    copies = family("copies") if is_whole(self) else None
+    found: Array | None = None if copies is None else copies.copied(self)
     return self.copy() if found is None else found
+
+
+def span(self: Array) -> tuple[int, int]:
+    """The least and the largest of whole numbers, of which there are some."""
+    counting = family("counting") if self.dtype is _INT64 and is_whole(self) else None
+    if counting is None:
+        return int(self.min()), int(self.max())
+    found: tuple[int, int] = counting.span(self)
+    return found

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_large
+from ..kernels import family, is_whole
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -406,7 +406,7 @@ def _running_extreme(name: str, extreme: Any, as_good: Any) -> None:
         axis = wrap_dim(dim, self.ndim)
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
-        scans = family("scans") if is_large(self) else None
+        scans = family("scans") if is_whole(self) else None
         found = None if scans is None else scans.running_extreme(self, axis, name[3:])
         if found is not None:
             return found[0], found[1]
@@ -422,6 +422,7 @@ def _running_extreme(name: str, extreme: Any, as_good: Any) -> None:
 
     operator(
         f"aten::{name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+        prepared=True,
         out_dtype=SPELLED_APART,
         out_overlap="read-first",
         rows=rows_of("self"),

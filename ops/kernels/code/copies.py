@@ -1,0 +1,49 @@
+"""Copies of contiguous arrays, which calls that are learned may begin with."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from .objects import kernel
+from .run import run
+from .target import Target
+from .text import INT64, LANES, POINTER, Code, Kind, Value
+
+__all__ = ["copied"]
+
+_PER_THREAD: Final = 1 << 15
+_BYTES: Final = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
+
+
+def copied(x: Any) -> Any | None:
+    """A copy of a contiguous array; None if an element's size is unusual."""
+    x = x[...]  # which no other thread can change
+    element = _BYTES.get(x.itemsize)
+    if element is None:
+        return None
+    out = np.empty(x.shape, x.dtype)
+    run(_kernel(element), x.size, _PER_THREAD, x, out)
+    return out
+
+
+@cache
+def _kernel(element: str) -> int:
+    return kernel("copies", (element,), lambda target: copies_text(target, element))
+
+
+def copies_text(target: Target, element: str) -> str:
+    """The module of a kernel, whose range is one of elements."""
+    code, kind = Code(target), Kind(element)
+
+    def visit(places: list[Value], mask: Value | None) -> None:
+        source, goal = (code.argument(POINTER, name) for name in ("x", "out"))
+        wide = kind.of_lanes(LANES)
+        seen = [code.load_if(wide, code.at(source, at, kind), mask) for at in places]
+        for at, value in zip(places, seen, strict=True):
+            code.store_if(value, code.at(goal, at, kind), mask)
+
+    code.vectors(code.argument(INT64, "start"), code.argument(INT64, "stop"), 4, visit)
+    return code.kernel("copies", [(POINTER, "x"), (POINTER, "out")])

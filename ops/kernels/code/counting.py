@@ -1,0 +1,110 @@
+"""Whole numbers: the least and the largest of them, and how often each occurs."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from .objects import kernel
+from .run import run
+from .target import Target
+from .text import DOUBLE, INT64, LANES, POINTER, Code, Value
+
+__all__ = ["count", "span"]
+
+_PART: Final = 1 << 14
+_WHOLE: Final = INT64.of_lanes(LANES)
+
+
+def span(x: Any) -> tuple[int, int]:
+    """The least and the largest of the int64 numbers of a contiguous array that is not empty."""
+    x = x[...]  # which no other thread can change
+    parts = -(-x.size // _PART)
+    ends = np.empty((2, parts), np.int64)
+    run(_kernel("span"), parts, 4, x.size, parts, x, ends)
+    if parts == 1:
+        return int(ends[0, 0]), int(ends[1, 0])
+    return int(ends[0].min()), int(ends[1].max())
+
+
+def count(x: Any, size: int, weights: Any = None) -> Any | None:
+    """How often each number below `size` occurs in a contiguous int64 array, as int64; or the sums
+    of float64 weights, of which there are as many.  None if there is another number."""
+    x = x[...]
+    counts, outside = (
+        np.zeros(size, np.int64 if weights is None else np.float64),
+        np.zeros(1, np.int64),
+    )
+    form = "count" if weights is None else "weigh"
+    run(
+        _kernel(form),
+        1,
+        2,
+        x.size,
+        size,
+        x,
+        counts,
+        outside,
+        *([] if weights is None else [weights]),
+    )
+    return None if outside[0] else counts
+
+
+@cache
+def _kernel(form: str) -> int:
+    return kernel("counting", (form,), lambda target: counting_text(target, form))
+
+
+def counting_text(target: Target, form: str) -> str:
+    """The module of a kernel: the "span" of parts of an array, or to "count" or "weigh" it all."""
+    code = Code(target)
+    names = ["x", "ends"] if form == "span" else ["x", "counts", "outside"]
+    if form == "weigh":
+        names.append("weights")
+    if form == "span":
+        _span(code)
+    else:
+        _count(code, is_weighed=form == "weigh")
+    words = [(INT64, "count"), (INT64, "size"), *((POINTER, name) for name in names)]
+    return code.kernel("counting", words)
+
+
+def _span(code: Code) -> None:
+    total, parts = code.argument(INT64, "count"), code.argument(INT64, "size")
+    x, ends = code.argument(POINTER, "x"), code.argument(POINTER, "ends")
+    with code.units() as part:
+        first = part * _PART
+        start = code.load(INT64, code.at(x, first, INT64))
+        low, high = code.variable(code.spread(start)), code.variable(code.spread(start))
+
+        def visit(places: list[Value], mask: Value | None) -> None:
+            for at in places:
+                seen = code.load_if(_WHOLE, code.at(x, at, INT64), mask)
+                if mask is not None:
+                    seen = code.choose(mask, seen, low.now)
+                low.set(code.lesser(seen, low.now))
+                high.set(code.choose(seen > high.now, seen, high.now))
+
+        code.vectors(first, code.lesser(first + _PART, total), 2, visit)
+        least = code.folded(low.now, code.lesser)
+        most = code.folded(high.now, lambda a, b: code.choose(a > b, a, b))
+        code.store(least, code.at(ends, part, INT64))
+        code.store(most, code.at(ends, parts + part, INT64))
+
+
+def _count(code: Code, *, is_weighed: bool) -> None:
+    total, size = code.argument(INT64, "count"), code.argument(INT64, "size")
+    kind = DOUBLE if is_weighed else INT64
+    with code.counted(code.constant(INT64, 0), total) as at:
+        place = code.load(INT64, code.at(code.argument(POINTER, "x"), at, INT64))
+        is_there = place.below(size)
+        with code.when(is_there):
+            goal = code.at(code.argument(POINTER, "counts"), place, kind)
+            more: Value | int = 1
+            if is_weighed:
+                more = code.load(DOUBLE, code.at(code.argument(POINTER, "weights"), at, DOUBLE))
+            code.store(code.load(kind, goal) + more, goal)
+        with code.when(is_there.equals(0), rarely=True):
+            code.store(code.constant(INT64, 1), code.argument(POINTER, "outside"))
