@@ -34,7 +34,7 @@ ANY = [
     "x[i, :, None]",
     "x[1, r]",
     "x.reshape(-1)[l]",
-    "x.clone().index_put_([i, j], x[0])",
+    "x.clone().index_put_([i, j], y[0])",
     "torch.index_put(x, [m], z)",
     "torch.scatter(x, 1, p, y)",
     "torch.scatter(x, 0, p, 1)",
@@ -65,7 +65,7 @@ ANY = [
 """Expressions for all dtypes."""
 
 NUMBERS = [
-    "torch.index_put(x, [i, j], x[0], True)",
+    "torch.index_put(x, [i, j], y[0], True)",
     "torch.scatter_add(x, 1, p, y)",
     "torch.scatter_add(x, 0, p, y)",
     "x.scatter_reduce(1, p, y, 'amax')",

@@ -41,7 +41,7 @@ from .index_errors import (
     outside_dimension,
     warn_of_bytes,
 )
-from .places import combined_natively, copied, one, taken_natively
+from .places import combined_natively, copied, one, put_by, taken_by, taken_natively
 from .read_layout import WHOLE, laid, takes_rows
 
 __all__ = [
@@ -103,25 +103,29 @@ def _too_many(self: Array, indices: Indices) -> IndexOutOfRange:
     "aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor",
     out="",
     face="operator",
+    prepared=True,
 )
 @operator(
     "aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
     face="operator",
+    prepared=True,
     data_dependent=lambda self, indices: any(
         each is not None and each.dtype == np.bool_ for each in indices
     ),
 )
 def index(self: Array, indices: Indices) -> Array:
     """The elements at some positions, always a copy."""
-    if len(indices) == 1 and self.size:
-        (only,) = indices
-        if only is not None and only.dtype is _INT64 and self.ndim and takes_rows(self, only):
-            try:
-                return np.asarray(self.take(only, 0))
-            except IndexError:  # which is told in the words of the other way
-                pass
-        if only is not None and _chooses(self, only) and self.flags.c_contiguous:
-            return take_chosen(self, only)
+    only = indices[0] if len(indices) == 1 else None
+    if only is not None and _chooses(self, only) and self.flags.c_contiguous:
+        return take_chosen(self, only)
+    found = taken_by(self, indices)
+    if found is not None:
+        return found
+    if only is not None and self.size and _takes(self, only):
+        try:
+            return np.asarray(self.take(only, 0))
+        except IndexError:  # which is told in the words of the other way
+            pass
     key = _key(self, indices)
     try:
         result = np.asarray(self[key])
@@ -130,6 +134,11 @@ def index(self: Array, indices: Indices) -> Array:
     if np.may_share_memory(result, self):
         return result.copy()
     return laid(result, self, key) if result.ndim > 1 else result
+
+
+def _takes(self: Array, places: Array) -> bool:
+    """Whether NumPy's `take` lays out what an index tensor names as torch does."""
+    return places.dtype is _INT64 and self.ndim > 0 and takes_rows(self, places)
 
 
 def _chooses(self: Array, mask: Array) -> bool:
@@ -149,6 +158,8 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
     if values.size == 1 and not accumulate and _is_mask(indices):
         values = _number_for_mask(self, indices, values)
     if len(indices) == 1 and not accumulate and _put_by_mask(self, indices[0], values):
+        return self
+    if put_by(self, indices, values, accumulate):
         return self
     key = _key(self, indices)
     if not self.size:
@@ -214,6 +225,7 @@ operator(
     "-> Tensor(a!)",
     "aten::index_put_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, "
     "bool accumulate=False) -> Tensor(a!)",
+    prepared=True,
     written="unchecked",
     face="both",
 )(index_put)
@@ -225,14 +237,16 @@ operator(
     autocast_in_graphs="widest",
     out="",
     order="out hacked_twin",
+    prepared=True,
 )
 @operator(
     "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) "
     "-> Tensor",
     autocast_in_graphs="widest",
+    prepared=True,
 )
 def index_put_copy(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
-    return index_put(self.copy(), indices, values, accumulate)
+    return index_put(copied(self), indices, values, accumulate)
 
 
 # --------------------------------------------------------------------------- along a dimension

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -11,7 +13,9 @@ from ..memory.dtype import Array, Dtype, Scalar
 from ..memory.errors import IndexOutOfRange
 from ..table.pointwise import number_in
 
-__all__ = ["combined_natively", "copied", "one", "span", "taken_natively"]
+__all__ = [
+    *("combined_natively", "copied", "one", "put_by", "span", "taken_by", "taken_natively"),
+]
 
 _INT64: Final = np.dtype(np.int64)
 
@@ -34,6 +38,70 @@ def _goes_with(one: Array, other: Array, axis: int) -> bool:
     """Whether two arrays have the same dimensions but for one."""
     a, b = one.shape, other.shape
     return len(a) == len(b) and a[:axis] == b[:axis] and a[axis + 1 :] == b[axis + 1 :]
+
+
+Indices = Sequence[Array | None]
+
+
+def joined_places(self: Array, indices: Indices) -> tuple[Array, int, Array] | None:
+    """What index tensors that follow each other name, by one of them: the tensor with their
+    dimensions as one, which one that is, and the places in it.
+
+    None if they are no int64 tensors of one shape, or if a place is not there.
+    """
+    given = [index for index in indices if index is not None]
+    if not given or not self.flags.carray or len(indices) > self.ndim:
+        return None
+    axis, (first, *rest) = len(indices) - len(given), given
+    if any(index is not None for index in indices[:axis]) or not (first.ndim and self.size):
+        return None
+    if any(index.dtype is not _INT64 or not is_whole(index) for index in given):
+        return None
+    if not rest:
+        return self, axis, first
+    if any(index.shape != first.shape for index in rest) or len(given) > _MOST:
+        return None
+    places = family("places")
+    sizes = self.shape[axis : axis + len(given)]
+    found = None if places is None else places.joined(given, sizes)
+    if found is None:
+        return None
+    behind = self.shape[axis + len(given) :]
+    return self.reshape((*self.shape[:axis], prod(sizes), *behind)), axis, found
+
+
+_MOST: Final = 8
+"""Index tensors that are joined."""
+
+
+def taken_by(self: Array, indices: Indices) -> Array | None:
+    """What index tensors name of a tensor, by native code if it can be."""
+    joined = joined_places(self, indices)
+    if joined is None:
+        return None
+    whole, axis, places = joined
+    found = taken_natively(whole, axis, places if places.ndim == 1 else places.reshape(-1))
+    if found is None or places.ndim == 1:
+        return found
+    return found.reshape((*whole.shape[:axis], *places.shape, *whole.shape[axis + 1 :]))
+
+
+def put_by(self: Array, indices: Indices, values: Array, accumulate: bool) -> bool:
+    """Whether native code wrote values of the very shape, or one, to where index tensors name."""
+    joined = joined_places(self, indices) if values.dtype == self.dtype else None
+    if joined is None:
+        return False
+    whole, axis, places = joined
+    shape = (*whole.shape[:axis], *places.shape, *whole.shape[axis + 1 :])
+    if values.shape not in (shape, ()):
+        return False
+    if values.ndim and places.ndim > 1:
+        values = values.reshape((*whole.shape[:axis], places.size, *whole.shape[axis + 1 :]))
+    flat = places if places.ndim == 1 else places.reshape(-1)
+    try:
+        return combined_natively(whole, axis, flat, values, "sum" if accumulate else "put")
+    except IndexOutOfRange:  # which may count from the end, and is told in other words
+        return False
 
 
 def combined_natively(self: Array, axis: int, index: Array, source: Array, operation: str) -> bool:

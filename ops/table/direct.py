@@ -18,6 +18,7 @@ from ...frontend.locks import after_fork
 from ...frontend.started import started
 from ..kernels import ALWAYS, LARGE, family
 from .formula import Formula, Part, letter_of, meeting
+from .listed import listed
 from .promotion import result_dtype
 from .record import Operator
 from .table import TABLE
@@ -50,11 +51,19 @@ def direct_form(entry: Operator) -> Callable[..., object]:
         module = family("prepared")
         if module is None:
             return entry.forward
-        known = module.prepared(_function(entry), _explain(entry), writes=entry.is_in_place)
-        if takes_list(entry):
-            known = _of_list(known)
+        form = listed(entry)
+        if form is not None:
+            apart = form.taken_apart(entry.forward)
+            inner = module.prepared(apart, writes=entry.is_in_place)
+            known = form.put_together(inner)
+        else:
+            inner = known = module.prepared(
+                _function(entry), _explain(entry), writes=entry.is_in_place
+            )
+            if takes_list(entry):
+                known = _of_list(known)
+        NAMES[id(inner)] = entry.name
         _KNOWN[entry] = known
-        NAMES[id(known)] = entry.name
     return known
 
 
@@ -84,7 +93,22 @@ def direct_calls(entry: Operator, cool: Callable[[], object]) -> Any:
 
     `cool` is called when that does not pay.  None where there is no native code.
     """
-    return known_calls(_function(entry), cool, _explain(entry), writes=entry.is_in_place)
+    form = listed(entry)
+    if form is None:
+        return known_calls(_function(entry), cool, _explain(entry), writes=entry.is_in_place)
+    apart = form.taken_apart(entry.forward)
+    known = known_calls(apart, cool, writes=entry.is_in_place)
+    return None if known is None else _Together(known, form.put_together(known.call))
+
+
+class _Together:
+    """Known calls of an operator that takes a list."""
+
+    __slots__ = ("call", "known")
+
+    def __init__(self, known: Any, call: Callable[..., Any]) -> None:
+        self.known = known
+        self.call = call
 
 
 def known_calls(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -13,11 +14,15 @@ from ..memory.overlap import check_written, lies_as
 from ..memory.quiet import QUIET, enter, leave
 from ..selection.index import copy_into, index, index_put
 from ..shapes.shape import expand
+from ..table.direct import direct_form
 from ..table.pointwise import scalar_of
+from ..table.table import TABLE
 
 __all__ = ["get_item", "set_item"]
 
 ALL: Final = slice(None)
+_BOOL: Final = np.dtype(np.bool_)
+_INT64: Final = np.dtype(np.int64)
 
 
 def get_item(array: Array, key: object) -> Array:
@@ -26,10 +31,53 @@ def get_item(array: Array, key: object) -> Array:
     Raises:
         IndexError: there is no such part, or the key is none.
     """
+    if _names_places(array, key):
+        found: Array = _read(array, list(key) if isinstance(key, tuple) else [key])
+        return found
+    if type(key) is np.ndarray and key.dtype is _BOOL and 0 < key.ndim <= array.ndim:
+        return index(array, [key])
     view, indices = _walk(array, key)
-    if not indices:
-        return view
-    return index(view, indices)
+    if indices:
+        view = _read(view, indices)
+    return view
+
+
+def _names_places(array: Array, key: object) -> bool:
+    """Whether a key is made of index tensors of whole numbers alone, of which there are not too
+    many."""
+    parts = key if type(key) is tuple else (key,)
+    for part in parts:
+        if type(part) is not np.ndarray or part.dtype is not _INT64 or not part.ndim:
+            return False
+    return 0 < len(parts) <= array.ndim
+
+
+class _Calls:
+    """An operator's calls by index tensors, which native code learns once they come often.
+
+    Those with masks depend on what is in them; they are done by the forward.
+    """
+
+    def __init__(self, name: str, forward: Any) -> None:
+        self._name, self._forward = name, forward
+        self._left = _TRIALS
+
+    def __call__(self, view: Array, indices: list[Any], *others: object) -> Any:
+        for each in indices:
+            if each is not None and each.dtype is not _INT64:
+                return self._forward(view, indices, *others)
+        self._left -= 1
+        return (self._forward if self._left > 0 else self._direct)(view, indices, *others)
+
+    @cached_property
+    def _direct(self) -> Any:
+        entry = TABLE.operator(self._name)
+        return self._forward if entry is None else direct_form(entry)
+
+
+_TRIALS: Final = 50
+_read: Final = _Calls("aten::index.Tensor", index)
+_write: Final = _Calls("aten::index_put_", index_put)
 
 
 def set_item(array: Array, key: object, value: object) -> None:
@@ -67,7 +115,7 @@ def _set(view: Array, indices: list[Array | None], value: Any) -> None:
         value = scalar_of(value, view.dtype)
     elif value.ndim and value.shape[0] == 1:
         value = _without_leading_ones(value)
-    index_put(view, indices, value, False)
+    _write(view, indices, value, False)
 
 
 _BEYOND: Final = 1 << 63

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from .objects import kernel
-from .run import run
+from .run import run, unforeseen
 from .target import Target
 from .text import INT64, LANES, POINTER, Code, Kind, Value, Variable
 
@@ -46,6 +46,7 @@ def chosen(x: Any) -> Chosen | None:
     element = _READ.get(x.dtype.str[1:])
     if element is None:
         return None
+    unforeseen()
     blocks = -(-x.size // _BLOCK)
     bits, begins = np.empty(blocks * (_BLOCK // _WORD), np.int64), np.empty(blocks + 1, np.int64)
     begins[0] = 0

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from .objects import kernel
-from .run import run
+from .run import run, unforeseen
 from .target import Target
 from .text import DOUBLE, INT64, LANES, POINTER, Code, Value
 
@@ -21,6 +21,7 @@ _WHOLE: Final = INT64.of_lanes(LANES)
 def span(x: Any) -> tuple[int, int]:
     """The least and the largest of the int64 numbers of a contiguous array that is not empty."""
     x = x[...]  # which no other thread can change
+    unforeseen()
     parts = -(-x.size // _PART)
     ends = np.empty((2, parts), np.int64)
     run(_kernel("span"), parts, 4, x.size, parts, x, ends)
@@ -32,23 +33,12 @@ def span(x: Any) -> tuple[int, int]:
 def count(x: Any, size: int, weights: Any = None) -> Any | None:
     """How often each number below `size` occurs in a contiguous int64 array, as int64; or the sums
     of float64 weights, of which there are as many.  None if there is another number."""
-    x = x[...]
-    counts, outside = (
-        np.zeros(size, np.int64 if weights is None else np.float64),
-        np.zeros(1, np.int64),
-    )
-    form = "count" if weights is None else "weigh"
-    run(
-        _kernel(form),
-        1,
-        2,
-        x.size,
-        size,
-        x,
-        counts,
-        outside,
-        *([] if weights is None else [weights]),
-    )
+    unforeseen()
+    x, is_weighed = x[...], weights is not None
+    counts = np.zeros(size, np.float64 if is_weighed else np.int64)
+    outside, more = np.zeros(1, np.int64), [weights] if is_weighed else []
+    counting = _kernel("weigh" if is_weighed else "count")
+    run(counting, 1, 2, x.size, size, x, counts, outside, *more)
     return None if outside[0] else counts
 
 

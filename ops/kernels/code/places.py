@@ -21,7 +21,7 @@ from .run import run
 from .target import Target
 from .text import INT64, LANES, POINTER, Code, Kind, Value
 
-__all__ = ["combine", "take"]
+__all__ = ["combine", "joined", "take"]
 
 _PER_THREAD: Final = 1 << 14
 """Elements that are worth another thread."""
@@ -65,6 +65,46 @@ def combine(target: Any, axis: int, index: Any, source: Any, operation: str) -> 
     if element is None or not fits or source.dtype != target.dtype:
         return None
     return _visit(operation, element, target, source, axis, index)
+
+
+def joined(indices: Any, sizes: tuple[int, ...]) -> Any | None:
+    """Places in dimensions of these sizes, counted through all of them: contiguous int64 arrays of
+    one shape, which may count from the end.  None if a place is not there."""
+    indices = [index[...] for index in indices]
+    out, outside = np.empty(indices[0].shape, np.int64), np.zeros(1, np.int64)
+    run(_joining(len(sizes)), out.size, _PER_THREAD, *sizes, *indices, out, outside)
+    return None if outside[0] else out
+
+
+@cache
+def _joining(count: int) -> int:
+    return kernel("join_places", (count,), lambda target: joining_text(target, count))
+
+
+def joining_text(target: Target, count: int) -> str:
+    """A kernel that joins places in so many dimensions; its range is one of places."""
+    code = Code(target)
+    sizes = [code.spread(code.argument(INT64, f"size{dim}")) for dim in range(count)]
+
+    def visit(places: list[Value], mask: Value | None) -> None:
+        for at in places:
+            total = code.constant(_INDICES, 0)
+            missing = total.differs(0)
+            for dim, size in enumerate(sizes):
+                address = code.at(code.argument(POINTER, f"index{dim}"), at, INT64)
+                seen = code.load_if(_INDICES, address, mask)
+                seen = code.choose(seen < 0, seen + size, seen)
+                missing = missing | seen.below(size).equals(0)
+                total = total * size + seen
+            code.store_if(total, code.at(code.argument(POINTER, "out"), at, INT64), mask)
+            # indices that are masked are 0, which is there if anything is
+            with code.when(code.any_of(missing), rarely=True):
+                code.store(code.constant(INT64, 1), code.argument(POINTER, "outside"))
+
+    code.vectors(code.argument(INT64, "start"), code.argument(INT64, "stop"), 1, visit)
+    arguments = [(INT64, f"size{dim}") for dim in range(count)]
+    arguments += [(POINTER, f"index{dim}") for dim in range(count)]
+    return code.kernel("join_places", [*arguments, (POINTER, "out"), (POINTER, "outside")])
 
 
 def _visit(operation: str, element: str, x: Any, other: Any, axis: int, index: Any) -> bool:

@@ -52,7 +52,7 @@ _NUMBER, _ARGUMENT, _RESULT, _FLAG, _OWN_FLOAT, _OWN_INT, _COUNTER = range(7)
 
 
 Notes = list[tuple[Any, ...]]
-"""The arguments of calls of `run`."""
+"""The arguments of calls of `run`; none of what is unforeseen."""
 Explain = Callable[[Sequence[Any], Any], Notes | None]
 """How a call could have made its result; None if it cannot be said."""
 
@@ -124,7 +124,7 @@ class Known:
             result = self._function(*values)
             notes = self._explain(values, result)
         try:
-            if not notes:
+            if not notes or () in notes:  # which says that something is unforeseen
                 raise Unknown
             entry = _Entry(values, result, notes, before)
             if forgotten == self._forgotten:

@@ -24,7 +24,7 @@ from . import elf
 from .crew_text import JOB_SIZE, SPINS, TABLE, crew_text
 from .objects import native_addresses
 
-__all__ = ["CREW", "run"]
+__all__ = ["CREW", "run", "unforeseen"]
 
 _HEAD: Final = object.__basicsize__
 _BYTES_BEGIN: Final = bytes.__basicsize__ - 1
@@ -60,6 +60,7 @@ class _Crew:
         self._end = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(made["end"])
         self._state = _State(None, threads.get_threads(), None)
         self._jobs: list[mmap.mmap] = []
+        self._told: Callable[..., None] | None = None
         self._start = self.start
         self._table = self._words()
         self._methods = {
@@ -89,11 +90,17 @@ class _Crew:
     @contextmanager
     def told(self, note: Callable[..., None]) -> Iterator[None]:
         """Have a function told of all calls of `run`, by whichever thread."""
-        self._state.note = id(note)
+        self._state.note, self._told = id(note), note
         try:
             yield
         finally:
-            self._state.note = None
+            self._state.note = self._told = None
+
+    def tell_unforeseen(self) -> None:
+        """Tell who is told of calls that what follows depends on more than a call's form."""
+        told = self._told
+        if told is not None:
+            told()
 
     def _words(self) -> list[int]:
         python: Any = ctypes.pythonapi
@@ -142,7 +149,7 @@ class _Crew:
 
     def _forget(self) -> None:
         """In a forked child there are no threads but one, and nobody who is told."""
-        self._state.job = self._state.note = None
+        self._state.job = self._state.note = self._told = None
 
     def _resized(self, size: int) -> None:
         """Have so many threads from now on; those of before end when they look up next."""
@@ -162,6 +169,12 @@ def _functions_of_numpy() -> dict[str, int]:
     module: Any = import_module("numpy._core._multiarray_umath")
     table = (ctypes.c_void_p * 138).from_address(pointer(module._ARRAY_API, None))
     return {"make_array": table[94] or 0, "view_of": table[137] or 0}
+
+
+def unforeseen() -> None:
+    """Say that what a kernel is given depends on what is in arrays: no call may be known by it."""
+    if _CREW is not None:
+        _CREW.tell_unforeseen()
 
 
 def _by_ctypes(kernel: int, count: int, least: int, *arguments: Any) -> None:
