@@ -416,14 +416,7 @@ def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     check_index(self, dim, index, "gather")
     if not self.ndim or not index.ndim:
         return np.asarray(self.reshape(-1).take(index))
-    if axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
-        return self.reshape(-1).take(row_starts(self.shape) + index)
     return np.asarray(self[positions(index, axis)])
-
-
-def _fits(self: Array, index: Array) -> bool:
-    """Whether two tensors have the same dimensions but for the last one."""
-    return self.shape[:-1] == index.shape[:-1]
 
 
 @remembered(8 << 20)
@@ -452,8 +445,6 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
         self[...] = np.reshape(part, -1)[-1]
     elif _put_natively(self, axis, index, part):
         pass
-    elif axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
-        self.reshape(-1)[row_starts(self.shape) + index] = part
     else:
         self[positions(index, axis)] = part
     return self
@@ -511,13 +502,6 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
             return self
     if not (self.ndim and index.ndim and src.ndim):
         np.add.at(self.reshape(-1), settled(index).reshape(-1), src.reshape(-1)[: index.size])
-    elif axis == self.ndim - 1 and self.flags.c_contiguous and _fits(self, index):
-        values = src if src.shape == index.shape else src[tuple(slice(n) for n in index.shape)]
-        if self.ndim == 1:
-            np.add.at(self, settled(index), values)
-            return self
-        places = (row_starts(self.shape) + index).reshape(-1)
-        np.add.at(self.reshape(-1), places, values.reshape(-1))
     else:
         np.add.at(self, positions(index, axis), src[tuple(slice(n) for n in index.shape)])
     return self
