@@ -1,0 +1,105 @@
+"""Index tensors and lists of tensors in calls that native code learns, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops.kernels.code.run import CREW
+
+OFTEN = 120
+"""Calls after which what can be learned has been."""
+
+
+def read(x: torch.Tensor, i: torch.Tensor, j: torch.Tensor) -> list[torch.Tensor]:
+    return [x[i], x[:, i], x[i, j], x[i, :, j], x[..., i, j], x[i[:, None], j]]
+
+
+def test_reading_is_numpys_for_any_places() -> None:
+    random = np.random.default_rng(1)
+    x = random.standard_normal((5, 5, 5)).astype(np.float32)
+    for _ in range(OFTEN):
+        i, j = random.integers(-5, 5, (2, 7))
+        made = read(*map(torch.from_numpy, (x, i, j)))
+        want = read(x, i, j)  # type: ignore[arg-type]
+        assert all(map(np.array_equal, [each.numpy() for each in made], want))
+
+
+def test_places_that_are_not_there_are_told_however_often_it_went_well() -> None:
+    x, i, j = torch.zeros(4, 6), torch.tensor([0, 3]), torch.tensor([5, 1])
+    for _ in range(OFTEN):
+        assert x[i, j].shape == (2,)
+        x[i, j] = 1.0
+    j[1] = 6
+    with pytest.raises(IndexError, match="index 6 is out of bounds for dimension 1 with size 6"):
+        x[i, j]
+    with pytest.raises(IndexError, match="index 6 is out of bounds for dimension 1 with size 6"):
+        x[i, j] = 2.0
+    assert sorted(x.unique().tolist()) == [0.0, 1.0]
+
+
+def masked(x: torch.Tensor, m: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    y = x.clone()
+    y[m] = 7.0
+    return x[m], torch.index_put(y, [m], x[0])
+
+
+def test_masks_are_never_learned() -> None:
+    random = np.random.default_rng(2)
+
+    scripted = torch.jit.script(masked)
+    x = random.standard_normal((6, 4)).astype(np.float32)
+    for _ in range(OFTEN):
+        m = random.random(6) > 0.5
+        want = x.copy()
+        want[m] = x[0]
+        for made in (masked, scripted):
+            taken, put = made(torch.from_numpy(x), torch.from_numpy(m))
+            assert np.array_equal(taken.numpy(), x[m])
+            assert np.array_equal(put.numpy(), want)
+
+
+def test_writing_is_numpys_for_any_places() -> None:
+    random = np.random.default_rng(3)
+    for _ in range(OFTEN):
+        i, j = random.integers(-4, 4, (2, 6))
+        x = random.integers(0, 9, (4, 4, 3)).astype(np.float32)
+        values = random.integers(0, 9, (6, 3)).astype(np.float32)
+        a, v, places = torch.from_numpy(x), torch.from_numpy(values), torch.from_numpy(i)
+        want = x.copy()
+        np.add.at(want, (i, j), values)
+        made = torch.index_put(a, [places, torch.from_numpy(j)], v, True)
+        assert np.array_equal(made.numpy(), want)
+        want = x.copy()
+        want[i] = 3
+        made = a.clone()
+        made[places] = 3
+        assert np.array_equal(made.numpy(), want)
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bool, torch.bfloat16])
+def test_tensors_are_joined_and_stacked(dim: int, dtype: torch.dtype) -> None:
+    random = np.random.default_rng(4)
+    for rows in (2, 3, 70):
+        parts = [random.integers(0, 5, (rows, rows)) for _ in range(3)]
+        tensors = [torch.from_numpy(each).to(dtype) for each in parts]
+        for _ in range(OFTEN if rows == 2 else 1):
+            made, stacked = torch.cat(tensors, dim), torch.stack(tensors, dim)
+        kept = [each.long().numpy() for each in tensors]
+        assert np.array_equal(made.long().numpy(), np.concatenate(kept, dim))
+        assert np.array_equal(stacked.long().numpy(), np.stack(kept, dim))
+        assert made.is_contiguous()
+        assert stacked.is_contiguous()
+        assert made.dtype == stacked.dtype == dtype
+    same = torch.cat([tensors[0]] * 3)
+    assert torch.equal(same[: len(same) // 3], tensors[0])
+
+
+@pytest.mark.skipif(CREW is None, reason="no calls are known beforehand here")
+def test_a_list_that_grows_is_joined_rightly() -> None:
+    parts: list[torch.Tensor] = []
+    for number in range(OFTEN):
+        parts.append(torch.full((2,), float(number)))
+        assert torch.cat(parts).tolist() == [float(n) for n in range(number + 1) for _ in "ab"]
