@@ -23,7 +23,7 @@ Key = tuple[Any, ...]
 
 _TENSORS: Final = frozenset({Tensor, Parameter})
 _PLAIN: Final = _TENSORS | {int, float, bool, complex, str, type(None), DType}
-_ELEMENTS: Final = _TENSORS | {int}
+_ELEMENTS: Final = _TENSORS | {int, float}
 _OTHERWISE: Final = frozenset({"out", "requires_grad"})
 """Names of arguments that are looked at before an overload is chosen."""
 

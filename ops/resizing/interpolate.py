@@ -10,6 +10,7 @@ import numpy as np
 
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
+from ..memory.remembered import remembered
 from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.record import Known
 from ..table.refusals import Refusal, not_implemented
@@ -92,13 +93,36 @@ def resized(
                 made = make(size, count, align, scales[place], _FLOAT64)
                 result = apply_to_bytes(result, axis, made)
             else:
-                made = make(size, count, align, scales[place], wide)
+                made = _known(make, size, count, align, scales[place], wide)
                 if name in _ROUNDED_SHARES and wide is not input.dtype:
                     made = in_shares_of(made, input.dtype)
                 result = apply_taps(result, axis, made)
     if result is input:
         result = input.copy()
     return follow_format(result.astype(input.dtype, copy=False), input)
+
+
+def _made_places(make: MakeTaps, *about: Any) -> Array:
+    made = np.array(make(*about).places, np.int64)
+    made.setflags(write=False)
+    return made
+
+
+def _made_weights(make: MakeTaps, *about: Any) -> Array:
+    """Nothing where there are none."""
+    made = np.array(make(*about).weights or (), about[-1])
+    made.setflags(write=False)
+    return made
+
+
+_places: Final = remembered(1 << 20)(_made_places)
+_weights: Final = remembered(1 << 20)(_made_weights)
+
+
+def _known(make: MakeTaps, *about: Any) -> Taps:
+    """The taps of sizes, remembered: arrays that nobody can write to."""
+    weights = _weights(make, *about)
+    return Taps(_places(make, *about), weights if len(weights) else None)
 
 
 _ROUNDED_SHARES: Final = ("bicubic", "linear", "trilinear")
@@ -186,7 +210,7 @@ def _declare(
     corners = "bool align_corners, " if aligned else ""
     letters = {1: ("",), 2: ("_h", "_w"), 3: ("_d", "_h", "_w")}[dims]
     scales = ", ".join(f"float? scales{letter}=None" for letter in letters)
-    known: Known = {"face": "layer", "order": order, "rows": rows_of("self")}
+    known: Known = {"face": "layer", "order": order, "rows": rows_of("self"), "prepared": True}
     if refuses is not None:
         known["refuses"] = refuses
     operator(

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..kernels import family, is_ready
 from ..memory.dtype import Array, Dtype
+from ..selection.places import taken_natively
 from ..table.pointwise import as_array
 
 __all__ = [
@@ -35,8 +36,8 @@ __all__ = [
 class Taps:
     """What each output along one dimension is made of."""
 
-    places: list[Array]
-    weights: list[Array] | None = None
+    places: Sequence[Array] | Array
+    weights: Sequence[Array] | Array | None = None
 
 
 def _ratio(size: int, count: int, align: bool, scale: float | None, dtype: Dtype) -> Any:
@@ -154,11 +155,15 @@ def smooth(
 
 
 def _natively(
-    resamples: Any, array: Array, axis: int, places: Sequence[Array], weights: Sequence[Array]
+    resamples: Any,
+    array: Array,
+    axis: int,
+    places: Sequence[Array] | Array,
+    weights: Sequence[Array] | Array,
 ) -> Array:
     before, after = prod(array.shape[:axis]), prod(array.shape[axis + 1 :])
-    where = np.stack([np.asarray(each, np.int64) for each in places])
-    factors = np.stack([np.asarray(each, array.dtype) for each in weights])
+    where = np.asarray(places, np.int64)
+    factors = np.asarray(weights, array.dtype)
     made = resamples.resample(array.reshape(before, -1, after), where, factors)
     return as_array(made.reshape(*array.shape[:axis], -1, *array.shape[axis + 1 :]))
 
@@ -166,7 +171,8 @@ def _natively(
 def apply_taps(array: Array, axis: int, taps: Taps) -> Array:
     """The array resampled along one dimension."""
     if taps.weights is None:
-        return array.take(taps.places[0], axis)
+        found = taken_natively(array, axis, taps.places[0])
+        return array.take(taps.places[0], axis) if found is None else found
     if is_ready(array):
         resamples = family("resamples")
         if resamples is not None:

@@ -103,3 +103,27 @@ def test_a_list_that_grows_is_joined_rightly() -> None:
     for number in range(OFTEN):
         parts.append(torch.full((2,), float(number)))
         assert torch.cat(parts).tolist() == [float(n) for n in range(number + 1) for _ in "ab"]
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+def test_edges_are_read_alike_however_often(mode: str) -> None:
+    names = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+    x = np.random.default_rng(5).standard_normal((2, 3, 5, 4)).astype(np.float32)
+    for _ in range(OFTEN):
+        x += 1
+        made = torch.nn.functional.pad(torch.from_numpy(x), (2, 1, 0, 3), mode)
+        want = np.pad(x, ((0, 0), (0, 0), (0, 3), (2, 1)), names[mode])  # type: ignore[call-overload]
+        assert np.array_equal(made.numpy(), want)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic"])
+def test_images_are_resized_alike_however_often(mode: str) -> None:
+    x = torch.from_numpy(np.random.default_rng(6).standard_normal((1, 2, 5, 4)).astype(np.float32))
+    found = set()
+    for _ in range(OFTEN):
+        made = torch.nn.functional.interpolate(x, size=(7, 8), mode=mode)
+        again = torch.nn.functional.interpolate(x + 0, size=(7, 8), mode=mode)
+        found |= {made.numpy().tobytes(), again.numpy().tobytes()}
+    assert len(found) == 1
+    doubled = torch.nn.functional.interpolate(2 * x, size=(7, 8), mode=mode)
+    assert torch.equal(doubled, 2 * made)
