@@ -108,17 +108,25 @@ def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> obje
     if isinstance(result, _ndarray):
         return _handle_of(result, handles)
     if isinstance(result, tuple) and len(entry.signature.returns) > 1:
-        parts = [_part(r, handles) for r in result]
-        names = [r.name for r in entry.signature.returns]
-        if all(names):
-            return named_results(entry.name.partition("::")[2], names)(parts)
-        return tuple(parts)
+        several = _SEVERAL.get(entry) or _several(entry)
+        return several([_part(r, handles) for r in result])
     if isinstance(result, list) and (not result or isinstance(result[0], np.ndarray)):
         given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
         return tuple(_handle_of(each, [*given, *handles]) for each in result)
     if isinstance(result, int) and entry.schema.endswith("-> ScalarType"):
         return dtype_by_number(result)
     return result
+
+
+_SEVERAL: Final[dict[Operator, type[tuple[Any, ...]]]] = {}
+
+
+def _several(entry: Operator) -> type[tuple[Any, ...]]:
+    """The type of an operator's results, of which there are several."""
+    names = [result.name for result in entry.signature.returns]
+    name = entry.name.partition("::")[2]
+    found = _SEVERAL[entry] = named_results(name, names) if all(names) else tuple
+    return found
 
 
 def _part(result: object, handles: Sequence[object]) -> object:

@@ -113,6 +113,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
     """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
     if type(input) not in PLAIN and asks(input):
         return ask_for(nonzero, locals())
+    if not as_tuple and out is None:
+        return eager_function("aten::nonzero")(input)
     return methods.nonzero(input, as_tuple=as_tuple, out=out)
 
 

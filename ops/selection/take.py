@@ -8,6 +8,7 @@ import numpy as np
 
 from ..arithmetic.choice import check_mask
 from ..arithmetic.chosen import chosen_places, take_chosen
+from ..kernels import is_whole
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -19,6 +20,7 @@ from ..table.table import operator
 from ..table.without_data import always
 from .index import check_index
 from .index_errors import first_outside, no_such_element
+from .places import taken_natively
 
 __all__: list[str] = []
 
@@ -33,6 +35,7 @@ _INT64: Final = np.dtype(np.int64)
         "{result} and out.dtype = {out}",
     ),
     out_overlap="apart",
+    prepared=True,
 )
 def take(self: Array, index: Array) -> Array:
     if index.dtype != _INT64:
@@ -40,8 +43,12 @@ def take(self: Array, index: Array) -> Array:
         raise OperatorError(f"take(): Expected a long tensor for index, but got {given}")
     if not self.size and index.size:
         raise IndexOutOfRange("take(): tried to take from an empty tensor")
+    flat = self.reshape(-1)
+    found = taken_natively(flat, 0, index.reshape(-1)) if is_whole(index) else None
+    if found is not None:
+        return found.reshape(index.shape)
     try:
-        return np.asarray(self.reshape(-1).take(index))
+        return np.asarray(flat.take(index))
     except IndexError:
         wrong = first_outside(index.reshape(-1), -self.size, self.size)
         if wrong is None:
@@ -53,7 +60,9 @@ _PLACES: Final = (np.dtype(np.int32), np.dtype(np.int64))
 
 
 @operator(
-    "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", out_dtype=SAME
+    "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+    out_dtype=SAME,
+    prepared=True,
 )
 def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
     if dim is None:
@@ -73,6 +82,9 @@ def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
     axis = wrap_dim(dim, self.ndim)
     if not self.ndim:
         raise IndexOutOfRange(f"Dimension specified as {dim} but tensor has no dimensions")
+    found = taken_natively(self, axis, indices)
+    if found is not None:
+        return found
     first, second = (
         tuple(1 if at == axis else n for at, n in enumerate(array.shape))
         for array in (self, indices)

@@ -127,3 +127,16 @@ def test_images_are_resized_alike_however_often(mode: str) -> None:
     assert len(found) == 1
     doubled = torch.nn.functional.interpolate(2 * x, size=(7, 8), mode=mode)
     assert torch.equal(doubled, 2 * made)
+
+
+def test_elements_are_taken_by_any_places() -> None:
+    random = np.random.default_rng(7)
+    x = random.standard_normal((5, 6)).astype(np.float32)
+    for number in range(OFTEN):
+        low = -30 if number % 2 else 0
+        places = random.integers(low, 30, (4, 7))
+        made = torch.take(torch.from_numpy(x), torch.from_numpy(places))
+        assert np.array_equal(made.numpy(), x.take(places))
+        along = random.integers(low // 5, 6, (5, 3))
+        made = torch.take_along_dim(torch.from_numpy(x), torch.from_numpy(along), 1)
+        assert np.array_equal(made.numpy(), np.take_along_axis(x, along, 1))

@@ -7,7 +7,7 @@ before it end: they write places, or take or put elements of arrays of as many (
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -60,9 +60,15 @@ def places(marks: Chosen) -> Any:
     """The places of what is chosen, in order: a row for each dimension, of which there is one."""
     rank = len(marks.shape)
     out = np.empty((rank, marks.total), np.int64)
-    sizes = np.array(marks.shape, np.int64)
-    _follow("places", str(rank), marks, marks.total, sizes, out)
+    _follow("places", str(rank), marks, marks.total, _sizes(marks.shape), out)
     return out
+
+
+@lru_cache(256)
+def _sizes(shape: tuple[int, ...]) -> Any:
+    made = np.array(shape, np.int64)
+    made.setflags(write=False)
+    return made
 
 
 def take(marks: Chosen, x: Any) -> Any | None:
