@@ -237,12 +237,14 @@ operator(
     autocast_in_graphs="widest",
     out="",
     order="out hacked_twin",
+    layout="L",
     prepared=True,
 )
 @operator(
     "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) "
     "-> Tensor",
     autocast_in_graphs="widest",
+    layout="L",
     prepared=True,
 )
 def index_put_copy(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:

@@ -14,6 +14,7 @@ from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled, view_of
 from ..shapes.shape import view
+from ..table.layouts import contiguous
 from ..table.out_dtypes import SAME, SELF_AND_RESULT, OutDtype
 from ..table.pointwise import checked_broadcast
 from ..table.table import operator
@@ -94,9 +95,8 @@ def take_along_dim(self: Array, indices: Array, dim: int | None) -> Array:
     if indices.size and not self.shape[axis]:
         raise OperatorError("ZeroDivisionError")
     places = np.remainder(indices, max(self.shape[axis], 1))  # counted round and round
-    return np.take_along_axis(
-        np.broadcast_to(self, whole[0]), np.broadcast_to(places, whole[1]), axis
-    )
+    wide, along = np.broadcast_to(self, whole[0]), np.broadcast_to(places, whole[1])
+    return contiguous(np.take_along_axis(wide, along, axis))
 
 
 def _check_long(indices: Array) -> None:

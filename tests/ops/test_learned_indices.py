@@ -140,3 +140,11 @@ def test_elements_are_taken_by_any_places() -> None:
         along = random.integers(low // 5, 6, (5, 3))
         made = torch.take_along_dim(torch.from_numpy(x), torch.from_numpy(along), 1)
         assert np.array_equal(made.numpy(), np.take_along_axis(x, along, 1))
+
+
+def test_what_is_written_lies_as_it_did_and_what_is_taken_in_one_piece() -> None:
+    x = torch.arange(12.0).view(3, 4).t()
+    i, j = torch.tensor([0, 3]), torch.tensor([2, 2])
+    assert torch.index_put(x, [i, j], torch.zeros(2)).stride() == x.stride()
+    assert torch.index_put(x, [x > 5], torch.tensor(0.0)).stride() == x.stride()
+    assert torch.take_along_dim(x, (x.long() % 3), 1).stride() == (3, 1)
