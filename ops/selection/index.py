@@ -448,7 +448,7 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
     elif _put_natively(self, axis, index, part):
         pass
     else:
-        self[positions(index, axis)] = part
+        self[positions(index if index.ndim else index.reshape(1), axis)] = part
     return self
 
 
