@@ -31,8 +31,8 @@ __all__ = [
 _MOST_PARTS: Final = 8
 """Parts of a result that are computed one by one."""
 
-_MOST: Final = 300
-"""Kernels that a process compiles for this; nothing frees them."""
+_MOST: Final = 2000
+"""Kernels that a process compiles for this, of some 5 kB each; nothing frees them."""
 
 _KNOWN: Final[dict[Operator, Callable[..., Any]]] = {}
 NAMES: Final[dict[int, str]] = {}

@@ -37,10 +37,11 @@ def _after_steps(make: Callable[..., Any]) -> list[Any]:
 @pytest.mark.skipif(family("arrays") is None, reason="there is no native code")
 @pytest.mark.parametrize("number", range(len(MAKERS)))
 def test_bits_and_versions(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    itself, done = Update.__call__, []
+    itself, done, end = Update.__call__, [], time.monotonic() + 60
 
     def waiting(update: Update, *args: Any) -> bool:
         while not itself(update, *args):  # until the kernel is compiled
+            assert time.monotonic() < end, "the kernel is never there"
             time.sleep(0.01)
         done.append(update)
         return True
