@@ -16,8 +16,9 @@ import numpy as np
 
 from ...ir.graph import Node
 from ...ops.kernels import LARGE as JOINED
-from ...ops.table.direct import has_direct_form, takes_list
+from ...ops.table.direct import has_direct_form
 from ...ops.table.inline import ORDINARY, Inline, is_constant
+from ...ops.table.listed import listed
 from ...ops.table.record import Operator
 from ..bounds.guard import OPERATOR, REGION
 from ..code.code import Branch, Code, Region, Repeat, Step, place_of
@@ -476,9 +477,8 @@ class _Writer:
                 self._used += OPERATOR
             if self._may_be_direct(entry, operands):
                 self.source.direct.add(operator)
-                given = every
-                if takes_list(entry):
-                    given = ", ".join([*operands[1:], f"*{operands[0]}"])
+                form = listed(entry)
+                given = every if form is None else form.written(operands)
                 call = f"d{operator}({given}) if warm{operator} else {call}"
         if many:
             return f"{shown['a']}= {call}" if shown["a"] else call

@@ -25,7 +25,7 @@ from .table import TABLE
 
 __all__ = [
     *("NAMES", "direct_calls", "direct_form", "formulas_of", "has_direct_form", "is_there"),
-    *("known_calls", "takes_list"),
+    "known_calls",
 ]
 
 _MOST_PARTS: Final = 8
@@ -52,63 +52,26 @@ def direct_form(entry: Operator) -> Callable[..., object]:
         if module is None:
             return entry.forward
         form = listed(entry)
-        if form is not None:
-            apart = form.taken_apart(entry.forward)
-            inner = module.prepared(apart, writes=entry.is_in_place)
-            known = form.put_together(inner)
-        else:
-            inner = known = module.prepared(
-                _function(entry), _explain(entry), writes=entry.is_in_place
-            )
-            if takes_list(entry):
-                known = _of_list(known)
+        inner = module.prepared(_function(entry), _explain(entry), writes=entry.is_in_place)
+        known = inner if form is None else form.put_together(inner)
         NAMES[id(inner)] = entry.name
         _KNOWN[entry] = known
     return known
 
 
-def takes_list(entry: Operator) -> bool:
-    """Whether the operator's first argument is a list of tensors.
-
-    Its direct call takes the others first, and then each of these.
-    """
-    return "(Tensor[] " in entry.schema
-
-
-def _of_list(known: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda tensors, *rest: known(*rest, *tensors)
-
-
 def _function(entry: Operator) -> Callable[..., Any]:
     """What a direct call stands for."""
-    forward = entry.forward
-    if not takes_list(entry):
-        return forward
-    count = len(entry.signature.arguments) - 1
-    return lambda *values: forward(list(values[count:]), *values[:count])
+    form = listed(entry)
+    return entry.forward if form is None else form.taken_apart(entry.forward)
 
 
 def direct_calls(entry: Operator, cool: Callable[[], object]) -> Any:
     """The same for one place in a program: an object whose `call` it is, which the caller keeps.
 
-    `cool` is called when that does not pay.  None where there is no native code.
+    A list of tensors is given to it as `Listed.written` says.  `cool` is called when that does not
+    pay.  None where there is no native code.
     """
-    form = listed(entry)
-    if form is None:
-        return known_calls(_function(entry), cool, _explain(entry), writes=entry.is_in_place)
-    apart = form.taken_apart(entry.forward)
-    known = known_calls(apart, cool, writes=entry.is_in_place)
-    return None if known is None else _Together(known, form.put_together(known.call))
-
-
-class _Together:
-    """Known calls of an operator that takes a list."""
-
-    __slots__ = ("call", "known")
-
-    def __init__(self, known: Any, call: Callable[..., Any]) -> None:
-        self.known = known
-        self.call = call
+    return known_calls(_function(entry), cool, _explain(entry), writes=entry.is_in_place)
 
 
 def known_calls(
@@ -183,9 +146,9 @@ def _moved(entry: Operator, values: Sequence[Any], result: Any) -> Any:
     if arrays is None or type(result) is not np.ndarray or not result.size:
         return None
     assert entry.parts is not None
-    if takes_list(entry):
-        count = len(entry.signature.arguments) - 1
-        values = [list(values[count:]), *values[:count]]
+    form = listed(entry)
+    if form is not None:
+        values = form.arguments(values)
     parts = entry.parts(result, *values)
     if not 0 < len(parts) <= _MOST_PARTS or result.dtype not in arrays.LETTERS:
         return None

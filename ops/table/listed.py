@@ -1,4 +1,4 @@
-"""Operators that take a list of tensors behind others, as functions of its elements one by one.
+"""Operators that take a list of tensors, as functions of its elements one by one.
 
 Calls that are known beforehand are told of arrays and numbers, not of lists of arrays.
 """
@@ -25,28 +25,35 @@ class Listed:
         self._at = at
         self._others = others
 
-    def _arguments(self, values: Sequence[Any]) -> list[Any]:
+    def arguments(self, values: Sequence[Any]) -> list[Any]:
+        """The operator's arguments of these."""
         at, others = self._at, self._others
         return [*values[:at], list(values[others:]), *values[at:others]]
 
     def taken_apart(self, function: Function) -> Function:
         """A function of the operator's arguments as one of these."""
-        return lambda *values: function(*self._arguments(values))
+        return lambda *values: function(*self.arguments(values))
 
     def put_together(self, function: Function) -> Function:
         """A function of these as one of the operator's arguments."""
-        if self._at == 1 == self._others:
-            return lambda first, tensors: function(first, *tensors)
         at = self._at
+        if not at:
+            return lambda tensors, *others: function(*others, *tensors)
+        if at == 1 == self._others:
+            return lambda first, tensors: function(first, *tensors)
         return lambda *values: function(*values[:at], *values[at + 1 :], *values[at])
+
+    def written(self, operands: Sequence[str]) -> str:
+        """The same in the text of a call: the operator's operands as one of these."""
+        at = self._at
+        return ", ".join([*operands[:at], *operands[at + 1 :], f"*{operands[at]}"])
 
 
 def listed(entry: Operator) -> Listed | None:
-    """How an operator takes its list of tensors behind other arguments; None if it has none there,
-    or several."""
+    """How an operator takes its list of tensors; None if it has none, or several."""
     types = [argument.type for argument in entry.signature.arguments]
     found = [place for place, type in enumerate(types) if _is_list_of_tensors(type)]
-    return Listed(found[0], len(types) - 1) if len(found) == 1 and found[0] else None
+    return Listed(found[0], len(types) - 1) if len(found) == 1 else None
 
 
 def _is_list_of_tensors(type: Any) -> bool:
