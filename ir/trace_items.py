@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..ops.eager.dispatch import eager_function
+from ..ops.gradients.items import as_part, dims_of, in_order, is_mask
 from ..ops.memory.dtype import CPU
 from ..ops.tensors.tensor import Tensor
 
@@ -57,7 +58,7 @@ def _without_ones(value: Tensor, target: Tensor) -> Tensor:
 def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
     """The view that the plain parts of a key name, and the tensors that index it."""
     parts = [_as_part(part) for part in _parts(key)]
-    consumed = sum(map(_dims_of, parts))
+    consumed = sum(map(dims_of, parts))
     dim = 0
     view = tensor
     indices: dict[int, Tensor] = {}
@@ -80,24 +81,14 @@ def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
             dim += 1
         else:
             indices[dim] = part
-            dim += _dims_of(part)
-    return view, _in_order(indices)
+            dim += dims_of(part)
+    return view, in_order(indices)
 
 
 def copy_to(tensor: Tensor) -> Tensor:
     """A new tensor put on its device, which a trace shows."""
     moved: Tensor = eager_function("aten::to")(tensor, dtype=tensor.dtype, device=CPU)
     return moved
-
-
-def _in_order(indices: dict[int, Tensor]) -> list[Tensor | None]:
-    ordered: list[Tensor | None] = []
-    covered = 0
-    for place, index in indices.items():
-        ordered += [None] * (place - covered)
-        ordered.append(index)
-        covered = place + (index._array.ndim if _is_mask(index) else 1)
-    return ordered
 
 
 def _parts(key: object) -> tuple[object, ...]:
@@ -108,29 +99,10 @@ def _parts(key: object) -> tuple[object, ...]:
     return (key,)
 
 
-def _is_mask(index: Tensor) -> bool:
-    return index._array.dtype.kind == "b" or index._array.dtype == np.uint8
-
-
 def _is_number(part: object) -> bool:
-    return isinstance(part, Tensor) and not part._array.ndim and not _is_mask(part)
+    return isinstance(part, Tensor) and not part._array.ndim and not is_mask(part)
 
 
-def _dims_of(part: object) -> int:
-    """How many dimensions of the tensor a part of a key takes up."""
-    if part is None or part is Ellipsis or isinstance(part, bool):
-        return 0
-    if isinstance(part, Tensor) and _is_mask(part):
-        return part._array.ndim
-    return 1
-
-
-def _as_part(part: Any) -> Any:
-    if part is None or part is Ellipsis or isinstance(part, (bool, int, slice, Tensor)):
-        return part
-    if isinstance(part, np.ndarray):
-        return Tensor._of(part)
-    if isinstance(part, (list, tuple, range)):
-        made = np.asarray([p._array if isinstance(p, Tensor) else p for p in part])
-        return copy_to(Tensor._of(made if made.size else made.astype(np.int64)))
-    return part.__index__()
+def _as_part(part: object) -> Any:
+    made = as_part(part)
+    return copy_to(made) if isinstance(part, (list, tuple, range)) else made

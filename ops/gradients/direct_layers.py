@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from ..layers.attention import dropped
 from ..tensors.tensor import Tensor
+from .layers import likeness
 from .rows import Ints, Wanted, aten, direct
 
 Three = tuple[Tensor | None, Tensor | None, Tensor | None]
@@ -58,17 +57,7 @@ def attention(
     """Values averaged by the likeness of keys to queries."""
     if enable_gqa or not _is_wide(g, query, key, value):
         return None
-    factor = 1 / math.sqrt(query._array.shape[-1]) if scale is None else scale
-    scores = (query @ key.transpose(-2, -1)) * factor
-    if is_causal:
-        keep = aten.ones(list(scores._array.shape[-2:])).tril() > 0
-        scores = scores.masked_fill(keep.logical_not(), -math.inf)
-    if attn_mask is not None:
-        if attn_mask.dtype.is_floating_point:
-            scores = scores + attn_mask
-        else:
-            scores = scores.masked_fill(attn_mask.logical_not(), -math.inf)
-    weights = aten._safe_softmax(scores, -1)
+    weights, factor = likeness(query, key, attn_mask, is_causal, scale)
     used, of_weights = weights, g @ value.transpose(-2, -1)
     if dropout_p:
         noise = Tensor._of(dropped(result._array)).to(weights.dtype)

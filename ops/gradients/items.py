@@ -11,7 +11,7 @@ from ..memory.quiet import QUIET, enter, leave
 from ..table.pointwise import scalar_of
 from ..tensors.tensor import Tensor
 
-__all__ = ["get_item", "parts", "set_item"]
+__all__ = ["as_part", "dims_of", "get_item", "in_order", "is_mask", "parts", "set_item"]
 
 
 def get_item(tensor: Tensor, key: Any) -> Tensor:
@@ -53,8 +53,8 @@ _ALL: Final = slice(None)
 
 def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
     """The view that the plain parts of a key name, and the tensors that index it."""
-    parts = [_as_part(part) for part in (key if isinstance(key, tuple) else (key,))]
-    consumed = sum(_dims_of(part) for part in parts)
+    parts = [as_part(part) for part in (key if isinstance(key, tuple) else (key,))]
+    consumed = sum(dims_of(part) for part in parts)
     dim = 0
     view = tensor
     indices: dict[int, Tensor] = {}
@@ -83,30 +83,35 @@ def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
                 view = view.unsqueeze(dim)
                 part = part.reshape([1])
             indices[dim] = part
-            dim += max(_dims_of(part), 1)
+            dim += max(dims_of(part), 1)
+    return view, in_order(indices)
+
+
+def in_order(indices: dict[int, Tensor]) -> list[Tensor | None]:
+    """Index tensors by dimension as a list, with None for the dimensions between them."""
     ordered: list[Tensor | None] = []
     covered = 0
     for place, index in indices.items():
         ordered += [None] * (place - covered)
         ordered.append(index)
-        covered = place + (index.ndim if _is_mask(index) else 1)
-    return view, ordered
+        covered = place + dims_of(index)
+    return ordered
 
 
-def _is_mask(index: Tensor) -> bool:
+def is_mask(index: Tensor) -> bool:
+    """Whether an index chooses by truths, or by bytes that stand for truths."""
     return index._array.dtype.kind == "b" or index._array.dtype == np.uint8
 
 
-def _dims_of(part: object) -> int:
+def dims_of(part: object) -> int:
     """How many dimensions of the tensor a part of a key takes up."""
     if part is None or part is Ellipsis or isinstance(part, bool):
         return 0
-    if isinstance(part, Tensor):
-        return part._array.ndim if _is_mask(part) else 1
-    return 1
+    return part._array.ndim if isinstance(part, Tensor) and is_mask(part) else 1
 
 
-def _as_part(part: Any) -> Any:
+def as_part(part: Any) -> Any:
+    """A part of a key: a tensor for an array or a list, an int for what can be one."""
     if part is None or part is Ellipsis or isinstance(part, (bool, int, slice, Tensor)):
         return part
     if isinstance(part, np.ndarray):

@@ -323,6 +323,23 @@ def weight_norm(v: Tensor, g: Tensor, dim: int) -> Tensor:
 # --------------------------------------------------------------------------- attention, products
 
 
+def likeness(
+    query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool, scale: float | None
+) -> tuple[Tensor, float]:
+    """The weights of the averages before dropout, and the factor that scales their products."""
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = (query @ key.transpose(-2, -1)) * factor
+    if is_causal:
+        keep = aten.ones(list(scores.shape[-2:]), dtype=None).tril() > 0
+        scores = scores.masked_fill(keep.logical_not(), -math.inf)
+    if attn_mask is not None:
+        if attn_mask.dtype.is_floating_point:
+            scores = scores + attn_mask
+        else:
+            scores = scores.masked_fill(attn_mask.logical_not(), -math.inf)
+    return aten._safe_softmax(scores, -1), factor
+
+
 def attended(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout_p: float,
     is_causal: bool, scale: float | None, enable_gqa: bool, result: Tensor,
@@ -331,18 +348,7 @@ def attended(
     if enable_gqa:
         times = query.shape[-3] // key.shape[-3]
         key, value = (x.repeat_interleave(times, -3) for x in (key, value))
-    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = (query @ key.transpose(-2, -1)) * factor
-    if is_causal:
-        rows, columns = scores.shape[-2:]
-        keep = aten.ones([rows, columns], dtype=None).tril() > 0
-        scores = scores.masked_fill(keep.logical_not(), -math.inf)
-    if attn_mask is not None:
-        if attn_mask.dtype.is_floating_point:
-            scores = scores + attn_mask
-        else:
-            scores = scores.masked_fill(attn_mask.logical_not(), -math.inf)
-    weights = aten._safe_softmax(scores, -1)
+    weights = likeness(query, key, attn_mask, is_causal, scale)[0]
     if dropout_p:
         weights = weights * Tensor._of(dropped(result._array)).to(weights.dtype)
     return weights @ value, weights
