@@ -203,10 +203,9 @@ def _elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
     np.expm1(below, below)
     if alpha * scale != 1:
         _multiply(below, checked_operand(alpha * scale, x.dtype), below)
-    above = _maximum(x, _zero(x.dtype))
-    if scale != 1:
-        above = above * checked_operand(scale, x.dtype)
-    return _add(below, above, below)  # one of the two is zero
+    above = x if scale == 1 else x * checked_operand(scale, x.dtype)
+    np.copyto(below, above, where=x >= _zero(x.dtype))  # also where `alpha` is no finite number
+    return below
 
 
 _SELU_ALPHA: Final = 1.6732632423543772848170429916717

@@ -272,7 +272,7 @@ def masked_scatter_in_place(self: Array, mask: Array, source: Array) -> Array:
         )
     if self.dtype != source.dtype:
         raise OperatorError(
-            "masked_scatter: expected self and source to have same dtypes but got "
+            "masked_scatter: expected self and source to have same dtypes but got"
             f"{dtype_of(self).scalar_name} and {dtype_of(source).scalar_name}",
             code="dtype-mismatch",
         )

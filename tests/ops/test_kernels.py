@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -374,3 +375,13 @@ def test_threads_of_matrix_products_follow() -> None:
         torch.set_num_threads(before)
         if blas:
             threadpool_limits(limits=max(blas), user_api="blas")
+
+
+@pytest.mark.parametrize("alpha", [math.nan, math.inf])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("count", [1, 10000])
+def test_elu_leaves_what_is_not_negative_to_any_alpha(
+    alpha: float, dtype: torch.dtype, count: int
+) -> None:
+    x = torch.tensor([0.0, 2.0] * count, dtype=dtype)
+    assert torch.nn.functional.elu(x, alpha).tolist() == x.tolist()

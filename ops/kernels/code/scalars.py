@@ -200,8 +200,8 @@ def softplus(x: Value, beta: Value, threshold: Value) -> Value:
 
 @formula()
 def elu(x: Value, alpha: Value) -> Value:
-    """x where it is positive, else `alpha (e ** x - 1)`."""
-    return expm1(at_most(x, 0.0)) * alpha + at_least(x, 0.0)
+    """`alpha (e ** x - 1)` where x is negative, else x, whatever alpha is."""
+    return x.code.choose(x < 0.0, expm1(at_most(x, 0.0)) * alpha, x)
 
 
 @formula()
