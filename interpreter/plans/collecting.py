@@ -12,12 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...ops.table.direct import known_calls
+from ...ops.table.direct import TRIALS, known_calls
 
 __all__ = ["Collected", "Collector"]
 
-_TRIALS: Final = 50
-"""Calls of a chain after which it pays to learn what they do."""
 ndarray: Final = np.ndarray
 
 
@@ -61,7 +59,7 @@ class Collector:
 
     def __init__(self, fill: Callable[[Any, Sequence[Sequence[Any]]], None]) -> None:
         self._fill = fill
-        self._left = self._trials = _TRIALS
+        self._left = self._trials = TRIALS
         self._last: _Last | None = None
 
     def begun(self, given: tuple[Any, ...]) -> Collected | None:

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
-from ...ops.table.direct import direct_calls, known_calls
+from ...ops.table.direct import TRIALS, direct_calls, known_calls
 from ...ops.table.record import Operator
 
 __all__ = ["DirectCalls"]
-
-_TRIALS: Final = 50
-"""Runs of a plan after which it pays to learn what its operators do."""
 
 
 class DirectCalls:
@@ -32,7 +29,7 @@ class DirectCalls:
         self._space = space
         self._operators = operators
         self._chains = chains
-        self._left = _TRIALS
+        self._left = TRIALS
         self._known: list[object] = []
         space.update(trial=True, tick=self._tick)
         space.update((f"warm{each}", False) for each in (*operators, *chains))

@@ -11,11 +11,11 @@ from keyword import iskeyword
 from typing import Any, Final
 
 from ..memory.dtype import DType
-from ..table.direct import direct_form, has_direct_form
+from ..table.direct import TRIALS, direct_form, has_direct_form
 from ..tensors.tensor import Parameter, Tensor
 from .binding import Form, fits
 from .calls import run
-from .shortcuts import MISFIT, TRIALS, Taken, written_out
+from .shortcuts import MISFIT, Taken, written_out
 
 __all__ = ["Key", "Recipe", "keep", "key_of"]
 

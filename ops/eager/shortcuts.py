@@ -15,7 +15,7 @@ import numpy as np
 from ..kernels import LARGE
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import written
-from ..table.direct import direct_form, has_direct_form
+from ..table.direct import TRIALS, direct_form, has_direct_form
 from ..table.grad_mode import is_grad_enabled
 from ..table.table import Operator
 from ..tensors.tape_port import tape
@@ -25,7 +25,7 @@ from .binding import NO
 from .calls import finish, run
 
 __all__ = [
-    *("MISFIT", "TRIALS", "Shortcut", "Taken", "keep_shortcut", "shortcut_of_sizes"),
+    *("MISFIT", "Shortcut", "Taken", "keep_shortcut", "shortcut_of_sizes"),
     "written_out",
 ]
 
@@ -34,9 +34,6 @@ Shortcut = Callable[..., Any]
 
 Forward = Callable[..., Any]
 Converter = Callable[[Any, bool], Any]
-
-TRIALS: Final = 50
-"""Calls after which it pays to write a call out, and to look for a direct form."""
 
 MISFIT: Final = object()
 """What a call gives that finds an argument not to fit after all."""

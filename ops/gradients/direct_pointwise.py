@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from ..kernels import family
 from ..memory.dtype import Array
-from ..table.direct import is_there
+from ..table.direct import note_of
+from ..table.formula import Part
 from ..table.updates import Program, Value
 from ..tensors.tensor import Tensor
 from .activation import gelu_slope
@@ -35,7 +36,7 @@ class Slope:
         self._formula = formula
         self._numbers = list(numbers)
         self._program = Program(arrays, len(numbers))
-        self._value = write(self._program)
+        write(self._program)
         self._call: Callable[..., Array] | None = None
 
     def __call__(self, *tensors: Tensor) -> Tensor:
@@ -51,21 +52,13 @@ class Slope:
     def _explained(self, values: Sequence[Array], result: Array) -> list[tuple[Any, ...]] | None:
         """The run of a kernel that gives the result; None if there is none."""
         arrays = family("arrays")
-        letter = None if arrays is None else arrays.LETTERS.get(result.dtype)
-        if letter is None or letter not in _LETTERS or not result.size:
+        if arrays is None or result.dtype.char not in _LETTERS or not result.size:
             return None
         if any(each.dtype is not result.dtype or each.shape != result.shape for each in values):
             return None
-        lies = tuple((each.itemsize, each.strides) for each in values)
-        way = arrays.way_of(result.shape, result.strides, (*lies, *[None] * len(self._numbers)))
-        program = self._program
-        operands = letter * program.arrays + "D" * program.numbers
-        steps = tuple(arrays.Step(name, letter, taken) for name, taken in program.steps)
-        expression = arrays.Expression(operands, steps, ((self._value - len(operands), letter),))
-        if not way.is_quick or not is_there(arrays, (expression, way.places, way.rank)):
-            return None
-        kernel = arrays.expression_kernel(expression, way.places, way.rank)
-        return [(kernel, way.size, way.least, way.geometry, *values, *self._numbers, result)]
+        steps = [(name, "", operands) for name, operands in self._program.steps]
+        note = note_of(arrays, Part(steps, [*values, *self._numbers], result))
+        return None if note is None else [note]
 
 
 def _declare(name: str, reads: str, slope: Slope) -> None:

@@ -24,10 +24,12 @@ from .record import Operator
 from .table import TABLE
 
 __all__ = [
-    *("NAMES", "direct_calls", "direct_form", "formulas_of", "has_direct_form", "is_there"),
-    "known_calls",
+    *("NAMES", "TRIALS", "direct_calls", "direct_form", "formulas_of", "has_direct_form"),
+    *("is_there", "is_dense", "known_calls", "note_of"),
 ]
 
+TRIALS: Final = 50
+"""Calls after which it pays to learn what they do."""
 _MOST_PARTS: Final = 8
 """Parts of a result that are computed one by one."""
 
@@ -136,7 +138,7 @@ def _explained(
         place if type(each) in (int, float) and not formula.checks else None
         for place, each in zip(formula.operands, taken, strict=True)
     ]
-    note = _note(arrays, Part(steps, taken, result), free)
+    note = note_of(arrays, Part(steps, taken, result), free)
     return None if note is None else [note]
 
 
@@ -152,11 +154,11 @@ def _moved(entry: Operator, values: Sequence[Any], result: Any) -> Any:
     parts = entry.parts(result, *values)
     if not 0 < len(parts) <= _MOST_PARTS or result.dtype not in arrays.LETTERS:
         return None
-    notes = [_note(arrays, part) for part in parts if part.target.size]
+    notes = [note_of(arrays, part) for part in parts if part.target.size]
     return None if None in notes else notes
 
 
-def _note(arrays: Any, part: Part, free: Sequence[int | None] = ()) -> Any:
+def note_of(arrays: Any, part: Part, free: Sequence[int | None] = ()) -> Any:
     """The run of a kernel that computes a part of a result; None if there is none.
 
     The operands that are `free` are numbers, whatever the argument at that place is.
@@ -167,7 +169,7 @@ def _note(arrays: Any, part: Part, free: Sequence[int | None] = ()) -> Any:
     if len(letters) < len(operands):
         return None
     seen = tuple(_lies(arrays, each, shape) for each in operands)
-    stepped = None if _is_whole(target) else (target.itemsize, target.strides)
+    stepped = None if is_dense(target) else (target.itemsize, target.strides)
     way = arrays.way_of(shape, target.strides, seen, stepped)
     steps = tuple(arrays.Step(name, letter or own, places) for name, letter, places in part.steps)
     expression = arrays.Expression(letters, steps, ((len(steps) - 1, own),))
@@ -182,7 +184,7 @@ def _note(arrays: Any, part: Part, free: Sequence[int | None] = ()) -> Any:
     return (kernel, way.size, way.least, way.geometry, *taken, target)
 
 
-def _is_whole(array: Any) -> bool:
+def is_dense(array: Any) -> bool:
     """Whether an array lies in one piece, in whatever order."""
     reach = array.itemsize
     for step, size in sorted(zip(array.strides, array.shape, strict=True)):

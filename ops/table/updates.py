@@ -14,7 +14,7 @@ from typing import Any, Final
 from ..kernels import family
 from ..memory.dtype import Array
 from ..memory.versions import owner_of, written
-from .direct import is_there
+from .direct import is_dense, is_there
 
 __all__ = ["Program", "Update", "Value"]
 
@@ -86,7 +86,7 @@ class Update:
     def _prepared(self, given: Sequence[Array], count: int) -> tuple[Any, ...] | None:
         arrays, first = family("arrays"), given[0]
         letter = None if arrays is None else arrays.LETTERS.get(first.dtype)
-        if letter not in _FLOATS or not first.size or not _is_dense(first):
+        if letter not in _FLOATS or not first.size or not is_dense(first):
             return None
         lies = tuple((each.itemsize, each.strides) for each in given)
         way = arrays.way_of(first.shape, first.strides, (*lies, *[None] * count))
@@ -106,11 +106,3 @@ _MOST: Final = 1000
 """Sizes that an update keeps in mind."""
 
 _FLOATS: Final = ("f", "d")
-
-
-def _is_dense(array: Array) -> bool:
-    """Whether an array lies in one piece."""
-    span = sum(
-        (size - 1) * abs(step) for size, step in zip(array.shape, array.strides, strict=True)
-    )
-    return bool(min(array.strides, default=0) >= 0 and span + array.itemsize == array.nbytes)

@@ -14,7 +14,7 @@ from ..memory.overlap import check_written, lies_as
 from ..memory.quiet import QUIET, enter, leave
 from ..selection.index import copy_into, index, index_put
 from ..shapes.shape import expand
-from ..table.direct import direct_form
+from ..table.direct import TRIALS, direct_form
 from ..table.pointwise import scalar_of
 from ..table.table import TABLE
 
@@ -60,7 +60,7 @@ class _Calls:
 
     def __init__(self, name: str, forward: Any) -> None:
         self._name, self._forward = name, forward
-        self._left = _TRIALS
+        self._left = TRIALS
 
     def __call__(self, view: Array, indices: list[Any], *others: object) -> Any:
         for each in indices:
@@ -75,7 +75,6 @@ class _Calls:
         return self._forward if entry is None else direct_form(entry)
 
 
-_TRIALS: Final = 50
 _read: Final = _Calls("aten::index.Tensor", index)
 _write: Final = _Calls("aten::index_put_", index_put)
 
