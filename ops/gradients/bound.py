@@ -213,10 +213,8 @@ class Bound:
                 at = self.positions[name]
                 self.keeps[at], self.keeps_result[at] = set(), False
                 self.formulas[at] = Rule(formula, self._readers(formula, at))
-        if row.formulas and row.operator in DIRECT:
-            formula, of = DIRECT[row.operator]
-            self.direct = Rule(formula, self._direct_readers(formula))
-            self.orders = {self.positions[name]: i for i, name in enumerate(of)}
+        if row.formulas:
+            self._bind_direct(self._direct_readers)
         if row.moves:
             others = {i for name, i in self.positions.items() if name not in row.of}
             for name in row.of:
@@ -237,7 +235,7 @@ class Bound:
         readers: dict[str, str] = {}
         if places:
             readers = self._readers(formula, places[0])
-            self._bind_direct(places[0])
+            self._bind_direct(lambda form: self._readers(form, places[0]))
             for at in places:
                 self.keeps_result[at] = self.keeps_result[places[0]]
         self.shared = Rule(dict if self.row and self.row.composite else formula, readers)
@@ -250,11 +248,11 @@ class Bound:
             for name in signature(formula).parameters
         }
 
-    def _bind_direct(self, at: int) -> None:
-        """Bind the form of a composite's gradients that is not differentiated itself."""
+    def _bind_direct(self, readers: Callable[[Callable[..., object]], dict[str, str]]) -> None:
+        """Bind the form of the gradients that is not differentiated itself, if there is one."""
         if self.row is not None and self.row.operator in DIRECT:
             formula, of = DIRECT[self.row.operator]
-            self.direct = Rule(formula, self._readers(formula, at))
+            self.direct = Rule(formula, readers(formula))
             self.orders = {self.positions[name]: i for i, name in enumerate(of)}
 
     def _readers(self, formula: Callable[..., object], at: int) -> dict[str, str]:

@@ -6,12 +6,9 @@ from ..layers.attention import dropped
 from ..tensors.tensor import Tensor
 from .layers import likeness
 from .rows import Ints, Wanted, aten, direct
+from .rules import are_wide
 
 Three = tuple[Tensor | None, Tensor | None, Tensor | None]
-
-
-def _is_wide(*tensors: Tensor) -> bool:
-    return all(each._array.dtype.char in "fd" for each in tensors)
 
 
 def _normalized(
@@ -40,7 +37,7 @@ def layer_norm(
     eps: float,
 ) -> Three | None:  # fmt: skip
     """The last dimensions brought to mean 0 and variance 1."""
-    if not _is_wide(g, input) or not input._array.size:
+    if not are_wide(g, input) or not input._array.size:
         return None
     normal, _, scale = aten.native_layer_norm(input, normalized_shape, None, None, eps)
     return _normalized(g, wanted, normal, scale, weight, normalized_shape)
@@ -55,7 +52,7 @@ def attention(
     dropout_p: float, is_causal: bool, scale: float | None, enable_gqa: bool, result: Tensor,
 ) -> Three | None:  # fmt: skip
     """Values averaged by the likeness of keys to queries."""
-    if enable_gqa or not _is_wide(g, query, key, value):
+    if enable_gqa or not are_wide(g, query, key, value):
         return None
     weights, factor = likeness(query, key, attn_mask, is_causal, scale)
     used, of_weights = weights, g @ value.transpose(-2, -1)

@@ -8,13 +8,9 @@ from ..memory.dtype import Array
 from ..tensors.tensor import Tensor
 from .loss import MEAN
 from .rows import Wanted, aten, direct
+from .rules import are_wide
 
 Pair = tuple[Tensor | None, Tensor | None]
-
-
-def _is_wide(*tensors: Tensor) -> bool:
-    """Whether they are floats that are not rounded after each of several steps."""
-    return all(each._array.dtype.char in "fd" for each in tensors)
 
 
 def _share(g: Tensor, count: int, reduction: int) -> Tensor:
@@ -40,7 +36,7 @@ def mse_loss(
     g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: int
 ) -> Pair | None:
     """Squared differences."""
-    if not _is_wide(self, target):
+    if not are_wide(self, target):
         return None
     apart = self - target
     count = apart._array.size
@@ -50,7 +46,7 @@ def mse_loss(
 @direct("aten::l1_loss", of="self target")
 def l1_loss(g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: int) -> Pair | None:
     """Absolute differences."""
-    if not _is_wide(self, target):
+    if not are_wide(self, target):
         return None
     share = _share(g, _count(self, target), reduction)
     return _both((self - target).sign() * share, wanted)
@@ -61,7 +57,7 @@ def smooth_l1_loss(
     g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: int, beta: float
 ) -> Pair | None:
     """Squares near zero, absolute differences further off."""
-    if not _is_wide(self, target) or not beta:
+    if not are_wide(self, target) or not beta:
         return None
     share = _share(g, _count(self, target), reduction)
     return _both(((self - target) / beta).clamp(-1, 1) * share, wanted)
@@ -72,7 +68,7 @@ def huber_loss(
     g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: int, delta: float
 ) -> Pair | None:
     """Squares near zero, lines further off."""
-    if not _is_wide(self, target):
+    if not are_wide(self, target):
         return None
     share = _share(g, _count(self, target), reduction)
     return _both((self - target).clamp(-delta, delta) * share, wanted)
@@ -84,7 +80,7 @@ def with_logits(
     reduction: int,
 ) -> tuple[Tensor] | None:  # fmt: skip
     """The entropy of the sigmoid."""
-    if not _is_wide(self, target) or self._array.shape != target._array.shape:
+    if not are_wide(self, target) or self._array.shape != target._array.shape:
         return None
     if pos_weight is None:
         slope = self.sigmoid() - target
@@ -114,7 +110,7 @@ def _of_targets(
     ignore_index: int,
 ) -> tuple[Array, Array] | None:  # fmt: skip
     """The targets' places along the classes, and the gradient of what is picked there."""
-    if not _is_wide(self, g) or self._array.ndim < 2 or target._array.dtype.kind not in "iu":
+    if not are_wide(self, g) or self._array.ndim < 2 or target._array.dtype.kind not in "iu":
         return None
     hidden = target._array == ignore_index
     places = np.where(hidden, 0, target._array)

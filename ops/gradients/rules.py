@@ -12,7 +12,7 @@ from ..table.grad_mode import is_grad_enabled
 from ..tensors.overriding import STATE
 from ..tensors.tensor import Tensor
 
-__all__ = ["Call", "Meta", "Rule", "is_unheard"]
+__all__ = ["Call", "Meta", "Rule", "are_wide", "is_unheard"]
 
 Call = Callable[[Any, list[Tensor | None]], Any]
 """A formula that reads what it needs from a node and the gradients of its results."""
@@ -22,6 +22,11 @@ def is_unheard() -> bool:
     """Whether gradients may be computed without operators: they are not differentiated, and nobody
     listens to operators."""
     return not is_grad_enabled() and STATE.below is None
+
+
+def are_wide(*tensors: Tensor) -> bool:
+    """Whether they are floats that are not rounded after each of several steps."""
+    return all(each._array.dtype.char in "fd" for each in tensors)
 
 
 class Meta:
