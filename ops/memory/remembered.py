@@ -1,44 +1,55 @@
-"""Arrays that are made of a few numbers again and again, remembered up to a number of bytes."""
+"""Arrays, and what holds some, that are made of a few numbers again and again: remembered up to a
+number of bytes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Generic, ParamSpec
+from typing import Any, Final, Generic, ParamSpec, Protocol, TypeVar
 
 from ...frontend.locks import fork_safe_lock
-from .dtype import Array
 
 __all__ = ["remembered"]
 
+
+class _Counted(Protocol):
+    """What has a number of bytes."""
+
+    @property
+    def nbytes(self) -> int: ...
+
+
 Given = ParamSpec("Given")
+Made = TypeVar("Made", bound=_Counted)
 
 _ADDING: Final = fork_safe_lock()
 
 
-def remembered(most: int) -> Callable[[Callable[Given, Array]], Remembered[Given]]:
+def remembered(
+    most: int,
+) -> Callable[[Callable[Given, Made]], Remembered[Given, Made]]:
     """Remember the arrays that a function makes, `most` bytes in all; nobody may write to them."""
     return lambda make: Remembered(make, most)
 
 
-class Remembered(Generic[Given]):
+class Remembered(Generic[Given, Made]):
     """A function that remembers what it made last; an array of a quarter of the bytes is too large.
 
     Its arguments are hashable and given by position.
     """
 
-    def __init__(self, make: Callable[Given, Array], most: int) -> None:
+    def __init__(self, make: Callable[Given, Made], most: int) -> None:
         self._make = make
         self._most = most
-        self._made: dict[tuple[object, ...], Array] = {}
+        self._made: dict[tuple[object, ...], Made] = {}
         self.bytes = 0
         self.__doc__ = make.__doc__
 
-    def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Array:
+    def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Made:
         found = self._made.get(args)
         return self._add(args) if found is None else found
 
-    def _add(self, args: Any) -> Array:
-        made: Array = self._make(*args)  # type: ignore[call-arg]
+    def _add(self, args: Any) -> Made:
+        made = self._make(*args)  # type: ignore[call-arg]
         if made.nbytes <= self._most // 4:
             with _ADDING:
                 self.bytes += made.nbytes - getattr(self._made.get(args), "nbytes", 0)

@@ -102,27 +102,19 @@ def resized(
     return follow_format(result.astype(input.dtype, copy=False), input)
 
 
-def _made_places(make: MakeTaps, *about: Any) -> Array:
-    made = np.array(make(*about).places, np.int64)
-    made.setflags(write=False)
-    return made
-
-
-def _made_weights(make: MakeTaps, *about: Any) -> Array:
-    """Nothing where there are none."""
-    made = np.array(make(*about).weights or (), about[-1])
-    made.setflags(write=False)
-    return made
-
-
-_places: Final = remembered(1 << 20)(_made_places)
-_weights: Final = remembered(1 << 20)(_made_weights)
-
-
-def _known(make: MakeTaps, *about: Any) -> Taps:
-    """The taps of sizes, remembered: arrays that nobody can write to."""
-    weights = _weights(make, *about)
-    return Taps(_places(make, *about), weights if len(weights) else None)
+@remembered(1 << 21)
+def _known(
+    make: MakeTaps, size: int, count: int, align: bool, scale: float | None, dtype: Dtype
+) -> Taps:
+    """The taps of sizes as arrays that nobody can write to."""
+    made = make(size, count, align, scale, dtype)
+    places = np.array(made.places, np.int64)
+    places.setflags(write=False)
+    if made.weights is None:
+        return Taps(places)
+    weights = np.array(made.weights, dtype)
+    weights.setflags(write=False)
+    return Taps(places, weights)
 
 
 _ROUNDED_SHARES: Final = ("bicubic", "linear", "trilinear")

@@ -39,6 +39,12 @@ class Taps:
     places: Sequence[Array] | Array
     weights: Sequence[Array] | Array | None = None
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of both."""
+        weights = () if self.weights is None else self.weights
+        return sum(each.nbytes for each in (*self.places, *weights))
+
 
 def _ratio(size: int, count: int, align: bool, scale: float | None, dtype: Dtype) -> Any:
     """How far apart the outputs lie in the input."""

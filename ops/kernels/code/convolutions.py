@@ -94,7 +94,7 @@ def settled(
     dilation: Any,
     groups: int,
     in_pairs: bool = False,
-) -> Any:
+) -> Settled:
     """The convolution of arrays of these shapes, of (batch, channels) and one to three dimensions.
 
     `output` are the sizes of the result.  What does not fit together is settled without `items`.
