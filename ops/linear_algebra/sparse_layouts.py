@@ -11,9 +11,10 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from ..memory.dtype import Array, dtype_by_number, dtype_of
-from ..memory.errors import OnSparse, OperatorError, UnsupportedDtype, UnsupportedOperator
+from ..memory.dtype import Array, dtype_by_number
+from ..memory.errors import OnSparse, OperatorError, UnsupportedOperator
 from ..table.pointwise import cast
+from ..table.refusals import not_implemented
 from ..table.table import operator
 from .linalg import mm
 
@@ -44,6 +45,11 @@ def _no_kernel(name: str) -> Callable[..., NoReturn]:
     return forward
 
 
+def _named(schema: str) -> str:
+    """The name of an operator, without that of an overload."""
+    return schema.partition("(")[0].partition(".")[0]
+
+
 for _kind, _names in _KINDS.items():
     for _name in _names:
         _schema = f"aten::{_name}(Tensor(a) self) -> Tensor(a)"
@@ -56,7 +62,7 @@ for _schema in (
     *("_nnz(Tensor self) -> int", "_dimI(Tensor self) -> int", "_dimV(Tensor self) -> int"),
     "_coalesced_(Tensor(a!) self, bool coalesced) -> Tensor(a!)",
 ):
-    _name = _schema.partition("(")[0].partition(".")[0]
+    _name = _named(_schema)
     operator(f"aten::{_schema}", face="method", out="", cost="reads")(_no_kernel(_name))
 
 
@@ -122,7 +128,7 @@ for _schema in (
     "_sparse_mm.reduce(Tensor sparse, Tensor dense, str reduce) -> Tensor",
     *("_sparse_sum(Tensor self) -> Tensor", "_sparse_sum.dim(Tensor self, int[1] dim) -> Tensor"),
 ):
-    _name = _schema.partition("(")[0].partition(".")[0]
+    _name = _named(_schema)
     _order = "- reduce" if _name == "_sparse_mm" else "dim -"
     operator(f"aten::{_schema}", face="operator", out="", cost="reads", order=_order)(
         _no_kernel(_name)
@@ -158,10 +164,7 @@ def starts_of(self: Array, size: int, out_int32: bool) -> Array:
             f"Input is supposed to be a vector, but got {self.ndim} dimensional tensor."
         )
     if self.dtype.kind not in "iu":
-        word = dtype_of(self).scalar_name
-        raise UnsupportedDtype(
-            f"\"convert_indices_from_coo_to_csr_cpu\" not implemented for '{word}'"
-        )
+        raise not_implemented("convert_indices_from_coo_to_csr_cpu", self.dtype)
     steps = np.arange(size + 1)
     return np.searchsorted(self.reshape(-1), steps).astype(_index_dtype(out_int32))
 

@@ -124,11 +124,8 @@ def combined_natively(self: Array, axis: int, index: Array, source: Array, opera
     places = family("places")
     if places is None:
         return False
-    index, source = (
-        np.ascontiguousarray(index),
-        (np.ascontiguousarray(source) if source.ndim else source),
-    )
-    done = places.combine(self, axis, index, source, operation)
+    whole = np.ascontiguousarray(source) if source.ndim else source
+    done = places.combine(self, axis, np.ascontiguousarray(index), whole, operation)
     if done is False:
         raise IndexOutOfRange("index out of range in self")
     return done is True
