@@ -21,9 +21,6 @@ __all__ = [
 _LEVELS: list[list[tuple[Tensor, Tensor]]] = []
 """For each level that is entered its tensors and their directions."""
 
-_current_level = -1
-"""The number of the level that is entered; -1 outside."""
-
 
 class UnpackedDualTensor(NamedTuple):
     """A tensor, and its direction if it has one."""
@@ -40,9 +37,7 @@ def enter_dual_level() -> int:
     """
     if _LEVELS:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    global _current_level
     _LEVELS.append([])
-    _current_level = 0
     return 0
 
 
@@ -56,9 +51,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
         raise RuntimeError("Dual level must be a positive number.")
     if level not in (None, 0):
         raise RuntimeError("Trying to exit a forward AD level that was not the last one created.")
-    global _current_level
     _LEVELS.pop()
-    _current_level = -1
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
@@ -135,3 +128,9 @@ class dual_level:
         trace: TracebackType | None = None,
     ) -> None:
         exit_dual_level()
+
+
+def __getattr__(name: str) -> int:
+    if name == "_current_level":  # torch's name for the number of the level, which is -1 outside
+        return len(_LEVELS) - 1
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

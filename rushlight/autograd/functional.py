@@ -12,6 +12,7 @@ from ..ops.gradients.walk import run_backward
 from ..ops.table.grad_mode import enable_grad
 from ..ops.tensors.tensor import Tensor
 from .functional_checks import (
+    RESULTS,
     check_direction,
     check_history,
     check_strategy,
@@ -85,7 +86,6 @@ def _direction(
 
 _RETURNS = "user-provided function returns"
 _INPUT = "input to the user-provided function is"
-_RESULTS = "outputs of the user-provided function"
 
 
 def _given_back(found: Sequence[Tensor], many: bool, create: bool) -> Any:
@@ -117,7 +117,7 @@ def vjp(
     many, given = tensors_of(inputs, "inputs", "vjp")
     with enable_grad():
         fresh = _fresh(given, create_graph)
-        several, results = tensors_of(func(*fresh), _RESULTS, "vjp")
+        several, results = tensors_of(func(*fresh), RESULTS, "vjp")
         check_history(results, "outputs", strict)
         vectors = _direction(v, results, several, create_graph, "vjp", _RETURNS)
         found = _gradients(results, fresh, vectors, create_graph)
@@ -145,7 +145,7 @@ def jvp(
     with enable_grad():
         fresh = _fresh(given, create_graph)
         vectors = _direction(v, fresh, many, create_graph, "jvp", _INPUT)
-        several, results = tensors_of(func(*fresh), _RESULTS, "jvp")
+        several, results = tensors_of(func(*fresh), RESULTS, "jvp")
         check_history(results, "outputs", strict)
         dummies = _zeros(results)
         products = _gradients(results, fresh, dummies, True)
@@ -184,7 +184,7 @@ def jacobian(
     many, given = tensors_of(inputs, "inputs", "jacobian")
     with enable_grad():
         fresh = _fresh(given, create_graph)
-        several, results = tensors_of(func(*fresh), _RESULTS, "jacobian")
+        several, results = tensors_of(func(*fresh), RESULTS, "jacobian")
         check_history(results, "outputs", strict)
         if strict and vectorize:
             raise RuntimeError(

@@ -8,11 +8,13 @@ from typing import Any, Final
 from ..ops.tensors.tensor import Tensor
 
 __all__ = [
-    *("check_direction", "check_history", "check_strategy", "filled", "only_element"),
+    *("RESULTS", "check_direction", "check_history", "check_strategy", "filled"),
     *("single_result", "tensors_of"),
 ]
 
 Found = Sequence[Tensor | None]
+
+RESULTS: Final = "outputs of the user-provided function"
 
 _NO_HISTORY_OUTPUTS = (
     "Output {} of the user-provided function does not require gradients. The outputs must be "
@@ -140,19 +142,11 @@ def single_result(output: object, who: str, strict: bool) -> Tensor:
         TypeError: it gave no tensors.
         RuntimeError: it gave several, or more elements, or strict mode finds no history.
     """
-    many, results = tensors_of(output, "outputs of the user-provided function", who)
+    many, results = tensors_of(output, RESULTS, who)
     check_history(results, "outputs", strict)
     if many and (who == "hessian" or len(results) != 1):
         raise RuntimeError(f"The function given to {who} should return a single Tensor")
-    return only_element(results[0], who)
-
-
-def only_element(result: Tensor, who: str) -> Tensor:
-    """The same tensor.
-
-    Raises:
-        RuntimeError: it has more elements than one, or none.
-    """
+    result: Tensor = results[0]
     if result.numel() != 1:
         raise RuntimeError(
             f"The Tensor returned by the function given to {who} should contain a single element"

@@ -109,11 +109,7 @@ def call_with_hooks(module: Members, args: tuple[object, ...], kwargs: dict[str,
         return result
     except Exception:
         for number, hook in _after(module):
-            always = (
-                number in module._forward_hooks_always_called
-                or number in _global_forward_hooks_always_called
-            )
-            if always and number not in called:
+            if _is_always_called(module, number) and number not in called:
                 try:
                     result = _run_after(module, number, hook, args, kwargs, result)
                 except Exception as error:  # the first error goes on
