@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import threading
 import types
 
 import pytest
@@ -126,6 +127,9 @@ def momentum_optimizer(rate: object = 0.5) -> SGD:
 
 
 def test_a_scheduler_does_not_keep_its_optimizer_alive() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "rushlight-compiling":  # for an earlier test: it leaves circles behind
+            thread.join()
     gc.collect()
     held = optimizer()
     S.StepLR(held, 2)
