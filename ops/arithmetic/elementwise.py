@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import LARGE, by_formula
+from ..kernels import LARGE, by_formula, of_floats
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype
 from ..memory.errors import OperatorError
 from ..memory.order import beside
@@ -443,7 +443,7 @@ def _remainder(a: Array, b: Array) -> object:
     _check_divisor(_refuse_remainder, asarray(a), asarray(b))
     if kind(a.dtype) < 2:
         return np.remainder(a, b)
-    found = _of_floats("remainder", a, b)
+    found = of_floats("remainder", a, b)
     if found is not None:
         return found
     rest = np.fmod(a, b)  # NumPy's own remainder gives a zero the sign of `b`
@@ -452,16 +452,8 @@ def _remainder(a: Array, b: Array) -> object:
 
 def _fmod(a: Array, b: Array) -> object:
     _check_divisor(_refuse_fmod, asarray(a), asarray(b))
-    found = _of_floats("fmod", a, b)
+    found = of_floats("fmod", a, b)
     return np.fmod(a, b) if found is None else found
-
-
-def _of_floats(name: str, a: Array, b: Array) -> Array | None:
-    """What is left of divisions of many float32; None of others."""
-    found: Array | None = None
-    if a.dtype is _FLOAT32 is b.dtype:
-        found = by_formula(name, a, b)
-    return found
 
 
 @operator(
@@ -508,15 +500,25 @@ _OF_POWERS: Final = (
     *formula("square", meets="own", at={1: 2}),
     *formula("square", meets="own", at={1: 2.0}),
     *formula("cube", meets="own", at={1: 3}),
+    *formula("cube", meets="own", at={1: 3.0}),
     *formula("sqrt", meets="own", at={1: 0.5}),
+    *formula("rsqrt", meets="own", at={1: -0.5}),
     *formula("reciprocal", meets="own", at={1: -1}),
+    *formula("reciprocal", meets="own", at={1: -1.0}),
+    *formula("power", 0, 1, meets="own", checks=True),
 )
+
+
+def _raised(a: Array, b: Array) -> Array:
+    """Floats to the power of floats of the same dtype."""
+    found = of_floats("power", a, b)
+    return asarray(np.power(a, b)) if found is None else as_array(found)
 
 
 def _power(a: Array, b: Array) -> object:
     _refuse_pow(a.dtype)
     if a.dtype.kind not in "iu":
-        return np.power(a, b)
+        return _raised(a, b)
     negative = b < 0
     if not negative.any():
         return np.power(a, b)
@@ -526,7 +528,9 @@ def _power(a: Array, b: Array) -> object:
 
 
 @operator(
-    "aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", autocast_in_graphs="full"
+    "aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    autocast_in_graphs="full",
+    formula=formula("power", 0, 1),
 )
 def pow_tensors(self: Array, exponent: Array) -> Array:
     return binary(_power, self, exponent)
@@ -559,16 +563,18 @@ def pow_number(self: Array, exponent: Scalar) -> Array:
             return as_array(np.sqrt(self))
         if exponent == 3:
             return as_array(self * self * self)
+        if exponent == -0.5:
+            return as_array(np.reciprocal(np.sqrt(self)))
         if exponent == -1:
             return as_array(np.reciprocal(self))
-        return as_array(np.power(cast(self, dtype), value))
+        return _raised(cast(self, dtype), asarray(value))
     return as_array(_power_in_width(cast(self, dtype), value))
 
 
 def _power_in_width(a: Array, b: Array) -> object:
     """16-bit floats are raised in float32."""
     if kind(a.dtype) == 2 and a.itemsize < 4:
-        return asarray(np.power(a.astype(np.float32), b.astype(np.float32))).astype(a.dtype)
+        return _raised(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
     return _power(a, b)
 
 
@@ -576,6 +582,7 @@ def _power_in_width(a: Array, b: Array) -> object:
     "aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
     autocast_in_graphs="full",
     layout="C",
+    formula=formula("power", 0, 1),
 )
 def number_pow(self: Scalar, exponent: Array) -> Array:
     dtype = common_dtype_with(exponent, self)

@@ -80,7 +80,11 @@ def _not_complex(name: str) -> Refusal:
 
 
 _FORMULAS: Final = frozenset(
-    {"erf", "exp", "expm1", "log", "log1p", "reciprocal", "rsqrt", "sigmoid", "sqrt", "tanh"}
+    {
+        *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf", "exp", "exp2"),
+        *("expm1", "log", "log10", "log1p", "log2", "reciprocal", "rsqrt", "sigmoid", "sin"),
+        *("sinh", "sqrt", "tan", "tanh"),
+    }
 )
 
 
@@ -104,14 +108,26 @@ def _declare(
     return forward
 
 
-_declare("acos", Refusal("q", "acos_vml_cpu"), np.arccos, "arccos", autocast_in_graphs="full")
-_declare("acosh", Refusal("q", "acosh_cpu"), np.arccosh, "arccosh")
-_declare("asin", Refusal("q", "asin_vml_cpu"), np.arcsin, "arcsin", autocast_in_graphs="full")
-_declare("asinh", Refusal("q", "asinh_cpu"), np.arcsinh, "arcsinh")
-_declare("atan", Refusal("q", "atan_vml_cpu"), np.arctan, "arctan")
-_declare("atanh", Refusal("q", "atanh_cpu"), np.arctanh, "arctanh")
-_declare("cos", Refusal("q", "cos_vml_cpu"), np.cos)
-_declare("cosh", Refusal("q", "cosh_cpu"), np.cosh, autocast_in_graphs="full")
+_declare(
+    "acos",
+    Refusal("q", "acos_vml_cpu"),
+    pointwise("acos", np.arccos),
+    "arccos",
+    autocast_in_graphs="full",
+)
+_declare("acosh", Refusal("q", "acosh_cpu"), pointwise("acosh", np.arccosh), "arccosh")
+_declare(
+    "asin",
+    Refusal("q", "asin_vml_cpu"),
+    pointwise("asin", np.arcsin),
+    "arcsin",
+    autocast_in_graphs="full",
+)
+_declare("asinh", Refusal("q", "asinh_cpu"), pointwise("asinh", np.arcsinh), "arcsinh")
+_declare("atan", Refusal("q", "atan_vml_cpu"), pointwise("atan", np.arctan), "arctan")
+_declare("atanh", Refusal("q", "atanh_cpu"), pointwise("atanh", np.arctanh), "arctanh")
+_declare("cos", Refusal("q", "cos_vml_cpu"), pointwise("cos", np.cos))
+_declare("cosh", Refusal("q", "cosh_cpu"), pointwise("cosh", np.cosh), autocast_in_graphs="full")
 _declare(
     "deg2rad",
     _not_complex("deg2rad"),
@@ -141,7 +157,7 @@ _declare(
     pointwise("exp", _closely(np.exp)),
     autocast_in_graphs="full",
 )
-_declare("exp2", Refusal("q", "exp2"), _exp2, "special_exp2")
+_declare("exp2", Refusal("q", "exp2"), pointwise("exp2", _exp2), "special_exp2")
 _declare(
     "expm1",
     Refusal("q", "expm1_vml_cpu"),
@@ -159,7 +175,9 @@ _declare(
     pointwise("log", _closely(np.log)),
     autocast_in_graphs="full",
 )
-_declare("log10", Refusal("q", "log10_vml_cpu"), np.log10, autocast_in_graphs="full")
+_declare(
+    "log10", Refusal("q", "log10_vml_cpu"), pointwise("log10", np.log10), autocast_in_graphs="full"
+)
 _declare(
     "log1p",
     Refusal("q", "log1p_vml_cpu"),
@@ -167,7 +185,9 @@ _declare(
     "special_log1p",
     autocast_in_graphs="full",
 )
-_declare("log2", Refusal("q", "log2_vml_cpu"), np.log2, autocast_in_graphs="full")
+_declare(
+    "log2", Refusal("q", "log2_vml_cpu"), pointwise("log2", np.log2), autocast_in_graphs="full"
+)
 _declare(
     "rad2deg",
     _not_complex("rad2deg"),
@@ -179,11 +199,11 @@ sigmoid: Final = _declare(
     "sigmoid", Refusal("q", "sigmoid_cpu"), pointwise("sigmoid", _sigmoid), "special_expit"
 )
 """`1 / (1 + exp(-x))`."""
-_declare("sin", Refusal("q", "sin_vml_cpu"), np.sin)
+_declare("sin", Refusal("q", "sin_vml_cpu"), pointwise("sin", np.sin))
 _declare("sinc", Refusal("q", "sinc_cpu"), np.sinc, "special_sinc")
-_declare("sinh", Refusal("q", "sinh_cpu"), np.sinh, autocast_in_graphs="full")
+_declare("sinh", Refusal("q", "sinh_cpu"), pointwise("sinh", np.sinh), autocast_in_graphs="full")
 _declare("sqrt", Refusal("q", "sqrt_vml_cpu"), np.sqrt)
-_declare("tan", Refusal("q", "tan_vml_cpu"), np.tan, autocast_in_graphs="full")
+_declare("tan", Refusal("q", "tan_vml_cpu"), pointwise("tan", np.tan), autocast_in_graphs="full")
 tanh: Final = _declare("tanh", Refusal("q", "tanh_vml_cpu"), pointwise("tanh", np.tanh))
 """The hyperbolic tangent."""
 

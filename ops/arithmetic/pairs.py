@@ -7,11 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import of_floats
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import OperatorError
 from ..special_functions.gamma import zeta
 from ..special_functions.incomplete_gamma import igamma, igammac
 from ..table.declare import number_first, number_second, of_two, with_twin
+from ..table.formula import formula
 from ..table.out_dtypes import OutDtype
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, write
 from ..table.promotion import can_cast, kind
@@ -38,9 +40,22 @@ def _xlog1py(x: Any, y: Any) -> object:
     return np.where(np.isnan(y), y, np.where(x == 0, x.dtype.type(0), x * np.log1p(y)))
 
 
+def _native(name: str, kernel: Callable[..., object]) -> Callable[..., object]:
+    """A function of two floats, float32 by native code."""
+
+    def computed(x: Any, y: Any) -> object:
+        found = of_floats(name, x, y)
+        return kernel(x, y) if found is None else found
+
+    return computed
+
+
+_logaddexp_of_reals: Final = _native("logaddexp", np.logaddexp)
+
+
 def _logaddexp(x: Any, y: Any) -> object:
     if x.dtype.kind != "c":
-        return np.logaddexp(x, y)
+        return _logaddexp_of_reals(x, y)
     first = x.real >= y.real
     high, low = np.where(first, x, y), np.where(first, y, x)
     return np.where(np.isinf(high.real) & (x == y), x, high + np.log1p(np.exp(low - high)))
@@ -65,14 +80,20 @@ def _incomplete(kernel: Callable[..., object]) -> Callable[..., object]:
 
 _ARGUMENTS: Final = "(Tensor self, Tensor other) -> Tensor"
 
-_atan2 = of_two(Refusal("qc", "atan2_cpu"), np.arctan2)
-with_twin(f"aten::atan2{_ARGUMENTS}", autocast_in_graphs="widest")(_atan2)
+_atan2 = of_two(Refusal("qc", "atan2_cpu"), _native("atan2", np.arctan2))
+with_twin(f"aten::atan2{_ARGUMENTS}", autocast_in_graphs="widest", formula=formula("atan2", 0, 1))(
+    _atan2
+)
 with_twin(f"aten::arctan2{_ARGUMENTS}")(_atan2)
-with_twin(f"aten::hypot{_ARGUMENTS}")(of_two(Refusal("biuqc", "hypot_cpu"), np.hypot))
+with_twin(f"aten::hypot{_ARGUMENTS}", formula=formula("hypot", 0, 1))(
+    of_two(Refusal("biuqc", "hypot_cpu"), _native("hypot", np.hypot))
+)
 with_twin(f"aten::nextafter{_ARGUMENTS}")(
     of_two(Refusal("biuqc", "nextafter_cpu"), np.nextafter, native=True)
 )
-operator(f"aten::logaddexp{_ARGUMENTS}")(of_two(Refusal("biuq", "logaddexp_cpu"), _logaddexp))
+operator(f"aten::logaddexp{_ARGUMENTS}", formula=formula("logaddexp", 0, 1))(
+    of_two(Refusal("biuq", "logaddexp_cpu"), _logaddexp)
+)
 operator(f"aten::logaddexp2{_ARGUMENTS}")(of_two(Refusal("biuqc", "logaddexp2_cpu"), np.logaddexp2))
 
 _igamma: Final = of_two(Refusal("biuqc", "igamma_cpu"), _incomplete(igamma))

@@ -31,7 +31,7 @@ __all__ = [
         "is_ready",
         "is_whole",
     ),
-    "pointwise",
+    *("of_floats", "pointwise"),
 ]
 
 _FLOAT32: Final = np.dtype(np.float32)
@@ -92,6 +92,14 @@ def by_formula(name: str, *operands: Any) -> Any:
     return None if arrays is None else arrays.apply(name, operands)
 
 
+def of_floats(name: str, *operands: Any) -> Any:
+    """The same of arrays of float32; None of others."""
+    for each in operands:
+        if each.dtype is not _FLOAT32:
+            return None
+    return by_formula(name, *operands)
+
+
 class Prepared:
     """A function whose calls native code learns to do (see `code/prepared.py`): use `call`."""
 
@@ -110,7 +118,21 @@ class Prepared:
 
 
 ALWAYS: Final = frozenset(
-    {"elu", "gelu", "gelu_tanh", "log_sigmoid", "sigmoid", "silu", "softplus", "tanh"}
+    {
+        *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "elu"),
+        *(
+            "exp2",
+            "gelu",
+            "gelu_tanh",
+            "hypot",
+            "log10",
+            "log2",
+            "log_sigmoid",
+            "logaddexp",
+            "power",
+        ),
+        *("sigmoid", "silu", "sin", "sinh", "softplus", "tan", "tanh"),
+    }
 )
 """Formulas that compute float32 of every size where there is native code: NumPy's way takes several
 passes, or gives other bits."""

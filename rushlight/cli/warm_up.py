@@ -56,7 +56,7 @@ def _functions() -> None:
     for name in ("gelu", "silu", "mish", "softmax", "log_softmax", "leaky_relu", "relu", "elu"):
         options = {"dim": -1} if name.endswith("softmax") else {}
         getattr(functions, name)(x, **options)
-    for name in ("exp", "log", "tanh", "sigmoid", "erf", "sqrt", "abs"):
+    for name in ("exp", "log", "tanh", "sigmoid", "erf", "sqrt", "abs", "sin", "cos"):
         getattr(x, name)()
     functions.layer_norm(x, (96,), x[0], x[1])
     functions.rms_norm(x, (96,), x[0])

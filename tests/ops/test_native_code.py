@@ -47,6 +47,26 @@ EXACT: dict[str, Callable[[Any], Any]] = {
     "erf": _erf,
     "expm1": np.expm1,
     "log1p": np.log1p,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "exp2": np.exp2,
+    "log2": np.log2,
+    "log10": np.log10,
+}
+EXACT_OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
+    "logaddexp": np.logaddexp,
+    "power": np.power,
 }
 NEAR: dict[str, Callable[[Any], Any]] = {
     "gelu": lambda x: x * 0.5 * (1 + _erf(x / math.sqrt(2))),
@@ -83,18 +103,44 @@ def pointwise_kernel(name: str, places: str = "c") -> Callable[..., None]:
     return call
 
 
+def assert_right_to_2_5_units(made: Any, want: Any) -> None:
+    with np.errstate(all="ignore"):
+        near = want.astype(F)
+        unit = np.maximum(np.spacing(np.abs(near)).astype(np.float64), 1.4e-45)
+    ordinary = np.isfinite(near)
+    assert np.array_equal(made[~ordinary], near[~ordinary], equal_nan=True)
+    assert np.max(np.abs(made[ordinary] - want[ordinary]) / unit[ordinary]) <= 2.5
+    assert np.array_equal(np.signbit(made[ordinary]), np.signbit(near[ordinary]))
+
+
 @pytest.mark.parametrize("name", EXACT)
 def test_transcendental_functions_are_right_to_2_5_units(name: str) -> None:
     x = samples()
     with np.errstate(all="ignore"):
         want = EXACT[name](x.astype(np.float64))
-        near = want.astype(F)
-        unit = np.maximum(np.spacing(np.abs(near)).astype(np.float64), 1.4e-45)
-    made = apply(name, x)
-    ordinary = np.isfinite(near)
-    assert np.array_equal(made[~ordinary], near[~ordinary], equal_nan=True)
-    assert np.max(np.abs(made[ordinary] - want[ordinary]) / unit[ordinary]) <= 2.5
-    assert np.array_equal(np.signbit(made[ordinary]), np.signbit(near[ordinary]))
+    assert_right_to_2_5_units(apply(name, x), want)
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_angles_near_quarter_turns_and_of_every_size_are_reduced(name: str) -> None:
+    near = (np.arange(1, 100_000, 7) * (math.pi / 2)).astype(F)
+    bits = np.random.default_rng(1).integers(0, 0x7F800000, 50_000, dtype=np.uint32)
+    x = np.concatenate([near, -near, bits.view(F), [131071.99, 131072.0, 131072.02]]).astype(F)
+    assert_right_to_2_5_units(apply(name, x), EXACT[name](x.astype(np.float64)))
+
+
+@pytest.mark.parametrize("name", EXACT_OF_TWO)
+def test_transcendental_functions_of_two_numbers(name: str) -> None:
+    edges = [*EDGES, 2, -2, -0.5, 3, -3, 1e8 + 8, 16777215.0, 0.25]
+    x, y = (each.ravel() for each in np.meshgrid(np.array(edges, F), np.array(edges, F)))
+    random = np.random.default_rng(2)
+    wide = random.integers(0, 0x7F800000, 20_000, dtype=np.uint32).view(F)
+    some = random.standard_normal(20_000).astype(F)
+    for first, second in ((x, y), (wide, some), (np.abs(some), 9 * some[::-1]), (some, wide)):
+        with np.errstate(all="ignore"):
+            want = EXACT_OF_TWO[name](first.astype(np.float64), second.astype(np.float64))
+        made = apply(name, first, np.ascontiguousarray(second))
+        assert_right_to_2_5_units(made, want)
 
 
 @pytest.mark.parametrize("name", NEAR)
@@ -147,8 +193,9 @@ def test_cpus_with_shorter_vectors_give_the_same_bits() -> None:
     if not host().has_fma:
         pytest.skip("this CPU cannot run it")
     x = samples()
-    assert _run(HASWELL, "tanh", x).tobytes() == apply("tanh", x).tobytes()
-    assert np.allclose(_run(PLAIN, "tanh", x), apply("tanh", x), rtol=1e-6, equal_nan=True)
+    for name in ("tanh", "sin", "tan", "log2"):
+        assert _run(HASWELL, name, x).tobytes() == apply(name, x).tobytes()
+        assert np.allclose(_run(PLAIN, name, x), apply(name, x), rtol=1e-6, equal_nan=True)
 
 
 def test_code_for_arm_is_made() -> None:

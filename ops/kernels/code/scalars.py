@@ -13,10 +13,10 @@ from .arithmetic import at_least, at_most
 from .formulas import formula
 from .text import INT32, Value
 
-__all__ = ["exp", "log"]
+__all__ = ["exp", "log", "polynomial", "scaled_exp", "with_sign"]
 
 
-def _polynomial(x: Value, *factors: float) -> Value:
+def polynomial(x: Value, *factors: float) -> Value:
     """Horner's rule, the factor of the highest power first."""
     add = x.code.multiply_add
     made = add(x, factors[0], factors[1])
@@ -42,11 +42,17 @@ def _reduced(x: Value) -> tuple[Value, Value]:
     return n, code.multiply_add(n, -_LN2_LOW, rest)
 
 
+def scaled_exp(x: Value, factor: float) -> Value:
+    """`e ** x` times a power of two, for x from -100 to 90."""
+    n, r = _reduced(x)
+    return x.code.scaled(polynomial(r, *_EXP, 1.0, 1.0) * factor, n)
+
+
 @formula()
 def exp(x: Value) -> Value:
     """`e ** x`; tiny results are denormal, not zero."""
     n, r = _reduced(at_least(at_most(x, 89.0), -104.5))
-    return x.code.scaled(_polynomial(r, *_EXP, 1.0, 1.0), n)
+    return x.code.scaled(polynomial(r, *_EXP, 1.0, 1.0), n)
 
 
 @formula()
@@ -62,7 +68,7 @@ def expm1(x: Value) -> Value:
     code = x.code
     n, r = _reduced(at_least(at_most(x, 89.0), -104.0))
     half = code.scaled(code.constant(x.kind, 0.5), n)
-    small = code.multiply_add(r * r, _polynomial(r, *_EXP), r)
+    small = code.multiply_add(r * r, polynomial(r, *_EXP), r)
     made = code.multiply_add(half, small, half - 0.5) * 2.0
     return code.choose(x.equals(0.0), x, made)
 
@@ -81,7 +87,7 @@ def log(x: Value) -> Value:
     f = (bits - (n << 23)).bits(x.kind) - 1.0  # between sqrt(1/2) - 1 and sqrt(2) - 1
     s = f / (f + 2.0)
     square, part = s * s, f * f * 0.5
-    curve = code.multiply_add(s, part + square * _polynomial(square, *_LOG), -part)
+    curve = code.multiply_add(s, part + square * polynomial(square, *_LOG), -part)
     power = code.choose(tiny, n - 23, n).converted("sitofp", x.kind)
     made = code.multiply_add(power, _LN2_LOW, curve) + f
     made = code.multiply_add(power, _LN2_HIGH, made)
@@ -100,7 +106,7 @@ def log1p(x: Value) -> Value:
     return code.choose(x.equals(0.0), x, known)
 
 
-def _with_sign(size: Value, x: Value) -> Value:
+def with_sign(size: Value, x: Value) -> Value:
     """A positive value with the sign of another."""
     kind = INT32.of_lanes(x.kind.lanes)
     return (size.bits(kind) | (x.bits(kind) & _SIGN)).bits(x.kind)
@@ -113,11 +119,11 @@ def tanh(x: Value) -> Value:
     bounded = at_most(code.absolute(x), 9.1)
     n, r = _reduced(bounded + bounded)
     power = code.scaled(code.constant(x.kind, 1.0), n)
-    small = code.multiply_add(r * r, _polynomial(r, *_EXP), r)
+    small = code.multiply_add(r * r, polynomial(r, *_EXP), r)
     less_one = code.multiply_add(power, small, power - 1.0)
     large = less_one > 2.0
     part = code.choose(large, -2.0, less_one) / (less_one + 2.0)
-    return _with_sign(code.choose(large, part + 1.0, part), x)
+    return with_sign(code.choose(large, part + 1.0, part), x)
 
 
 _ERF_NEAR = (
@@ -135,10 +141,10 @@ def erf(x: Value) -> Value:
     """The error function: x + x p(x * x) up to 1, 1 - e ** -q(x) from there."""
     code = x.code
     size = at_most(code.absolute(x), 4.0)
-    near = code.multiply_add(_polynomial(size * size, *_ERF_NEAR), size, size)
-    n, r = _reduced(-_polynomial(size, *_ERF_FAR))
-    far = 1.0 - code.scaled(_polynomial(r, *_EXP, 1.0, 1.0), n)
-    return _with_sign(code.choose(size < 1.0, near, far), x)
+    near = code.multiply_add(polynomial(size * size, *_ERF_NEAR), size, size)
+    n, r = _reduced(-polynomial(size, *_ERF_FAR))
+    far = 1.0 - code.scaled(polynomial(r, *_EXP, 1.0, 1.0), n)
+    return with_sign(code.choose(size < 1.0, near, far), x)
 
 
 # -------------------------------------------------------------------------------- activations
@@ -158,7 +164,7 @@ def _quick_erf(x: Value) -> Value:
     """The error function to 5 units, by the fraction of `ops/special_functions`."""
     bounded = at_least(at_most(x, 3.925), -3.925)
     square = bounded * bounded
-    made = bounded * _polynomial(square, *_ERF_ABOVE) / _polynomial(square, *_ERF_BELOW)
+    made = bounded * polynomial(square, *_ERF_ABOVE) / polynomial(square, *_ERF_BELOW)
     return at_least(at_most(made, 1.0), -1.0)
 
 

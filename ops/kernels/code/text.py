@@ -348,7 +348,7 @@ class Code:
         return self.multiply_add(high[0], high[1], self.multiply_add(low[0], low[1], c))
 
     def scaled(self, value: Value, power: Value) -> Value:
-        """`value * 2**power`, rounded once; the power is a whole float32 from -150 to 128."""
+        """`value * 2**power`, rounded once; the power is a whole float32 from -150 to 150."""
         kind, whole = value.kind, INT32.of_lanes(value.kind.lanes)
         if self.target.has_scaling and kind == FLOATS:
             name = "llvm.x86.avx512.mask.scalef.ps.512"
