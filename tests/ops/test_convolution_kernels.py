@@ -16,6 +16,7 @@ from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
 from rushlight.ops.kernels.code import convolutions, elf
 from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.kernels.code.tiles import Tile
 from rushlight.ops.layers import convolution
 from rushlight.ops.memory.errors import OperatorError
 
@@ -176,6 +177,19 @@ def test_cpus_with_shorter_vectors_give_the_same_bits(monkeypatch: pytest.Monkey
         _for_target(monkeypatch, target)
         for each, wanted in zip(given, found, strict=True):
             np.testing.assert_allclose(_convolved(*each), wanted, error, error)
+
+
+@pytest.mark.skipif(not elf.is_known(), reason="code for x86-64")
+@pytest.mark.parametrize("tile", [Tile(8, 3), Tile(3, 2)])
+def test_tiles_change_no_bit(tile: Tile, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not host().has_fma:
+        pytest.skip("this CPU cannot run it")
+    given = [(_drawn(shape), _drawn(weights), *rest) for shape, weights, *rest in CASES[:2]]
+    found = [_convolved(*each) for each in given]
+    monkeypatch.setattr(Tile, "of", staticmethod(lambda _: tile))
+    _for_target(monkeypatch, HASWELL)
+    for each, wanted in zip(given, found, strict=True):
+        assert np.array_equal(_convolved(*each), wanted)
 
 
 def test_what_does_not_fit_is_refused() -> None:

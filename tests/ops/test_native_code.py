@@ -25,6 +25,7 @@ from rushlight.ops.kernels.code.folds import _kernel as folds_kernel
 from rushlight.ops.kernels.code.loops import Expression, Step, expression_kernel, module_text
 from rushlight.ops.kernels.code.run import _by_ctypes, run
 from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.kernels.code.text import BYTE, DOUBLE, FLOAT, POINTER, Code, Kind
 
 pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
 
@@ -205,6 +206,26 @@ def test_code_for_arm_is_made() -> None:
     made = assembled(module_text(arm, *of_floats("gelu")), arm)
     assert made[:4] == b"\x7fELF"
     assert int.from_bytes(made[18:20], "little") == 183
+
+
+@pytest.mark.skipif(not elf.is_known(), reason="code for x86-64")
+@pytest.mark.parametrize("target", [HASWELL, PLAIN])
+@pytest.mark.parametrize(("kind", "dtype"), [(FLOAT, F), (DOUBLE, np.float64), (BYTE, np.int8)])
+def test_only_the_first_elements_are_written(target: Target, kind: Kind, dtype: Any) -> None:
+    from rushlight.ops.kernels.code.assemble import assembled, placed
+
+    if target.has_fma and not host().has_fma:
+        pytest.skip("this CPU cannot run it")
+    code = Code(target)
+    x, out = (code.argument(POINTER, name) for name in ("x", "out"))
+    with code.units() as count:
+        line = code.load(kind.of_lanes(16), x)
+        code.store_if(line, code.at(out, count * 16, kind), code.first(count - 2))
+    text = code.kernel("firsts", [(POINTER, "x"), (POINTER, "out")])
+    firsts = placed(assembled(text, target), ("firsts",))["firsts"]
+    given, made = np.arange(1, 17).astype(dtype), np.zeros((21, 16), dtype)
+    run(firsts, 21, 22, given, made)
+    assert np.array_equal(made, np.where(np.arange(16) < np.arange(-2, 19)[:, None], given, 0))
 
 
 # ------------------------------------------------------------------------- calls and their threads

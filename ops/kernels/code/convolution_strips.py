@@ -8,7 +8,6 @@ first number its others lie.  Sums are chains as in `convolution_sums`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from .convolution_frame import PLAIN, After, Convolving
@@ -104,44 +103,54 @@ class _Strips(Convolving):
                 self._copy(source, goal, size["left"] - place, (begin, end, needed))
 
     def _copy(self, source: Value, goal: Value, left: Value, rows: tuple[Value, ...]) -> None:
-        """Copy rows, every number or every second one and so on; the first and last are zeros.
-
-        All rows of some columns are copied before others are, so masks are made once for them.
-        """
-        code, across, width = self.code, self.size["across"], self.size["width"]
-        step = across * self.size["pitch"]
-
-        def copied(of_row: Callable[[Value], Value], at: Value, mask: Value | None) -> None:
-            zeros = code.constant(FLOATS, 0)
-            begin, end, needed = rows
-            for start, stop in ((self.zero, begin), (begin, end), (end, needed)):
-                with code.counted(start, stop) as row:
-                    numbers = zeros if start is not begin else of_row(row * width)
-                    code.store_if(numbers, code.at(goal, row * step + at, FLOAT), mask)
-
-        def seen(first: Value) -> Callable[[Value], Value]:
-            inside = are_inside(code, first, width)
-            return lambda far: code.load_if(FLOATS, code.at(source, far + first, FLOAT), inside)
-
-        def neighbours(places: list[Value], mask: Value | None) -> None:
-            copied(seen(places[0] - left), places[0], mask)
-
-        def every_second(places: list[Value], mask: Value | None) -> None:
-            first = places[0] * 2 - left
-            one, other = seen(first), seen(first + LANES)
-            even = range(0, 2 * LANES, 2)
-            copied(lambda far: code.shuffled(one(far), other(far), even), places[0], mask)
-
-        with code.when(across.equals(1)):
-            code.vectors(self.zero, self.size["pitch"], 1, neighbours)
-        with code.when(across.equals(2)):
-            code.vectors(self.zero, self.size["pitch"], 1, every_second)
-        with code.when(across > 2), code.counted(self.zero, rows[2]) as row:
-            inside = row.below(rows[1]) & (row > rows[0] - 1)
+        """Copy rows, every number or every second one and so on; the first and last are zeros."""
+        code, size = self.code, self.size
+        across, width, (begin, end, needed) = size["across"], size["width"], rows
+        step = across * size["pitch"]
+        for start, stop in ((self.zero, begin), (end, needed)):
+            with (
+                code.counted(start, stop) as row,
+                code.counted(self.zero, size["pitch"], LANES) as at,
+            ):
+                code.store(code.constant(FLOATS, 0), code.at(goal, row * step + at, FLOAT))
+        for far in (1, 2):
+            with code.when(across.equals(far)):
+                parts = self._parts(left, far)
+                with code.counted(begin, end) as row:
+                    line = code.at(source, row * width - left, FLOAT)
+                    to = code.at(goal, row * step, FLOAT)
+                    for start, stop, is_inside in parts:
+                        with code.counted(start, stop, LANES) as at:
+                            first = None if is_inside else at * far - left
+                            made = self._every(far, code.at(line, at * far, FLOAT), first)
+                            code.store(made, code.at(to, at, FLOAT))
+        with code.when(across > 2), code.counted(begin, end) as row:
             copy_row(
-                *(code, code.at(source, row * width, FLOAT), code.choose(inside, width, 0)),
-                *(code.at(goal, row * step, FLOAT), self.size["pitch"], left, across),
+                *(code, code.at(source, row * width, FLOAT), width),
+                *(code.at(goal, row * step, FLOAT), size["pitch"], left, across),
             )
+
+    def _parts(self, left: Value, far: int) -> list[tuple[Value, Value, bool]]:
+        """The vectors of a row of a strip, and whether all their numbers are inside."""
+        code, pitch = self.code, self.size["pitch"]
+        before = code.choose(left > 0, left + (far - 1), 0) / far
+        low = code.lesser((before + (LANES - 1)) & -LANES, pitch)
+        seen = code.lesser((self.size["width"] + left) / far, pitch) - low
+        high = low + (code.choose(seen > 0, seen, 0) & -LANES)
+        return [(self.zero, low, False), (low, high, True), (high, pitch, False)]
+
+    def _every(self, far: int, place: Value, first: Value | None) -> Value:
+        """A vector of every or every second number, those outside of the row being zero.
+
+        The number in the row that it begins with is told if it is not surely inside.
+        """
+        code, seen = self.code, list[Value]()
+        for i in range(far):
+            mask = None
+            if first is not None:
+                mask = are_inside(code, first + i * LANES, self.size["width"])
+            seen.append(code.load_if(FLOATS, code.at(place, i * LANES, FLOAT), mask))
+        return seen[0] if far == 1 else code.shuffled(*seen, range(0, 2 * LANES, 2))
 
     def _channel(self, slot: Value, channel: Value, plane: Value, top: Value, count: Value) -> None:
         """The rows of an output channel; the last one stands in for those that are missing."""

@@ -6,7 +6,8 @@ in registers while the depth goes by.  How far from a window's first number each
 is told by a table, so no matrix of columns is ever made, and one kernel serves all sizes.
 
 Every sum is one chain: it starts with the bias and goes through the weights as they lie in memory.
-Tiles, panels and threads do not enter.
+Tiles, panels and threads do not enter.  Where a panel is larger than a near cache the depth is cut
+into pieces, between which sums wait in memory as they are.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from .target import Target
 from .text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value
 from .tiles import Tile, turned
 
-__all__ = ["NAME", "SIZES", "channels_of_panel", "pixels_of_tile", "slot_size", "text"]
+__all__ = [
+    *("NAME", "SIZES", "channels_of_panel", "depth_of_piece", "pixels_of_tile", "slot_size"),
+    *("sums_kept", "text"),
+]
 
 NAME: Final = "convolution_sums"
 
@@ -37,6 +41,8 @@ SIZES: Final = (
         "slot",
         "weights",
         "window",
+        "deep",
+        "room",
     ),
     *("pixels", "width", "height", "next_column", "next_row", "next_plane"),
     *("x_row", "x_plane", "x_sample", "x_group"),
@@ -49,8 +55,12 @@ are `panels` for the `made` channels of a group, each with so many `weights`, of
 belongs to one channel of the input.  An output has `pixels` numbers, rows of `width` in
 planes of `height`.  All others are distances of inputs in bytes: from a window to the next one in
 its row, from the last in a row to the next row's first, from the last in a plane to the next
-plane's first; from row to row of windows, and from plane to plane, sample and group.
+plane's first; from row to row of windows, and from plane to plane, sample and group.  All pixels of
+an item go through a `deep` piece of the depth before the next one; sums wait in the first `room`
+numbers of a slot, behind which the panel is.
 """
+_DEEP: Final = 192
+"""Lines of a panel of one vector that fill half of a cache of 32 KiB."""
 _FEW: Final = 4
 """Pixels that are taken together where a row of tall tiles has ended."""
 
@@ -68,6 +78,16 @@ def channels_of_panel(target: Target) -> int:
 def slot_size(depth: int, target: Target) -> int:
     """Numbers of a panel, filled up to whole squares."""
     return (depth + LANES) * channels_of_panel(target)
+
+
+def depth_of_piece(depth: int, target: Target) -> int:
+    """Weights that all pixels of an item go through before further ones, whose lines stay near."""
+    return depth if target.has_scaling else min(depth, _DEEP)
+
+
+def sums_kept(chunk: int, target: Target) -> int:
+    """Numbers for the sums of so many pixels, and of those that small tiles have beyond."""
+    return (chunk + _FEW) * channels_of_panel(target)
 
 
 def text(target: Target, after: After = PLAIN, pairs: str = "", column: int = 0) -> str:
@@ -128,16 +148,18 @@ class _Sums(Convolving):
             left = code.lesser(last, size["made"]) - first
             source = sample * size["x_sample"] + group * size["x_group"]
             self._find_rows(sample, channel, left)
+            lines = code.at(slot, size["room"], FLOAT)
             with code.when(packed.now.equals(panel).equals(0)):
                 packed.set(panel)
-                self._pack(slot, channel, left)
+                self._pack(lines, channel, left)
             x = code.at(self.at["x"], source, BYTE)
+            part = chunk * size["chunk"]
             for vectors in range(1, self.vectors + 1):
                 fits = left > (vectors - 1) * LANES
                 if vectors < self.vectors:
                     fits = fits & (left < vectors * LANES + 1)
                 with code.when(fits):
-                    self._chunk(chunk * size["chunk"], x, slot, vectors)
+                    self._chunk(part, x, (slot, lines), vectors)
 
     def _first_channel(self, panel: Value) -> Value:
         """Where a panel of a group begins: they are as even as vectors let them be."""
@@ -204,57 +226,71 @@ class _Sums(Convolving):
 
     # ---------------------------------------------------------------------------------- tiles
 
-    def _chunk(self, start: Value, x: Value, slot: Value, vectors: int) -> None:
-        """Pixels from `start`: tall tiles, then small ones."""
+    def _chunk(self, start: Value, x: Value, slot: tuple[Value, Value], vectors: int) -> None:
+        """Pixels from `start`, a piece of the depth after the other.
+
+        A slot has room for their sums of earlier pieces, and the lines of the panel.
+        """
         code, size = self.code, self.size
         stop = code.lesser(start + size["chunk"], size["pixels"])
         line, column = code.split(start, size["width"])
         plane, row = code.split(line, size["height"])
         first = plane * size["x_plane"] + row * size["x_row"] + column * size["next_column"]
-        window = _Window(self, code.at(x, first, BYTE), column, row)
-        whole = start + ((stop - start) & -self.tall)
-        with code.counted(start, whole, self.tall) as pixel:
-            is_row = window.holds(self.tall)
-            with code.when(is_row):
-                self._tile(pixel, None, window.row(self.tall), slot, vectors)
-            with code.when(is_row.equals(0)):
-                self._tile(pixel, None, window.places(self.tall), slot, vectors)
-        with code.counted(whole, stop, _FEW) as pixel:
-            places = window.places(_FEW, stop - pixel)
-            self._tile(pixel, stop, places, slot, vectors)
+        begin = code.variable(self.zero)
+        with code.repeated(lambda: begin.now < size["depth"]):
+            piece = begin.now, code.lesser(begin.now + size["deep"], size["depth"])
+            tiles = _Tiles(self, slot, piece, start, vectors)
+            window = _Window(self, code.at(x, first, BYTE), column, row)
+            whole = start + (stop - start) / self.tall * self.tall
+            with code.counted(start, whole, self.tall) as pixel:
+                is_row = window.holds(self.tall)
+                with code.when(is_row):
+                    self._tile(tiles, pixel, None, window.row(self.tall))
+                with code.when(is_row.equals(0)):
+                    self._tile(tiles, pixel, None, window.places(self.tall))
+            with code.counted(whole, stop, _FEW) as pixel:
+                self._tile(tiles, pixel, stop, window.places(_FEW, stop - pixel))
+            begin.set(piece[1])
 
     def _tile(
         self,
+        tiles: _Tiles,
         pixel: Value,
         stop: Value | None,
         places: Callable[[Value], list[Value]],
-        slot: Value,
-        vectors: int,
     ) -> None:
         """The sums of some pixels, of which those from `stop` on go nowhere.
 
         `places` tells where the numbers of windows lie that are so far from the first.
         """
-        code, count = self.code, self.tall if stop is None else _FEW
-        starts = [code.load(FLOATS, code.at(self.biases, v * LANES, FLOAT)) for v in range(vectors)]
-        sums = [[code.variable(each) for each in starts] for _ in range(count)]
-        with code.counted(self.zero, self.size["depth"]) as k:
+        code, vectors, (begin, end) = self.code, range(tiles.vectors), tiles.piece
+        kept = tiles.kept(pixel, self.tall if stop is None else _FEW)
+        starts = tiles.starts(kept)
+        sums = [[code.variable(code.load(FLOATS, each)) for each in row] for row in starts]
+        with code.counted(begin, end) as k:
             offset = code.load(INT64, code.at(self.at["offsets"], k, INT64))
-            line = code.at(slot, k * (vectors * LANES), FLOAT)
-            weights = [code.load(FLOATS, code.at(line, v * LANES, FLOAT)) for v in range(vectors)]
+            line = code.at(tiles.lines, k * (tiles.vectors * LANES), FLOAT)
+            weights = [code.load(FLOATS, code.at(line, v * LANES, FLOAT)) for v in vectors]
             for place, row in zip(places(offset), sums, strict=True):
                 number = code.spread(code.load(FLOAT, place))
                 for weight, total in zip(weights, row, strict=True):
                     total.set(self.multiply_add(number, weight, total.now))
-        mask = None if stop is None else code.first(stop - pixel, count)
-        for v in range(vectors):
-            self._write(v, [row[v].now for row in sums], pixel, mask)
+        is_last = end.equals(self.size["depth"])
+        with code.when(is_last):
+            mask = None if stop is None else code.first(stop - pixel, len(sums))
+            for v in vectors:
+                self._write(v, [row[v].now for row in sums], pixel, mask)
+        with code.when(is_last.equals(0)):
+            for row, goals in zip(sums, kept, strict=True):
+                for total, goal in zip(row, goals, strict=True):
+                    code.store(total.now, goal)
 
     def _write(self, v: int, sums: list[Value], pixel: Value, mask: Value | None) -> None:
         """Sums [pixels, 16 channels] into the rows of those channels."""
         code, tall = self.code, len(sums)
-        for i, line in enumerate(turned(code, sums)):
-            places = [run * tall + i for run in range(LANES // tall)]
+        whole = 1 << (tall - 1).bit_length()
+        for i, line in enumerate(turned(code, sums + sums[-1:] * (whole - tall))):
+            places = [run * whole + i for run in range(LANES // whole)]
 
             def rows(number: int, places: list[int] = places) -> list[Value]:
                 _, room = self.rows[number]
@@ -263,17 +299,76 @@ class _Sums(Convolving):
 
             def seen(number: int, places: list[int] = places, rows: Any = rows) -> Value:
                 if number in self.rows:
-                    kind = FLOAT.of_lanes(tall)
-                    return _joined(code, [code.load_if(kind, row, mask) for row in rows(number)])
+                    return _joined(code, [self._run(row, tall, mask) for row in rows(number)])
                 _, room = self.numbers[number]
                 numbers = code.load(FLOATS, code.at(room, v * LANES, FLOAT))
-                lanes = [place for place in places for _ in range(tall)]
+                lanes = [place for place in places for _ in range(whole)]
                 return code.shuffled(numbers, numbers, lanes)
 
             made = self.finished(line, seen)
             for run, row in enumerate(rows(0)):
-                some = code.shuffled(made, made, range(run * tall, (run + 1) * tall))
-                code.store_if(some, row, mask)
+                for first, count in _parts(tall):
+                    begin = run * whole + first
+                    some = code.shuffled(made, made, range(begin, begin + count))
+                    code.store_if(some, code.at(row, first, FLOAT), mask)
+
+    def _run(self, row: Value, tall: int, mask: Value | None) -> Value:
+        """So many numbers of a row, and others behind them up to a power of two."""
+        code, whole = self.code, 1 << (tall - 1).bit_length()
+        if mask is not None or whole == tall:
+            return code.load_if(FLOAT.of_lanes(tall), row, mask)
+        (_, low), (at, high) = _parts(tall)
+        one = code.load(FLOAT.of_lanes(low), row)
+        more = code.load(FLOAT.of_lanes(high), code.at(row, at, FLOAT))
+        filled = code.shuffled(more, more, [lane % high for lane in range(low)])
+        return code.shuffled(one, filled, range(2 * low))
+
+
+def _parts(count: int) -> list[tuple[int, int]]:
+    """Powers of two that make up a count, the largest first, each behind those before: stores of
+    whole vectors are quicker than those under a mask."""
+    found: list[tuple[int, int]] = []
+    first = 0
+    while first < count:
+        part = 1 << ((count - first).bit_length() - 1)
+        found.append((first, part))
+        first += part
+    return found
+
+
+class _Tiles:
+    """What the tiles of a chunk have in common while a piece of the depth goes by."""
+
+    def __init__(
+        self,
+        sums: _Sums,
+        slot: tuple[Value, Value],
+        piece: tuple[Value, Value],
+        start: Value,
+        vectors: int,
+    ) -> None:
+        self._code, self._start, self._biases = sums.code, start, sums.biases
+        self._sums, self.lines = slot
+        self.piece, self.vectors = piece, vectors
+        self._is_first = piece[0].equals(0)
+
+    def kept(self, pixel: Value, count: int) -> list[list[Value]]:
+        """Where the sums of so many pixels wait for the next piece."""
+        code, wide = self._code, self.vectors * LANES
+        first = code.at(self._sums, (pixel - self._start) * wide, FLOAT)
+        return [
+            [code.at(first, row * wide + v * LANES, FLOAT) for v in range(self.vectors)]
+            for row in range(count)
+        ]
+
+    def starts(self, kept: list[list[Value]]) -> list[list[Value]]:
+        """Where the numbers lie that sums begin with."""
+        code = self._code
+        biases = [code.at(self._biases, v * LANES, FLOAT) for v in range(self.vectors)]
+        return [
+            [code.choose(self._is_first, *pair) for pair in zip(biases, row, strict=True)]
+            for row in kept
+        ]
 
 
 def _joined(code: Code, parts: list[Value]) -> Value:

@@ -24,6 +24,7 @@ from .objects import is_kept, kernel
 from .padded_planes import padded_lying, padded_planes
 from .run import run
 from .target import host
+from .text import LANES
 
 __all__ = [
     *("UNFIT", "Convolution", "Settled", "Sums"),
@@ -274,6 +275,8 @@ def planned(what: Sums, sample: int, group: int, steps: Sequence[int], shape: Se
     chunks = -(-pixels // max(tall, _ITEM // (depth * wide)))
     chunk = -(-pixels // (chunks * tall)) * tall
     chunks = -(-pixels // chunk)
+    deep = sums.depth_of_piece(depth, host())
+    room = sums.sums_kept(chunk, host()) if deep < depth else 0
     plane, row, column = what.windows
     last_row, last_column = (what.space[1] - 1) * row, (what.space[2] - 1) * column
     sizes = {
@@ -285,9 +288,11 @@ def planned(what: Sums, sample: int, group: int, steps: Sequence[int], shape: Se
         "panels": panels,
         "made": made,
         "depth": depth,
-        "slot": sums.slot_size(what.weights, host()),
+        "slot": room + sums.slot_size(what.weights, host()),
         "weights": what.weights,
         "window": what.window,
+        "deep": deep,
+        "room": room,
         "pixels": pixels,
         "width": what.space[2],
         "height": what.space[1],
@@ -308,7 +313,7 @@ def _strips_plan(
     inside, depth, made = weight[1], prod(weight[1:]), weight[0] // groups
     down, across = stride[1:]
     reach = [d * (k - 1) for d, k in zip(dilation[1:], weight[3:], strict=True)]
-    pitch = output[2] + reach[1] // across
+    pitch = -(-(output[2] + reach[1] // across) // LANES) * LANES
     line = inside * across * pitch
     rows = max(1, (_STRIP // line - reach[0] - 1) // (down * _STEP)) * _STEP
     rows = min(rows, output[1])

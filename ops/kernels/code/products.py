@@ -223,12 +223,11 @@ class _Product:
         def vector(j: int, at: Value) -> Value:
             return code.load(self.vector, self.at(columns, at * width + j * self.lanes))
 
-        rows = self.tile.rows
-        while rows:
-            until = row + ((last - row) & -rows)
+        for rows in (self.tile.rows, 4, 2, 1):
+            until = row + (last - row) / rows * rows
             with code.counted(row, until, rows) as here:
                 self.block((rows, vectors), here, column, piece, vector, mask)
-            row, rows = until, rows // 2
+            row = until
 
     def _pack_rows(
         self, column: Value, chunk: Value, depth: Value, left: Value, room: Value
@@ -273,9 +272,17 @@ class _Product:
     def write_direct(self) -> None:
         """Few rows times vectors of columns, as they lie."""
         code, lanes = self.code, self.lanes
-        with self.units(_DIRECT * lanes) as (column, row, last):
+        with self.units(_DIRECT * lanes) as (column, first, last):
             left = self.count["columns"] - column
             end = column + code.choose(left > _DIRECT * lanes, _DIRECT * lanes, left)
+            row = first
+            if self.tile.vectors == 1:  # several vectors of as many rows do not fit
+                row = first + (last - first) / self.tile.rows * self.tile.rows
+                whole = column + ((end - column) & -lanes)
+                with code.counted(column, whole, lanes) as at:
+                    self._direct(first, row, at, 1, None)
+                with code.counted(whole, end, lanes) as at:
+                    self._direct(first, row, at, 1, code.first(end - at, lanes))
             for vectors in (_DIRECT, _DIRECT // 2):
                 after = column + ((end - column) / (vectors * lanes)) * (vectors * lanes)
                 with code.counted(column, after, vectors * lanes) as at:
@@ -292,7 +299,7 @@ class _Product:
         source = self.at(self.place["b"], column)
         most = min(8, self.tile.rows * self.tile.vectors // vectors)
         for rows in sorted({most, most // 2, 1} - {0}, reverse=True):
-            until = row + ((last - row) & -rows)
+            until = row + (last - row) / rows * rows
             with code.counted(row, until, rows) as here, self.chunks() as piece:
                 vector = partial(self._vector, source, piece[0], mask)
                 self.block((rows, vectors), here, column, piece, vector, mask)

@@ -29,8 +29,11 @@ class Tile:
 
     @staticmethod
     def of(target: Target) -> Tile:
-        """32 registers of 64 bytes hold 24 sums; 16 shorter ones the fewest that keep busy."""
-        return Tile(8, 3) if target.has_scaling else Tile(4, 1)
+        """32 registers of 64 bytes hold 24 sums; 16 of 32 bytes 12, six rows of two; shorter ones
+        the fewest that keep busy."""
+        if target.has_scaling:
+            return Tile(8, 3)
+        return Tile(6, 1) if target.has_fma else Tile(4, 1)
 
 
 def add_products(
