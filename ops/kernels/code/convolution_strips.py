@@ -150,7 +150,7 @@ class _Strips(Convolving):
             if first is not None:
                 mask = are_inside(code, first + i * LANES, self.size["width"])
             seen.append(code.load_if(FLOATS, code.at(place, i * LANES, FLOAT), mask))
-        return seen[0] if far == 1 else code.shuffled(*seen, range(0, 2 * LANES, 2))
+        return seen[0] if far == 1 else code.shuffled(seen[0], seen[1], range(0, 2 * LANES, 2))
 
     def _channel(self, slot: Value, channel: Value, plane: Value, top: Value, count: Value) -> None:
         """The rows of an output channel; the last one stands in for those that are missing."""
