@@ -42,5 +42,5 @@ def _of_parts(code: Code, parts: Sequence[Value], places: Sequence[int]) -> Valu
             lanes + place % lanes if place // lanes == number else lane
             for lane, place in enumerate(places)
         ]
-        made = code.mixed(part if not number else made, part, chosen)
+        made = code.shuffled(part if not number else made, part, chosen)
     return made

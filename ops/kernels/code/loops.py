@@ -332,7 +332,7 @@ class _Loops:
         code, element = self.code, value.kind.of_lanes(0)
         for first in range(0, every * LANES, LANES):
             spots = range(first, first + LANES)
-            moved = code.mixed(value, value, [spot // every for spot in spots])
+            moved = code.shuffled(value, value, [spot // every for spot in spots])
             mask = code.chosen([not spot % every for spot in spots])
             code.store_if(moved, code.at(row, at * every + first, element), mask)
 
@@ -380,7 +380,7 @@ class _Loops:
                 LANES + place - begin if first <= place < first + LANES else lane
                 for lane, place in enumerate(places)
             ]
-            made = code.mixed(part if made is None else made, part, chosen)
+            made = code.shuffled(part if made is None else made, part, chosen)
         assert made is not None
         return made
 
@@ -415,7 +415,7 @@ class _Loops:
         )
         lanes = range(LANES)
         places = [lane % length * kind.lanes + lane // length for lane in lanes]
-        return code.mixed(whole, whole, places)
+        return code.shuffled(whole, whole, places)
 
     def _joined(self, vectors: Iterable[Value]) -> Value:
         """Vectors one behind the other."""
@@ -423,7 +423,7 @@ class _Loops:
         while len(parts) > 1:
             every = range(2 * parts[0].kind.lanes)
             pairs = zip(parts[::2], parts[1::2], strict=True)
-            parts = [self.code.mixed(one, other, every) for one, other in pairs]
+            parts = [self.code.shuffled(one, other, every) for one, other in pairs]
         return parts[0]
 
     def _seen(self, letter: str, stored: Value) -> Value:

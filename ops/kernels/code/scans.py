@@ -17,6 +17,7 @@ from .objects import kernel
 from .run import run
 from .target import Target
 from .text import INT32, INT64, LANES, POINTER, Code, Kind, Value
+from .tiles import turned
 
 __all__ = ["running", "running_extreme"]
 
@@ -186,14 +187,14 @@ def _sixteen_rows(scan: _Scan, row: Value, stop: Value) -> None:
         (at,) = columns
         lines = [code.load_if(kind, scan.address("x", each + at), mask) for each in rows]
         carried, made = [each.now for each in state], []
-        for place, seen in enumerate(code.turned(lines)):
+        for place, seen in enumerate(turned(code, lines)):
             index = code.spread((at + place).converted("trunc", INT32))
             carried = scan.step(carried, seen, index)
             made.append(scan.narrow(carried))
         for variable, value in zip(state, carried, strict=True):
             variable.set(value)
-        turned = [code.turned(values) for values in zip(*made, strict=True)]
-        for each, values in zip(rows, zip(*turned, strict=True), strict=True):
+        lying = [turned(code, list(values)) for values in zip(*made, strict=True)]
+        for each, values in zip(rows, zip(*lying, strict=True), strict=True):
             scan.store(list(values), each + at, mask)
 
     code.vectors(code.constant(INT64, 0), size, 1, visit)

@@ -258,28 +258,6 @@ class Code:
         zeros = f"<{lanes} x i32> zeroinitializer"
         return self.let(kind, f"shufflevector {kind} {one.name}, {kind} poison, {zeros}")
 
-    def mixed(self, one: Value, other: Value, places: Sequence[int]) -> Value:
-        """A vector of elements of two, which are counted through."""
-        kind = one.kind.of_lanes(len(places))
-        order = ", ".join(f"i32 {place}" for place in places)
-        text = f"{one.kind} {one.name}, {one.kind} {other.name}, <{len(places)} x i32> <{order}>"
-        return self.let(kind, f"shufflevector {text}")
-
-    def turned(self, rows: Sequence[Value]) -> list[Value]:
-        """As many vectors as each has elements, columns for rows."""
-        made, size = list(rows), len(rows)
-        half = size // 2
-        while half:  # blocks of half the size change places beside the diagonal
-            lanes = range(size)
-            low = [lane + size - half if lane & half else lane for lane in lanes]
-            high = [lane + size if lane & half else lane + half for lane in lanes]
-            for first in (place for place in range(size) if not place & half):
-                one, other = made[first], made[first + half]
-                made[first] = self.mixed(one, other, low)
-                made[first + half] = self.mixed(one, other, high)
-            half //= 2
-        return made
-
     def any_of(self, mask: Value) -> Value:
         """Whether a mask is true for some element."""
         return self.call(f"llvm.vector.reduce.or.{mask.kind.suffix}", mask.kind.of_lanes(0), [mask])
@@ -442,7 +420,7 @@ class Code:
 
     def backwards(self, value: Value) -> Value:
         """A vector's elements, the last one first."""
-        return self.mixed(value, value, range(value.kind.lanes)[::-1])
+        return self.shuffled(value, value, range(value.kind.lanes)[::-1])
 
     def order(self, kind: Kind) -> Value:
         """The vector 0, 1, 2 and so on."""
@@ -464,8 +442,7 @@ class Code:
         self.say(f"call void @{name}({given}, {mask.kind} {mask.name})")
 
     def _store_first(self, value: Value, address: Value, count: Value) -> None:
-        """Write so many elements, at most all, in halves: CPUs without AVX-512 take as long for a
-        store under a mask as for some ten others."""
+        """Write so many elements, at most all, in halves; stores under masks are slow there."""
         lanes = value.kind.lanes
         with self.when(count.equals(lanes)):
             self.store(value, address)
