@@ -19,6 +19,7 @@ from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
 from rushlight.ops.kernels.code import elf, products
 from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.kernels.code.tiles import Tile
 from rushlight.ops.memory.dtype import DTYPES
 
 matrices = kernels.family("matrices")
@@ -206,6 +207,32 @@ def test_cpus_with_shorter_vectors_give_the_same_bits(
     assert np.array_equal(matrices.multiply(x, y), wanted)
     by_code_for(PLAIN, monkeypatch)
     assert near(matrices.multiply(x, y), x, y)
+
+
+@pytest.mark.parametrize("layout", ["plain", "turned"])
+@pytest.mark.parametrize("dtype", ["f", "d"])
+def test_how_rows_lie_changes_no_bit(layout: str, dtype: str) -> None:
+    """Rows of a power of two of bytes are gathered first on some CPUs."""
+    for rows in (25, 130, 263):
+        a, b = pair((rows, 512), (512, 283), dtype, ("plain", layout))
+        apart = np.zeros((rows, 515), dtype)[:, :512]
+        apart[...] = a
+        assert np.array_equal(matrices.multiply(a, b), matrices.multiply(apart, b))
+
+
+@pytest.mark.skipif(not elf.is_known(), reason="code for x86-64")
+@pytest.mark.parametrize("tile", [Tile(8, 3), Tile(4, 1)])
+def test_tiles_change_no_bit(tile: Tile, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not host().has_fma:
+        pytest.skip("this CPU cannot run it")
+    for depth in (300, 512):
+        for layout in ("plain", "turned"):
+            x, y = pair((131, depth), (depth, 170), "f", ("plain", layout))
+            wanted = matrices.multiply(x, y)
+            with monkeypatch.context() as patch:
+                patch.setattr(Tile, "of", staticmethod(lambda _: tile))
+                by_code_for(HASWELL, patch)
+                assert np.array_equal(matrices.multiply(x, y), wanted)
 
 
 @pytest.mark.skipif(not elf.is_known(), reason="code for x86-64")

@@ -13,9 +13,10 @@ import numpy as np
 
 from ..precision import PRECISION
 from . import pairs
-from .products import product_kernel, strip
+from .products import BLOCK, gathers_rows, panels_together, product_kernel, strip
 from .run import run
 from .target import host
+from .tiles import Tile
 
 __all__ = ["multiply", "multiply_batches", "multiply_vectors"]
 
@@ -25,8 +26,12 @@ _NEAR: Final = 1 << 15
 """Bytes of a matrix that is read as quickly without packing."""
 _PIECE: Final = 1 << 12
 """Elements of two vectors whose products are summed together."""
-_BLOCK: Final = 128
-"""Rows of a unit, where columns are packed."""
+_WIDE: Final = 16
+"""Panels of a unit, at most, where rows are gathered."""
+_APART: Final = 2048
+"""Rows that are a multiple of so many bytes apart share lines of near caches."""
+_DEEP: Final = 128
+"""The depth from which rows are gathered."""
 _UNITS: Final = 8
 """Units that are wanted at least."""
 _SHORT_LEAST: Final = 32
@@ -206,13 +211,16 @@ def _way(
     aligned = not any(step % size for step in (*a_strides, *b_strides))
     if form is None or batch is None or not aligned or (form == "dots" and a_strides[-1] != size):
         return None
-    width = strip(form, element)
-    strips = -(-columns // width) * batch.outer * batch.inner
-    block = _block(rows, strips) if rows > _FEW else max(1, rows)
+    width, several = strip(form, element), batch.outer * batch.inner
+    block, is_gathered = max(1, rows if rows <= _FEW else BLOCK), False
+    if form.startswith("packed"):
+        is_gathered = a_strides[-1] == size and not a_strides[-2] % _APART and depth >= _DEEP
+        block, width = _unit(rows, columns, several, width, is_gathered)
+    strips = -(-columns // width) * several
     step = b_strides[-1] if form in ("dots", "packed turned") else b_strides[-2]
     steps = (*a_strides[-2:], step, *batch[2:])
     sizes = (rows, columns, depth, *(each // size for each in steps))
-    counts = np.array([*sizes, batch.inner, block, is_biased])
+    counts = np.array([*sizes, batch.inner, block, is_biased, width, is_gathered])
     counts.flags.writeable = False
     kernel, least = product_kernel(form, element), _LEAST // max(1, block * width * depth) + 1
     return _Way(kernel, strips * -(-rows // block), least, counts)
@@ -244,7 +252,23 @@ def _batch(shape: _Ints, a_strides: _Ints, b_strides: _Ints) -> _Batch | None:
     return _Batch(outer[0], inner[0], outer[1], inner[1], outer[2], inner[2])
 
 
-def _block(rows: int, strips: int) -> int:
-    """Rows of a unit: many, but so that there are some units for each thread."""
-    wanted = -(-rows * strips // (_UNITS * 8)) * 8
-    return min(_BLOCK, max(32, wanted))
+def _unit(rows: int, columns: int, several: int, width: int, is_gathered: bool) -> tuple[int, int]:
+    """Rows and columns of a unit: many, but so that there are some units for each thread."""
+    tile, most = Tile.of(host()), panels_together(host())
+    if is_gathered and gathers_rows(host()):
+        most = _WIDE
+    panels = _even(-(-columns // width), most)
+    block = _even(-(-rows // tile.rows), BLOCK // tile.rows)
+    while several * -(-columns // (panels * width)) * -(-rows // (block * tile.rows)) < _UNITS:
+        if panels > 1:
+            panels = -(-panels // 2)
+        elif block * tile.rows > 32:
+            block = -(-block // 2)
+        else:
+            break
+    return block * tile.rows, panels * width
+
+
+def _even(count: int, most: int) -> int:
+    """How many of so many a part holds, where parts of at most some are about equal."""
+    return -(-count // -(-count // most))

@@ -10,10 +10,10 @@ A range is one of units: some columns of some rows of a product of a batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from .dots import DOTS, Dots
 from .objects import kernel
@@ -21,7 +21,13 @@ from .target import Target, host
 from .text import DOUBLE, FLOAT, INT64, POINTER, Code, Value, Variable
 from .tiles import CHUNK, Tile, add_products, turned
 
-__all__ = ["product_kernel", "product_text", "strip"]
+__all__ = [
+    *("BLOCK", "gathers_rows", "panels_together"),
+    *("product_kernel", "product_text", "strip"),
+]
+
+BLOCK: Final = 126
+"""Rows of a unit, at most, where columns are packed: some whole tiles."""
 
 _DIRECT: Final = 6
 """Vectors of columns that few rows are multiplied with at once."""
@@ -29,17 +35,20 @@ _WIDE: Final = 32
 """Vectors of columns that one row is multiplied with, one after the other."""
 _DEEP: Final = 8
 """Rows that are added to them at once."""
+_AHEAD: Final = 8
+"""Rows of columns that are packed, from those that are brought near meanwhile."""
 _BYTES: Final = 64
 """The size of a vector."""
 
 _PLACES: Final = ("a", "b", "out", "bias")
 _COUNTS: Final = (
     *("rows", "columns", "depth", "a_row", "a_column", "b_step"),
-    *("a_outer", "a_inner", "b_outer", "b_inner", "inner", "block", "biased"),
+    *("a_outer", "a_inner", "b_outer", "b_inner", "inner", "block", "biased", "wide", "gathered"),
 )
 """What a kernel takes besides matrices, in an array of int64.  `b_step` lies between rows of b, or
 between columns where those are in one piece.  A batch has `inner` matrices one step apart, and
-`outer` steps lead to others.  `block` rows, or fewer, make a unit."""
+`outer` steps lead to others.  `block` rows, or fewer, make a unit, where columns
+are packed with `wide` columns, and rows are packed too where they are to be `gathered`."""
 
 
 def product_kernel(form: str, element: str) -> int:
@@ -53,7 +62,8 @@ def product_kernel(form: str, element: str) -> int:
 
 
 def strip(form: str, element: str, target: Target | None = None) -> int:
-    """Columns of a unit, by the kernel for a CPU; for this one unless it is given."""
+    """Columns of a unit, or of a panel where they are packed, by the kernel for a CPU; for this
+    one unless it is given."""
     if form == "dots":
         return DOTS
     lanes = _BYTES // _KINDS[element][1]
@@ -62,6 +72,17 @@ def strip(form: str, element: str, target: Target | None = None) -> int:
 
 _VECTORS: Final = {"direct": _DIRECT, "row": _WIDE}
 _KINDS: Final = {"float": (FLOAT, 4), "double": (DOUBLE, 8), "pair": (FLOAT, 4)}
+
+
+def gathers_rows(target: Target) -> bool:
+    """Whether kernels can gather the rows of a unit, as `_COUNTS` says."""
+    return Tile.of(target).vectors == 1
+
+
+def panels_together(target: Target) -> int:
+    """How many panels of columns are packed at once: several narrow ones, so that what is read of
+    a row is long."""
+    return 4 if Tile.of(target).vectors == 1 else 1
 
 
 def product_text(target: Target, form: str, element: str) -> str:
@@ -76,6 +97,16 @@ def product_text(target: Target, form: str, element: str) -> str:
     else:
         made.write_packed(is_turned=form == "packed turned")
     return made.code.kernel("product", [(POINTER, name) for name in (*_PLACES, "counts")])
+
+
+class _Rows(NamedTuple):
+    """How rows lie: where they begin, and the steps to the next row of a tile, to the next tile,
+    and along the depth."""
+
+    begin: Value
+    next_row: Value
+    next_tile: Value
+    step: Value
 
 
 class _Product:
@@ -103,13 +134,13 @@ class _Product:
         return self.code.at(address, index, self.kind)
 
     @contextmanager
-    def units(self, width: int) -> Iterator[tuple[Value, Value, Value]]:
+    def units(self, width: Value | int) -> Iterator[tuple[Value, Value, Value]]:
         """Each unit of the range: the column and the rows it begins with, and where those end.
 
         Meanwhile `place` leads to the matrices of its batch.
         """
         code, count, whole = self.code, self.count, dict(self.place)
-        strips = (count["columns"] + (width - 1)) / width
+        strips = (count["columns"] + width - 1) / width
         blocks = (count["rows"] + count["block"] - 1) / count["block"]
         with code.units() as unit:
             line = unit / strips
@@ -143,17 +174,17 @@ class _Product:
         piece: tuple[Value, Value],
         vector: Callable[[int, Value], Value],
         mask: Value | None,
+        left: Callable[[int, Value], Value] | None = None,
     ) -> None:
-        """Rows and vectors of the result for a piece of the depth; `vector` gives those of b."""
+        """Rows and vectors of the result for a piece of the depth; `vector` gives those of b, and
+        `left` elements of a unless they are read as they lie."""
         chunk, depth = piece
-        a, step = self.place["a"], self.count["a_column"]
-        lines = [
-            self.at(a, (row + i) * self.count["a_row"] + chunk * step) for i in range(shape[0])
-        ]
-
-        def left(i: int, at: Value) -> Value:
-            return self.code.load(self.kind, self.at(lines[i], at * step))
-
+        if left is None:
+            step, far = self.count["a_column"], self.count["a_row"]
+            begin = self.at(self.place["a"], row * far + chunk * step)
+            left = self._left(_Rows(begin, far, far, step), shape[0])
+        for i in range(shape[0]):
+            self.code.prefetch(self._goal(row + i, column))
         sums = add_products(self.code, shape, left, vector, depth, self.multiply_add)
         self.finish(row, column, sums, mask, chunk)
 
@@ -167,12 +198,7 @@ class _Product:
     ) -> None:
         """Add a block's sums to what is there of earlier pieces, and the bias after the last."""
         code, lanes = self.code, self.lanes
-        goals = {
-            (i, j): self.at(
-                self.place["out"], (row + i) * self.count["columns"] + (column + j * lanes)
-            )
-            for i, j in sums
-        }
+        goals = {(i, j): self._goal(row + i, column + j * lanes) for i, j in sums}
         with code.when(chunk > 0):
             for place, total in sums.items():
                 total.set(code.load_if(self.vector, goals[place], mask) + total.now)
@@ -184,6 +210,9 @@ class _Product:
         for place, total in sums.items():
             code.store_if(total.now, goals[place], mask)
 
+    def _goal(self, row: Value, column: Value) -> Value:
+        return self.at(self.place["out"], row * self.count["columns"] + column)
+
     # ----------------------------------------------------------------------------------- packed
 
     def write_packed(self, *, is_turned: bool) -> None:
@@ -191,25 +220,66 @@ class _Product:
         code, count, lanes = self.code, self.count, self.lanes
         vectors = self.tile.vectors
         width = vectors * lanes
-        room = code.room(self.kind, CHUNK * width)
-        pack = self._pack_turned if is_turned else self._pack_rows
-        with self.units(width) as (column, row, last):
-            left = count["columns"] - column
-            with self.chunks() as piece:
-                pack(column, *piece, left, room)
-                multiply = partial(self._packed, row, last, room, piece)
-                whole = code.choose(left > width - 1, width, self.zero)
-                with code.when(whole > 0):
-                    multiply(column, self.zero, vectors, None)
-                end = code.choose(left > width, width, left)
-                with code.counted(whole, end, lanes) as at:
-                    multiply(column + at, at, 1, code.first(left - at, lanes))
+        most = panels_together(code.target) * width
+        room = code.room(self.kind, CHUNK * most)
+        with self.units(count["wide"]) as (first, row, last), self.chunks() as piece:
+            rows = self._rows(row, last, piece)
+            stop = code.lesser(first + count["wide"], count["columns"])
+            with code.counted(first, stop, most) as begin:
+                end = code.lesser(begin + most, stop)
+                if not is_turned:
+                    self._pack_rows(begin, end, *piece, room)
+                with code.counted(begin, end, width) as column:
+                    left = count["columns"] - column
+                    panel = self.at(room, (column - begin) * CHUNK)
+                    if is_turned:
+                        self._pack_turned(column, *piece, left, panel)
+                    multiply = partial(self._packed, row, last, rows, panel, piece)
+                    whole = code.choose(left > width - 1, width, self.zero)
+                    with code.when(whole > 0):
+                        multiply(column, self.zero, vectors, None)
+                    rest = code.choose(left > width, width, left)
+                    with code.counted(whole, rest, lanes) as at:
+                        multiply(column + at, at, 1, code.first(left - at, lanes))
+
+    def _rows(self, row: Value, last: Value, piece: tuple[Value, Value]) -> _Rows:
+        """How rows of a unit are read: as they lie, or gathered, where the elements that a tile
+        takes at once lie side by side."""
+        code, tall, count = self.code, self.tile.rows, self.count
+        chunk, depth = piece
+        begin = self.at(self.place["a"], row * count["a_row"] + chunk * count["a_column"])
+        lying = _Rows(begin, count["a_row"], count["a_row"] * tall, count["a_column"])
+        if not gathers_rows(code.target):
+            return lying
+        made = code.room(self.kind, (BLOCK + tall) * CHUNK)
+        is_gathered = count["gathered"].equals(1)
+        with code.when(is_gathered), code.counted(row, last, tall) as here:
+            places = [code.lesser(here + i, last - 1) - row for i in range(tall)]
+            lines = [self.at(begin, place * count["a_row"]) for place in places]
+            self._gather(lines, depth, self.at(made, (here - row) * CHUNK))
+        steps = (code.constant(INT64, step) for step in (1, tall * CHUNK, tall))
+        pairs = zip(_Rows(made, *steps), lying, strict=True)
+        return _Rows(*(code.choose(is_gathered, *pair) for pair in pairs))
+
+    def _gather(self, lines: list[Value], depth: Value, goal: Value) -> None:
+        """The rows of a tile; what is written behind a place, the next one is written over."""
+        code, tall = self.code, len(lines)
+        whole = 1 << (tall - 1).bit_length()
+        with code.counted(self.zero, depth, self.lanes) as at:
+            mask = code.first(depth - at, self.lanes)
+            seen = [code.load_if(self.vector, self.at(line, at), mask) for line in lines]
+            found = turned(code, seen + seen[-1:] * (whole - tall))
+            for place in range(self.lanes):
+                run, i = divmod(place, whole)
+                some = code.shuffled(found[i], found[i], range(run * whole, (run + 1) * whole))
+                code.store(some, self.at(goal, (at + place) * tall))
 
     def _packed(
         self,
         row: Value,
         last: Value,
-        room: Value,
+        lying: _Rows,
+        panel: Value,
         piece: tuple[Value, Value],
         column: Value,
         within: Value,
@@ -217,33 +287,51 @@ class _Product:
         mask: Value | None,
     ) -> None:
         """All rows of a unit times vectors of packed columns, the most at a time."""
-        code = self.code
-        columns, width = self.at(room, within), self.tile.vectors * self.lanes
+        code, begin = self.code, row
+        tall = code.constant(INT64, self.tile.rows)
+        columns, width = self.at(panel, within), self.tile.vectors * self.lanes
 
         def vector(j: int, at: Value) -> Value:
             return code.load(self.vector, self.at(columns, at * width + j * self.lanes))
 
-        for rows in (self.tile.rows, 4, 2, 1):
+        for rows in sorted({self.tile.rows, 4, 2, 1}, reverse=True):
             until = row + (last - row) / rows * rows
             with code.counted(row, until, rows) as here:
-                self.block((rows, vectors), here, column, piece, vector, mask)
+                tile, first = code.split(here - begin, tall)
+                place = self.at(lying.begin, tile * lying.next_tile + first * lying.next_row)
+                left = self._left(lying._replace(begin=place), rows)
+                self.block((rows, vectors), here, column, piece, vector, mask, left)
             row = until
 
+    def _left(self, lying: _Rows, rows: int) -> Callable[[int, Value], Value]:
+        """What gives elements of so many rows."""
+        lines = [self.at(lying.begin, lying.next_row * i) for i in range(rows)]
+        return lambda i, at: self.code.load(self.kind, self.at(lines[i], at * lying.step))
+
     def _pack_rows(
-        self, column: Value, chunk: Value, depth: Value, left: Value, room: Value
+        self, column: Value, end: Value, chunk: Value, depth: Value, room: Value
     ) -> None:
-        """Vectors of columns of rows that are in one piece."""
-        code, vectors = self.code, self.tile.vectors
-        masks = [code.first(left - j * self.lanes, self.lanes) for j in range(vectors)]
+        """Vectors of columns of rows that are in one piece: panels one after the other."""
+        code, vectors, lanes = self.code, self.tile.vectors, self.lanes
+        width = vectors * lanes
         source = self.at(self.place["b"], chunk * self.count["b_step"] + column)
-        with code.counted(self.zero, depth) as at:
-            line = self.at(source, at * self.count["b_step"])
-            goal = self.at(room, at * (vectors * self.lanes))
+        whole = column + (end - column) / width * width
+        masks = [code.first(end - whole - j * lanes, lanes) for j in range(vectors)]
+
+        def pack(at: Value, begin: Value, masks: Sequence[Value | None]) -> None:
+            line = self.at(source, at * self.count["b_step"] + (begin - column))
+            goal = self.at(room, (begin - column) * CHUNK + at * width)
+            code.prefetch(self.at(line, self.count["b_step"] * _AHEAD))
             for j, mask in enumerate(masks):
-                step = code.constant(INT64, j * self.lanes)
-                code.store(
-                    code.load_if(self.vector, self.at(line, step), mask), self.at(goal, step)
-                )
+                step = code.constant(INT64, j * lanes)
+                seen = code.load_if(self.vector, self.at(line, step), mask)
+                code.store(seen, self.at(goal, step))
+
+        with code.counted(self.zero, depth) as at:
+            with code.counted(column, whole, width) as begin:
+                pack(at, begin, [None] * vectors)
+            with code.when(whole < end):
+                pack(at, whole, masks)
 
     def _pack_turned(
         self, column: Value, chunk: Value, depth: Value, left: Value, room: Value

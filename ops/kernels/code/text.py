@@ -274,8 +274,7 @@ class Code:
 
     def alone(self, value: Value) -> Value:
         """The number that a vector of one holds."""
-        text = f"extractelement {value.kind} {value.name}, i32 0"
-        return self.let(Kind(value.kind.element), text)
+        return self.let(value.kind.of_lanes(0), f"extractelement {value.kind} {value.name}, i32 0")
 
     def shuffled(self, one: Value, other: Value, places: Sequence[int]) -> Value:
         """A vector of elements of two, which are counted through."""
@@ -348,10 +347,18 @@ class Code:
 
     def call(self, name: str, kind: Kind, values: Sequence[Value]) -> Value:
         """The result of another function, declared on the way."""
+        return self.let(kind, self._call(name, str(kind), values))
+
+    def _call(self, name: str, kind: str, values: Sequence[Value]) -> str:
         kinds = ", ".join(str(value.kind) for value in values)
         self._declared.add(f"declare {kind} @{name}({kinds})")
         given = ", ".join(f"{value.kind} {value.name}" for value in values)
-        return self.let(kind, f"call {kind} @{name}({given})")
+        return f"call {kind} @{name}({given})"
+
+    def prefetch(self, address: Value) -> None:
+        """Have a line of memory brought near, if there is such."""
+        how = [Value(self, INT32, word) for word in ("0", "3", "1")]
+        self.say(self._call("llvm.prefetch.p0", "void", [address, *how]))
 
     # ------------------------------------------------------------------------------- memory
 
@@ -403,10 +410,8 @@ class Code:
         places = self.let(Kind("ptr", lanes), text)
         chosen = mask or self.constant(Kind("i1", lanes), 1)
         name = f"llvm.masked.scatter.{value.kind.suffix}.v{lanes}p0"
-        self._declared.add(f"declare void @{name}({value.kind}, {places.kind}, i32, {chosen.kind})")
-        given = f"{value.kind} {value.name}, {places.kind} {places.name}"
-        aligned = _ALIGNED[value.kind.element]
-        self.say(f"call void @{name}({given}, i32 {aligned}, {chosen.kind} {chosen.name})")
+        aligned = Value(self, INT32, str(_ALIGNED[value.kind.element]))
+        self.say(self._call(name, "void", [value, places, aligned, chosen]))
 
     def replaced(self, value: Value, lane: int, one: Value) -> Value:
         """A vector with another number at one place."""
@@ -435,11 +440,8 @@ class Code:
         if count is not None and not self.target.has_scaling:
             return self._store_first(value, address, count)
         name = f"llvm.masked.store.{value.kind.suffix}.p0"
-        kinds = f"{value.kind}, ptr, i32, {mask.kind}"
-        self._declared.add(f"declare void @{name}({kinds})")
-        aligned = _ALIGNED[value.kind.element]
-        given = f"{value.kind} {value.name}, ptr {address.name}, i32 {aligned}"
-        self.say(f"call void @{name}({given}, {mask.kind} {mask.name})")
+        aligned = Value(self, INT32, str(_ALIGNED[value.kind.element]))
+        self.say(self._call(name, "void", [value, address, aligned, mask]))
 
     def _store_first(self, value: Value, address: Value, count: Value) -> None:
         """Write so many elements, at most all, in halves; stores under masks are slow there."""
@@ -555,8 +557,6 @@ class Code:
     def _begin(self, label: str) -> None:
         self.say(f"br label %{label}")
         self._lines.append(f"{label}:")
-
-    # --------------------------------------------------------------------------------- the whole
 
     def kernel(self, name: str, arguments: Sequence[tuple[Kind, str]]) -> str:
         """The text of the kernel that this is the body of.

@@ -69,6 +69,8 @@ def turned(code: Code, lines: list[Value]) -> list[Value]:
     what stood in all of them at `j * n + i`.
     """
     lines, lanes, half = list(lines), lines[0].kind.lanes, 1
+    if lines[0].kind.element in ("float", "i32") and len(lines) > 2:
+        lines, half = _turned_by_four(code, lines), 4
     while half < len(lines):
         low = [lane - half + lanes if lane & half else lane for lane in range(lanes)]
         high = [lane + lanes if lane & half else lane + half for lane in range(lanes)]
@@ -79,3 +81,26 @@ def turned(code: Code, lines: list[Value]) -> list[Value]:
                 lines[i + half] = code.shuffled(one, other, high)
         half *= 2
     return lines
+
+
+def _turned_by_four(code: Code, lines: list[Value]) -> list[Value]:
+    """Squares of four words turned, by instructions that mix such groups of two vectors."""
+
+    def mixed(one: Value, other: Value, chosen: tuple[int, ...]) -> Value:
+        lanes = one.kind.lanes
+        places = [
+            first + (lane & 3) + (lane >> 2) * lanes
+            for first in range(0, lanes, 4)
+            for lane in chosen
+        ]
+        return code.shuffled(one, other, places)
+
+    made: list[Value] = []
+    for at in range(0, len(lines), 4):
+        pairs = [
+            [mixed(one, other, chosen) for chosen in ((0, 4, 1, 5), (2, 6, 3, 7))]
+            for one, other in (lines[at : at + 2], lines[at + 2 : at + 4])
+        ]
+        for one, other in zip(*pairs, strict=True):
+            made += [mixed(one, other, chosen) for chosen in ((0, 1, 4, 5), (2, 3, 6, 7))]
+    return made
