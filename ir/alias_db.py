@@ -19,7 +19,7 @@ from ..typecheck.types import NONE, Type
 from .alias_analysis import TAKEN_OUT, AliasAnalysis, is_mutable
 from .clone import clone_graph
 from .graph import Graph, Node, Value
-from .inline import callee
+from .inlined_sizes import callee
 from .kinds import KINDS, has_effects
 
 __all__ = ["AliasDb", "Place"]

@@ -15,76 +15,76 @@ The inserted nodes' call stacks say through which calls they came.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Container
 
 from ..frontend.deep_stack import goes_deep
-from ..typecheck.class_types import ClassType, FunctionType
-from ..typecheck.functions import Bounding, Function
+from ..typecheck.functions import Function
 from .clone import clone_graph, insert_graph, take_graph
 from .graph import Block, CallSite, Graph, Node, Value
+from .inlined_sizes import Calls, callee, every_call
 from .passes.constant_pooling import pool_constants
 from .passes.constant_propagation import propagate_constants
 from .passes.context import PassContext
 from .passes.peephole import peephole
 
-__all__ = ["call_path", "callee", "inline", "inline_in_place", "module_path"]
+__all__ = ["call_path", "inline", "inline_in_place", "module_path"]
 
 
 @goes_deep
-def inline(graph: Graph, name: str, context: PassContext) -> Graph:
-    """A copy of a graph with all calls of script functions and methods inlined.
+def inline(
+    graph: Graph,
+    name: str,
+    context: PassContext,
+    choose: Callable[[Graph], Calls] = every_call,
+) -> Graph:
+    """A copy of a graph with its calls of script functions and methods inlined.
 
     `name` is the function's own name, for the call stacks.  Calls of functions without a graph
-    (methods of interfaces, Python functions) stay.
+    (methods of interfaces, Python functions) stay, and those that are not chosen.
+
+    Raises:
+        OperatorError: the graph would become too large.
     """
     copy = clone_graph(graph)
-    inline_in_place(copy, name, context)
+    inline_in_place(copy, name, context, choose)
     return copy
 
 
-def inline_in_place(graph: Graph, name: str, context: PassContext) -> None:
-    """Inline all calls in the graph itself."""
+def inline_in_place(
+    graph: Graph,
+    name: str,
+    context: PassContext,
+    choose: Callable[[Graph], Calls] = every_call,
+) -> None:
+    """Inline calls in the graph itself.
+
+    Raises:
+        OperatorError: the graph would become too large.
+    """
     with graph.entered():
-        inlining = _Inlining(context, graph.guard)
-        inlining.count(graph)
-        inlining.block(graph.block, name)
-
-
-def callee(node: Node) -> Function | None:
-    """The function that a call node calls, if it is known."""
-    if node.kind == "prim::CallFunction":
-        type = node.inputs[0].type
-        return type.function if isinstance(type, FunctionType) else None
-    if node.kind == "prim::CallMethod":
-        type = node.inputs[0].type
-        name = str(node.attributes["name"])
-        return type.method(name) if isinstance(type, ClassType) else None
-    return None
+        calls = choose(graph)
+        _Inlining(context, graph, calls).block(graph.block, name, calls[graph])
 
 
 class _Inlining:
-    def __init__(self, context: PassContext, guard: Bounding | None) -> None:
+    def __init__(self, context: PassContext, root: Graph, calls: Calls) -> None:
         self.context = context
-        self.guard = guard
+        self.calls = calls
         self.done: dict[Function, Graph] = {}
-        self.left: Counter[Function] = Counter()
+        self.left = _all_calls(root, calls)
         """How many calls of a function are still to come: the last one takes its body."""
 
-    def block(self, block: Block, name: str) -> None:
+    def block(self, block: Block, name: str, taken: Container[Function]) -> None:
         for node in block.nodes:
             function = callee(node)
-            if function is not None and self.is_taken_in(function):
+            if function is not None and function in taken:
                 self.call(node, function, name)
             for inner in node.blocks:
-                self.block(inner, name)
+                self.block(inner, name, taken)
             task = node.attributes.get("Subgraph")
             if isinstance(task, Graph):
                 node.attributes["Subgraph"] = copy = clone_graph(task)
-                self.block(copy.block, name)
-
-    def is_taken_in(self, function: Function) -> bool:
-        """Whether calls of a function are inlined here."""
-        graph = function.graph
-        return isinstance(graph, Graph) and graph.guard in (None, self.guard)
+                self.block(copy.block, name, taken)
 
     def call(self, node: Node, function: Function, name: str) -> None:
         is_method = node.kind == "prim::CallMethod"
@@ -104,30 +104,30 @@ class _Inlining:
             old.replace_uses(new)
         node.destroy()
 
-    def count(self, graph: Graph) -> None:
-        """Count the calls that will be met, each function's own ones once."""
-        waiting = [graph]
-        while waiting:
-            for part in waiting.pop().with_tasks:
-                for node in part.all_nodes:
-                    function = callee(node)
-                    if function is not None and self.is_taken_in(function):
-                        if function not in self.left:
-                            assert isinstance(function.graph, Graph)
-                            waiting.append(function.graph)
-                        self.left[function] += 1
-
     def body(self, function: Function) -> Graph:
         """The callee's graph, its own calls inlined, cleaned up again."""
         if function not in self.done:
             assert isinstance(function.graph, Graph)
             graph = clone_graph(function.graph)
-            self.block(graph.block, function.qualified_name)
+            self.block(graph.block, function.qualified_name, self.calls[function.graph])
             peephole(graph, self.context)
             propagate_constants(graph, self.context)
             pool_constants(graph, self.context)
             self.done[function] = graph
         return self.done[function]
+
+
+def _all_calls(root: Graph, calls: Calls) -> Counter[Function]:
+    """Count the calls that will be met, each function's own ones once."""
+    met = Counter[Function]()
+    waiting = [root]
+    while waiting:
+        for function, count in calls[waiting.pop()].items():
+            if function not in met:
+                assert isinstance(function.graph, Graph)
+                waiting.append(function.graph)
+            met[function] += count
+    return met
 
 
 def module_path(value: Value) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...ir.define import graph_of
 from ...ir.graph import Graph
 from ...ir.inline import inline
+from ...ir.inlined_sizes import calls_for_running
 from ...ir.passes.autocast import enters_autocast, insert_casts
 from ...ir.passes.constant_propagation import propagate_constants, take_known_branches
 from ...ir.passes.constants_as_numbers import constants_as_numbers
@@ -13,7 +14,6 @@ from ...ir.passes.peephole import peephole
 from ...ops.table.autocast import autocast_state, script_autocasts
 from ...typecheck.functions import Bounding, Function
 from ..code.assemble import assemble
-from ..code.inlined_size import check_inlined_size
 from ..code.instructions import row
 from ..native.native import Native, native_of
 from .evaluating import CONTEXT
@@ -44,8 +44,7 @@ def executable_of(function: Function, guard: Bounding | None) -> Executable:
         UnsupportedKind: the machine has no instruction for a node of the graph.
         RuntimeError: what autocast shall do is not known beforehand.
     """
-    check_inlined_size(function)
-    graph = inline(graph_of(function), function.name, CONTEXT)
+    graph = inline(graph_of(function), function.name, CONTEXT, calls_for_running)
     for each in graph.with_tasks:
         each.guard = guard
     peephole(graph, CONTEXT)

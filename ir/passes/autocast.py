@@ -24,7 +24,7 @@ from ...typecheck.types import BOOL, INT, NONE, TENSOR, Type
 from ..constants import MISSING, constant_value, create_constant
 from ..graph import Block, Graph, Node, Value
 
-__all__ = ["enters_autocast", "insert_casts"]
+__all__ = ["enters_autocast", "insert_casts", "is_entering"]
 
 _CLASSES = frozenset(
     f"__torch__.torch.{place}autocast_mode.autocast" for place in ("amp.", "cpu.amp.", "cuda.amp.")
@@ -47,9 +47,12 @@ def _is_autocast(value: Value) -> bool:
 
 def enters_autocast(graph: Graph) -> bool:
     """Whether a graph enters autocast anywhere."""
-    return any(
-        node.kind == "prim::Enter" and _is_autocast(node.inputs[0]) for node in graph.all_nodes
-    )
+    return any(map(is_entering, graph.all_nodes))
+
+
+def is_entering(node: Node) -> bool:
+    """Whether it is a node by which a graph enters autocast."""
+    return node.kind == "prim::Enter" and _is_autocast(node.inputs[0])
 
 
 def insert_casts(graph: Graph, state: Autocast, *, scripted: bool = True) -> None:
