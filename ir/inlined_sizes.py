@@ -28,10 +28,10 @@ are inlined there."""
 LARGEST: Final = 1_000_000
 """The most nodes of a graph with all its calls inlined."""
 
-LARGEST_PART: Final = 4_000
+LARGEST_PART: Final = 2_000
 """The most nodes of what is taken in by what is only to run."""
 
-ROOM: Final = 20_000
+ROOM: Final = 8_000
 """Nodes that calls may add to a graph that is only to run; large graphs have more room."""
 
 
@@ -131,7 +131,7 @@ class _Measured:
             room -= size * count
             if size > LARGEST_PART or room < 0:
                 return
-            if self.cleaned[_graph(function)] <= 10_000 + 30 * size:
+            if self.cleaned[_graph(function)] <= 4_000 + 12 * size:
                 yield function, count
 
 

@@ -34,6 +34,12 @@ FAMILY = Family(
             "code: 10,000 lines",
             "code: 2,000 functions",
             "code: 10,000 arguments",
+            "code: 600 methods that call each other",
+            "code: functions of 12 levels that call what is below four times",
+            "code: 2,000 calls of a function of 50 lines",
+            "code: 1,000 returns",
+            "code: a dict of 3,000",
+            "code: the inlined graph of 300 functions that call each other",
             "code: comparisons 20,000 long",
             "code: a sum of 20,000",
             "code: an annotation of pairs 30 deep",
@@ -407,6 +413,15 @@ def _nested(depth: int, of: str) -> str:
     return opened * depth + "x" + closed * depth
 
 
+def _row(count: int, times: int = 1) -> str:
+    """Functions that each call the one before, so many times."""
+    calls = ((f"__torch__.f{i - 1}(" * times) if i else "torch.add(x, 1" for i in range(count))
+    return "".join(
+        f"def f{i}(x: Tensor) -> Tensor:\n  return {call}{'x' if i else ''}{')' * (times if i else 1)}\n"
+        for i, call in enumerate(calls)
+    )
+
+
 CODES: dict[str, tuple[Callable[[], bytes], str]] = {
     "brackets 5,000 deep": (lambda: archive(f"return {_nested(5000, '()')}"), "either"),
     "lists 5,000 deep": (lambda: archive(f"y = {_nested(5000, '[]')}\nreturn x"), "error"),
@@ -506,13 +521,83 @@ CODES: dict[str, tuple[Callable[[], bytes], str]] = {
         "either",
     ),
     "10,000 lines": (lambda: archive("x = torch.add(x, 1)\n" * 10_000 + "return x"), "either"),
-    "2,000 functions": (
+    "2,000 functions": (lambda: archive("return __torch__.f1999(x)", _row(2000)), "either"),
+    "600 methods that call each other": (
         lambda: archive(
-            "return __torch__.f1999(x)",
-            "".join(
-                f"def f{i}(x: Tensor) -> Tensor:\n  return {f'__torch__.f{i - 1}(x)' if i else 'x'}\n"
-                for i in range(2000)
+            "return (self).m599(x)",
+            methods="".join(
+                f"  def m{i}(self: __torch__.M, x: Tensor) -> Tensor:\n"
+                f"    return torch.add({f'(self).m{i - 1}(x)' if i else 'x'}, {i})\n"
+                for i in range(600)
             ),
+        ),
+        "either",
+    ),
+    "functions of 12 levels that call what is below four times": (
+        lambda: archive("return __torch__.f11(x)", _row(12, 4)),
+        "error",
+    ),
+    "2,000 calls of a function of 50 lines": (
+        lambda: archive(
+            "x = __torch__.f(x)\n" * 2000 + "return x",
+            "def f(x: Tensor) -> Tensor:\n" + "  x = torch.add(x, 1)\n" * 50 + "  return x\n",
+        ),
+        "either",
+    ),
+    "500 tasks": (
+        lambda: archive(
+            "".join(f"t{i} = fork(__torch__.f0, x)\n" for i in range(500)) + "return x", _row(1)
+        ),
+        "either",
+    ),
+    "a tuple of 3,000, unpacked": (
+        lambda: archive(
+            f"y = ({'x, ' * 3000})\n{', '.join(f'a{i}' for i in range(3000))}, = y\nreturn a9"
+        ),
+        "either",
+    ),
+    "a dict of 3,000": (
+        lambda: archive(
+            "y = {" + ", ".join(f'"a{i}": {i}' for i in range(3000)) + "}\n"
+            "return torch.add(x, torch.len(y))"
+        ),
+        "either",
+    ),
+    "300 variables through 300 branches": (
+        lambda: archive(
+            "".join(f"v{i} = {i}\n" for i in range(300))
+            + "".join(f"if bool(x):\n  v{i} = torch.add(v{i}, 1)\n" for i in range(300))
+            + "return torch.add(x, v0)"
+        ),
+        "either",
+    ),
+    "400 variables in a loop in a loop": (
+        lambda: archive(
+            "".join(f"v{i} = {i}\n" for i in range(400))
+            + "for i in range(2):\n  for j in range(2):\n"
+            + "".join(f"    v{i} = torch.add(v{(i + 1) % 400}, 1)\n" for i in range(400))
+            + "return torch.add(x, v0)"
+        ),
+        "either",
+    ),
+    "1,000 returns": (
+        lambda: archive(
+            "".join(f"if bool(x):\n  return torch.add(x, {i})\n" for i in range(1000)) + "return x"
+        ),
+        "either",
+    ),
+    "a list that goes through 400 lists": (
+        lambda: archive(
+            "l0 = [x]\n"
+            + "".join(f"l{i + 1} = [l{i}[0]]\ntorch.append(l{i}, x)\n" for i in range(400))
+            + "return l400[0]"
+        ),
+        "either",
+    ),
+    "600 writes into one tensor": (
+        lambda: archive(
+            "".join(f"y{i} = torch.add(x, 0)\nz{i} = torch.neg_(y{i})\n" for i in range(600))
+            + "return x"
         ),
         "either",
     ),
@@ -583,6 +668,18 @@ def _returned(body: str, depth: int) -> bytes:
 
 for name, (make, wants) in CODES.items():
     _attack(f"code: {name}", make, wants, seconds=90.0, megabytes=3000)
+
+
+@FAMILY.attack("code: the inlined graph of 300 functions that call each other")
+def inlined() -> None:
+    data = archive("return __torch__.f299(x)", _row(300))
+    _within(lambda: str(load(data).inlined_graph))
+
+
+@FAMILY.attack("code: the inlined graph of functions that double")
+def doubled() -> None:
+    data = archive("return __torch__.f39(x)", _row(40, 2))
+    _within(lambda: str(load(data).inlined_graph), "error")
 
 
 # --------------------------------------------------------------------------- others
