@@ -222,11 +222,13 @@ class Entered:
     ) -> None:
         guard = self._guard
         use = guard._uses.use
-        told = None if error is None else documented(error)
-        use.depth -= 1
-        _ACTIVE.guard = self._before
-        if use.depth == 0:
-            guard.end()
+        try:
+            told = None if error is None else documented(error)
+        finally:  # also if there is no memory to tell of it
+            use.depth -= 1
+            _ACTIVE.guard = self._before
+            if use.depth == 0:
+                guard.end()
         if told is not None and told is not error:
             raise told from None
 

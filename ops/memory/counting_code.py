@@ -14,7 +14,7 @@ from typing import Final
 __all__ = ["ALLOCATOR", "ARENAS", "COUNTING", "native_text"]
 
 COUNTING: Final = """
-define internal i1 @charge(ptr %ledger, i64 %size) {
+define internal i1 @fits(ptr %ledger, i64 %size) {
   %absurd = icmp ugt i64 %size, 4611686018427387904
   br i1 %absurd, label %refuse, label %try
 try:
@@ -29,6 +29,15 @@ allow:
 undo:
   %undone = atomicrmw sub ptr %ledger, i64 %size monotonic
   br label %refuse
+refuse:
+  ret i1 0
+}
+
+define internal i1 @charge(ptr %ledger, i64 %size) {
+  %granted = call i1 @fits(ptr %ledger, i64 %size)
+  br i1 %granted, label %allow, label %refuse
+allow:
+  ret i1 1
 refuse:
   %refusals = getelementptr i64, ptr %ledger, i64 2
   store atomic i64 %size, ptr %refusals monotonic, align 8
@@ -52,7 +61,9 @@ define i64 @swap(i64 %ledger) {
   ret i64 %before
 }
 """
-"""What all allocators use; `swap` gives the calling thread another ledger, 0 for none."""
+"""What all allocators use; `swap` gives the calling thread another ledger, 0 for none.  Without an
+arena Python takes each small object as a large one, so an arena that is refused is no error yet,
+and grants nothing."""
 
 ALLOCATOR: Final = """
 define ptr @$name_malloc(ptr %context, i64 %size) {
@@ -157,7 +168,7 @@ define ptr @arena_malloc(ptr %context, i64 %size) {
   %free = icmp eq ptr %ledger, null
   br i1 %free, label %plain, label %counted
 counted:
-  %granted = call i1 @charge(ptr %ledger, i64 %size)
+  %granted = call i1 @fits(ptr %ledger, i64 %size)
   br i1 %granted, label %plain, label %refused
 plain:
   %p = call ptr $malloc(ptr $context, i64 %size)

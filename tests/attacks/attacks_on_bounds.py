@@ -84,7 +84,10 @@ def _bounded(body: str, before: str = "", code: str = "limit-exceeded") -> Calla
     def run() -> None:
         import rushlight as torch
 
-        module = load(data, limits=_limits())
+        try:
+            module = load(data, limits=_limits())
+        except Exception as error:
+            raise Broken(f"what attacks is not compiled: {error}") from error
         x = torch.ones(1000)
         _measured(lambda: module(x), code)
 
@@ -165,27 +168,27 @@ SIZES = {
     "tensor of a big list": "return torch.tensor(torch.mul([1], 100000000))",
 }
 TEXTS = {
-    "str times": "y = torch.mul('a', 4000000000)\nreturn torch.add(x, torch.len(y))",
+    "str times": "y = torch.ljust('', 4000000000, 'a')\nreturn torch.add(x, torch.len(y))",
     "str doubled": "s = 'a'\nfor i in range(40):\n  s = torch.add(s, s)\nreturn torch.add(x, torch.len(s))",
     "ljust": "s = torch.ljust('a', 4000000000)\nreturn torch.add(x, torch.len(s))",
     "rjust": "s = torch.rjust('a', 4000000000)\nreturn torch.add(x, torch.len(s))",
     "center": "s = torch.center('a', 4000000000)\nreturn torch.add(x, torch.len(s))",
     "zfill": "s = torch.zfill('a', 4000000000)\nreturn torch.add(x, torch.len(s))",
     "expandtabs": "s = torch.expandtabs('\\t', 2000000000)\nreturn torch.add(x, torch.len(s))",
-    "join": "s = torch.mul('a', 10000000)\nt = torch.join(s, torch.mul(['b'], 1000))\nreturn torch.add(x, torch.len(t))",
-    "replace": "s = torch.mul('a', 1000000)\nt = torch.replace(s, 'a', s)\nreturn torch.add(x, torch.len(t))",
-    "format": "s = torch.mul('a', 10000000)\nt = torch.format('{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}', s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s)\nreturn torch.add(x, torch.len(t))",
-    "percent": "s = torch.mul('a', 10000000)\nt = torch.percentFormat('%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s', s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s)\nreturn torch.add(x, torch.len(t))",
-    "split": "s = torch.mul('a ', 30000000)\nt = torch.split(s, ' ', -1)\nreturn torch.add(x, torch.len(t))",
-    "list of a string": "s = torch.mul('ab', 30000000)\nt = torch.list(s)\nreturn torch.add(x, torch.len(t))",
+    "join": "s = torch.ljust('', 10000000, 'a')\nt = torch.join(s, torch.mul(['b'], 1000))\nreturn torch.add(x, torch.len(t))",
+    "replace": "s = torch.ljust('', 1000000, 'a')\nt = torch.replace(s, 'a', s)\nreturn torch.add(x, torch.len(t))",
+    "format": "s = torch.ljust('', 10000000, 'a')\nt = torch.format('{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}', s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s)\nreturn torch.add(x, torch.len(t))",
+    "percent": "s = torch.ljust('', 10000000, 'a')\nt = torch.percentFormat('%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s', s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s)\nreturn torch.add(x, torch.len(t))",
+    "split": "s = torch.replace(torch.ljust('', 30000000, 'q'), 'q', 'a ')\nt = torch.split(s, ' ', -1)\nreturn torch.add(x, torch.len(t))",
+    "list of a string": "s = torch.replace(torch.ljust('', 30000000, 'q'), 'q', 'ab')\nt = torch.list(s)\nreturn torch.add(x, torch.len(t))",
     "list times": "l = torch.mul([1], 4000000000)\nreturn torch.add(x, torch.len(l))",
     "list doubled": "l = [1]\nfor i in range(40):\n  l = torch.add(l, l)\nreturn torch.add(x, torch.len(l))",
     "list extended by itself": "l = [1]\nfor i in range(40):\n  torch.extend(l, l)\nreturn torch.add(x, torch.len(l))",
     "lists kept": "l : List[List[int]] = []\nfor i in range(100000000):\n  _0 = torch.append(l, [i, i, i, i, i, i, i, i])\nreturn torch.add(x, torch.len(l))",
     "dict filled": "d : Dict[int, str] = {}\nfor i in range(100000000):\n  torch._set_item(d, i, 'a')\nreturn torch.add(x, torch.len(d))",
-    "strings kept": "l : List[str] = []\nfor i in range(100000000):\n  _0 = torch.append(l, torch.add(torch.mul('a', 1000), torch.str(i)))\nreturn torch.add(x, torch.len(l))",
+    "strings kept": "l : List[str] = []\nfor i in range(100000000):\n  _0 = torch.append(l, torch.add(torch.ljust('', 1000, 'a'), torch.str(i)))\nreturn torch.add(x, torch.len(l))",
     "a range as a list": "l = [i for i in range(100000000)]\nreturn torch.add(x, torch.len(l))",
-    "tolist": "y : List[float] = annotate(List[float], torch.tolist(torch.repeat(x, [30000])))\nreturn torch.add(x, torch.len(y))",
+    "tolist": "y = annotate(List[float], torch.repeat(x, [30000]).tolist())\nreturn torch.add(x, torch.len(y))",
     "str of a large tensor": "s = torch.str(torch.repeat(x, [30000]))\nreturn torch.add(x, torch.len(s))",
 }
 TIMES = {
@@ -201,7 +204,7 @@ TIMES = {
     "long convolution": "y = torch.ones([1, 64, 300, 300], dtype=None, layout=None, device=None, pin_memory=None)\nw = torch.ones([64, 64, 101, 101], dtype=None, layout=None, device=None, pin_memory=None)\nreturn torch.conv2d(y, w, None, [1, 1], [50, 50])",
     "pooling by large windows": "y = torch.ones([1, 8, 1000, 1000], dtype=None, layout=None, device=None, pin_memory=None)\nreturn torch.max_pool2d(y, [501, 501], [1, 1], [250, 250])",
     "sleep by cumsum": "y = torch.ones([3000000], dtype=None, layout=None, device=None, pin_memory=None)\nwhile True:\n  y = torch.cumsum(torch.sort(y)[0], 0)\nreturn y",
-    "string search": "s = torch.mul('a', 1000000)\nt = torch.add(torch.mul('a', 500000), 'b')\nn = 0\nwhile True:\n  n = torch.add(n, torch.find(s, t, 0, -1))\nreturn torch.add(x, n)",
+    "string search": "s = torch.ljust('', 1000000, 'a')\nt = torch.add(torch.ljust('', 500000, 'a'), 'b')\nn = 0\nwhile True:\n  n = torch.add(n, torch.find(s, t, 0, -1))\nreturn torch.add(x, n)",
     "sorting a list": "l = [torch.sub(1000000, i) for i in range(300000)]\nwhile True:\n  torch.sort(l, True)\n  torch.sort(l, False)\nreturn torch.add(x, torch.len(l))",
     "list in list": "l = [i for i in range(300000)]\nn = 0\nwhile True:\n  n = torch.add(n, int(torch.__contains__(l, -1)))\nreturn torch.add(x, n)",
 }
@@ -437,7 +440,7 @@ def freed() -> None:
 def printing() -> None:
     import rushlight as torch
 
-    body = "s = torch.mul('a', 1000000)\nwhile True:\n  print(s)\nreturn x"
+    body = "s = torch.ljust('', 1000000, 'a')\nwhile True:\n  print(s)\nreturn x"
     module = load(archive(body), limits=_limits())
     _measured(lambda: module(torch.ones(2)), "limit-exceeded")
     if os.fstat(1).st_size > MEMORY:

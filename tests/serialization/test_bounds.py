@@ -20,6 +20,7 @@ import rushlight as torch
 from rushlight.__main__ import main
 from rushlight.interpreter.bounds.guard import Bounds
 from rushlight.jit.mobile import _load_for_lite_interpreter
+from rushlight.ops.memory.allocation import current_ledger
 from rushlight.serialization.files.limits import Limits
 
 from .greedy_programs import BOUND, PROGRAMS, archive
@@ -288,6 +289,16 @@ def test_running_out_of_memory_names_the_place() -> None:
         with pytest.raises(RuntimeError, match=r"tried to allocate 4000000000000 bytes") as caught:
             make(10**6)
         assert "torch.ones([n, n])" in str(caught.value)
+
+
+def test_small_objects_leave_room_to_tell_that_memory_is_used_up() -> None:
+    body = "return torch.stack(torch.unbind(torch.repeat(x, [300])))"
+    module = loaded(body, Bounds(memory=16 << 20, seconds=60.0))
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="bytes of memory") as caught:
+            module(torch.ones(1000))
+        assert [d.code for d in caught.value.diagnostics] == ["limit-exceeded"]  # type: ignore[attr-defined]
+        assert not current_ledger().is_open
 
 
 # --------------------------------------------------------------------------- the last wall
