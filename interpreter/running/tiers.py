@@ -13,7 +13,7 @@ from ...ir.define import graph_of
 from ...ops.table.autocast import OFF, autocast_state
 from ...ops.table.grad_mode import RUNNING
 from ...typecheck.functions import Function
-from ..bounds.guard import CALLS, Guard
+from ..bounds.guard import CALLS, Guard, LimitExceeded
 from ..code.calls import Calls
 from ..code.code import Code
 from ..code.machine import Invoke, Machine, MachineFailure
@@ -107,14 +107,21 @@ class _Bounded(Way):
 
         Raises:
             Failure: the program failed.
-            LimitExceeded: calls lie too deep in each other.
+            LimitExceeded: calls lie too deep in each other, or the program says too much of why it
+                failed: such a text is copied often before it is told.
         """
         guard = self._calls.guard
         assert guard is not None
         if RUNNING.record is not None:
             RUNNING.record.bounds[guard] = None
         with guard.entered(CALLS):
-            return super().run(values)
+            try:
+                return super().run(values)
+            except Failure as failed:
+                told = sum(len(part) for part in failed.cause.args if isinstance(part, str))
+                if told <= guard.bounds.output:
+                    raise
+            raise LimitExceeded(f"its error has more than {guard.bounds.output} characters")
 
 
 class _Watched(Way):

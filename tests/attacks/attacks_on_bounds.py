@@ -168,7 +168,7 @@ SIZES = {
     "tensor of a big list": "return torch.tensor(torch.mul([1], 100000000))",
 }
 TEXTS = {
-    "str times": "y = torch.ljust('', 4000000000, 'a')\nreturn torch.add(x, torch.len(y))",
+    "str times": "y = torch.ljust('', torch.mul(torch.size(x, 0), 4000000), 'a')\nreturn torch.add(x, torch.len(y))",
     "str doubled": "s = 'a'\nfor i in range(40):\n  s = torch.add(s, s)\nreturn torch.add(x, torch.len(s))",
     "ljust": "s = torch.ljust('a', 4000000000)\nreturn torch.add(x, torch.len(s))",
     "rjust": "s = torch.rjust('a', 4000000000)\nreturn torch.add(x, torch.len(s))",
@@ -179,8 +179,8 @@ TEXTS = {
     "replace": "s = torch.ljust('', 1000000, 'a')\nt = torch.replace(s, 'a', s)\nreturn torch.add(x, torch.len(t))",
     "format": "s = torch.ljust('', 10000000, 'a')\nt = torch.format('{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}', s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s)\nreturn torch.add(x, torch.len(t))",
     "percent": "s = torch.ljust('', 10000000, 'a')\nt = torch.percentFormat('%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s', s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s)\nreturn torch.add(x, torch.len(t))",
-    "split": "s = torch.replace(torch.ljust('', 30000000, 'q'), 'q', 'a ')\nt = torch.split(s, ' ', -1)\nreturn torch.add(x, torch.len(t))",
-    "list of a string": "s = torch.replace(torch.ljust('', 30000000, 'q'), 'q', 'ab')\nt = torch.list(s)\nreturn torch.add(x, torch.len(t))",
+    "split": "s = torch.replace(torch.ljust('', torch.mul(torch.size(x, 0), 30000), 'q'), 'q', 'a ')\nt = torch.split(s, ' ', -1)\nreturn torch.add(x, torch.len(t))",
+    "list of a string": "s = torch.replace(torch.ljust('', torch.mul(torch.size(x, 0), 30000), 'q'), 'q', 'ab')\nt = torch.list(s)\nreturn torch.add(x, torch.len(t))",
     "list times": "l = torch.mul([1], 4000000000)\nreturn torch.add(x, torch.len(l))",
     "list doubled": "l = [1]\nfor i in range(40):\n  l = torch.add(l, l)\nreturn torch.add(x, torch.len(l))",
     "list extended by itself": "l = [1]\nfor i in range(40):\n  torch.extend(l, l)\nreturn torch.add(x, torch.len(l))",

@@ -48,15 +48,15 @@ SIZES = {
 for name, body in SIZES.items():
     FAMILY.attack(f"size: {name}, rarely", megabytes=6000, seconds=60.0)(_bounded(body))
 
-_TEXT = "s = torch.ljust('', 30000000, 'a')\n"
+_TEXT = "s = torch.ljust('', torch.mul(torch.size(x, 0), 30000), 'a')\n"
 TEXTS = {
-    "a capital that is two letters": "s = torch.upper(torch.replace(torch.ljust('', 60000000, 'q'), 'q', '\u00df'))\nt = torch.add(s, s)\nreturn torch.add(x, torch.len(torch.add(t, t)))",
+    "a capital that is two letters": "s = torch.upper(torch.replace(torch.ljust('', torch.mul(torch.size(x, 0), 60000), 'q'), 'q', '\u00df'))\nt = torch.add(s, s)\nreturn torch.add(x, torch.len(torch.add(t, t)))",
     "nothing is replaced by much": _TEXT + "t = torch.replace(s, '', 'aaaaaaaaaa')\nreturn torch.add(x, torch.len(t))",
-    "lines": "l = torch.splitlines(torch.ljust('', 40000000, '\\n'), False)\nreturn torch.add(x, torch.len(l))",
-    "splitting from the right": "l = torch.rsplit(torch.replace(torch.ljust('', 30000000, 'q'), 'q', 'a '), ' ', -1)\nreturn torch.add(x, torch.len(l))",
-    "slices of a text that are kept": _TEXT + "l = annotate(List[str], [])\nfor i in range(1000):\n  _0 = torch.append(l, torch.slice(s, 1, 30000000, 1))\nreturn torch.add(x, torch.len(l))",
-    "other cases of a text that are kept": _TEXT + "l = annotate(List[str], [])\nfor i in range(1000):\n  _0 = torch.append(l, torch.swapcase(s))\nreturn torch.add(x, torch.len(l))",
-    "pieces of partition that are kept": _TEXT + "l = annotate(List[str], [])\nfor i in range(1000):\n  a, b, c = torch.partition(s, 'b')\n  _0 = torch.append(l, torch.add(a, 'c'))\nreturn torch.add(x, torch.len(l))",
+    "lines": "s = torch.ljust('', torch.mul(torch.size(x, 0), 2000), '\\n')\nk = annotate(List[List[str]], [])\nfor i in range(100):\n  _0 = torch.append(k, torch.splitlines(s, False))\nreturn torch.add(x, torch.len(k))",
+    "splitting from the right": "l = torch.rsplit(torch.replace(torch.ljust('', torch.mul(torch.size(x, 0), 30000), 'q'), 'q', 'a '), ' ', -1)\nreturn torch.add(x, torch.len(l))",
+    "slices of a text that are kept": _TEXT + "l = annotate(List[str], [])\nfor i in range(1000):\n  _0 = torch.append(l, torch.slice(s, torch.add(i, 1), 30000000, 1))\nreturn torch.add(x, torch.len(l))",
+    "other cases of a text that are kept": _TEXT + "l = annotate(List[str], [])\nfor i in range(1000):\n  _0 = torch.append(l, torch.add(torch.swapcase(s), str(i)))\nreturn torch.add(x, torch.len(l))",
+    "pieces of partition that are kept": _TEXT + "l = annotate(List[str], [])\nfor i in range(1000):\n  a, b, c = torch.partition(s, 'b')\n  _0 = torch.append(l, torch.add(a, str(i)))\nreturn torch.add(x, torch.len(l))",
     "copies of a list": "l = torch.mul([1], 1000000)\nk = annotate(List[List[int]], [])\nfor i in range(1000):\n  _0 = torch.append(k, torch.copy(l))\nreturn torch.add(x, torch.len(k))",
     "slices of a list": "l = torch.mul([1], 1000000)\nk = annotate(List[List[int]], [])\nfor i in range(1000):\n  _0 = torch.append(k, torch.slice(l, 1, 1000000, 1))\nreturn torch.add(x, torch.len(k))",
     "sorted copies of a list": "l = torch.mul([1], 1000000)\nk = annotate(List[List[int]], [])\nfor i in range(1000):\n  _0 = torch.append(k, torch.sorted(l))\nreturn torch.add(x, torch.len(k))",
@@ -75,25 +75,25 @@ EITHER = {
     "a width that is an argument": "s = torch.percentFormat('%*d', 1000000000, 1)\nreturn torch.add(x, torch.len(s))",
     "a width in braces": "s = torch.format('{:1000000000}', 1)\nreturn torch.add(x, torch.len(s))",
     "a chosen index in braces": "s = torch.format('{0.__class__}', 1)\nreturn torch.add(x, torch.len(s))",
-    "a number of ten million digits": "n = int(torch.ljust('', 10000000, '9'))\nreturn torch.add(x, n)",
-    "a float of ten million digits": "n = float(torch.ljust('', 10000000, '9'))\nreturn torch.add(x, n)",
+    "a number of ten million digits": "n = int(torch.ljust('', torch.mul(torch.size(x, 0), 10000), '9'))\nreturn torch.add(x, n)",
+    "a float of ten million digits": "n = float(torch.ljust('', torch.mul(torch.size(x, 0), 10000), '9'))\nreturn torch.add(x, n)",
     "a large factorial": "n = torch.factorial(1000000000)\nreturn torch.add(x, n)",
     "ldexp by much": "n = torch.ldexp(1.5, 1000000000)\nreturn torch.add(x, n)",
-    "an exception of 150 million letters": "ops.prim.RaiseException(torch.ljust('', 100000000, 'a'))\nreturn x",
-    "an exception in a loop of tasks": "for i in range(100):\n  ops.prim.RaiseException(torch.ljust('', 1000000, 'a'))\nreturn x",
+    "an exception of 150 million letters": "ops.prim.RaiseException(torch.ljust('', torch.mul(torch.size(x, 0), 100000), 'a'))\nreturn x",
+    "an exception in a loop of tasks": "for i in range(100):\n  ops.prim.RaiseException(torch.ljust('', torch.mul(torch.size(x, 0), 1000), 'a'))\nreturn x",
     "a shape of ten million ones": "return torch.reshape(x, torch.mul([1], 10000000))",
     "a view of a million sizes": "return torch.view(x, torch.mul([1], 1000000))",
     "a permutation of a million": "return torch.permute(x, torch.mul([1], 1000000))",
     "an expansion to a million sizes": "return torch.expand(x, torch.mul([1], 1000000))",
     "repeats of a million sizes": "return torch.repeat(x, torch.mul([1], 1000000))",
-    "einsum of a million letters": "return torch.einsum(torch.replace(torch.ljust('', 1000000, 'q'), 'q', 'i,'), [x, x])",
+    "einsum of a million letters": "return torch.einsum(torch.replace(torch.ljust('', torch.mul(torch.size(x, 0), 1000), 'q'), 'q', 'i,'), [x, x])",
     "a range of differences": "return torch.diff(x, 900000000)",
     "pieces beyond counting": "return (torch.tensor_split(x, 400000000))[0]",
     "chunks beyond counting": "return (torch.chunk(x, 9223372036854775807))[0]",
     "polygamma of a huge order": "return torch.polygamma(9223372036854775807, x)",
     "a list printed": "l = torch.mul([1], 10000000)\nprint(l)\nreturn x",
     "a dict printed in a loop": "d = annotate(Dict[int, int], {})\nfor i in range(100000):\n  torch._set_item(d, i, i)\nfor i in range(1000):\n  print(d)\nreturn x",
-    "warnings in a loop": "s = torch.ljust('', 1000000, 'a')\nfor i in range(1000):\n  torch.warn(torch.add(s, str(i)), 2)\nreturn x",
+    "warnings in a loop": "s = torch.ljust('', torch.mul(torch.size(x, 0), 1000), 'a')\nfor i in range(1000):\n  torch.warn(torch.add(s, str(i)), 2)\nreturn x",
     "a tensor of a list of lists": "return torch.tensor(torch.mul([torch.mul([1], 1000)], 30000))",
     "determinants of many": "y = torch.expand(torch.reshape(torch.slice(x, 0, 0, 400), [1, 20, 20]), [2000000, 20, 20])\nreturn torch.linalg_det(y)",
 }  # fmt: skip
@@ -102,8 +102,8 @@ for name, body in EITHER.items():
 
 TIMES = {
     "removing from a list": "l = [i for i in range(300000)]\nwhile True:\n  torch.insert(l, 0, -1)\n  torch.remove(l, 299999)\n  _0 = torch.append(l, 299999)\nreturn torch.add(x, torch.len(l))",
-    "counting in a text": "s = torch.replace(torch.ljust('', 5000000, 'q'), 'q', 'ab')\nn = 0\nwhile True:\n  n = torch.add(n, torch.count(s, 'ab', 0, -1))\nreturn torch.add(x, n)",
-    "replacing in a text": "s = torch.replace(torch.ljust('', 5000000, 'q'), 'q', 'ab')\nt = s\nwhile True:\n  t = torch.replace(s, 'ab', 'ba')\nreturn torch.add(x, torch.len(t))",
+    "counting in a text": "s = torch.replace(torch.ljust('', torch.mul(torch.size(x, 0), 5000), 'q'), 'q', 'ab')\nn = 0\nwhile True:\n  n = torch.add(n, torch.count(s, 'ab', 0, -1))\nreturn torch.add(x, n)",
+    "replacing in a text": "s = torch.replace(torch.ljust('', torch.mul(torch.size(x, 0), 5000), 'q'), 'q', 'ab')\nt = s\nwhile True:\n  t = torch.replace(s, 'ab', 'ba')\nreturn torch.add(x, torch.len(t))",
     "comparing long lists": "l = torch.mul([1], 3000000)\nk = torch.mul([1], 3000000)\nn = 0\nwhile True:\n  n = torch.add(n, int(torch.eq(l, k)))\nreturn torch.add(x, n)",
     "keys that are not numbers": "d = annotate(Dict[float, int], {})\nn = float('nan')\nwhile True:\n  torch._set_item(d, torch.add(n, 1.), 1)\nreturn torch.add(x, torch.len(d))",
 }  # fmt: skip

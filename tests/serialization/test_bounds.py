@@ -301,6 +301,16 @@ def test_small_objects_leave_room_to_tell_that_memory_is_used_up() -> None:
         assert not current_ledger().is_open
 
 
+def test_the_text_of_an_error_is_bounded() -> None:
+    text = "torch.ljust('', torch.mul(torch.size(x, 0), 1000), 'a')"
+    module = loaded(f"ops.prim.RaiseException({text})\nreturn x", Bounds(output=100_000))
+    with pytest.raises(torch.jit.Error, match="a" * 1000):
+        module(torch.ones(1))
+    with pytest.raises(RuntimeError, match="its error has more than 100000 characters") as caught:
+        module(torch.ones(1000))
+    assert [d.code for d in caught.value.diagnostics] == ["limit-exceeded"]  # type: ignore[attr-defined]
+
+
 # --------------------------------------------------------------------------- the last wall
 
 OVERRUNS = """
