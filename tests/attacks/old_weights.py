@@ -154,4 +154,5 @@ def _read(make: Callable[[], bytes]) -> Callable[[], None]:
 
 for word, table in (("legacy", LEGACY), ("tar", TARS)):
     for name, make in table.items():
-        FAMILY.attack(f"weights: {word}: {name}", seconds=60.0)(_read(make))
+        long = name[0] in "12" or "million" in name
+        FAMILY.attack(f"weights: {word}: {name}", seconds=60.0, long=long)(_read(make))

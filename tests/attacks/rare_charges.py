@@ -46,7 +46,8 @@ SIZES = {
     "nested calls": "y = torch.repeat(x, [10000])\nreturn torch.atan2(torch.exp(y), torch.hypot(torch.exp(y), torch.logaddexp(torch.exp(y), torch.exp(torch.cat([y, y, y])))))",
 }  # fmt: skip
 for name, body in SIZES.items():
-    FAMILY.attack(f"size: {name}, rarely", megabytes=6000, seconds=60.0)(_bounded(body))
+    long = name not in ("hann_window", "masked_select")
+    FAMILY.attack(f"size: {name}, rarely", megabytes=6000, seconds=60.0, long=long)(_bounded(body))
 
 _TEXT = "s = torch.ljust('', torch.mul(torch.size(x, 0), 30000), 'a')\n"
 TEXTS = {
@@ -67,7 +68,8 @@ TEXTS = {
     "many pieces": "l = torch.split(torch.repeat(x, [10000]), 1)\nreturn torch.add(x, torch.len(l))",
 }  # fmt: skip
 for name, body in TEXTS.items():
-    FAMILY.attack(f"text: {name}", megabytes=6000, seconds=60.0)(_bounded(body))
+    long = name not in ("lines", "many views")
+    FAMILY.attack(f"text: {name}", megabytes=6000, seconds=60.0, long=long)(_bounded(body))
 
 EITHER = {
     "a width of a billion": "s = torch.percentFormat('%1000000000d', 1)\nreturn torch.add(x, torch.len(s))",
@@ -98,7 +100,9 @@ EITHER = {
     "determinants of many": "y = torch.expand(torch.reshape(torch.slice(x, 0, 0, 400), [1, 20, 20]), [2000000, 20, 20])\nreturn torch.linalg_det(y)",
 }  # fmt: skip
 for name, body in EITHER.items():
-    FAMILY.attack(f"odd: {name}", megabytes=6000, seconds=60.0)(_bounded(body, code=""))
+    long = not name.startswith(("an exception", "a width"))
+    odd = FAMILY.attack(f"odd: {name}", megabytes=6000, seconds=60.0, long=long)
+    odd(_bounded(body, code=""))
 
 TIMES = {
     "removing from a list": "l = [i for i in range(300000)]\nwhile True:\n  torch.insert(l, 0, -1)\n  torch.remove(l, 299999)\n  _0 = torch.append(l, 299999)\nreturn torch.add(x, torch.len(l))",
@@ -159,6 +163,6 @@ def _late(body: str, before: str) -> None:
 
 
 for name, (body, before) in COMPILED.items():
-    FAMILY.attack(f"compiling within a second: {name}", megabytes=6000, seconds=60.0)(
-        lambda body=body, before=before: _late(body, before)
-    )
+    long = "functions" not in name
+    attack = FAMILY.attack(f"compiling within a second: {name}", seconds=60.0, long=long)
+    attack(lambda body=body, before=before: _late(body, before))
