@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import LARGE, by_formula, of_floats
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype
-from ..memory.errors import OperatorError
+from ..memory.errors import KernelError, OperatorError
 from ..memory.order import beside
 from ..table.formula import formula
 from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, STORED_ALIKE, inline
@@ -84,15 +84,15 @@ def _is_complex(self: Array, other: Scalar) -> bool:
 
 def _check_alpha(dtype: Dtype, alpha: Scalar) -> None:
     if isinstance(alpha, bool) and dtype != _BOOL:
-        raise OperatorError("Boolean alpha only supported for Boolean results.")
+        raise KernelError("Boolean alpha only supported for Boolean results.")
     if kind(dtype) < 2 and not isinstance(alpha, int):
-        raise OperatorError(
+        raise KernelError(
             "For integral input tensors, argument alpha must not be a floating point number.",
             code="dtype-mismatch",
             headline="`alpha` must be a whole number for tensors of whole numbers",
         )
     if isinstance(alpha, complex) and kind(dtype) != 3:
-        raise OperatorError(
+        raise KernelError(
             "For non-complex input tensors, argument alpha must not be a complex number.",
             code="dtype-mismatch",
             headline="`alpha` must be a real number for tensors of real numbers",
@@ -304,7 +304,7 @@ def _check_divisor(refuse: Refusal, dividend: Array, divisor: Array) -> None:
 
 def _check_zeros(dividend: Array, divisor: Array) -> None:
     if divisor.dtype.kind in "iu" and not divisor.all() and dividend.size:
-        raise OperatorError(
+        raise KernelError(
             "ZeroDivisionError",
             code="division-by-zero",
             headline="whole numbers are divided by zero",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from math import prod
 from typing import Final
 
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..shapes.windows import Ints
-from ..table.refusals import cpp_name, not_implemented
+from ..table.refusals import class_name, cpp_name, not_implemented
 
 __all__ = ["check_convolution", "check_ranks", "check_transposed_sizes", "expanded"]
 
@@ -132,7 +133,14 @@ def _check_kernel(input: Array, weight: Array, padding: Ints, dilation: Ints) ->
         )
 
 
-def _check_dtypes(input: Array, weight: Array, bias: Array | None, space: int) -> None:
+def _is_large(input: Array, weight: Array, groups: int) -> bool:
+    """Whether torch leaves a convolution of float32 to its library, which looks at dtypes first."""
+    kernel = weight.shape[2:]
+    many = input.shape[0] > 1 or groups > 1 or prod(input.shape[:4]) > 20480
+    return many or (len(kernel) > 1 and min(kernel[-2:]) > 3)
+
+
+def _check_dtypes(input: Array, weight: Array, bias: Array | None, groups: int) -> None:
     if bias is not None and bias.dtype != input.dtype:
         raise _dtype_error(
             f"Input type ({cpp_name(dtype_of(input))}) and bias type ({cpp_name(dtype_of(bias))}) "
@@ -142,10 +150,16 @@ def _check_dtypes(input: Array, weight: Array, bias: Array | None, space: int) -
             bias,
         )
     if weight.dtype != input.dtype:
-        a, b = dtype_of(input).scalar_name, dtype_of(weight).scalar_name
-        raise _dtype_error(f"expected scalar type {a} but found {b}", input, "weight", weight)
+        a, b = dtype_of(input), dtype_of(weight)
+        sentence = f"expected scalar type {a.scalar_name} but found {b.scalar_name}"
+        if a.name == "float32" and _is_large(input, weight, groups):
+            sentence = (
+                f"Input type ({class_name(a)}) and weight type ({class_name(b)}) should be the "
+                "same or input should be a MKLDNN tensor and weight is a dense tensor"
+            )
+        raise _dtype_error(sentence, input, "weight", weight)
     if input.dtype.kind == "b":
-        raise not_implemented(f"slow_conv{max(space, 2)}d_cpu", input.dtype)
+        raise not_implemented(f"slow_conv{max(input.ndim - 2, 2)}d_cpu", input.dtype)
 
 
 def _dtype_error(sentence: str, input: Array, name: str, other: Array) -> OperatorError:
@@ -192,7 +206,7 @@ def check_convolution(
             "Only zero batch or zero channel inputs are supported, but got input shape: "
             f"{list(input.shape)}"
         )
-    _check_dtypes(input, weight, bias, input.ndim - 2)
+    _check_dtypes(input, weight, bias, groups)
     if len(_CHECKED) > _MOST:
         _CHECKED.clear()
     _CHECKED.add(known)

@@ -8,11 +8,12 @@ from typing import Final
 
 import numpy as np
 
-from ..memory.dtype import Array
+from ..memory.dtype import Array, default_dtype
 from ..memory.errors import OperatorError
 from ..random_numbers.random_ops import bernoulli_
 from ..reductions.loss_reduction import floats
-from ..table.pointwise import as_array
+from ..table.pointwise import as_array, cast_error
+from ..table.promotion import kind
 from ..table.table import operator
 
 __all__ = ["FACTORS", "dropped"]
@@ -45,6 +46,8 @@ def _factors(input: Array, p: float, train: bool, features: bool, alpha: bool) -
     number = input.dtype.type
     if p == 1:
         return as_array(number(0)), None
+    if kind(input.dtype) < 2:  # the noise has the input's dtype, and is divided in place
+        raise cast_error(default_dtype.float, input.dtype)
     noise = bernoulli_(_noise_of_features(input) if features else np.empty_like(input), 1 - p, None)
     if not alpha:
         return noise / number(1 - p), None

@@ -18,7 +18,7 @@ from ..selection.index import is_within
 from ..selection.places import combined_natively, span
 from ..table.pointwise import as_array, cast
 from ..table.promotion import common_dtype
-from ..table.refusals import letter
+from ..table.refusals import class_name, cpp_name, letter
 from ..table.table import operator
 from ..table.without_data import rows_of
 
@@ -33,7 +33,7 @@ def _check_indices(indices: Array, place: int, name: str, function: str) -> None
     if indices.dtype is not _INT64 and indices.dtype != np.int32:
         raise OperatorError(
             f"Expected tensor for argument #{place} '{name}' to have one of the following scalar "
-            f"types: Long, Int; but got torch.{dtype_of(indices).scalar_name}Tensor instead "
+            f"types: Long, Int; but got {class_name(dtype_of(indices))} instead "
             f"(while checking arguments for {function})",
             code="dtype-mismatch",
             headline=f"`{name}` must be whole numbers, not `{dtype_of(indices)}`",
@@ -162,7 +162,7 @@ def _check_ranks(weight: Array, indices: Array, offsets: Array) -> None:
     if letter(weight.dtype) not in "hf":
         raise OperatorError(
             "Expected tensor for argument #1 'weight' to have one of the following scalar types: "
-            f"Half, BFloat16, Float, Double; but got torch.{dtype_of(weight).scalar_name}Tensor "
+            f"Half, BFloat16, Float, Double; but got {class_name(dtype_of(weight))} "
             "instead (while checking arguments for embedding_bag)",
             code="dtype-mismatch",
         )
@@ -460,6 +460,13 @@ def _sizes_differ(name: str, got: int, expected: int) -> OperatorError:
 )
 def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None) -> Array:
     """`input1 @ weight[k] @ input2 + bias[k]` for every k, over the last dimensions."""
+    given = {"input1": input1, "input2": input2, "weight": weight}
+    given |= {} if bias is None else {"bias": bias}
+    if any(each.dtype != input1.dtype for each in given.values()):
+        words = [f"{name}: {cpp_name(dtype_of(each))}" for name, each in given.items()]
+        raise OperatorError(
+            f"All tensors must have the same dtype, got {', '.join(words)}", code="dtype-mismatch"
+        )
     if input1.ndim != input2.ndim:
         raise OperatorError(
             f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}",

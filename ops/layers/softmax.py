@@ -33,11 +33,18 @@ _total: Final[Callable[..., Any]] = np.add.reduce
 _float32: Final = np.dtype(np.float32)
 
 
-def _softmax_input(self: Array, dtype: int | None, name: str) -> Array:
+def _checked(self: Array, dim: int, dtype: int | None, name: str) -> tuple[Array, int]:
+    """The input in its dtype, and the dimension counted from the front.
+
+    Nothing is refused where there is nothing to compute; rows have a kernel of their own.
+    """
     if dtype is not None:
         self = cast(self, numpy_dtype(dtype))
-    check_float(self, name)
-    return self
+    axis = wrap_dim(dim, self.ndim)
+    if self.size:
+        rows = "lastdim_" if axis >= self.ndim - 1 else ""
+        check_float(self, f"{name}_{rows}kernel_impl")
+    return self, axis
 
 
 @operator("aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out="")
@@ -55,9 +62,7 @@ def softmax(self: Array, dim: int, dtype: int | None) -> Array:
 
 
 def _any_softmax(self: Array, dim: int, dtype: int | None) -> Array:
-    if dtype is not None or self.dtype is not _float32:
-        self = _softmax_input(self, dtype, "softmax_kernel_impl")
-    axis = wrap_dim(dim, self.ndim)
+    self, axis = _checked(self, dim, dtype, "softmax")
     if self.itemsize == 2 and axis < self.ndim - 1 and self.size:
         return _narrow_softmax(self, axis)
     return _wide_softmax(self, axis)
@@ -145,9 +150,7 @@ def log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
 
 
 def _any_log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
-    if dtype is not None or self.dtype is not _float32:
-        self = _softmax_input(self, dtype, "log_softmax_lastdim_kernel_impl")
-    axis = wrap_dim(dim, self.ndim)
+    self, axis = _checked(self, dim, dtype, "log_softmax")
     if self.itemsize == 2 and axis == self.ndim - 1 and self.size:
         return _narrow_log_softmax(self)
     return _wide_log_softmax(self, axis)

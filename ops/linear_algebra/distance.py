@@ -17,7 +17,7 @@ from ..reductions.reduce import sum_over
 from ..table.layouts import contiguous
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, operand, with_number
 from ..table.promotion import common_dtype, kind
-from ..table.refusals import NO_BOOLS, Refusal
+from ..table.refusals import NO_BOOLS, Refusal, scalar_types_differ
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .linalg import matmul
@@ -78,10 +78,7 @@ def _check_rows(x1: Array, x2: Array, p: float) -> None:
     if p < 0:
         raise OperatorError("cdist only supports non-negative p values")
     if x1.dtype != x2.dtype:
-        raise OperatorError(
-            f"expected scalar type {dtype_of(x1).scalar_name} but found {dtype_of(x2).scalar_name}",
-            code="dtype-mismatch",
-        )
+        raise scalar_types_differ(x1, x2, "x1", "x2")
 
 
 def _by_products(x1: Array, x2: Array) -> Array:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ..arithmetic.elementwise import mul
-from ..memory.dtype import Array, dtype_of
+from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
 from ..reductions.reduce import sum_over
 from ..shapes.shape import diagonal
 from ..table.pointwise import as_array
+from ..table.refusals import scalar_types_differ
 from ..table.table import operator
 from .contraction import contraction, dims_to_sum
 from .linalg import bmm, matmul
@@ -239,11 +240,7 @@ def _contracted(left: Array, right: Array, counts: list[int], first: int) -> Arr
 def _product(multiply: Callable[[Array, Array], Array], one: Array, two: Array) -> Array:
     """The product of matrices of one dtype; where nothing is summed over, dtypes may differ."""
     if one.dtype != two.dtype:
-        raise OperatorError(
-            f"expected scalar type {dtype_of(one).scalar_name} but found "
-            f"{dtype_of(two).scalar_name}",
-            code="dtype-mismatch",
-        )
+        raise scalar_types_differ(one, two)
     return multiply(one, two)
 
 

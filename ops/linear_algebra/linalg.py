@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ..arithmetic.elementwise import mul
+from ..arithmetic.elementwise import add, mul
 from ..kernels import blas, products
 from ..memory.dims import broadcast_error
 from ..memory.dtype import Array, dtype_of, numpy_dtype
@@ -16,15 +16,17 @@ from ..memory.errors import OperatorError
 from ..shapes.query import size_of
 from ..shapes.shape import expand, t
 from ..table.out_dtypes import AS_INPUT, SAME, OutDtype
-from ..table.pointwise import as_array, cast, check_result_shape, checked_broadcast
+from ..table.pointwise import cast, check_result_shape, checked_broadcast
 from ..table.promotion import kind
-from ..table.refusals import check_kernel, cpp_name
+from ..table.refusals import check_kernel, cpp_name, scalar_types_differ
 from ..table.table import operator
 from ..table.without_data import rows_of
 
 __all__ = [
     "bmm",
     "by",
+    "check_added_product",
+    "check_vector_dtypes",
     "checked_batches",
     "dot",
     "dtypes_differ",
@@ -73,6 +75,52 @@ def dtypes_differ(a: Array, b: Array, names: tuple[str, str]) -> OperatorError:
         code="dtype-mismatch",
         headline=f"a `{x}` matrix cannot be multiplied with a `{y}` one",
         roles={names[0]: f"is `{x}`", names[1]: f"is `{y}`"},
+    )
+
+
+def check_added_product(self: Array, mat1: Array, mat2: Array) -> None:
+    """What `addmm` asks of its operands before it computes: dtypes first, then shapes.
+
+    Raises:
+        OperatorError: dtypes differ, or there is no such product.
+    """
+    for name, matrix in (("self", self), ("mat1", mat1)):
+        if matrix.dtype is not mat2.dtype and matrix.dtype != mat2.dtype:
+            x, y = dtype_of(matrix), dtype_of(mat2)
+            raise OperatorError(
+                f"{name} and mat2 must have the same dtype, but got "
+                f"{x.scalar_name} and {y.scalar_name}",
+                code="dtype-mismatch",
+                headline=f"`{name}` is `{x}` and `mat2` is `{y}`",
+                roles={name: f"is `{x}`", "mat2": f"is `{y}`"},
+            )
+    for name, matrix in (("mat1", mat1), ("mat2", mat2)):
+        if matrix.ndim != 2:
+            sentence = f"{name} must be a matrix, got {matrix.ndim}-D tensor"
+            raise rank_error(sentence, mat1, mat2)
+    if mat1.shape[1] != mat2.shape[0]:
+        raise inner_sizes_differ(mat1.shape, mat2.shape, ("mat1", "mat2"))
+
+
+def check_vector_dtypes(self: Array, mat: Array, vec: Array) -> None:
+    """Refuse `self + mat @ vec` of several dtypes.
+
+    Raises:
+        OperatorError: they differ.
+    """
+    if self.dtype is mat.dtype is vec.dtype or self.dtype == mat.dtype == vec.dtype:
+        return
+    x, y, z = (dtype_of(each) for each in (self, mat, vec))
+    raise OperatorError(
+        "addmv input tensors must have the same dtype, but got "
+        f"{x.scalar_name}, {y.scalar_name}, and {z.scalar_name}",
+        code="dtype-mismatch",
+        headline=f"a `{y}` matrix cannot be multiplied with a `{z}` vector"
+        if y is not z
+        else f"the product of `{y}` cannot be added to a `{x}` tensor",
+        roles={"self": f"is `{y}`", "vec": f"is `{z}`", "other": f"is `{z}`"}
+        if self is vec
+        else {"self": f"is `{x}`", "mat": f"is `{y}`", "vec": f"is `{z}`"},
     )
 
 
@@ -198,15 +246,7 @@ def mv(self: Array, vec: Array) -> Array:
         )
     if self.shape[1] != vec.shape[0]:
         raise _vector_error(self, vec)
-    if self.dtype is not vec.dtype and self.dtype != vec.dtype:
-        x, y = dtype_of(self), dtype_of(vec)
-        raise OperatorError(
-            "addmv input tensors must have the same dtype, but got "
-            f"{y.scalar_name}, {x.scalar_name}, and {y.scalar_name}",
-            code="dtype-mismatch",
-            headline=f"a `{x}` matrix cannot be multiplied with a `{y}` vector",
-            roles={"self": f"is `{x}`", "vec": f"is `{y}`", "other": f"is `{y}`"},
-        )
+    check_vector_dtypes(vec, self, vec)
     return product(self, vec, "addmv_impl_cpu")
 
 
@@ -268,12 +308,7 @@ def checked_batches(self: Array, mat2: Array, kernel: str) -> Array:
     if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
         raise _batch_error(self, mat2)
     if self.dtype != mat2.dtype:
-        raise OperatorError(
-            f"expected scalar type {dtype_of(self).scalar_name} but found "
-            f"{dtype_of(mat2).scalar_name}",
-            code="dtype-mismatch",
-            headline=f"`self` is `{dtype_of(self)}` and `mat2` is `{dtype_of(mat2)}`",
-        )
+        raise scalar_types_differ(self, mat2, "self", "mat2")
     return _batched(self, mat2, kernel)
 
 
@@ -343,17 +378,23 @@ def matmul(self: Array, other: Array) -> Array:
 
 
 def _broadcast_matmul(a: Array, b: Array) -> Array:
-    if a.dtype != b.dtype:
-        raise dtypes_differ(a, b, ("self", "other"))
     inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
     if a.shape[-1] != inner:
-        if a.ndim > 2 and b.ndim > 2:
+        if b.ndim > 2:
+            if a.ndim < 3:
+                a = np.broadcast_to(a, (prod(b.shape[:-2]), *np.atleast_2d(a).shape))
             raise _batch_error(a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:]))
         if b.ndim == 1:
             rows = a.size // max(a.shape[-1], 1)
             raise _vector_error(a.reshape(rows, a.shape[-1]), b)
         flat = (a.size // max(a.shape[-1], 1), a.shape[-1])
         raise inner_sizes_differ(flat, b.shape[-2:], ("self", "other"))
+    if a.dtype != b.dtype:
+        if b.ndim == 1:
+            check_vector_dtypes(b, a, b)
+        if b.ndim > 2:
+            raise scalar_types_differ(a, b, "self", "other")
+        raise dtypes_differ(a, b, ("self", "other"))
     try:
         folded = min(a.ndim, b.ndim) < 3
         return _batched(a, b, "addmm_impl_cpu_" if folded else "bmm")
@@ -418,6 +459,11 @@ def once(forward: Callable[..., Array], *values: object) -> Array | None:
     return forward(*wide).astype(dtype)
 
 
+def _rows(input: Array) -> Array:
+    """All but the last dimension as one; its size is told, since nothing follows from 0."""
+    return input.reshape(prod(input.shape[:-1]), input.shape[-1])
+
+
 @operator(
     "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     prepared=True,
@@ -441,27 +487,27 @@ def linear(input: Array, weight: Array, bias: Array | None) -> Array:
     ):
         if input.ndim < 3:
             return products.dot(input, weight.T, bias)
-        flat = products.dot(input.reshape(-1, input.shape[-1]), weight.T, bias)
+        flat = products.dot(_rows(input), weight.T, bias)
         return flat.reshape(*input.shape[:-1], weight.shape[0])
     if not (input.ndim and weight.ndim):
         raise _needs_dimensions("linear", input, weight)
+    turned = t(weight)
+    if bias is not None and (input.ndim == 2 or bias.ndim == 1):
+        check_added_product(bias, _rows(input), turned)
     if dtype.itemsize == 2 and bias is not None:
         found = _linear_of_halves(input, weight, bias)
         if found is None:
             found = once(linear, input, weight, bias)
         if found is not None:
             return found
-    if input.dtype is not weight.dtype and input.dtype != weight.dtype:
-        raise dtypes_differ(input, weight, ("input", "weight"))
-    turned = t(weight)
     if weight.ndim == 1:
-        if bias is not None and (input.ndim == 2 or bias.ndim == 1):
-            raise OperatorError("mat2 must be a matrix, got 1-D tensor")
         return _with_bias(matmul(input, weight), bias)
     if input.shape[-1] != turned.shape[0]:
         raise _features_differ(input, weight)
+    if input.dtype is not weight.dtype and input.dtype != weight.dtype:
+        raise dtypes_differ(input, weight, ("input", "weight"))
     if input.ndim > 2:
-        flat = product(input.reshape(-1, input.shape[-1]), turned)
+        flat = product(_rows(input), turned)
         result = flat.reshape(*input.shape[:-1], weight.shape[0])
     else:
         result = product(input, turned)
@@ -477,7 +523,7 @@ def _linear_of_halves(input: Array, weight: Array, bias: Array) -> Array | None:
         return None
     if bias.dtype is not input.dtype:
         return None
-    found = products.of_halves(input.reshape(-1, input.shape[-1]), weight.T, bias)
+    found = products.of_halves(_rows(input), weight.T, bias)
     return None if found is None else found.reshape(*input.shape[:-1], weight.shape[0])
 
 
@@ -485,7 +531,7 @@ def _with_bias(result: Array, bias: Array | None) -> Array:
     if bias is None:
         return result
     check_result_shape(result.shape, checked_broadcast(result.shape, bias.shape))
-    return as_array(np.add(result, bias))
+    return add(result, bias, 1)
 
 
 @operator(

@@ -16,14 +16,14 @@ from ..shapes.shape import expand
 from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import as_array, cast, in_place, number_in, write
 from ..table.promotion import kind, promote
-from ..table.refusals import check_kernel
+from ..table.refusals import check_kernel, cpp_name
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .linalg import (
     by,
+    check_added_product,
+    check_vector_dtypes,
     checked_batches,
-    dtypes_differ,
-    inner_sizes_differ,
     mv,
     once,
     outer,
@@ -78,22 +78,7 @@ def _summed(
     rows=rows_of("mat1 self", dim=-2),
 )
 def addmm(self: Array, mat1: Array, mat2: Array, beta: Scalar, alpha: Scalar) -> Array:
-    if mat1.ndim != 2 or mat2.ndim != 2:
-        which = "mat1" if mat1.ndim != 2 else "mat2"
-        rank = (mat1 if mat1.ndim != 2 else mat2).ndim
-        raise rank_error(f"{which} must be a matrix, got {rank}-D tensor", mat1, mat2)
-    if mat1.shape[1] != mat2.shape[0]:
-        raise inner_sizes_differ(mat1.shape, mat2.shape, ("mat1", "mat2"))
-    if mat1.dtype != mat2.dtype:
-        raise dtypes_differ(mat1, mat2, ("mat1", "mat2"))
-    if self.dtype != mat1.dtype:
-        raise OperatorError(
-            "self and mat2 must have the same dtype, but got "
-            f"{dtype_of(self).scalar_name} and {dtype_of(mat2).scalar_name}",
-            code="dtype-mismatch",
-            headline=f"`self` is `{dtype_of(self)}` and `mat2` is `{dtype_of(mat2)}`",
-            roles={"self": f"is `{dtype_of(self)}`", "mat2": f"is `{dtype_of(mat2)}`"},
-        )
+    check_added_product(self, mat1, mat2)
     if beta == 1 == alpha and self.shape == mat2.shape[1:]:
         if self.itemsize > 2 and self.dtype.kind == "f":
             return products.dot(mat1, mat2, self)
@@ -154,6 +139,7 @@ def addmv(self: Array, mat: Array, vec: Array, beta: Scalar, alpha: Scalar) -> A
             f"vec ({len(vec)})",
             code="shape-mismatch",
         )
+    check_vector_dtypes(self, mat, vec)
     return _summed(addmv, mv, self, mat, vec, beta, alpha)
 
 
@@ -178,6 +164,14 @@ operator(
 def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scalar) -> Array:
     for batch, dim in ((batch1, 0), (batch1, 1), (batch2, 2)):
         size_of(batch, dim)
+    expand(self, [*batch1.shape[:2], batch2.shape[2]])
+    if self.dtype != batch1.dtype:
+        words = [cpp_name(dtype_of(each)) for each in (self, batch1, batch2)]
+        raise OperatorError(
+            f"Input dtypes must be the same, got: input {words[0]}, batch1: {words[1]}, "
+            f"batch2: {words[2]}",
+            code="dtype-mismatch",
+        )
     return _summed(baddbmm, _of_batches, self, batch1, batch2, beta, alpha)
 
 
@@ -207,14 +201,35 @@ def addbmm(self: Array, batch1: Array, batch2: Array, beta: Scalar, alpha: Scala
     """`beta * self + alpha * the sum of the batch's products`."""
     for batch, dim in ((batch1, 1), (batch2, 2)):
         size_of(batch, dim)
+    total = expand(self, [batch1.shape[1], batch2.shape[2]])
+    _check_sizes(batch1, batch2)
+    if not len(batch1):
+        return _plus(total, np.zeros_like(total), beta, alpha)
+    for one, other in zip(batch1[:1], batch2, strict=False):
+        check_added_product(total, one, other)
     products = checked_batches(batch1, batch2, "addmm_impl_cpu_")
     if products.itemsize == 2 and kind(products.dtype) == 2 and self.dtype is products.dtype:
-        total = expand(self, products.shape[1:])  # torch rounds after every matrix of the batch
         for number, (one, other) in enumerate(zip(batch1, batch2, strict=True)):
+            # torch rounds after every matrix of the batch
             total = addmm(total, one, other, 1 if number else beta, alpha)
-        return total if len(batch1) else _plus(total, np.zeros_like(total), beta, alpha)
-    total = np.add.reduce(products, 0, products.dtype)
-    return _plus(self, as_array(total), beta, alpha)
+        return total
+    return _plus(self, as_array(np.add.reduce(products, 0, products.dtype)), beta, alpha)
+
+
+def _check_sizes(batch1: Array, batch2: Array) -> None:
+    """Refuse batches of matrices that have no products, in the words of `addbmm`."""
+    for number, batch in enumerate((batch1, batch2), 1):
+        if batch.ndim != 3:
+            raise rank_error(f"batch{number} must be a 3D tensor", batch1, batch2)
+    if batch1.shape[0] != batch2.shape[0]:
+        raise OperatorError(
+            "batch1 and batch2 must have same number of batches, got "
+            f"{batch1.shape[0]} and {batch2.shape[0]}",
+            code="shape-mismatch",
+        )
+    if batch1.shape[2] != batch2.shape[1]:
+        sizes = f"{by(batch1.shape[1:])} and {by(batch2.shape[1:])}"
+        raise OperatorError(f"Incompatible matrix sizes for bmm ({sizes})", code="shape-mismatch")
 
 
 @operator(

@@ -16,7 +16,7 @@ from ..shapes.shape import diagonal, expand
 from ..table.out_dtypes import AS_INPUT, SAME, OutDtype
 from ..table.pointwise import as_array, cast, checked_broadcast
 from ..table.promotion import kind, promote
-from ..table.refusals import Refusal
+from ..table.refusals import Refusal, cpp_name, scalar_types_differ
 from ..table.table import operator
 from .linalg import dot, matmul
 from .matrix_checks import check_floating, check_same_dtype, check_square
@@ -111,8 +111,9 @@ def linalg_cross(self: Array, other: Array, dim: int) -> Array:
             code="shape-mismatch",
         )
     checked_broadcast(self.shape, other.shape)
-    dtype = promote(self.dtype, other.dtype)
-    return _crossed(cast(self, dtype), cast(other, dtype), wrap_dim(dim, self.ndim))
+    if self.dtype != other.dtype:
+        raise scalar_types_differ(self, other, "self", "other")
+    return _crossed(self, other, wrap_dim(dim, self.ndim))
 
 
 @operator(
@@ -217,8 +218,8 @@ def linalg_multi_dot(tensors: list[Array]) -> Array:
         if tensors[i].dtype != tensors[0].dtype:
             raise OperatorError(
                 "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
-                f"{dtype_of(tensors[0]).scalar_name} and tensor {i} "
-                f"{dtype_of(tensors[i]).scalar_name}",
+                f"{cpp_name(dtype_of(tensors[0]))} and tensor {i} "
+                f"{cpp_name(dtype_of(tensors[i]))}",
                 code="dtype-mismatch",
             )
         a, b = tensors[i - 1].shape, tensors[i].shape

@@ -22,7 +22,6 @@ from .matrix_checks import (
     check_floating,
     check_lapack,
     check_matrix,
-    check_same_dtype,
     check_square,
     real_dtype,
 )
@@ -394,8 +393,19 @@ def _check_lstsq(a: Array, b: Array, driver: str | None) -> str:
         raise OperatorError(f"{name}: input must have at least 2 dimensions.")
     if b.ndim < 1:
         raise OperatorError(f"{name}: other must have at least 1 dimension.")
+    if not 0 <= a.ndim - b.ndim <= 1:
+        raise OperatorError(
+            f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - "
+            "other.dim()) <= 1",
+            code="shape-mismatch",
+        )
     if a.dtype != b.dtype:
-        check_same_dtype(a, b, name, ("input", "other"))
+        x, y = dtype_of(a).scalar_name, dtype_of(b).scalar_name
+        raise OperatorError(
+            f"{name}: Expected input and other to have the same dtype, but got input's dtype {x} "
+            f"and other's dtype {y}",
+            code="dtype-mismatch",
+        )
     if driver is not None and driver not in _DRIVERS:
         raise OperatorError(
             f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"

@@ -517,6 +517,8 @@ def linalg_det_with_factors(A: Array) -> tuple[Array, Array, Array]:
 def linalg_slogdet(A: Array) -> tuple[Array, Array]:
     _check_determinant(A, "linalg.slogdet")
     sign, size = blas.slogdet(A)
+    if A.dtype.kind == "f":  # NumPy's sign is that of a comparison
+        sign = np.where(np.isnan(size), A.dtype.type(0), sign)
     return np.asarray(sign), np.asarray(size)
 
 

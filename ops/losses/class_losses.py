@@ -16,7 +16,7 @@ from ..reductions.reduce import sum_over, total
 from ..selection.index import is_within
 from ..table.pointwise import as_array, binary, with_number
 from ..table.promotion import kind
-from ..table.refusals import Refusal
+from ..table.refusals import Refusal, scalar_types_differ
 from ..table.table import operator
 
 __all__: list[str] = []
@@ -99,6 +99,8 @@ def _losses(
     if weight is None and scores.ndim == 2 and _all_count(scores, target, ignore_index):
         return _plain_losses(scores, target, reduction)
     _check_weight(weight, classes)
+    if weight is not None and weight.dtype != scores.dtype:
+        raise scalar_types_differ(scores, weight, "self", "weight")
     counts = _check_targets(target, classes, ignore_index)
     place = np.where(counts, target, 0).astype(np.int64)
     if classes:
@@ -239,7 +241,12 @@ operator(
 )(_likelihood_of_maps)
 
 
-@operator(f"aten::nll_loss_nd(Tensor self, Tensor target, {_REST}) -> Tensor", out="", face="layer")
+@operator(
+    f"aten::nll_loss_nd(Tensor self, Tensor target, {_REST}) -> Tensor",
+    refuses=Refusal("biuqc", "nll_loss_out_frame"),
+    out="",
+    face="layer",
+)
 def nll_loss_nd(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> Array:
@@ -418,6 +425,8 @@ def multi_margin_loss(
             f"expected scalar type Long but found {dtype_of(target).scalar_name}",
             code="dtype-mismatch",
         )
+    if weight is not None and weight.dtype != self.dtype:
+        raise scalar_types_differ(self, weight, "self", "weight")
     place = settled(target).reshape(-1)
     if ((place < 0) | (place >= classes)).any():
         raise OperatorError("target out of range", code="index-out-of-range")

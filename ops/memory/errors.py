@@ -13,7 +13,7 @@ from typing import TypeVar
 from ...frontend.diagnostics import Diagnostic
 
 __all__ = [
-    *("BadNumber", "IndexOutOfRange", "LimitExceeded", "OperatorError"),
+    *("BadNumber", "IndexOutOfRange", "KernelError", "LimitExceeded", "OperatorError"),
     *("Elsewhere", "OnMeta", "OnNested", "OnSparse"),
     "UnsupportedDtype",
     *("OutOfMemory", "UnsupportedOperator", "WrongType", "out_of_memory", "unsupported"),
@@ -131,6 +131,11 @@ class UnsupportedOperator(OperatorError, NotImplementedError):
 
     def __init__(self, torch_message: str, *, headline: str = "") -> None:
         super().__init__(torch_message, code="unknown-op", headline=headline)
+
+
+@_shown_as(RuntimeError)
+class KernelError(OperatorError):
+    """What is told after the operands, and what is written in place, were found to fit."""
 
 
 @_shown_as(NotImplementedError)

@@ -70,11 +70,12 @@ def _narrow_averages(input: Array, output: Ints) -> Array:
 
 
 def _averages(input: Array, output: Ints, name: str) -> Array:
-    if input.dtype.kind not in "f" and wide_dtype(input.dtype) is input.dtype:
-        raise not_implemented(name, input.dtype)
     dims = len(output)
-    if input.dtype is _FLOAT32 and all(size == 1 for size in output):
+    is_plain = input.dtype.kind not in "f" and wide_dtype(input.dtype) is input.dtype
+    if (is_plain or input.dtype is _FLOAT32) and all(size == 1 for size in output):
         return mean_over(input, range(input.ndim - dims, input.ndim), True, None)
+    if is_plain:
+        raise not_implemented(name if dims < 3 else f"{name}_cpu", input.dtype)
     if dims == 3 and input.itemsize == 2 and input.size:
         return _narrow_averages(input, output)
     total = input.astype(wide_dtype(input.dtype), copy=False)

@@ -23,7 +23,7 @@ from ..table.faces import Face
 from ..table.pointwise import as_array
 from ..table.promotion import kind
 from ..table.record import Known
-from ..table.refusals import Refusal, cpp_name, not_implemented
+from ..table.refusals import Refusal, check_kernel, cpp_name, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .random import (
@@ -102,6 +102,7 @@ def log_normal_(self: Array, mean: float, std: float, generator: Generator | Non
 
 @operator(f"aten::geometric_(Tensor(a!) self, float p, *, {_GENERATOR}) -> Tensor(a!)")
 def geometric_(self: Array, p: float, generator: Generator | None) -> Array:
+    check_kernel("geometric_cpu", self, "bc")
     if not 0 < p < 1:
         raise OperatorError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     draws = (generator or default_generator).doubles(self.size)

@@ -16,7 +16,7 @@ from ..table.layouts import like as empty_like
 from ..table.out_dtypes import MADE, OutDtype
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
-from ..table.refusals import cpp_name, letter, not_implemented
+from ..table.refusals import check_kernel, cpp_name, letter, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .random import (
@@ -265,6 +265,7 @@ def randperm_from(n: int, generator: Generator | None, dtype: int | None, *_: ob
     "aten::random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)", order="from to -"
 )
 def random_(self: Array, generator: Generator | None) -> Array:
+    check_kernel("random_kernel_cpu", self)
     target = memory_order(self)
     target[...] = unbounded(generator, self.size, self.dtype).reshape(target.shape)
     return self
@@ -297,6 +298,11 @@ def _above_all(dtype: Dtype) -> int:
 
 
 def _check_random_bounds(self: Array, low: int, high: int | None) -> None:
+    if self.dtype.kind == "c":
+        raise OperatorError(
+            "check_random_bounds handles only integral, floating-point and boolean types",
+            code="dtype-mismatch",
+        )
     if self.dtype.kind not in "iub":
         return
     smallest = int(np.iinfo(self.dtype).min) if self.dtype.kind in "iu" else 0
@@ -323,7 +329,7 @@ def random_below(self: Array, high: int, generator: Generator | None) -> Array:
 def bernoulli(self: Array, generator: Generator | None) -> Array:
     if kind(self.dtype) != 2:
         raise not_implemented(
-            "bernoulli_tensor_cpu_p_",
+            "bernoulli_tensor_cpu_p_" if kind(self.dtype) < 2 else "bernoulli_tensor_cpu_self_",
             self.dtype,
             headline=f"chances are floats, not `{dtype_of(self)}`",
         )
@@ -347,6 +353,7 @@ def bernoulli_like(self: Array, p: float, generator: Generator | None) -> Array:
     order="Tensor float",
 )
 def bernoulli_(self: Array, p: float, generator: Generator | None) -> Array:
+    check_kernel("bernoulli_scalar_cpu_", self)
     target = memory_order(self)
     target[...] = chances(generator, self.size, p).reshape(target.shape)
     return self

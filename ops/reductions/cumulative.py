@@ -38,9 +38,9 @@ def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], A
     def running(self: Array, dim: int, dtype: int | None) -> Array:
         axis = wrap_dim(dim, self.ndim)
         values = sum_input(self, dtype)
-        check_kernel(f"{name}_out_cpu", values, "uqe" if dtype is None else "buqe")
         if not values.ndim:
             return values.copy()
+        check_kernel(f"{name}_out_cpu", values, "uqe" if dtype is None else "buqe")
         scans = family("scans") if is_whole(values) else None
         if scans is not None:
             found: Array | None = scans.running(

@@ -198,12 +198,12 @@ def _freedom(count: int, correction: Scalar | None) -> float:
 
 
 def _variance(
-    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
+    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool, name: str = "std and var"
 ) -> tuple[Array, Array]:
     """The variance and the mean, in double."""
     if kind(self.dtype) < 2:
         raise OperatorError(
-            "std and var only support floating point and complex dtypes",
+            f"{name} only support floating point and complex dtypes",
             code="dtype-mismatch",
             headline=f"the variance of a `{dtype_of(self)}` tensor is not defined",
             roles={"self": "must be of floats"},
@@ -288,7 +288,7 @@ def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Arr
 def var_mean(
     self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
 ) -> tuple[Array, Array]:
-    spread, middle = _variance(self, dim, correction, keepdim)
+    spread, middle = _variance(self, dim, correction, keepdim, "var_mean")
     return spread.astype(_real_dtype(self)), middle.astype(self.dtype)
 
 
@@ -302,7 +302,7 @@ def var_mean(
 def std_mean(
     self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
 ) -> tuple[Array, Array]:
-    spread, middle = _variance(self, dim, correction, keepdim)
+    spread, middle = _variance(self, dim, correction, keepdim, "std_mean")
     return asarray(np.sqrt(spread)).astype(_real_dtype(self)), middle.astype(self.dtype)
 
 
@@ -434,9 +434,9 @@ def _plain_logsumexp(self: Array, axes: tuple[int, ...], keepdim: bool) -> Array
 
 @operator("aten::trace(Tensor self) -> Tensor", autocast="full")
 def trace(self: Array) -> Array:
+    check_kernel("trace", self, "buqe")
     if self.ndim != 2:
         raise OperatorError(
             f"trace: expected a matrix, but got tensor with dim {self.ndim}", code="shape-mismatch"
         )
-    check_kernel("trace", self, "buqe")
     return total(np.diagonal(self), None)

@@ -13,7 +13,7 @@ from ..kernels import blas
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..shapes.windows import Ints, wide_dtype
-from ..table.refusals import not_implemented
+from ..table.refusals import not_implemented, scalar_types_differ
 from ..table.table import operator
 from .resample import cubic_weights
 
@@ -169,14 +169,6 @@ def _check(input: Array, grid: Array, mode: int) -> None:
     a, b = list(input.shape), list(grid.shape)
     dims = input.ndim - 2
     sentence = ""
-    if input.dtype != grid.dtype:
-        x, y = dtype_of(input).scalar_name, dtype_of(grid).scalar_name
-        raise OperatorError(
-            "grid_sampler(): expected input and grid to have same dtype, but input has "
-            f"{_word(x)} and grid has {_word(y)}",
-            code="dtype-mismatch",
-            headline=f"`input` is `{dtype_of(input)}`, `grid` is `{dtype_of(grid)}`",
-        )
     if input.shape[:1] != grid.shape[:1]:
         sentence = (
             "grid_sampler(): expected grid and input to have same batch size, but got input with "
@@ -206,14 +198,12 @@ def _check(input: Array, grid: Array, mode: int) -> None:
             roles={"input": f"has shape {a}", "grid": f"has shape {b}"},
         )
     if not dtype_of(input).is_floating_point:
-        raise not_implemented(f"grid_sampler_{dims}d_cpu", input.dtype)
+        raise not_implemented(_KERNELS[dims], input.dtype)
+    if input.dtype != grid.dtype:
+        raise scalar_types_differ(input, grid, "input", "grid")
 
 
-_WORDS: Final = {"Long": "long int", "Half": "c10::Half", "BFloat16": "c10::BFloat16"}
-
-
-def _word(scalar_name: str) -> str:
-    return _WORDS.get(scalar_name, scalar_name.lower())
+_KERNELS: Final = {2: "grid_sampler_2d_cpu_kernel_impl", 3: "grid_sampler3d_cpu"}
 
 
 @operator(

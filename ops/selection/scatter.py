@@ -16,6 +16,7 @@ from ..memory.storage import settled
 from ..table.out_dtypes import SAME
 from ..table.pointwise import checked_broadcast, number_in
 from ..table.promotion import kind
+from ..table.refusals import check_kernel
 from ..table.table import operator
 from .index import check_scatter, index, index_put, positions
 from .index_errors import first_outside, no_such_element
@@ -190,6 +191,8 @@ def scatter_reduce_in_place(
         raise OperatorError(
             "reduce argument must be either sum, prod, mean, amax or amin, got " + reduce
         )
+    if reduce == "mean":
+        check_kernel("scatter_gather_tensor_cpu_reduce_mean", self, "b")
     return _scatter(self, dim, index, src, reduce, include_self)
 
 

@@ -136,23 +136,9 @@ def searchsorted(
     side: str | None,
     sorter: Array | None,
 ) -> Array:
-    if self.dtype != sorted_sequence.dtype and (self.ndim or not sorted_sequence.ndim):
-        raise OperatorError(
-            "torch.searchsorted(): boundary tensor and input value tensor should have same dtype, "
-            f"but got boundary tensor dtype {_cpp_name(sorted_sequence)} and input value tensor "
-            f"dtype {_cpp_name(self)}",
-            code="dtype-mismatch",
-            headline=f"the sequence is `{dtype_of(sorted_sequence)}`, the values are "
-            f"`{dtype_of(self)}`",
-        )
+    dtype = common_dtype(sorted_sequence, self)
+    sorted_sequence, self = cast(sorted_sequence, dtype), cast(self, dtype)
     return _searchsorted(sorted_sequence, self, out_int32, right, side, sorter)
-
-
-def _cpp_name(array: Array) -> str:
-    words = {"uint8": "unsigned char", "int8": "signed char", "int16": "short int"}
-    words |= {"int32": "int", "int64": "long int", "float32": "float", "float64": "double"}
-    name = dtype_of(array).name
-    return words.get(name, f"c10::{dtype_of(array).scalar_name}")
 
 
 @operator(

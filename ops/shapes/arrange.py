@@ -229,10 +229,7 @@ def rot90(self: Array, k: int, dims: Sequence[int]) -> Array:
         raise OperatorError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if self.ndim < 2:
         raise OperatorError(f"expected total dims >= 2, but got total dims = {self.ndim}")
-    for place, dim in enumerate(dims):
-        if not -self.ndim <= dim < self.ndim:
-            raise OperatorError(f"Rotation dim{place} out of range, dim{place} = {dim}")
-    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == self.ndim:
+    if wrap_dim(dims[0], self.ndim) == wrap_dim(dims[1], self.ndim):
         raise OperatorError(
             f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
         )

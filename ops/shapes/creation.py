@@ -18,7 +18,7 @@ from ..table.layouts import like
 from ..table.out_dtypes import MADE
 from ..table.pointwise import number_as, number_in, number_to_fill, scalar_of
 from ..table.promotion import number_dtype
-from ..table.refusals import check_dtype, check_number, letter
+from ..table.refusals import check_dtype, check_number, letter, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 
@@ -460,8 +460,11 @@ for _overload, _first, _last in (
 
 def _indices(below: bool) -> Callable[..., Array]:
     def indices(row: int, col: int, offset: int, dtype: int | None, *options: Any) -> Array:
+        wanted = _INT64 if dtype is None else numpy_dtype(dtype)
+        if wanted.name not in ("int64", "int32"):
+            raise not_implemented("tril_indices" if below else "triu_indices", wanted)
         places = np.tril_indices(row, offset, col) if below else np.triu_indices(row, offset, col)
-        return np.stack(places).astype(_INT64 if dtype is None else numpy_dtype(dtype))
+        return np.stack(places).astype(wanted)
 
     return indices
 

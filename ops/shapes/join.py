@@ -544,6 +544,12 @@ def meshgrid(tensors: Sequence[Array]) -> list[Array]:
 
 @operator("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
 def meshgrid_indexed(tensors: Sequence[Array], indexing: str) -> list[Array]:
+    if not tensors:
+        raise OperatorError("meshgrid expects a non-empty TensorList")
+    if any(tensor.dtype != tensors[0].dtype for tensor in tensors):
+        raise OperatorError(
+            "meshgrid expects all tensors to have the same dtype", code="dtype-mismatch"
+        )
     if indexing not in ("ij", "xy"):
         raise OperatorError(
             'torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + indexing

@@ -13,7 +13,7 @@ from ..table.formula import Part, filled_with, moved
 from ..table.layouts import contiguous
 from ..table.pointwise import checked_operand
 from ..table.record import Policy
-from ..table.refusals import Refusal
+from ..table.refusals import Refusal, check_kernel
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .windows import Ints, follow_format
@@ -285,6 +285,8 @@ def _padded(self: Array, pad: Ints, mode: int, value: float | None) -> Array:
     if mode == 1:
         _check_reflection(self, pad)
     _check_output(self, pad, dims)
+    name = "reflection" if mode == 1 else "replication"
+    check_kernel(f"{name}_pad{len(pad) // 2}d", self, "b")
     return _taken(self, pad, _reflected if mode == 1 else _replicated)
 
 

@@ -8,19 +8,20 @@ from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..shapes.creation import OPTIONS, float_dtype
 from ..table.promotion import kind
+from ..table.refusals import cpp_name, not_implemented
 from ..table.table import operator
 
 __all__: list[str] = []
 
 _LENGTH = "int window_length"
-_NAMES = {"long int": "int64", "int": "int32", "bool": "bool", "unsigned char": "uint8"}
 
 
 def _dtype(name: str, length: int, dtype: int | None) -> Dtype:
     wanted = float_dtype(dtype)
     if kind(wanted) != 2:
-        word = dtype_of(np.empty(0, wanted)).name
-        spelled = next((c for c, own in _NAMES.items() if own == word), word)
+        if wanted.kind == "c":
+            raise not_implemented("arange_cpu", wanted)
+        spelled = cpp_name(dtype_of(np.empty(0, wanted)))
         raise OperatorError(
             f"{name} expects floating point dtypes, got: TensorOptions(dtype={spelled}, "
             "device=cpu, layout=Strided (default), requires_grad=false (default), "

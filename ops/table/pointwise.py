@@ -13,7 +13,7 @@ import numpy as np
 
 from ..memory.dims import broadcast_error
 from ..memory.dtype import Array, Dtype, Scalar, of_numpy
-from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.errors import KernelError, OperatorError, UnsupportedDtype
 from ..memory.order import beside
 from ..memory.overlap import check_written
 from .promotion import can_cast, common_dtype, common_dtype_with, kind, result_dtype
@@ -23,6 +23,7 @@ __all__ = [
     "as_array",
     "binary",
     "cast",
+    "cast_error",
     "check_result_shape",
     "checked_broadcast",
     "compare",
@@ -270,7 +271,7 @@ def write(target: Array, result: Array) -> Array:
         check_result_shape(target.shape, checked_broadcast(target.shape, result.shape))
     if target.dtype is not result.dtype:
         if not can_cast(result.dtype, target.dtype):
-            raise _cast_error(result.dtype, target.dtype)
+            raise cast_error(result.dtype, target.dtype)
         result = cast(result, target.dtype)
     target[...] = result
     return target
@@ -291,7 +292,7 @@ def _shape(shape: tuple[int, ...]) -> str:
     return f"[{', '.join(map(str, shape))}]"
 
 
-def _cast_error(source: Dtype, target: Dtype) -> OperatorError:
+def cast_error(source: Dtype, target: Dtype) -> OperatorError:
     a, b = of_numpy(source), of_numpy(target)
     return OperatorError(
         f"result type {a.scalar_name} can't be cast to the desired output type {b.scalar_name}",
@@ -314,6 +315,9 @@ def in_place(forward: Callable[..., Array], *, late: bool = False) -> Callable[.
             result = forward(self, *rest)
         except UnsupportedDtype:
             _check_target(self, rest)
+            raise
+        except KernelError:
+            _check_target(self, rest[:1])  # a factor is not an operand
             raise
         if late:
             check_result_shape(self.shape, result.shape)
@@ -351,7 +355,7 @@ def _check_target(self: Array, rest: tuple[object, ...]) -> None:
     operands = [each for each in rest if isinstance(each, (np.ndarray, int, float, complex))]
     dtype = result_dtype([self, *operands])
     if not can_cast(dtype, self.dtype):
-        raise _cast_error(dtype, self.dtype)
+        raise cast_error(dtype, self.dtype)
     shape = self.shape
     for each in operands:
         if isinstance(each, np.ndarray):

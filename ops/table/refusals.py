@@ -18,7 +18,7 @@ from .promotion import kind
 
 __all__ = [
     *("NO_BOOLS", "Refusal", "check_dtype", "check_kernel", "check_number", "check_ordered"),
-    *("cpp_name", "letter", "not_implemented", "refusing"),
+    *("class_name", "cpp_name", "letter", "not_implemented", "refusing", "scalar_types_differ"),
 ]
 
 _LETTERS: Final = {
@@ -54,6 +54,27 @@ _CPP_NAMES: Final = {
 def cpp_name(dtype: DType) -> str:
     """What some of torch's messages call a dtype."""
     return _CPP_NAMES.get(dtype.name, dtype.name)
+
+
+_NAMED_IN_PYTHON: Final = {"Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"}
+
+
+def class_name(dtype: DType) -> str:
+    """What torch's messages call the class of a tensor: only these have names of Python's."""
+    word = dtype.scalar_name
+    return f"torch.{word}Tensor" if word in _NAMED_IN_PYTHON else f"CPU{word}Type"
+
+
+def scalar_types_differ(wanted: Array, found: Array, *names: str) -> OperatorError:
+    """The error of a kernel that meets an operand of another dtype; `names` are those of both."""
+    x, y = dtype_of(wanted), dtype_of(found)
+    roles = dict(zip(names, (f"is `{x}`", f"is `{y}`"), strict=True)) if names else None
+    return OperatorError(
+        f"expected scalar type {x.scalar_name} but found {y.scalar_name}",
+        code="dtype-mismatch",
+        headline=f"`{names[0]}` is `{x}` and `{names[1]}` is `{y}`" if names else "",
+        roles=roles,
+    )
 
 
 _MAX: Final = np.finfo(np.float32).max

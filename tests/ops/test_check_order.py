@@ -1,0 +1,89 @@
+"""Which refusal comes first, and mixed dtypes that are refused: sentences of torch 2.13."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import rushlight as torch
+from rushlight.nn import functional as F
+
+f = torch.zeros(2, 2)
+i = f.int()
+v = torch.zeros(2)
+b = torch.zeros(2, 2, 2)
+short = torch.tensor([1, 2], dtype=torch.int16)
+bools = torch.tensor([True, False])
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: torch.addmm(f, i, f), "mat1 and mat2 must have the same dtype, but got Int and"),
+        (lambda: torch.addmm(i, f[None], f), "self and mat2 must have the same dtype, but got Int"),
+        (lambda: torch.addmv(v.int(), f, v), "same dtype, but got Int, Float, and Float"),
+        (lambda: torch.addmv(v, f, v.int()), "same dtype, but got Float, Float, and Int"),
+        (lambda: torch.baddbmm(b.int(), b, b), "got: input int, batch1: float, batch2: float"),
+        (lambda: torch.baddbmm(b, b, b.int()), "expected scalar type Float but found Int"),
+        (lambda: torch.baddbmm(b[:, :1], b[None], b), "The expanded size of the tensor (1)"),
+        (lambda: torch.addbmm(f.int(), b, b), "self and mat2 must have the same dtype"),
+        (lambda: torch.addbmm(f, b[:1], b), "must have same number of batches, got 1 and 2"),
+        (lambda: torch.addbmm(f, b[..., :1], b), "Incompatible matrix sizes for bmm (2x1 and 2x2)"),
+        (lambda: F.linear(f, f, v.int()), "self and mat2 must have the same dtype, but got Int"),
+        (lambda: F.linear(f.half(), f.half(), v), "same dtype, but got Float and Half"),
+        (lambda: b @ v.int(), "addmv input tensors must have the same dtype, but got Int, Float"),
+        (lambda: f.int() @ b, "expected scalar type Int but found Float"),
+        (lambda: torch.linalg.cross(f.new_zeros(3), torch.zeros(3).int()), "but found Int"),
+        (lambda: F.bilinear(f, f, b, v.int()), "input2: float, weight: float, bias: int"),
+        (lambda: F.cross_entropy(f, v.long(), v.double()), "type Float but found Double"),
+        (lambda: torch.meshgrid(v, v.int(), indexing="ij"), "all tensors to have the same dtype"),
+        (lambda: F.conv1d(b, b.double()), "(torch.FloatTensor) and weight type (torch.DoubleTen"),
+        (lambda: F.conv1d(b[:1], b.double()), "expected scalar type Float but found Double"),
+        (lambda: F.embedding(bools, f), "but got CPUBoolType instead"),
+        (lambda: torch.tensor([1]).softmax(0), '"softmax_lastdim_kernel_impl" not implemented'),
+        (lambda: i.softmax(0), '"softmax_kernel_impl" not implemented for \'Int\''),
+        (lambda: i.log_softmax(0), '"log_softmax_kernel_impl" not implemented for \'Int\''),
+        (lambda: i.softmax(5), "Dimension out of range"),
+        (lambda: bools.floor_divide_(0), "result type Long can't be cast to the desired output"),
+        (lambda: bools.remainder_(0), "result type Long can't be cast to the desired output"),
+        (lambda: short.add_(torch.ones(2), alpha=1j), "result type Float can't be cast to the"),
+        (lambda: short.add_(1, alpha=1j), "argument alpha must not be a floating point number"),
+        (lambda: torch.dropout(i, 0.5, True), "result type Float can't be cast to the desired"),
+        (lambda: torch.var_mean(i, 0), "var_mean only support floating point and complex"),
+        (lambda: torch.tril_indices(2, 2, dtype=torch.uint8), '"tril_indices" not implemented'),
+        (lambda: F.nll_loss(i, v.long()), '"nll_loss_out_frame" not implemented for \'Int\''),
+        (lambda: F.pad(bools[None, None], (1, 1), mode="replicate"), '"replication_pad1d" not'),
+        (lambda: F.adaptive_avg_pool1d(i, 1), "mean(): could not infer output dtype"),
+        (lambda: f.rot90(1, (0, 5)), "Dimension out of range"),
+        (lambda: f.cfloat().random_(0, 2), "check_random_bounds handles only integral"),
+        (lambda: bools.geometric_(0.5), '"geometric_cpu" not implemented for \'Bool\''),
+    ],
+)
+def test_the_sentence_is_that_of_the_check_which_torch_makes_first(
+    call: Callable[[], object], sentence: str
+) -> None:
+    with pytest.raises((RuntimeError, IndexError)) as caught:
+        call()
+    assert sentence in str(caught.value)
+
+
+def test_what_needs_no_kernel_is_not_refused() -> None:
+    assert torch.tensor(5).cumsum(0, dtype=torch.bool).item() is True
+    assert torch.tensor(2.5).cumprod(0, dtype=torch.bool).item() is True
+    assert torch.zeros(0, dtype=torch.int32).softmax(0).dtype == torch.int32
+    assert torch.addbmm(f.int(), b[:0], b[:0]).dtype == torch.int32
+    assert F.linear(torch.zeros(2, 0, 0), torch.zeros(3, 0), torch.ones(3)).shape == (2, 0, 3)
+
+
+def test_sought_values_may_have_another_dtype() -> None:
+    places = torch.searchsorted(torch.arange(5), torch.tensor([0.5, 1.5, 9.0]))
+    assert places.tolist() == [1, 2, 5]
+    bytes = torch.arange(5, dtype=torch.uint8)
+    assert torch.searchsorted(bytes, torch.tensor([-1, 300])).tolist() == [0, 5]
+
+
+def test_the_determinant_of_what_is_no_number_has_no_sign() -> None:
+    sign, size = torch.linalg.slogdet(torch.tensor([[float("nan"), 2], [3, 4]]))
+    assert sign.item() == 0
+    assert size.isnan().item()
