@@ -127,6 +127,11 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "NumPy does not keep where a tensor without elements begins",
     ),
     (
+        r"linalg\.(cond|pinv|inv)\(|\.(pinverse|inverse)\(|svdvals|matrix_rank",
+        r'torch.*"tensor".*rushlight.*"tensor"',
+        "the inverse of a matrix that is singular but for rounding is made of rounding",
+    ),
+    (
         r"\*\* -1\b",
         r"rushlight.*value cannot be converted to type int without overflow",
         "torch takes an int to a negative power, which is a float, for an int",
@@ -169,6 +174,15 @@ def _unsigned(value: dict[str, Any]) -> dict[str, Any]:
     return {**value, **bare}
 
 
+def _beside_largest(value: dict[str, Any]) -> dict[str, Any]:
+    """Elements in parts of the largest one."""
+    if value.get("t") != "tensor" or not re.fullmatch(r"[-+.\de ]*\.[-+.\de ]*", value["v"]):
+        return value
+    elements = [float(text) for text in value["v"].split()]
+    largest = max(map(abs, elements)) or 1.0
+    return {**value, "v": " ".join(f"{each / largest + 0.0:.4f}" for each in elements)}
+
+
 LOOSER: tuple[tuple[str, str, Callable[[dict[str, Any]], dict[str, Any]], str], ...] = (
     (
         "",
@@ -181,6 +195,12 @@ LOOSER: tuple[tuple[str, str, Callable[[dict[str, Any]], dict[str, Any]], str], 
         "",
         _rounded,
         "a number that was read from a float32 tensor, whose last bits differ",
+    ),
+    (
+        r"conv|linear|bilinear|@|mm\(|linalg|fft|einsum|cumsum|interpolate|_norm\(|matmul|pool",
+        "",
+        _beside_largest,
+        "a sum of elements that cancel each other, whose last bits differ",
     ),
     ("", "", _unsigned, "whether a NaN has a sign depends on the instructions of the processor"),
 )
