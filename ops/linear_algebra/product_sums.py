@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
@@ -66,6 +67,30 @@ def _summed(
     return _plus(self, multiply(one, other), beta, alpha)
 
 
+def _in_its_size(forward: Callable[..., Array]) -> Callable[..., Array]:
+    """The form in place, which does not take a tensor that would have to be expanded."""
+    general = in_place(forward, late=True)
+
+    def write_result(self: Array, one: Array, other: Array, beta: Scalar, alpha: Scalar) -> Array:
+        columns = other.shape[-1:] if one.ndim == other.ndim else ()
+        sizes = (*one.shape[:-1], *columns)
+        if self.shape != sizes:
+            # the other checks come first; of matrices before the first is expanded
+            is_matrix = one.ndim == other.ndim == 2
+            fitting = np.broadcast_to(np.zeros((), self.dtype), sizes) if is_matrix else self
+            forward(fitting, one, other, beta, alpha)
+            raise OperatorError(
+                f"Bad in-place call: input tensor size {list(self.shape)} and output tensor size "
+                f"{list(sizes)} should match",
+                code="shape-mismatch",
+                roles={"self": f"has shape {list(self.shape)}"},
+            )
+        return general(self, one, other, beta, alpha)
+
+    write_result.checks_overlap = True  # type: ignore[attr-defined]
+    return write_result
+
+
 @operator(
     "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
     "-> Tensor",
@@ -118,7 +143,7 @@ operator(
     "aten::addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
     "-> Tensor(a!)",
     cost="added-product",
-)(in_place(addmm, late=True))
+)(_in_its_size(addmm))
 
 
 @operator(
@@ -148,7 +173,7 @@ operator(
     "-> Tensor(a!)",
     face="both",
     cost="added-product",
-)(in_place(addmv, late=True))
+)(_in_its_size(addmv))
 
 
 @operator(
@@ -183,7 +208,7 @@ operator(
     "aten::baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
     "Scalar alpha=1) -> Tensor(a!)",
     cost="added-product",
-)(in_place(baddbmm, late=True))
+)(_in_its_size(baddbmm))
 
 
 @operator(
@@ -270,8 +295,22 @@ def addr(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> 
     return _plus(cast(self, promote(self.dtype, outside.dtype)), outside, beta, 1)
 
 
+_written: Final = in_place(addr, late=True)
+
+
+def _outer_in_place(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> Array:
+    if vec1.ndim == vec2.ndim == 1 and self.shape != vec1.shape + vec2.shape:
+        raise OperatorError(
+            f"size mismatch, input: {list(self.shape)}, v1: {list(vec1.shape)}, "
+            f"v2: {list(vec2.shape)}",
+            code="shape-mismatch",
+        )
+    return _written(self, vec1, vec2, beta, alpha)
+
+
+_outer_in_place.checks_overlap = True  # type: ignore[attr-defined]
 operator(
     "aten::addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) "
     "-> Tensor(a!)",
     cost="reads",
-)(in_place(addr, late=True))
+)(_outer_in_place)
