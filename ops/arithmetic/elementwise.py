@@ -517,6 +517,8 @@ def _raised(a: Array, b: Array) -> Array:
 
 def _power(a: Array, b: Array) -> object:
     _refuse_pow(a.dtype)
+    if a.dtype.kind == "c":
+        return _complex_power(a, b)
     if a.dtype.kind not in "iu":
         return _raised(a, b)
     negative = b < 0
@@ -525,6 +527,19 @@ def _power(a: Array, b: Array) -> object:
     parity = np.where(b & 1, a, a * a)  # of 1 and -1: the only ones with whole reciprocals
     below = np.where(np.abs(a) == 1, parity, 0).astype(a.dtype)
     return np.where(negative, below, np.power(a, np.where(negative, 0, b)))
+
+
+def _complex_power(a: Array, b: Array) -> Array:
+    """The power; that of 0 is `exp(b * log(0))`, as the C library has it, so a NaN for 0 too."""
+    result = as_array(np.power(a, b))
+    zero = a == 0
+    if zero.any():
+        real = np.where(b.real > 0, 0.0, np.where(b.real < 0, np.inf, np.nan))
+        turned = np.where(b.real > 0, np.where(b.imag < 0, 0.0, -0.0), np.nan)
+        of_zero = np.empty(b.shape, a.dtype)
+        of_zero.real, of_zero.imag = real, turned
+        result = as_array(np.where(zero, of_zero, result))
+    return result
 
 
 @operator(
@@ -558,11 +573,12 @@ def pow_number(self: Array, exponent: Scalar) -> Array:
     value = (operand if dtype is _FLOAT32 else checked_operand)(exponent, dtype)
     if exponent == 2 and kind(self.dtype) >= (1 if isinstance(exponent, int) else 2):
         return mul(self, self)
-    if kind(self.dtype) == 2 and self.itemsize >= 4:
+    if self.dtype.kind in "fc" and self.itemsize >= 4:
         if exponent == 0.5:
             return as_array(np.sqrt(self))
         if exponent == 3:
             return as_array(self * self * self)
+    if kind(self.dtype) == 2 and self.itemsize >= 4:
         if exponent == -0.5:
             return as_array(np.reciprocal(np.sqrt(self)))
         if exponent == -1:

@@ -89,6 +89,13 @@ def test_sought_values_may_have_another_dtype() -> None:
     assert torch.searchsorted(bytes, torch.tensor([-1, 300])).tolist() == [0, 5]
 
 
+def test_zero_to_a_complex_power_is_what_the_c_library_has() -> None:
+    powers = 0 ** torch.tensor([2 + 1j, 2 - 1j, -1 + 0j, 0j])
+    assert powers.real.tolist()[:3] == [0, 0, float("inf")]
+    assert [str(each) for each in powers.imag.tolist()] == ["-0.0", "0.0", "nan", "nan"]
+    assert str((torch.tensor([0j]) ** 3).item()) == "0j"
+
+
 def test_the_determinant_of_what_is_no_number_has_no_sign() -> None:
     sign, size = torch.linalg.slogdet(torch.tensor([[float("nan"), 2], [3, 4]]))
     assert sign.item() == 0
