@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Any, TextIO
 
-from .cli import audit, check, convert, diff, explain, run, show, warm_up, what
+from .cli import audit, check, convert, diff, explain, run, show, summary, warm_up, what
 from .cli.failure import BAD_INPUT, CommandError, diagnostics_of, one_line, report
 from .cli.speech import OutputFailed, complain, write
 from .cli.wall import status_of_child
@@ -45,7 +45,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"rushlight {_version()}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (run, show, check, what, audit, diff, convert, explain, warm_up):
+    for command in (run, show, summary, check, what, audit, diff, convert, explain, warm_up):
         command.add(commands)
     return parser
 

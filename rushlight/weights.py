@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from .frontend.exceptions import trimmed
+from .map_location import means_meta
 from .serialization.files.identify import TORCHSCRIPT, identify
 from .serialization.weights.load import load_weights
 from .serialization.weights.save import save_weights
@@ -54,7 +55,8 @@ def load(
     Only tensors and plain values are read, and nothing in a file is imported or run, unless
     `weights_only=False` says that the file is trusted: then it may hold any Python object, and may
     run anything.  A TorchScript archive goes to `torch.jit.load` then, with a warning.  Tensors of
-    other devices come to the CPU; `pickle_module` changes nothing.  `mmap` is as in `jit.load`.
+    other devices come to the CPU, or all of them to `meta` if `map_location` says so, which reads
+    no data; `pickle_module` changes nothing.  `mmap` is as in `jit.load`.
 
     Raises:
         RuntimeError: the file is something else, is damaged, or holds Python objects and is not
@@ -74,7 +76,12 @@ def load(
             from . import jit  # most files are no archives, and need none of it
 
             return jit.load(f, map_location, mmap=bool(mmap))
-        return load_weights(f, trusted=weights_only is False, mapped=bool(mmap))
+        return load_weights(
+            f,
+            trusted=weights_only is False,
+            mapped=bool(mmap),
+            without_data=means_meta(map_location),
+        )
 
 
 def _is_script(f: File) -> bool:

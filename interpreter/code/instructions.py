@@ -43,8 +43,9 @@ class Row:
     """An opcode: its name, its operands as `letter:kind`, and its meaning.
 
     `line` is the Python that does it, with the letters in braces; empty for structure.  `plain` is
-    shorter, for a slot that never holds a tensor.  The result of one that `wraps` is kept in 64
-    bits; one that `decides` can be written as the test of an `if`.
+    shorter, for a slot that never holds a tensor, and where values are tensors themselves.  The
+    result of one that `wraps` is kept in 64 bits; one that `decides` can be written as the test of
+    an `if`.
     """
 
     name: str
@@ -86,6 +87,7 @@ def _row(
 _TENSOR_DICT = "a = make_tensor_dict((b))"
 _EXACTLY = "a list of exactly n elements"
 _READ, _WRITE = "a = b.slots[s]", "b.slots[s] = write_slot(c)"
+_ARRAY = "a = the array of b.s"
 _METHOD = "a = the method f of the first of b, called with b"
 _RAISE = "raise the exception named c with the message b"
 
@@ -131,7 +133,7 @@ ROWS: tuple[Row, ...] = (
     _row("item a:R b:V n:N", "a = b[n]", "a tuple"),
     _row("slice a:R b:V m:N n:N", "a = b[m:n]", "a tuple"),
     _row("get_slot a:R b:V s:S", "a = b.s", python="a = read_slot(b.slots[s])", plain=_READ),
-    _row("get_tensor a:R b:V s:S", "a = the array of b.s", python="a = b.slots[s]._array"),
+    _row("get_tensor a:R b:V s:S", _ARRAY, python="a = b.slots[s]._array", plain=_READ),
     _row("set_slot b:V s:S c:V", "b.s = c", python=_WRITE, plain="b.slots[s] = c"),
     _row("set_tensor b:V s:S c:V", "b.s = the handle of array c", python=_WRITE),
     _row("create a:R t:T", "a = new t", python="a = create(t)"),

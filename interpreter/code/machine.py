@@ -50,6 +50,7 @@ class Machine:
     def __init__(self, code: Code, invoke: Invoke, calls: Calls = PLAIN) -> None:
         self._code = code
         self._guard = calls.guard
+        self._handles = calls.handles
         self._invoke = invoke
         self._forwards = [calls.forward(entry) for entry in code.operators]
         empty = [None] * (code.register_count - code.argument_count)
@@ -146,7 +147,7 @@ class Machine:
         found = map(self._resolve, entry.kinds, operands)
         number = step.instruction[0]
         assert isinstance(number, int)
-        return _maker(number, operands[0] != ())(self._invoke, *found)
+        return _maker(number, operands[0] != (), self._handles)(self._invoke, *found)
 
     def _place(self, number: Any) -> int:
         place: int = number if number >= 0 else self._code.register_count - 1 - number
@@ -187,11 +188,11 @@ _SPACE = {"__builtins__": {}, "__name__": __name__, **ACTIONS, "zip": zip}
 
 
 @cache
-def _maker(number: int, has_results: bool) -> Callable[..., Act]:
+def _maker(number: int, has_results: bool, handles: bool) -> Callable[..., Act]:
     """What makes the function of a step from its operands.  The text is all our own."""
     entry = ROWS[number]
     letters = ", ".join(letter for letter, _ in entry.operands)
-    lines = "\n  ".join(_lines(entry, has_results))
+    lines = "\n  ".join(_lines(entry, has_results, handles))
     text = f"def make(invoke, {letters}):\n def act(r):\n  {lines}\n return act\n"
     space = dict(_SPACE)
     exec(compile(text, "<step>", "exec"), space)
@@ -199,9 +200,9 @@ def _maker(number: int, has_results: bool) -> Callable[..., Act]:
     return made
 
 
-def _lines(entry: Row, has_results: bool) -> list[str]:
+def _lines(entry: Row, has_results: bool, handles: bool) -> list[str]:
     shown = {letter: _SHOWN.get(kind, "{0}").format(letter) for letter, kind in entry.operands}
-    line = entry.line.format(**shown)
+    line = (entry.plain if handles and entry.plain else entry.line).format(**shown)
     target, _, value = line.partition(" = ")
     if entry.name == "free":
         return ["for x in a: r[x] = None"]

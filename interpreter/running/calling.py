@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ...ops.memory.errors import Elsewhere
 from ...ops.memory.quiet import QUIET, enter, leave
 from ...ops.table.grad_mode import RUNNING, is_grad_enabled
+from ...ops.tensors.overriding import STATE
 from ...typecheck.functions import Function
 from ..failures.errors import Failure, script_error
+from ..values.handles import KEEPING, keeping_handles, keeps_handles
 from ..values.objects import ScriptObject
 from .contexts import ENTERED, leave_all
 from .invoking import invoke, tiers_of
 from .reached import Reached
 from .recording import begun, finished
+from .tiers import FunctionTiers
 
 __all__ = ["call"]
 
@@ -35,9 +39,16 @@ def call(
         ScriptError: the program raised an exception.
     """
     tiers, records = tiers_of(function), RUNNING.record is not None
-    way = tiers.way(records)
     given = args if self is None else (self, *args)
-    values = tiers.binding.bind(given, kwargs)
+    if KEEPING and keeps_handles():
+        return _call_on_handles(tiers, given, kwargs, told)
+    way = tiers.way(records)
+    try:
+        if way.executable.asks_elsewhere or STATE.below is not None:
+            raise Elsewhere
+        values = tiers.binding.bind(given, kwargs)
+    except Elsewhere:
+        return _call_on_handles(tiers, given, kwargs, told)
     record = None
     if not records and is_grad_enabled():
         reached = Reached((*given, *kwargs.values()) if kwargs else given)
@@ -54,6 +65,10 @@ def call(
             leave(loud)
     except Failure as failure:
         leave_all(depth, invoke)
+        if isinstance(failure.cause, Elsewhere) and not way.executable.changes:
+            if record is not None:
+                RUNNING.record = record = None
+            return _call_on_handles(tiers, given, kwargs, told)
         if record is not None:  # what was written stays written, and has its history
             finished(record, way.executable, reached, None)
         error = told(failure, function)
@@ -67,4 +82,26 @@ def call(
     finally:
         if record is not None:
             RUNNING.record = None
+    raise error from None
+
+
+def _call_on_handles(
+    tiers: FunctionTiers,
+    given: Sequence[object],
+    kwargs: Mapping[str, object] | None,
+    told: Callable[[Failure, Function], Exception],
+) -> Any:
+    """Call a function with values that are tensors themselves: its operators are eager calls."""
+    depth = len(ENTERED.objects)
+    try:
+        with keeping_handles():
+            values = tiers.binding.bind(given, kwargs)
+            result = tiers.way_on_handles().run(values)
+            return tiers.binding.give_back(result)
+    except Failure as failure:
+        leave_all(depth, invoke)
+        error = told(failure, tiers.binding.function)
+    except BaseException:  # an interrupt
+        leave_all(depth, invoke)
+        raise
     raise error from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ir.clone import clone_graph
 from ...ir.define import graph_of
 from ...ir.graph import Graph
 from ...ir.inline import inline
@@ -11,7 +12,9 @@ from ...ir.passes.constant_propagation import propagate_constants, take_known_br
 from ...ir.passes.constants_as_numbers import constants_as_numbers
 from ...ir.passes.dead_code import eliminate_dead_code
 from ...ir.passes.peephole import peephole
+from ...ops.memory.dtype import Device
 from ...ops.table.autocast import autocast_state, script_autocasts
+from ...ops.table.table import Operator
 from ...typecheck.functions import Bounding, Function
 from ..code.assemble import assemble
 from ..code.instructions import row
@@ -34,17 +37,26 @@ class Executable:
         kinds = {row(instruction).name for instruction in self.code.instructions}
         # what is left to Python may use parameters that no argument reaches
         self.makes_leaves = "function" in kinds or not names.isdisjoint(_ABOUT_GRADIENTS)
+        self.asks_elsewhere = any(map(_is_meta, self.code.constants))
+        self.changes = not kinds.isdisjoint(_CHANGING) or any(map(_changes, self.code.operators))
         self.sets_slots = not kinds.isdisjoint(("set_slot", "set_tensor", "method", "function"))
 
 
-def executable_of(function: Function, guard: Bounding | None) -> Executable:
+def executable_of(
+    function: Function, guard: Bounding | None, *, inlined: bool = True
+) -> Executable:
     """The code of a function for the present autocast, bounded by a guard if there is one.
+
+    Where what it calls is not `inlined`, calls stay calls.
 
     Raises:
         UnsupportedKind: the machine has no instruction for a node of the graph.
         RuntimeError: what autocast shall do is not known beforehand.
     """
-    graph = inline(graph_of(function), function.name, CONTEXT, calls_for_running)
+    if inlined:
+        graph = inline(graph_of(function), function.name, CONTEXT, calls_for_running)
+    else:
+        graph = clone_graph(graph_of(function))
     for each in graph.with_tasks:
         each.guard = guard
     peephole(graph, CONTEXT)
@@ -67,6 +79,19 @@ def _cast_automatically(graph: Graph) -> None:
             peephole(graph, CONTEXT)
         insert_casts(graph, state, scripted=scripted)
 
+
+def _is_meta(constant: object) -> bool:
+    """Whether a constant names the device without memory."""
+    return isinstance(constant, (str, Device)) and str(constant).partition(":")[0] == "meta"
+
+
+def _changes(entry: Operator) -> bool:
+    """Whether it would be noticed if an operator ran twice."""
+    return entry.effects or entry.random or entry.is_in_place or entry.signature.is_mutable
+
+
+_CHANGING = frozenset(("set_slot", "set_tensor", "method", "function", "append"))
+"""Instructions that may change what outlives the run."""
 
 _ABOUT_GRADIENTS = frozenset(("aten::requires_grad_", "aten::detach_", "aten::tensor"))
 """Operators that can make tensors that require gradients, or must know what is a view."""

@@ -13,13 +13,14 @@ from ...typecheck.types import ANY
 from ..code.code import Code
 from ..code.steps import ENTER, EXIT, MEMBER
 from ..failures.errors import Failure, task_error
+from ..values.handles import KEEPING, keeps_handles, listener
 from ..values.objects import RUN, ScriptObject
 from ..values.outward import outward
 from ..values.tasks import Task
 from ..values.values import to_machine
 from . import contexts
 from .executable import Executable
-from .tiers import FunctionTiers, Tiers
+from .tiers import FunctionTiers, Tiers, Way
 
 __all__ = ["code_of", "invoke", "tiers_of"]
 
@@ -45,6 +46,13 @@ def code_of(function: Function) -> Code:
     return tiers_of(function).way().executable.code
 
 
+def _way_of(tiers: Tiers) -> Way:
+    """How a code that other code calls runs: as its caller does."""
+    if KEEPING and keeps_handles():
+        return tiers.way_on_handles()
+    return tiers.way(RUNNING.record is not None)
+
+
 def invoke(target: Function | PythonFunction | Task | str, values: Sequence[Any]) -> Any:
     """Run a function, or the method of that name of the first value, on machine values.
 
@@ -64,8 +72,10 @@ def invoke(target: Function | PythonFunction | Task | str, values: Sequence[Any]
         method = owner.cls.method(target)
         if method is None:
             raise AttributeError(f"'{owner.cls.name}' object has no attribute '{target}'")
-        return tiers_of(method).way(RUNNING.record is not None).run(values)
-    return tiers_of(target).way(RUNNING.record is not None).run(values)
+        way = _way_of(tiers_of(method))
+        told = listener() if KEEPING else None
+        return way.run(values) if told is None else told(owner, target, lambda: way.run(values))
+    return _way_of(tiers_of(target)).run(values)
 
 
 RUN.install(invoke)
@@ -93,7 +103,7 @@ def _run_task(task: Task, values: Sequence[object]) -> TaskResult:
     if not isinstance(task.tiers, Tiers):
         task.tiers = Tiers(lambda: Executable(task.graph, task.name), task.graph.guard, invoke)
     try:
-        return TaskResult(task.tiers.way(RUNNING.record is not None).run(values))
+        return TaskResult(_way_of(task.tiers).run(values))
     except Failure as failure:
         return TaskResult(error=task_error(failure, task))
 

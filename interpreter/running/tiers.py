@@ -20,6 +20,7 @@ from ..code.machine import Invoke, Machine, MachineFailure
 from ..failures.errors import Failure, is_from_outside
 from ..plans.plan import Plan, make_plan
 from ..values.arguments import Binding
+from ..values.handles import listener
 from .executable import Executable, executable_of
 
 __all__ = ["SHORT", "FunctionTiers", "Tiers", "Way", "watch"]
@@ -131,6 +132,10 @@ class _Watched(Way):
         return self._on_machine(values)
 
 
+class _BoundedOnHandles(_Bounded, _Watched):
+    """The same, within the bounds of its guard."""
+
+
 class Tiers:
     """How a code runs: a way for each mode, made when it is first needed.
 
@@ -179,6 +184,22 @@ class Tiers:
 
     usual_way = way
 
+    def way_on_handles(self) -> Way:
+        """The way where values are tensors themselves: the machine, with eager calls."""
+        heard = listener() is not None
+        mode = "handles", heard, autocast_state() or None
+        found = self._ways.get(mode)
+        if found is None:
+            executable = self._heard() if heard else self.usual_way().executable
+            calls = Calls(None, self._guard, handles=True)
+            kind = _BoundedOnHandles if self._guard is not None else _Watched
+            found = self._ways.setdefault(mode, kind(executable, calls, self._invoke))
+        return found
+
+    def _heard(self) -> Executable:
+        """The code whose calls of methods somebody hears."""
+        return self.usual_way().executable
+
     def _made(self, mode: object) -> Way:
         with DEFINING:
             found = self._ways.get(mode)
@@ -208,6 +229,11 @@ class FunctionTiers(Tiers):
         kind = Way if guard is None else _Bounded
         super().__init__(lambda: executable_of(function, guard), guard, invoke, kind)
         self.binding = Binding(function)
+        self._function = function
+
+    def _heard(self) -> Executable:
+        with DEFINING:
+            return executable_of(self._function, self._guard, inlined=False)
 
 
 def watch(on: bool) -> None:

@@ -42,6 +42,7 @@ from ...typecheck.types import (
     UnionType,
 )
 from .actions import write_slot
+from .handles import KEEPING, keeps_handles
 from .inference import CannotInfer, infer_type, type_of_value
 from .objects import EnumMember, ScriptObject, python_class
 from .shared_parts import bounded_conversion, may_share
@@ -96,7 +97,7 @@ def _cannot(value: object) -> CastError:
 
 def _tensor(value: object) -> Any:
     if isinstance(value, Tensor):
-        return value._array
+        return value if KEEPING and keeps_handles() else value._array
     if value is None:
         return None
     raise CastError(f"Cast error details: Unable to cast {text_of(value, str)} to Tensor")

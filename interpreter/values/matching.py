@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from ...ops.quantized_tensors.packed_weights import PackedWeights
+from ...ops.tensors.tensor import Tensor
 from ...typecheck.class_types import ClassType, InterfaceType
 from ...typecheck.relations import unmet_method
 from ...typecheck.type_table import TypeTable
@@ -54,7 +55,7 @@ def matches(value: object, type: Type, seen: _Seen | None = None) -> bool:
     What lies in a value several times is looked at once; `seen` is what has been.
     """
     if type is TENSOR:
-        return isinstance(value, np.ndarray)
+        return isinstance(value, (np.ndarray, Tensor))
     if isinstance(type, ClassType):
         return _is_object(type, value, seen)
     test = _TESTS.row_of(type)
@@ -139,7 +140,7 @@ def _of_exactly(*classes: type) -> Callable[[object], bool]:
 
 
 _SIMPLE: dict[Type, Callable[[object], bool]] = {
-    TENSOR: _of_class(np.ndarray),
+    TENSOR: _of_class(np.ndarray, Tensor),
     NONE: lambda value: value is None,
     ANY: lambda value: True,
     NUMBER: _of_exactly(int, float, complex, bool),

@@ -43,6 +43,8 @@ def outcome(entry: Operator, values: Values) -> Any:
     """
     asks = entry.data_dependent
     if asks is not None and asks(*values):
+        if len(entry.signature.arguments) == 1 and not _gives_tensors(entry):
+            raise RuntimeError("Tensor.item() cannot be called on meta tensors")
         raise OnMeta(f"{entry.full_name}: its result depends on data, and meta tensors hold none")
     if not _gives_tensors(entry):
         return entry.forward(*values)

@@ -19,7 +19,7 @@ import numpy as np
 from ...frontend.walks import containers_in, fold
 from ..arithmetic.scalar import signed_nan
 from ..memory.dtype import Array, dtype_of
-from ..memory.errors import OperatorError
+from ..memory.errors import Elsewhere, OperatorError
 from ..quantized_tensors.arrays import dequantize, quantizer_of
 
 __all__ = ["format_for_print", "format_number", "format_tensor"]
@@ -153,7 +153,15 @@ def format_for_print(value: object) -> str:
         return format_tensor(value)
     if isinstance(value, list | tuple | dict):
         return fold(value, containers_in, _container_text)
-    return str(value)
+    return _text_of_object(value)
+
+
+def _text_of_object(value: Any) -> str:
+    """A tensor's text by its array; of one without, and of other values, the text Python has."""
+    try:
+        return format_tensor(value._array)
+    except (AttributeError, Elsewhere):
+        return str(value)
 
 
 LONGEST: Final = 1 << 27

@@ -33,8 +33,11 @@ def open_archive(
     extra_files: dict[str, object] | None = None,
     *,
     restores: bool = True,
+    without_data: bool = False,
 ) -> Any:
     """The module in an archive; without `restores` no code of it runs if it is not trusted.
+
+    `without_data` leaves the weights in the file.
 
     Raises:
         CommandError: there is no such file, or it cannot be read.
@@ -45,7 +48,8 @@ def open_archive(
     try:
         if not restores:
             return wrap(load_archive(path, extra_files, trusted=trust != "none", restores=False))
-        return load(path, _extra_files=extra_files, trust=trust)
+        location = "meta" if without_data else None
+        return load(path, location, extra_files, trust=trust)
     except ArchiveError:
         raise
     except OSError as error:

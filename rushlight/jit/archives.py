@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..frontend.exceptions import trimmed
+from ..map_location import check_location, means_meta
 from ..serialization.archives.load import load_archive
 from ..serialization.files.limits import DEFAULT_LIMITS, Limits
 from ..serialization.mobile.info import flatbuffer_info
@@ -14,7 +15,6 @@ from .function import ScriptFunction
 from .module import ScriptModule, wrap
 
 __all__ = [
-    "check_location",
     "get_flatbuffer_module_info",
     "jit_module_from_flatbuffer",
     "load",
@@ -63,6 +63,8 @@ def load(
     now.  As long as the module lives nobody may write into that file then, and the system kills
     this process if somebody cuts it off (replacing it by another file does no harm).
 
+    `map_location="meta"` reads no weights: the module's tensors have sizes and dtypes alone.
+
     Raises:
         RuntimeError: it is no TorchScript archive (the message says what it is), is damaged, or
             uses operators that do not exist here (all are named).
@@ -70,11 +72,12 @@ def load(
     """
     if trust not in ("full", "none"):
         raise ValueError(f'trust is "full" or "none", not {trust!r}')
-    check_location(map_location)
+    check_location(map_location, "meta")
     with trimmed():
         if isinstance(f, str | Path) and not Path(f).exists():
             raise ValueError(f"The provided filename {f} does not exist")
-        return wrap(load_archive(f, _extra_files, limits, trust != "none", mmap))
+        without_data, trusted = means_meta(map_location), trust != "none"
+        return wrap(load_archive(f, _extra_files, limits, trusted, mmap, without_data=without_data))
 
 
 def jit_module_from_flatbuffer(f: File) -> Any:
@@ -106,17 +109,3 @@ def get_flatbuffer_module_info(path_or_file: File) -> dict[str, object]:
     """
     with trimmed():
         return flatbuffer_info(path_or_file)
-
-
-def check_location(map_location: object) -> None:
-    """Accept what means the CPU: None, a name, a device, a dict or a function of locations.
-
-    Raises:
-        RuntimeError: it means another device.
-    """
-    if map_location is None or callable(map_location):
-        return
-    wanted = map_location.values() if isinstance(map_location, dict) else (map_location,)
-    for location in wanted:
-        if str(location).partition(":")[0] != "cpu":
-            raise RuntimeError(f"map_location {map_location!r}: only 'cpu' exists here")

@@ -13,6 +13,7 @@ from ..interpreter.running.calling import call
 from ..interpreter.values.actions import ScriptRaise
 from ..interpreter.values.objects import ScriptObject
 from ..interpreter.values.outward import outward
+from ..map_location import check_location
 from ..ops.tensors.tensor import Tensor
 from ..serialization.archives.load import load_archive
 from ..serialization.files.limits import DEFAULT_LIMITS, Limits
@@ -22,7 +23,6 @@ from ..serialization.mobile.load import MobileModule, load_mobile, mobile_versio
 from ..serialization.mobile.save import save_mobile_to_buffer
 from ..typecheck.functions import Function
 from ..typecheck.types import ANY
-from .archives import check_location
 from .module import RecursiveScriptModule, wrap
 
 __all__ = [

@@ -15,10 +15,12 @@ from ..frontend.exceptions import trimmed
 from ..frontend.locks import DEFINING
 from ..frontend.places import base_place
 from ..frontend.walks import fold
+from ..interpreter.values.handles import keeping_handles
 from ..interpreter.values.objects import ScriptObject
 from ..interpreter.values.shared import ScriptDict, ScriptList
 from ..interpreter.values.values import CastError, to_machine
 from ..nn.modules.module import Module
+from ..ops.memory.errors import Elsewhere
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.class_types import ClassType, InterfaceType
 from ..typecheck.functions import Function
@@ -298,7 +300,13 @@ def slot_of(value: object, type: Any) -> object:
     """The content of an object's slot for a Python value."""
     if isinstance(value, Attribute):
         value = value.value
-    return value if isinstance(value, Tensor) else to_machine(value, type)
+    if isinstance(value, Tensor):
+        return value
+    try:
+        return to_machine(value, type)
+    except Elsewhere:  # tensors in lists and dicts behind which no array stands
+        with keeping_handles():
+            return to_machine(value, type)
 
 
 def _compile_methods(target: ScriptObject, module: Module, done: set[int] | None = None) -> None:

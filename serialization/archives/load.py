@@ -26,6 +26,7 @@ def load_archive(
     trusted: bool = True,
     mapped: bool = False,
     restores: bool = True,
+    without_data: bool = False,
 ) -> ScriptObject:
     """The root object of a TorchScript archive, or of a flatbuffer with code.
 
@@ -41,6 +42,7 @@ def load_archive(
             compared with their checksums now; nobody may write to the file or cut it off later.
         restores: whether objects may restore themselves by methods of code that is not trusted;
             if not, those objects stay without attributes, and no code of the archive runs.
+        without_data: whether no weights are read, and all tensors lie on the device `meta`.
 
     Raises:
         ArchiveError: the file is no TorchScript archive, is damaged, too new, goes beyond the
@@ -54,6 +56,7 @@ def load_archive(
             records = FlatbufferRecords(contents, len(file))
             flat = FlatbufferLoader(records, limits, trusted, False)
             flat.restores = restores
+            flat.without_data = without_data
             return flat.load(extra_files)
         archive = ArchiveReader(file, limits)
         make = Loader
@@ -63,4 +66,5 @@ def load_archive(
             make = PackageLoader
         loader = make(archive, limits, trusted, mapped)
         loader.restores = restores
+        loader.without_data = without_data
         return loader.load(extra_files)

@@ -70,6 +70,7 @@ class LegacyLoader(Loader):
     @made_once
     def _values(self) -> _ModuleReader:
         storages, named = StorageReader(self.archive, "", self.mapped), self.importer.type_named
+        storages.without_data = self.without_data
         made = _ModuleReader(storages, named, self.call, "`model.json`", self.limits)
         made.states = self._states
         return made

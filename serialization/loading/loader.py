@@ -118,6 +118,9 @@ class Loader:
     restores = True
     """Whether objects whose code is not trusted may restore themselves by it."""
 
+    without_data = False
+    """Whether the weights are left in the file, and all tensors lie on the device `meta`."""
+
     def __init__(self, archive: Archive, limits: Limits, trusted: bool, mapped: bool) -> None:
         self.mapped = mapped
         self.archive = archive
@@ -235,6 +238,7 @@ class Loader:
     def reader(self, record: str, folder: str) -> ValueReader:
         """What makes the values of a pickle, with its storages in a folder."""
         storages = StorageReader(self.archive, folder, self.mapped)
+        storages.without_data = self.without_data
         named = self.importer.type_named
         return ValueReader(storages, named, self.call, f"`{record}`", self.limits)
 

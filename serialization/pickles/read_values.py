@@ -12,6 +12,7 @@ from ...interpreter.values.matching import matches
 from ...interpreter.values.objects import EnumMember, ScriptObject
 from ...ops.memory.dtype import Array, Device
 from ...ops.memory.errors import OperatorError
+from ...ops.meta.tensors import on_meta
 from ...ops.python_values.tensor_dict import TensorDict
 from ...ops.quantized_tensors.arrays import QuantizedArray, Quantizer
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES, PackedWeights
@@ -140,8 +141,11 @@ class ValueReader:
 
     # -- tensors
 
-    def _array(self, node: TensorNode) -> Array:
+    def _array(self, node: TensorNode) -> Array | Tensor:
         array = self._storages.array(node)
+        if self._storages.is_meta(node.storage):
+            handle: Tensor = on_meta(Tensor._of(array))
+            return handle
         if array.dtype.names is None:
             if node.quantizer is not None:
                 raise self._damaged("has a quantized tensor of a storage that is not")
@@ -228,8 +232,7 @@ class ValueReader:
             ArchiveError: one does not.
         """
         for attribute, slot in zip(made.cls.attributes.values(), made.slots, strict=True):
-            value = slot._array if isinstance(slot, Tensor) else slot
-            if not matches(value, attribute.type, self._matched):
+            if not matches(slot, attribute.type, self._matched):
                 raise self._damaged(
                     f"has a value of another type than `{attribute.type}` for `{attribute.name}` "
                     f"of `{made.cls.qualified_name}`"
@@ -245,9 +248,12 @@ class ValueReader:
         return handle
 
     def _handle(self, node: TensorNode, is_parameter: bool) -> Tensor:
+        handle = Parameter if is_parameter else Tensor
+        if self._storages.is_meta(node.storage):
+            made: Tensor = on_meta(handle._of(self._storages.array(node), node.requires_grad))
+            return made
         array = self.value(node)
         assert isinstance(array, np.ndarray)
-        handle = Parameter if is_parameter else Tensor
         return handle._of(array, node.requires_grad)
 
     # -- errors

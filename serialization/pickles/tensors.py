@@ -16,6 +16,7 @@ import numpy as np
 
 from ...ops.memory.dtype import DTYPES, Array, DType, Dtype, dtype_of
 from ...ops.memory.errors import OperatorError
+from ...ops.memory.reserved import reserved
 from ...ops.memory.storage import address, storage_of, strides_of, view_of
 from ...ops.table.pointwise import as_array
 from ..files.container_writer import ContainerWriter
@@ -79,8 +80,12 @@ def dtype_of_storage(kind: str) -> Dtype:
 class StorageReader:
     """The storages of one pickle, read from the records in `folder` when first needed.
 
-    With `mapped`, their memory is a private mapping of the file, wherever that is possible.
+    With `mapped`, their memory is a private mapping of the file, wherever that is possible.  With
+    `without_data` none is read: all tensors are on the device `meta`, as those are anyway whose
+    storages say so.
     """
+
+    without_data = False
 
     def __init__(self, archive: Records, folder: str, mapped: bool = False) -> None:
         self._mapped = mapped
@@ -96,6 +101,8 @@ class StorageReader:
                 storage, or NumPy has no such element type.
         """
         dtype = dtype_of_storage(node.storage.kind)
+        if self.is_meta(node.storage):
+            return self._reserved(node, dtype)
         storage = self._storage(node.storage, dtype)
         self._check(node, len(storage) // dtype.itemsize)
         itemsize = dtype.itemsize
@@ -110,6 +117,20 @@ class StorageReader:
         if "conj" in node.math:
             array = as_array(np.conjugate(array))
         return as_array(np.negative(array)) if "neg" in node.math else array
+
+    def is_meta(self, storage: StorageNode) -> bool:
+        """Whether tensors of a storage have no data."""
+        return self.without_data or storage.location == "meta"
+
+    def _reserved(self, node: TensorNode, dtype: Dtype) -> Array:
+        """An array over addresses without memory (`ops/memory/reserved.py`)."""
+        self._check(node, node.storage.numel)
+        if dtype.names is not None:
+            raise archive_error("unsupported-value", "quantized tensors are not read without data")
+        try:
+            return reserved(node.size, dtype, [stride * dtype.itemsize for stride in node.stride])
+        except (OperatorError, OverflowError, ValueError) as error:
+            raise archive_error("damaged-archive", f"a tensor is impossible: {error}") from None
 
     def _check(self, node: TensorNode, length: int) -> None:
         sizes, strides = node.size, node.stride
@@ -224,26 +245,29 @@ class StorageTable:
         self._nodes: dict[tuple[int, str], StorageNode] = {}
         self._arrays: list[Array] = []
 
-    def tensor(self, array: Array, requires_grad: bool = False) -> TensorNode:
-        """The description of an array, whose storage gets a number if it has none."""
+    def tensor(
+        self, array: Array, requires_grad: bool = False, location: str = "cpu"
+    ) -> TensorNode:
+        """The description of an array, whose storage gets a number if it has none; nothing is kept
+        of one at the location `meta`."""
         window = window_of(array)
         if window is None:
             window = window_of(np.array(array, order="C", copy=True))
             assert window is not None
-        storage = self._storage(window.owner)
+        storage = self._storage(window.owner, location)
         offset = 0 if storage.numel == 0 else window.offset
         return TensorNode(storage, offset, array.shape, window.stride, requires_grad)
 
-    def _storage(self, owner: Array) -> StorageNode:
+    def _storage(self, owner: Array, location: str) -> StorageNode:
         kind = dtype_of(owner).scalar_name
         # empty arrays may lie anywhere: they share nothing
         key = (address(owner) if owner.size else -len(self._arrays) - 1, kind)
         node = self._nodes.get(key)
         if node is None:
             key_text = f"{len(self._arrays)}{self._suffix}"
-            node = StorageNode(kind, key_text, "cpu", owner.size)
+            node = StorageNode(kind, key_text, location, owner.size)
             self._nodes[key] = node
-            self._arrays.append(owner)
+            self._arrays.append(owner[:0] if location == "meta" else owner)
         return node
 
     def write(self, writer: ContainerWriter, folder: str) -> None:

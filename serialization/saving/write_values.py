@@ -11,6 +11,7 @@ import numpy as np
 from ...interpreter.values.matching import matches
 from ...interpreter.values.objects import EnumMember, ScriptObject
 from ...ops.memory.dtype import Array, Device
+from ...ops.meta.tensors import is_meta, opened
 from ...ops.quantized_tensors.arrays import quantizer_of
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...ops.tensors.tensor import Tensor
@@ -100,7 +101,7 @@ class ValueWriter:
         if isinstance(value, tuple) and not value:
             fill(TupleNode(()))  # Python has one empty tuple only
             return
-        shared = value._array if isinstance(value, Tensor) else value
+        shared = value._array if isinstance(value, Tensor) and not is_meta(value) else value
         known = self._made.get(id(shared))
         if known is None:
             # the value is kept, so its id stays its own
@@ -111,6 +112,9 @@ class ValueWriter:
 
     def _make(self, value: object, type: Type) -> Node:
         match value:
+            case Tensor() if is_meta(value):
+                with opened():
+                    return self._storages.tensor(value._array, value.requires_grad, "meta")
             case Tensor():
                 return self._tensor(value._array, value.requires_grad)
             case np.ndarray():

@@ -34,11 +34,13 @@ def load_weights(
     *,
     trusted: bool = False,
     mapped: bool = False,
+    without_data: bool = False,
 ) -> object:
     """What `torch.save` wrote: tensors and plain values; or the tensors of a safetensors file.
 
     Other Python objects are made if the file is `trusted`, which runs what it says.  `mapped` is as
-    `load_archive` takes it; only files in the zip format can be mapped.
+    `load_archive` takes it; only files in the zip format can be mapped, or read `without_data`:
+    then all tensors lie on the device `meta`.
 
     Raises:
         ArchiveError: the file is something else (the message says what), is damaged, or holds
@@ -50,7 +52,7 @@ def load_weights(
         kind = identify(file)
         reader = ObjectsReader if trusted else VouchedReader if SAFE else WeightsReader
         if file[:4] == b"PK\x03\x04":
-            return _load_zip(file, kind, limits, reader, mapped)
+            return _load_zip(file, kind, limits, reader, mapped, without_data)
         if mapped:
             raise archive_error(
                 "unsupported-value",
@@ -60,7 +62,7 @@ def load_weights(
                 "checkpoint with this option in order to use mmap.",
             )
         if kind is SAFETENSORS:
-            return read_safetensors(file)
+            return read_safetensors(file, without_data=without_data)
         if kind is LEGACY_PICKLE:
             return _load_legacy(bytes(file[:]), file.title, reader)
         raise _other(file.title, kind)
@@ -75,7 +77,12 @@ def _other(title: str, kind: FileKind) -> Exception:
 
 
 def _load_zip(
-    file: OpenedFile, kind: FileKind, limits: Limits, reader: type[WeightsReader], mapped: bool
+    file: OpenedFile,
+    kind: FileKind,
+    limits: Limits,
+    reader: type[WeightsReader],
+    mapped: bool,
+    without_data: bool,
 ) -> object:
     archive = ArchiveReader(file, limits)
     title = archive.title
@@ -94,7 +101,9 @@ def _load_zip(
         size = archive.size("data.pkl")
         raise archive_error("limit-exceeded", f"`data.pkl` of {title} has {size} bytes")
     pickled = archive.read("data.pkl")
-    return reader(pickled, title, StorageReader(archive, "data/", mapped)).read()
+    storages = StorageReader(archive, "data/", mapped)
+    storages.without_data = without_data
+    return reader(pickled, title, storages).read()
 
 
 class _LaterStorages(StorageReader):

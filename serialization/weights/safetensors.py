@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...ops.memory.dtype import DTYPES, Dtype
+from ...ops.memory.reserved import reserved
+from ...ops.meta.tensors import on_meta
 from ...ops.tensors.tensor import Tensor
 from ..files.errors import archive_error
 from ..files.file_bytes import OpenedFile
@@ -43,8 +45,8 @@ _MOST_LISTS = 3_000_000
 _CODES = {name: code for code, name in _NAMES.items()}
 
 
-def read_safetensors(file: OpenedFile) -> dict[str, Tensor]:
-    """The tensors by name, in the order of the file.
+def read_safetensors(file: OpenedFile, *, without_data: bool = False) -> dict[str, Tensor]:
+    """The tensors by name, in the order of the file; on the device `meta` if `without_data`.
 
     As the format has it, the tensors lie one behind the other and fill the file.
 
@@ -65,6 +67,8 @@ def read_safetensors(file: OpenedFile) -> dict[str, Tensor]:
         at = place.last
     if start + at != len(file):
         raise archive_error("damaged-archive", f"{file.title} is not as long as its tensors")
+    if without_data:
+        return {place.name: _without_data(place) for place in places}
     return {place.name: _tensor(file, start, place) for place in places}
 
 
@@ -132,6 +136,11 @@ def _tensor(file: OpenedFile, start: int, place: _Place) -> Tensor:
     content = np.empty(place.last - place.first, np.uint8)
     file.read_into(start + place.first, content.data)
     return Tensor._of(content.view(place.dtype).reshape(place.shape))
+
+
+def _without_data(place: _Place) -> Tensor:
+    made: Tensor = on_meta(Tensor._of(reserved(place.shape, place.dtype)))
+    return made
 
 
 def write_safetensors(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None) -> bytes:

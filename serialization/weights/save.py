@@ -10,6 +10,7 @@ from typing import Any
 
 from ...ops.eager.dispatch import EagerFunction
 from ...ops.memory.dtype import Device, DType
+from ...ops.meta.tensors import is_meta
 from ...ops.quantized_tensors.arrays import QuantizedArray, quantizer_of
 from ...ops.sparse_tensors.parts import Coo
 from ...ops.sparse_tensors.tensors import SparseTensor, parts_of
@@ -224,6 +225,10 @@ class _Writer:
     # -- tensors
 
     def tensor(self, tensor: Tensor) -> None:
+        if is_meta(tensor):
+            form = tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad
+            self.made("torch._utils", "_rebuild_meta_tensor_no_storage", *form)
+            return
         array = tensor._array
         if isinstance(array, QuantizedArray):
             self.quantized(array)

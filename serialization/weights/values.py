@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from ...ops.memory.dtype import Array, Device, DType, layout_of
 from ...ops.memory.errors import OperatorError
+from ...ops.memory.reserved import reserved
+from ...ops.meta.tensors import on_meta
 from ...ops.quantized_tensors.arrays import QuantizedArray, Quantizer
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
 from ...ops.sparse_tensors.tensors import compressed, coo
@@ -76,9 +78,31 @@ class Makers:
     ) -> Tensor:
         """A dense tensor (`_rebuild_tensor_v2`, and `_rebuild_tensor` with four arguments)."""
         made = self._array(storage, offset, size, stride, metadata)
+        root = storage.root if isinstance(storage, StorageView) else storage
+        if isinstance(root, StorageNode) and self._storages.is_meta(root):
+            empty: Tensor = on_meta(Tensor._of(made, requires_grad))
+            return empty
         if made.dtype.names is not None:
             raise self._damaged("has a tensor of a quantized storage that has no scale")
         return Tensor._of(made, requires_grad)
+
+    def without_data(
+        self, dtype: object, size: object, stride: object, requires_grad: bool
+    ) -> Tensor:
+        """A tensor on the device `meta` (`_rebuild_meta_tensor_no_storage`)."""
+        match dtype, size, stride:
+            case DType(), tuple(), tuple() if len(size) == len(stride) <= 64:
+                pass
+            case _:
+                raise self._damaged("has a tensor without data that says too little of itself")
+        if any(type(n) is not int or not 0 <= n < 2**63 for n in (*size, *stride)):
+            raise self._damaged("has a tensor without data of impossible sizes")
+        try:
+            made = reserved(size, dtype.numpy, [n * dtype.itemsize for n in stride])
+        except (OperatorError, OverflowError, ValueError) as error:
+            raise self._damaged(f"has a tensor that is impossible: {error}") from None
+        empty: Tensor = on_meta(Tensor._of(made, requires_grad is True))
+        return empty
 
     def sparse(self, layout: object, parts: object) -> Any:
         """A sparse tensor (`_rebuild_sparse_tensor`), whose places are checked."""
@@ -237,6 +261,7 @@ MAKERS: Final[Mapping[str, Callable[..., object] | None]] = {
     "torch._utils._rebuild_tensor_v2": Makers.tensor,
     "torch._utils._rebuild_tensor_v3": Makers.typed_tensor,
     "torch._utils._rebuild_qtensor": Makers.quantized,
+    "torch._utils._rebuild_meta_tensor_no_storage": Makers.without_data,
     "torch._utils._rebuild_sparse_tensor": Makers.sparse,
     "torch.serialization._get_layout": _plain(layout_of, str),
     "torch._utils._rebuild_parameter": Makers.parameter,

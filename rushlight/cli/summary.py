@@ -1,0 +1,120 @@
+"""`rushlight summary`: the layers of a model, their outputs, parameters and multiply-adds."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..ops.memory.dtype import DTYPES, DType
+from ..ops.tensors.tensor import Tensor
+from ..serialization.files.identify import (
+    LEGACY_PICKLE,
+    PICKLED_MODULE,
+    SAFETENSORS,
+    STATE_DICT,
+    identify,
+)
+from .archive import add_trust, open_archive
+from .failure import FAILED, CommandError, report
+from .speech import script_output, tell, tell_lines
+
+__all__ = ["add", "execute"]
+
+
+def add(commands: Any) -> None:
+    """Describe the command to argparse."""
+    parser = commands.add_parser(
+        "summary",
+        help="print a table of the layers: output shapes, parameters, multiply-adds",
+        description=(
+            "Print a table of the layers of an archive, or of the tensors in a file of weights. "
+            "With --input the model runs on tensors without data, so that nothing is computed and "
+            "no weight is read: that tells output shapes and multiply-adds."
+        ),
+    )
+    parser.add_argument("archive", help="a TorchScript archive, or a file of weights")
+    parser.add_argument(
+        "--input",
+        action="append",
+        type=_sizes,
+        metavar="SIZES",
+        help="the sizes of an input, such as 1,3,224,224; once for each input",
+    )
+    parser.add_argument(
+        "--dtype",
+        action="append",
+        type=_dtype,
+        metavar="DTYPE",
+        help="the dtype of all inputs, or once for each; float32 if none is given",
+    )
+    parser.add_argument("--depth", type=int, metavar="N", help="show layers down to this depth")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_trust(parser)
+    parser.set_defaults(execute=execute)
+
+
+def _sizes(text: str) -> list[int]:
+    sizes = [int(part) for part in text.split(",") if part.strip()]
+    if any(n < 0 for n in sizes):
+        raise argparse.ArgumentTypeError(f"sizes are not negative: {text}")
+    return sizes
+
+
+def _dtype(text: str) -> DType:
+    found = DTYPES.get(text.removeprefix("torch."))
+    if found is None:
+        raise argparse.ArgumentTypeError(f"there is no dtype {text}")
+    return found
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    from .. import summary  # which needs layers and their hooks; other commands do not
+
+    path, sizes, dtypes = arguments.archive, arguments.input, arguments.dtype or []
+    if len(dtypes) > 1 and len(dtypes) != len(sizes or ()):
+        raise CommandError(f"{len(sizes or ())} inputs have {len(dtypes)} dtypes")
+    if _holds_weights(path):
+        if sizes:
+            raise CommandError(f"{path}: weights alone cannot be run; leave --input out")
+        found = summary.of_tensors("", dict(_named(_weights(path), "")), arguments.depth)
+    else:
+        module = open_archive(path, arguments.trust, without_data=True)
+        try:
+            with script_output(arguments.trust):
+                found = summary.summary(module, sizes, dtypes=dtypes, depth=arguments.depth)
+        except Exception as error:  # whatever the script raises is the user's to read
+            report(error)
+            return FAILED
+    if arguments.json:
+        tell(json.dumps(found.data()))
+    else:
+        tell_lines(str(found).split("\n"))
+    return 0
+
+
+def _holds_weights(path: str) -> bool:
+    if not Path(path).exists():
+        raise CommandError(f"{path}: no such file")
+    return identify(path) in (STATE_DICT, PICKLED_MODULE, SAFETENSORS, LEGACY_PICKLE)
+
+
+def _weights(path: str) -> object:
+    from ..serialization.weights.load import load_weights
+
+    return load_weights(path, without_data=True)
+
+
+def _named(value: Any, name: str) -> Iterator[tuple[str, Tensor]]:
+    """The tensors in dicts and lists by dotted names."""
+    if isinstance(value, Tensor):
+        yield name or "tensor", value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _named(each, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, (list, tuple)):
+        for number, each in enumerate(value):
+            yield from _named(each, f"{name}.{number}" if name else str(number))
