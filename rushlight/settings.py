@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from .ops.memory.dtype import DTYPES, Device, place_of
 from .ops.memory.entered import ENTERED
+from .ops.tensors.warned_once import ALWAYS
 
 __all__ = [
     *("are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device"),
@@ -160,7 +161,7 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
 
 def set_warn_always(b: bool) -> None:
     """Say whether warnings that come once shall come always."""
-    _STATE["warn_always"] = bool(b)
+    _STATE["warn_always"] = ALWAYS[0] = bool(b)
 
 
 def is_warn_always_enabled() -> bool:

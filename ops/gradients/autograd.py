@@ -396,6 +396,11 @@ class Packing(threading.local):
 PACKING: Final = Packing()
 
 
+def _form_of(array: Array) -> Array:
+    """An array of the same sizes and dtype, all of whose elements are one."""
+    return np.broadcast_to(np.empty((), array.dtype), array.shape)
+
+
 class Saved:
     """A tensor kept for the way back, with the version its memory had."""
 
@@ -417,8 +422,8 @@ class Saved:
     def pack(self, tensor: Tensor) -> Saved:
         """The same, or what the innermost hook makes of it."""
         self.packed = PACKING.packed(tensor)
-        if self.packed is not None:
-            self.handle = None
+        if self.packed is not None:  # whose memory is the hook's to keep or not
+            self.handle, self.array = None, _form_of(tensor._array)
         return self
 
     def _unpacked(self, node: Node, packed: Packed) -> Tensor:

@@ -48,6 +48,7 @@ from .tracing import (
     warn_of,
 )
 from .untyped_storage import Storage
+from .warned_once import TO_NUMBER, warn_once
 
 __all__ = ["Parameter", "Tensor", "all_members"]
 
@@ -305,9 +306,13 @@ class Tensor(Differentiable):
     def __float__(self) -> float:
         if ACTIVE:
             warn_of("Converting a tensor to a Python float")
+        if self._requires_grad:
+            warn_once(TO_NUMBER)
         return float(real_part(only_element(self._array), "double"))
 
     def __complex__(self) -> complex:
+        if self._requires_grad:
+            warn_once(TO_NUMBER)
         return complex(only_element(self._array))
 
     def __index__(self) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
+from weakref import WeakKeyDictionary
 
 from ..ops.gradients.autograd import PACKING
 from ..ops.gradients.autograd import Node as Node
@@ -160,14 +161,64 @@ class RemovableHandle:
         self.remove()
 
 
+class _Handle:
+    """What a node keeps in place of a tensor."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _AllowMutationOnSavedContext:
+    """The tensors that are kept in a block of `allow_mutation_on_saved_tensors`, by what nodes keep
+    in their places: copies (`cloned`), and those that are not copied (`original`: none)."""
+
+    def __init__(self) -> None:
+        self.cloned: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
+        self.original: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
+
+    def clear(self) -> None:
+        """Forget them: no walk goes back through what the block recorded any more."""
+        self.cloned.clear()
+        self.original.clear()
+
+    def _pack(self, tensor: Tensor) -> _Handle:
+        handle = _Handle()
+        self.cloned[handle] = tensor.detach().clone()
+        return handle
+
+    def _unpack(self, handle: _Handle) -> Tensor:
+        found = self.cloned.get(handle)
+        if found is None:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+                "in which the graph was originally recorded."
+            )
+        return found
+
+
+_MUTATIONS: Final[list[_AllowMutationOnSavedContext]] = []
+"""The one that is entered, if any."""
+
+
 @contextmanager
-def allow_mutation_on_saved_tensors() -> Iterator[None]:
+def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
     """A block whose tensors may be changed in place though their old values are needed later.
 
-    Torch copies a tensor when it is changed; here every tensor that is kept is copied.
+    Torch copies a tensor when it is changed; here every tensor that is kept is copied.  The way
+    back is to be gone within the block.
+
+    Raises:
+        RuntimeError: another such block is entered.
     """
-    with save_on_cpu():
-        yield
+    if _MUTATIONS:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    made = _AllowMutationOnSavedContext()
+    _MUTATIONS.append(made)
+    try:
+        with saved_tensors_hooks(made._pack, made._unpack):
+            yield made
+    finally:
+        made.clear()
+        _MUTATIONS.pop()
 
 
 def region_activation_memory_budget(budget: float) -> NoReturn:

@@ -32,5 +32,6 @@ class _AbsentTensor(type):
 
 def __getattr__(name: str) -> Any:
     if name.endswith("Tensor") and name.removesuffix("Tensor") in _TENSORS:
-        return _AbsentTensor(name, (), {"__module__": "torch.cuda"})
+        found = globals()[name] = _AbsentTensor(name, (), {"__module__": "torch.cuda"})
+        return found
     return names_of(__name__)(name)

@@ -1,18 +1,21 @@
-"""`torch.utils.checkpoint`: parts of a network that torch computes again on the way back.
+"""`torch.utils.checkpoint`: parts of a network that are computed again on the way back.
 
-Here they are computed once and keep their intermediate results: the same values, more memory.
+What they compute with is not kept meanwhile: less memory, more time.
 """
 
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import Enum
+from functools import partial
 from typing import Any, Final, Self
 
 from ..autograd import backward
 from ..autograd.function import Function
+from ..autograd.graph import saved_tensors_hooks
 from ..ops.table.autocast import Autocast, autocast_state, set_autocast_state
 from ..ops.table.grad_mode import enable_grad, no_grad
 from ..ops.tensors.tensor import Tensor
@@ -27,25 +30,213 @@ __all__ = [
     "set_device_states",
 ]
 
-_OPTIONS = (
-    *("use_reentrant", "preserve_rng_state", "context_fn", "determinism_check"),
-    *("debug", "early_stop"),
+Block = AbstractContextManager[Any]
+
+_CHECKS: Final = ["default", "none"]
+
+_EXPLICIT: Final = (
+    "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in "
+    "PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception. "
+    "use_reentrant=False is recommended, but if you need to preserve the current default "
+    "behavior, you can pass use_reentrant=True. Refer to docs for more details on the differences "
+    "between the two variants."
+)
+_EXPLICIT_SEQUENCE: Final = (
+    "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed "
+    "explicitly. In version 2.9 we will raise an exception if use_reentrant is not passed. "
+    "use_reentrant=False is recommended, but if you need to preserve the current default "
+    "behavior, you can pass use_reentrant=True. Refer to docs for more details on the differences "
+    "between the two variants."
+)
+_MORE: Final = (
+    "torch.utils.checkpoint: trying to save more tensors during recomputation than during the "
+    "original forward pass."
+)
+_OTHER_COUNT: Final = (
+    "torch.utils.checkpoint: A different number of tensors was saved during the original forward "
+    "and recomputation.\nNumber of tensors saved during forward: {}\nNumber of tensors saved "
+    "during recomputation: {}."
+)
+_OTHER_FORM: Final = (
+    "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata "
+    "than during the forward pass.\ntensor at position {}:\nsaved metadata: {}\nrecomputed "
+    "metadata: {}\n."
 )
 
 
-def checkpoint(function: Callable[..., object], *args: object, **kwargs: object) -> Any:
-    """`function(*args, **kwargs)`; torch's options are taken and say nothing here."""
-    return function(*args, **{key: kwargs[key] for key in kwargs if key not in _OPTIONS})
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable[[], tuple[Block, Block]] | None = None,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """`function(*args, **kwargs)`, of which only the arguments are kept for the way back, where it
+    is computed again.
+
+    Args:
+        function: what is computed.
+        args: its arguments.
+        use_reentrant: whether `backward` walks back through the function for itself, which takes no
+            keywords and no `torch.autograd.grad`; True, with a warning, if it is not said.
+        context_fn: makes the blocks in which it is computed first and again.
+        determinism_check: "default" compares sizes and dtypes of both times, "none" does not.
+        debug: taken, without effect.
+        early_stop: whether computing again ends when all is there that is needed.
+        kwargs: keywords of the function, and `preserve_rng_state`: whether the second time draws
+            the random numbers of the first, as it does if that is not said.
+
+    Raises:
+        ValueError: `use_reentrant` and something that it does not take; no such check.
+        CheckpointError: on the way back, if the second time is not like the first.
+    """
+    if use_reentrant is None:
+        warnings.warn(_EXPLICIT, stacklevel=2)
+        use_reentrant = True
+    preserve = bool(kwargs.pop("preserve_rng_state", True))
+    if not use_reentrant:
+        if determinism_check not in _CHECKS:
+            raise ValueError(
+                f"determinism_check should be one of {_CHECKS}, but got {determinism_check}"
+            )
+        first, again = (context_fn or noop_context_fn)()
+        if _EARLY:
+            early_stop = _EARLY[-1]
+        seen = _Again(lambda: function(*args, **kwargs), again, preserve)
+        seen.checks, seen.early_stop = determinism_check == "default", early_stop
+        return seen.first(first)
+    if kwargs:
+        raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
+    if debug or context_fn not in (None, noop_context_fn):
+        raise ValueError(
+            "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+        )
+    return CheckpointFunction.apply(function, preserve, *args)
 
 
-def checkpoint_sequential(functions: Any, segments: int, input: object, **kwargs: object) -> Any:
-    """What a sequence of functions, or a Sequential, makes of an input."""
+class _Kept:
+    """What a node keeps in place of a tensor: its number, and its form; for a while its value."""
+
+    __slots__ = ("__weakref__", "form", "number", "value")
+
+    def __init__(self, number: int, tensor: Tensor) -> None:
+        self.number = number
+        self.form = _form(tensor)
+        self.value: Tensor | None = None
+
+
+def _form(tensor: Tensor) -> dict[str, object]:
+    return {"shape": tensor.shape, "dtype": tensor.dtype, "device": tensor.device}
+
+
+class _Enough(BaseException):
+    """All that is needed has been computed again."""
+
+
+class _Again:
+    """A computation that is done again when a node asks for what it kept."""
+
+    checks = early_stop = True
+
+    def __init__(self, run: Callable[[], Any], again: Block, preserve: bool) -> None:
+        self._run = run
+        self._again = again
+        self._autocast = autocast_state()
+        self._random = get_rng_state() if preserve else None
+        self._count = 0
+        self._kept = list[weakref.ref[_Kept]]()
+
+    def first(self, block: Block) -> Any:
+        """Compute, and keep nothing."""
+
+        def pack(tensor: Tensor) -> _Kept:
+            made = _Kept(len(self._kept), tensor)
+            self._kept.append(weakref.ref(made))
+            return made
+
+        with saved_tensors_hooks(pack, self._taken), block:
+            return self._run()
+
+    def _taken(self, kept: _Kept) -> Tensor:
+        """The tensor, computed again with all the others that nodes still keep."""
+        if kept.value is None:
+            self._compute()
+        made, kept.value = kept.value, None
+        assert made is not None
+        return made
+
+    def _compute(self) -> None:
+        wanted = {number: kept for number, ref in enumerate(self._kept) if (kept := ref())}
+        count = 0
+
+        def pack(tensor: Tensor) -> Tensor:
+            nonlocal count
+            kept, count = wanted.get(count), count + 1
+            if count > len(self._kept):
+                if self.early_stop:
+                    raise _Enough
+                raise CheckpointError(_MORE)
+            if kept is not None:
+                self._check(kept, tensor)
+                kept.value = tensor.detach()
+            if self.early_stop and count > max(wanted):
+                raise _Enough
+            return tensor
+
+        forking = fork_rng(enabled=self._random is not None)
+        with forking, enable_grad(), _autocast_as(self._autocast):
+            if self._random is not None:
+                set_rng_state(self._random)
+            with saved_tensors_hooks(pack, lambda tensor: tensor), self._again:
+                try:
+                    self._run()
+                except _Enough:
+                    return
+        if count != len(self._kept):
+            raise CheckpointError(_OTHER_COUNT.format(len(self._kept), count))
+
+    def _check(self, kept: _Kept, tensor: Tensor) -> None:
+        if self.checks and (form := _form(tensor)) != kept.form:
+            raise CheckpointError(_OTHER_FORM.format(kept.number, kept.form, form))
+
+
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+) -> Any:
+    """What a sequence of functions, or a Sequential, makes of an input, in so many parts, each
+    checkpointed but the last.
+
+    Raises:
+        ValueError: a keyword other than `preserve_rng_state`.
+    """
+    if use_reentrant is None:
+        warnings.warn(_EXPLICIT_SEQUENCE, stacklevel=2)
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
     steps: Sequence[Callable[[Any], object]] = (
         list(functions.children()) if hasattr(functions, "children") else list(functions)
     )
+    size = len(steps) // segments
+    for number in range(segments - 1):
+        part = steps[number * size : (number + 1) * size]
+        input = checkpoint(
+            partial(_in_turn, part),
+            input,
+            use_reentrant=use_reentrant,
+            preserve_rng_state=preserve,
+        )
+    return _in_turn(steps[(segments - 1) * size :], input)
+
+
+def _in_turn(steps: Sequence[Callable[[Any], object]], value: Any) -> Any:
     for step in steps:
-        input = step(input)
-    return input
+        value = step(value)
+    return value
 
 
 def get_device_states(*args: object) -> tuple[list[int], list[Any]]:
@@ -59,13 +250,24 @@ def set_device_states(devices: object, states: object, *, device_type: str | Non
     del devices, states, device_type
 
 
-def set_checkpoint_early_stop(enable: bool) -> AbstractContextManager[None]:
-    """A block in which computing again may stop early; nothing is computed again."""
-    del enable
+@contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """A block that says whether computing again ends when all is there that is needed."""
+    _EARLY.append(enable)
+    try:
+        yield
+    finally:
+        _EARLY.pop()
+
+
+_EARLY: Final[list[bool]] = []
+"""What the blocks that are entered say; the innermost decides."""
+
+
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Block:
+    """A block in which errors would tell operators; they say the same in it."""
+    del enabled
     return nullcontext()
-
-
-set_checkpoint_debug_enabled = set_checkpoint_early_stop
 
 
 def noop_context_fn() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
@@ -103,7 +305,7 @@ class SelectiveCheckpointContext:
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
 ) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
-    """Blocks for `context_fn`: everything is kept, so no policy is asked.
+    """Blocks for `context_fn`: everything is computed again, so no policy is asked.
 
     Args:
         policy_fn_or_list: a function, or operators whose results are kept.
@@ -134,7 +336,7 @@ class DefaultDeviceType:
 
 
 class GraphExecGroup:
-    """A block in which several ways back share what is computed again, which is nothing."""
+    """A block of several ways back; what one computes again is no other's."""
 
     _entered: list[GraphExecGroup] = []  # noqa: RUF012
 

@@ -1,0 +1,26 @@
+"""Warnings that a process gives once, as long as nobody asks for all of them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Final
+
+__all__ = ["ALWAYS", "GIVEN", "TO_NUMBER", "warn_once"]
+
+GIVEN: Final[set[str]] = set()
+"""The texts that have been given."""
+
+ALWAYS: Final = [False]
+"""Whether they are given each time (`set_warn_always`)."""
+
+TO_NUMBER: Final = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
+)
+
+
+def warn_once(text: str) -> None:
+    """Warn whoever called the caller, unless that has been done."""
+    if text not in GIVEN or ALWAYS[0]:
+        GIVEN.add(text)
+        warnings.warn(text, UserWarning, stacklevel=3)
