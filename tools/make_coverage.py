@@ -9,6 +9,8 @@ exists and says why it does nothing; or planned.
 from __future__ import annotations
 
 import importlib
+import math
+import re
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -30,7 +32,47 @@ What `import torch` gives, module by module, and what of it is here. *Present* m
 as in torch on a CPU, or says at the call what of it does not; *refused* names exist, and whoever
 calls one is told why; *planned* ones are not here yet. A number in brackets says how many modules a
 row stands for. Written by `python tools/make_coverage.py`.
+
+The share says how many of the names that mean something on a CPU are present. Left out of it are:
+
+{left_out}
+
+All other refused and planned names count as missing.
 """
+
+LEFT_OUT = {
+    "other devices and their libraries": (
+        "torch.cuda torch.xpu torch.mps torch.mtia torch.backends.cuda torch.backends.cudnn "
+        "torch.backends.mps torch.backends.cusparselt torch.backends.miopen torch.utils.hipify "
+        "torch.sparse.semi_structured torch.utils.mkldnn",
+        "steers a device|calls a vendor's library|needs CUDA|stores two of four values for a device"
+        "|computes with weights packed for a vendor|says how other devices' storages"
+        "|reads what NVIDIA's",
+    ),
+    "torch's compilers, their tracers and programs exported for them": (
+        "torch.compiler torch.export torch.fx.experimental torch.fx.config torch.fx.traceback",
+        "belongs to torch's own tracing below|is a pass for torch's own compilers"
+        "|reads logs of torch's own compilers|chooses among the checks of torch's compiler"
+        "|is a size that torch's tracers leave open|replaces an optimizer's tensors for torch's tr",
+    ),
+    "several processes": (
+        "torch.distributed torch.nn.parallel torch.numa torch.backends.xeon",
+        "rushlight runs one process|is an inner part of torch's own processes"
+        "|says how other processes read|binds processes",
+    ),
+    "ONNX, quantization and pruning of models, which are planned as a whole": (
+        "torch.onnx torch.ao torch.quantization torch.nn.quantized torch.nn.intrinsic torch.nn.qat "
+        "torch.nn.quantizable torch.jit.quantized",
+        "rushlight runs quantized archives|searches a range for rows of quantized",
+    ),
+    "inner parts of torch, tests and tools for its own C++ sources, and what torch has removed": (
+        "torch.utils.cpp_extension torch.nn.cpp torch.utils.jit",
+        "is an inner part of|is an example of torch's|is a test of torch's|logs gradients of torch"
+        "|makes random operands for torch's own|counts instructions by valgrind|tells of C\\+\\+"
+        "|waits for a file of another process's build|was removed from torch|was a trial of",
+    ),
+}
+"""What has no place in the share: modules, and how reasons for refusing names begin."""
 
 
 class Row(NamedTuple):
@@ -45,7 +87,33 @@ class Row(NamedTuple):
         """The row of the table."""
         more = f" ({len(self.modules)})" if len(self.modules) > 1 else ""
         counts = " | ".join(str(len(part)) for part in self[1:])
-        return f"| `{_package(self.modules[0])}`{more} | {counts} |"
+        return f"| `{_package(self.modules[0])}`{more} | {counts} | {_share([self])} |"
+
+    def meaningful(self) -> tuple[int, int]:
+        """How many names mean something on a CPU and are present, and how many are missing."""
+        present = sum(not _is_left_out(name) for name in self.present)
+        missing = sum(not _is_left_out(name, why) for name, why in self.refused.items())
+        return present, missing + sum(not _is_left_out(name) for name in self.planned)
+
+
+def _is_left_out(name: str, reason: str = "") -> bool:
+    """Whether a name (`module name`), refused for a reason if there is one, has no place in the
+    share."""
+    module = name.partition(" ")[0]
+    for modules, reasons in LEFT_OUT.values():
+        if any(module == each or module.startswith(f"{each}.") for each in modules.split()):
+            return True
+        if reason and re.match(reasons, reason):
+            return True
+    return False
+
+
+def _share(rows: list[Row]) -> str:
+    present, missing = (sum(counts) for counts in zip(*(r.meaningful() for r in rows), strict=True))
+    if not present + missing:
+        return "-"
+    share = math.floor(1000 * present / (present + missing)) / 10
+    return f"{present} of {present + missing}, {share} %"
 
 
 def _package(module: str) -> str:
@@ -114,9 +182,11 @@ def page() -> str:
     for row in rows:
         for name, reason in row.refused.items():
             reasons.setdefault(reason, []).append(name)
-    table = ["| module | present | refused | planned |", "|---|---|---|---|"]
+    table = ["| module | present | refused | planned | share |", "|---|---|---|---|---|"]
     sums = " | ".join(str(sum(len(row[at]) for row in rows)) for at in (1, 2, 3))
-    parts = [HEAD, *table, *(row.told() for row in rows), f"| all | {sums} |", "", "## Refused", ""]
+    left_out = "\n".join(f"- {what}" for what in LEFT_OUT)
+    parts = [HEAD.format(left_out=left_out), *table, *(row.told() for row in rows)]
+    parts += [f"| all | {sums} | {_share(rows)} |", "", "## Refused", ""]
     for reason, names in reasons.items():
         parts += [f"### {reason}", "", *_listed(names)]
     planned = list(_listed([name for row in rows for name in row.planned]))
