@@ -48,7 +48,7 @@ from .tracing import (
     warn_of,
 )
 from .untyped_storage import Storage
-from .warned_once import TO_NUMBER, warn_once
+from .warned_once import warn_of_number
 
 __all__ = ["Parameter", "Tensor", "all_members"]
 
@@ -307,12 +307,12 @@ class Tensor(Differentiable):
         if ACTIVE:
             warn_of("Converting a tensor to a Python float")
         if self._requires_grad:
-            warn_once(TO_NUMBER)
+            warn_of_number()
         return float(real_part(only_element(self._array), "double"))
 
     def __complex__(self) -> complex:
         if self._requires_grad:
-            warn_once(TO_NUMBER)
+            warn_of_number()
         return complex(only_element(self._array))
 
     def __index__(self) -> int:
