@@ -338,15 +338,23 @@ _refuse_div_floor: Final = Refusal("buqc", "div_floor_cpu")
 _refuse_div_trunc: Final = Refusal("buqc", "div_trunc_cpu")
 
 
+_DIVIDED: Final = (_FLOAT32, _INT64)
+"""What native code divides faster than NumPy."""
+
+
 def _floor_divide(a: Array, b: Array) -> object:
     _check_divisor(_refuse_div_floor, asarray(a), asarray(b))
-    return np.floor_divide(a, b)
+    found = by_formula("floor_divide", a, b) if a.dtype in _DIVIDED else None
+    return np.floor_divide(a, b) if found is None else found
 
 
 def _trunc_divide(a: Array, b: Array) -> object:
     _check_divisor(_refuse_div_trunc, asarray(a), asarray(b))
     if kind(a.dtype) == 2:
         return np.trunc(np.true_divide(a, b))
+    found = by_formula("trunc_divide", a, b) if a.dtype in _DIVIDED else None
+    if found is not None:
+        return found
     quotient, rest = np.divmod(a, b)
     return quotient + ((rest != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Unpack
 
 import numpy as np
 
-from ..kernels import pointwise
+from ..kernels import by_formula, of_floats, pointwise
 from ..memory.dtype import Array, Dtype, default_dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError
 from ..special_functions.bessel import i0
@@ -79,10 +79,28 @@ def _not_complex(name: str) -> Refusal:
     return Refusal("", fails=("qc", f"{name} is not supported for complex tensors."))
 
 
+def _times(factor: float) -> Kernel:
+    """Multiplication by a number, in the array's precision."""
+    return lambda x: np.multiply(x, x.dtype.type(factor))
+
+
 _FORMULAS: Final = frozenset(
     {
-        *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf", "exp", "exp2"),
-        *("expm1", "log", "log10", "log1p", "log2", "reciprocal", "rsqrt", "sigmoid", "sin"),
+        *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "deg2rad", "erf"),
+        *(
+            "exp",
+            "exp2",
+            "expm1",
+            "log",
+            "log10",
+            "log1p",
+            "log2",
+            "rad2deg",
+            "reciprocal",
+            "rsqrt",
+            "sigmoid",
+            "sin",
+        ),
         *("sinh", "sqrt", "tan", "tanh"),
     }
 )
@@ -131,7 +149,7 @@ _declare("cosh", Refusal("q", "cosh_cpu"), pointwise("cosh", np.cosh), autocast_
 _declare(
     "deg2rad",
     _not_complex("deg2rad"),
-    np.deg2rad,
+    _times(math.pi / 180),
 )
 _declare(
     "digamma",
@@ -191,7 +209,7 @@ _declare(
 _declare(
     "rad2deg",
     _not_complex("rad2deg"),
-    np.rad2deg,
+    _times(180 / math.pi),
 )
 _declare("reciprocal", Refusal("q", "reciprocal_cpu"), np.reciprocal, autocast_in_graphs="full")
 _declare("rsqrt", Refusal("q", "rsqrt_cpu"), _rsqrt, autocast_in_graphs="full")
@@ -232,7 +250,9 @@ def square(self: Array) -> Array:
     return as_array(np.multiply(self, self))
 
 
-@with_twin("aten::sign(Tensor self) -> Tensor", twin="method", out_dtype=FOUND)
+@with_twin(
+    "aten::sign(Tensor self) -> Tensor", twin="method", out_dtype=FOUND, formula=formula("sign")
+)
 def sign(self: Array) -> Array:
     _refuse_sign(self.dtype)
     return _sign(self)
@@ -245,7 +265,9 @@ def _sign(self: Array) -> Array:
     return as_array(np.logical_and(self, self) if kind(self.dtype) == 0 else np.sign(self))
 
 
-@with_twin("aten::sgn(Tensor self) -> Tensor", twin="method", out_dtype=FOUND)
+@with_twin(
+    "aten::sgn(Tensor self) -> Tensor", twin="method", out_dtype=FOUND, formula=formula("sign")
+)
 def sgn(self: Array) -> Array:
     """The sign; of a complex number the one of size 1 in its direction."""
     _refuse_sgn(self.dtype)
@@ -255,7 +277,7 @@ def sgn(self: Array) -> Array:
     return as_array(np.where(size == 0, 0, self / np.where(size == 0, 1, size))).astype(self.dtype)
 
 
-@with_twin("aten::frac(Tensor self) -> Tensor", out_dtype=FOUND)
+@with_twin("aten::frac(Tensor self) -> Tensor", out_dtype=FOUND, formula=formula("frac"))
 def frac(self: Array) -> Array:
     _refuse_frac(self.dtype)
     return as_array(self - np.trunc(self))
@@ -283,6 +305,10 @@ def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: flo
     limits = _limits(self.dtype)
     high = limits if posinf is None else posinf
     low = -limits if neginf is None else neginf
+    numbers = [np.asarray(each, self.dtype) for each in (nan or 0.0, high, low)]
+    found = by_formula("without_nan", self, *numbers)
+    if found is not None:
+        return as_array(found)
     result = np.where(np.isnan(self), self.dtype.type(nan or 0.0), self)
     result = np.where(self == np.inf, self.dtype.type(high), result)
     return as_array(np.where(self == -np.inf, self.dtype.type(low), result))
@@ -304,7 +330,12 @@ def _limits(dtype: Dtype) -> Any:
 def logit(self: Array, eps: float | None) -> Array:
     """`log(x / (1 - x))`, x held between eps and 1 - eps if there is one."""
 
+    bounds = (-math.inf, math.inf) if eps is None else (eps, 1 - np.float32(eps))
+
     def kernel(x: Array) -> Any:
+        found = of_floats("logit", x, *(np.asarray(each, np.float32) for each in bounds))
+        if found is not None:
+            return found
         held = x
         if eps is not None:
             one = x.dtype.type(1)

@@ -104,8 +104,15 @@ operator(f"aten::special_gammainc{_ARGUMENTS}", layout="P")(_igamma)
 operator(f"aten::special_gammaincc{_ARGUMENTS}", layout="P")(_igammac)
 
 _copysign: Final = of_two(Refusal("qc", "copysign_cpu"), np.copysign)
-with_twin("aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor", out="out")(_copysign)
-with_twin("aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor")(number_second(_copysign))
+with_twin(
+    "aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor",
+    out="out",
+    formula=formula("copysign", 0, 1),
+)(_copysign)
+with_twin(
+    "aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor",
+    formula=formula("copysign", 0, 1, checks=True),
+)(number_second(_copysign))
 
 _of_xlogy: Final = of_two(Refusal("qc", "xlogy_cpu"), _xlogy, native=True)
 with_twin(

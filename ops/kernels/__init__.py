@@ -128,6 +128,8 @@ ALWAYS: Final = frozenset(
             "log10",
             "log2",
             "log_sigmoid",
+            "logit",
+            "scaled_elu",
             "logaddexp",
             "power",
         ),

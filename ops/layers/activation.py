@@ -197,6 +197,11 @@ def _elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
         found = by_formula("elu", x, checked_operand(alpha, _float32))
         if found is not None:
             return found
+    if x.dtype is _float32:
+        factors = (checked_operand(each, _float32) for each in (alpha * scale, scale, input_scale))
+        found = by_formula("scaled_elu", x, *factors)
+        if found is not None:
+            return found
     below = as_array(np.minimum(x, _zero(x.dtype)))
     if input_scale != 1:
         _multiply(below, checked_operand(input_scale, x.dtype), below)
@@ -333,11 +338,13 @@ operator(
     face="layer",
     out_dtype=FOUND,
     rows=rows_of("self"),
+    formula=formula("softshrink", 0, 1, checks=True),
 )(_floats_only("softshrink_check", _softshrink))
 operator(
     "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     out_dtype=FOUND,
     rows=rows_of("self"),
+    formula=formula("hardshrink", 0, 1, checks=True),
 )(_floats_only("hardshrink_cpu", _hardshrink))
 
 operator(
@@ -403,6 +410,7 @@ operator("aten::relu6_(Tensor(a!) self) -> Tensor(a!)", face="layer")(in_place(r
     "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
     refuses=Refusal("qc", "threshold_cpu"),
     face="function",
+    formula=formula("threshold", 0, 1, 2, checks=True),
 )
 def threshold(self: Array, threshold: Scalar, value: Scalar) -> Array:
     if self.dtype.kind == "b":

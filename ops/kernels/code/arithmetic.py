@@ -5,7 +5,7 @@ Each is what NumPy computes, to the bit; whole numbers wrap.
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, pi
 from typing import Final
 
 from .formulas import FLOATS_ONLY, NUMBERS, WHOLE, as_kind, formula
@@ -142,38 +142,75 @@ def rint(x: Value) -> Value:
 
 # ------------------------------------------------------------------------ division of whole numbers
 
-_EXACT = float(1 << 53)
+_SHORT: Final = 51
+"""Bits of whole numbers that float64 divides rightly, sums and products of them included."""
+_MIDDLE, _MIDDLE_BITS = 1.5 * 2.0**52, 0x4338000000000000
 
 
-def _quotient(x: Value, y: Value) -> Value:
-    """The quotient cut to a whole number, in 64 bits; y is not 0.
+def _as_double(x: Value) -> Value:
+    """A whole number of at most so many bits; there is no one instruction for that everywhere."""
+    return (x + _MIDDLE_BITS).bits(DOUBLE.of_lanes(x.kind.lanes)) - _MIDDLE
 
-    Below 2**53 the rounded quotient of two floats has the whole part of the exact one: that is at
-    least 1/y away from any number it does not reach, more than half a unit of the float.
+
+def _as_whole(x: Value) -> Value:
+    """The way back of what has nothing behind the point."""
+    return (x + _MIDDLE).bits(INT64.of_lanes(x.kind.lanes)) - _MIDDLE_BITS
+
+
+def _quotient(x: Value, y: Value) -> tuple[Value, Value]:
+    """The quotient cut to a whole number and what is left; where y is 0 they are 0 and x.
+
+    Of short numbers the rounded quotient of two floats has the whole part of the exact one: that is
+    at least 1/y away from any number it does not reach, more than half a unit of the float.
     """
-    code = x.code
+    code, is_short = x.code, _width(x.kind) < _SHORT
     wide = INT64.of_lanes(x.kind.lanes)
     x, y = as_kind(x, wide), as_kind(y, wide)
-    doubles = DOUBLE.of_lanes(wide.lanes)
-    cut = (as_kind(x, doubles) / as_kind(y, doubles)).converted("fptosi", wide)
-    found = code.variable(code.choose(y.equals(0), 0, cut))
-    small = [code.absolute(each).below(int(_EXACT)) for each in (x, y)]
-    rare = code.folded((small[0] & small[1]) ^ 1, lambda one, other: one | other)
-    with code.when(rare):
-        odd = y.equals(0) | y.equals(-1)  # which the instruction does not take with every x
-        slow = x / code.choose(odd, 1, y)
-        found.set(code.choose(y.equals(-1), -x, slow))
-    return found.now
+    real, divisor = _as_double(x), _as_double(y)
+    cut = called("trunc", real / divisor)
+    is_zero = y.equals(0)
+    found = code.variable(code.choose(is_zero, 0, _as_whole(cut)))
+    left = code.variable(code.choose(is_zero, x, _as_whole(real - cut * divisor)))
+    if not is_short:
+        reach = 1 << _SHORT
+        beyond = ((x + reach) | (y + reach)).unsigned_shift(_SHORT + 1).differs(0)
+        with code.when(code.any_of(beyond), rarely=True):
+            odd = is_zero | y.equals(-1)  # which the instruction does not take with every x
+            slow = code.choose(y.equals(-1), -x, x / code.choose(odd, 1, y))
+            found.set(code.choose(is_zero, 0, slow))
+            left.set(x - found.now * y)
+    return found.now, left.now
 
 
-@formula(WHOLE, is_exact=True)
+@formula(WHOLE + "f", is_exact=True)
 def floor_divide(x: Value, y: Value) -> Value:
     """The quotient, rounded down."""
     code, kind = x.code, x.kind
-    wide = INT64.of_lanes(kind.lanes)
-    cut, x, y = _quotient(x, y), as_kind(x, wide), as_kind(y, wide)
-    is_above = (x - cut * y).differs(0) & ((x ^ y) < 0)
+    if kind.is_real:
+        return _floor_divide_floats(x, y)
+    cut, rest = _quotient(x, y)
+    x, y = as_kind(x, rest.kind), as_kind(y, rest.kind)
+    is_above = rest.differs(0) & ((x ^ y) < 0)
     return as_kind(code.choose(is_above, cut - 1, cut), kind)
+
+
+@formula(WHOLE, is_exact=True)
+def trunc_divide(x: Value, y: Value) -> Value:
+    """The quotient without what comes after the point."""
+    return as_kind(_quotient(x, y)[0], x.kind)
+
+
+def _floor_divide_floats(x: Value, y: Value) -> Value:
+    """The quotient of what the remainder leaves, which is whole but for its rounding."""
+    code, plain = x.code, x / y
+    rest = fmod(x, y)
+    whole = (x - rest) / y
+    is_above = rest.differs(0) & ((y < 0) ^ (rest < 0))
+    whole = code.choose(is_above, whole - 1.0, whole)
+    low = called("floor", whole)
+    low = code.choose((whole - low) > 0.5, low + 1.0, low)
+    sign = code.call(f"llvm.copysign.{x.kind.suffix}", x.kind, [x.taken(0.0), plain])
+    return code.choose(y.equals(0), plain, code.choose(whole.equals(0), sign, low))
 
 
 _NEAR: Final = float(1 << 28)
@@ -213,9 +250,8 @@ def remainder(x: Value, y: Value) -> Value:
         left = fmod(x, y)
         is_other = left.differs(0) & ((left < 0) ^ (y < 0))
         return code.choose(is_other, left + y, left)
-    wide = INT64.of_lanes(kind.lanes)
-    cut, x, y = _quotient(x, y), as_kind(x, wide), as_kind(y, wide)
-    rest = x - cut * y
+    _, rest = _quotient(x, y)
+    y = as_kind(y, rest.kind)
     is_wrong = rest.differs(0) & ((rest ^ y) < 0)
     return as_kind(code.choose(is_wrong, rest + y, rest), kind)
 
@@ -403,6 +439,63 @@ def hardsigmoid(x: Value) -> Value:
 def hardswish(x: Value) -> Value:
     """x times `hardsigmoid`."""
     return x * at_most(at_least(x + 3.0, 0.0), 6.0) / 6.0
+
+
+@formula("fdbhilB", is_exact=True)
+def sign(x: Value) -> Value:
+    """1 of what is positive, -1 of what is negative, else 0."""
+    below = x.taken(0) if x.kind.unsigned else x.code.choose(x < 0, x.taken(-1), 0)
+    return x.code.choose(x > 0, 1, below)
+
+
+@formula(FLOATS_ONLY, is_exact=True)
+def frac(x: Value) -> Value:
+    """What comes after the point."""
+    return x - called("trunc", x)
+
+
+@formula(FLOATS_ONLY, is_exact=True)
+def copysign(x: Value, y: Value) -> Value:
+    """x with the sign of y."""
+    return x.code.call(f"llvm.copysign.{x.kind.suffix}", x.kind, [x, y])
+
+
+@formula(FLOATS_ONLY, is_exact=True)
+def deg2rad(x: Value) -> Value:
+    """Degrees as radians."""
+    return x * (pi / 180)
+
+
+@formula(FLOATS_ONLY, is_exact=True)
+def rad2deg(x: Value) -> Value:
+    """Radians as degrees."""
+    return x * (180 / pi)
+
+
+@formula(NUMBERS, is_exact=True)
+def threshold(x: Value, level: Value, other: Value) -> Value:
+    """x above a level, else another number."""
+    return x.code.choose(x <= level, other, x)
+
+
+@formula(FLOATS_ONLY, is_exact=True)
+def softshrink(x: Value, width: Value) -> Value:
+    """x nearer to 0 by a width, as far as that."""
+    outer = x.code.choose(x < 0, x + width, x - width)
+    return x.code.choose(x.code.absolute(x) <= width, x * 0.0, outer)
+
+
+@formula(FLOATS_ONLY, is_exact=True)
+def hardshrink(x: Value, width: Value) -> Value:
+    """x, or 0 where it is not further away than a width."""
+    return x.code.choose((x >= -width) & (x <= width), x.taken(0), x)
+
+
+@formula(FLOATS_ONLY, is_exact=True)
+def without_nan(x: Value, known: Value, high: Value, low: Value) -> Value:
+    """x with numbers in place of NaN and of infinities."""
+    made = x.code.choose(x.is_nan(), known, x)
+    return x.code.choose(x.equals(inf), high, x.code.choose(x.equals(-inf), low, made))
 
 
 # ----------------------------------------------------------------------------------- three operands

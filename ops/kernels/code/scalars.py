@@ -211,6 +211,19 @@ def elu(x: Value, alpha: Value) -> Value:
 
 
 @formula()
+def scaled_elu(x: Value, below: Value, above: Value, inner: Value) -> Value:
+    """`elu` with factors: of what is negative, of the rest, and of the exponent."""
+    return x.code.choose(x < 0.0, expm1(at_most(x, 0.0) * inner) * below, x * above)
+
+
+@formula()
+def logit(x: Value, low: Value, high: Value) -> Value:
+    """`log(x / (1 - x))` of x between two bounds."""
+    held = at_most(at_least(x, low), high)
+    return log(held / (1.0 - held))
+
+
+@formula()
 def log_sigmoid(x: Value) -> Value:
     """`-log(1 + e ** -x)`, by powers that do not overflow."""
     return at_most(x, 0.0) - log1p(exp(-x.code.absolute(x)))

@@ -1,0 +1,98 @@
+"""Formulas that must give NumPy's bits: quotients, signs, thresholds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops import kernels
+
+pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
+
+F = np.float32
+WHOLE = [0, 1, -1, 2, -2, 7, -7, 255, 2**31, -(2**31), 2**51 - 1, -(2**51), 2**51, 2**53 + 1]
+WHOLE += [-(2**53) - 1, 2**62 + 1, 2**63 - 1, -(2**63), -(2**63) + 1]
+REAL = [0.0, -0.0, 1e-45, 0.5, -0.5, 1, -1, 3, -3, 0.7, 1e10, -1e10, 3e38, math.inf, -math.inf]
+REAL += [math.nan, 16777217.0, 5.9999995]
+
+
+def apply(name: str, *operands: Any) -> Any:
+    return kernels.family("arrays").apply(name, operands)
+
+
+def pairs(numbers: list[Any], dtype: Any) -> tuple[Any, Any]:
+    """Every number with every other one, and some thousands at random."""
+    random = np.random.default_rng(3)
+    edges = [each.ravel() for each in np.meshgrid(*2 * [np.array(numbers, dtype)])]
+    if dtype is F:
+        more = [9 * random.standard_normal(9000).astype(F) for _ in range(2)]
+    else:
+        ends = np.iinfo(dtype)
+        more = [random.integers(ends.min, ends.max, 9000, dtype) >> np.int8(3) for _ in range(2)]
+    joined = [np.concatenate(each) for each in zip(edges, more, strict=True)]
+    return joined[0], joined[1]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.int8])
+def test_whole_numbers_are_divided_as_by_numpy(dtype: Any) -> None:
+    ends = np.iinfo(dtype)
+    x, y = pairs([each for each in WHOLE if ends.min <= each <= ends.max], dtype)
+    x, y = x[y != 0], y[y != 0]
+    with np.errstate(all="ignore"):
+        floor, rest = np.floor_divide(x, y), np.remainder(x, y)
+        cut = floor + ((rest != 0) & ((x < 0) != (y < 0)))
+    assert np.array_equal(apply("floor_divide", x, y), floor)
+    assert np.array_equal(apply("remainder", x, y), rest)
+    assert np.array_equal(apply("trunc_divide", x, y), cut.astype(dtype))
+
+
+def test_floats_are_divided_and_rounded_down_as_by_numpy() -> None:
+    x, y = pairs(REAL, F)
+    with np.errstate(all="ignore"):
+        want = np.floor_divide(x, y)
+    made = apply("floor_divide", x, y)
+    assert np.array_equal(made, want, equal_nan=True)
+    assert np.array_equal(np.signbit(made[want == 0]), np.signbit(want[want == 0]))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.sign(x)",
+        "torch.sgn(x)",
+        "torch.frac(x)",
+        "torch.copysign(x, x.flip(0))",
+        "torch.copysign(x, -2.0)",
+        "torch.deg2rad(x)",
+        "torch.rad2deg(x)",
+        "torch.threshold(x, 0.1, 20.0)",
+        "torch.nn.functional.softshrink(x, 0.3)",
+        "torch.nn.functional.hardshrink(x, 0.3)",
+        "torch.nan_to_num(x, 1.5)",
+        "torch.selu(x)",
+        "torch.celu(x, 0.3)",
+        "torch.logit(x, 0.01)",
+        "torch.pow(x, 3.0)",
+        "torch.pow(x, -1.0)",
+        "torch.pow(x, -0.5)",
+        "torch.pow(x, 2.5)",
+        "torch.pow(2.0, x)",
+        "torch.floor_divide(x, x.flip(0))",
+    ],
+)
+def test_calls_that_are_learned_give_the_bits_of_the_first(call: str) -> None:
+    edges = torch.tensor(REAL + [0.25, 0.75, -0.25])
+    x = torch.cat([torch.linspace(-3, 3, 12_000), edges])
+    run = eval(f"lambda x: {call}", {"torch": torch})
+    first = run(x).numpy().copy()
+    for _ in range(70):
+        again = run(x)
+    assert again.numpy().tobytes() == first.tobytes()
+    part = run(x[-64:])
+    if "flip" not in call:
+        same = np.array_equal(part.numpy(), first[-64:], equal_nan=True)
+        assert same, "sizes differ in bits"
