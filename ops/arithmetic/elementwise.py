@@ -449,11 +449,11 @@ _refuse_fmod: Final = Refusal("buqc", "fmod_cpu")
 
 def _remainder(a: Array, b: Array) -> object:
     _check_divisor(_refuse_remainder, asarray(a), asarray(b))
-    if kind(a.dtype) < 2:
-        return np.remainder(a, b)
-    found = of_floats("remainder", a, b)
+    found = by_formula("remainder", a, b) if a.dtype in _DIVIDED else None
     if found is not None:
         return found
+    if kind(a.dtype) < 2:
+        return np.remainder(a, b)
     rest = np.fmod(a, b)  # NumPy's own remainder gives a zero the sign of `b`
     return np.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
 

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.allocation import uncounted
+from ..memory.heap import keep_freed_memory
 
 __all__ = [
     *(
@@ -62,6 +63,8 @@ def _find(name: str) -> Any:
     with uncounted():
         objects = import_module(".code.objects", __name__)
         is_possible = find_spec("llvmlite") and objects.is_possible()
+        if is_possible:
+            keep_freed_memory()
         return import_module(f".code.{name}", __name__) if is_possible else None
 
 

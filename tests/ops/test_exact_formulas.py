@@ -85,7 +85,7 @@ def test_floats_are_divided_and_rounded_down_as_by_numpy() -> None:
     ],
 )
 def test_calls_that_are_learned_give_the_bits_of_the_first(call: str) -> None:
-    edges = torch.tensor(REAL + [0.25, 0.75, -0.25])
+    edges = torch.tensor([*REAL, 0.25, 0.75, -0.25])
     x = torch.cat([torch.linspace(-3, 3, 12_000), edges])
     run = eval(f"lambda x: {call}", {"torch": torch})
     first = run(x).numpy().copy()
