@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_ready
+from ..kernels import LARGE, family, is_ready, of_floats
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.loss_reduction import widened
@@ -75,7 +75,10 @@ def _moments(input: Array) -> tuple[Array, Array]:
     """Mean and variance of each channel, in float64."""
     kernels = _natively(input)
     if kernels is not None:
-        found: tuple[Array, Array] = kernels.moments(input)
+        moments: tuple[Array, Array] = kernels.moments(input)
+        return moments
+    found = _moments_of_rows(input) if input.ndim == 2 else None
+    if found is not None:
         return found
     axes = (0, *range(2, input.ndim))
     mean = input.mean(axes, dtype=np.float64, keepdims=True)
@@ -88,6 +91,20 @@ def _moments(input: Array) -> tuple[Array, Array]:
             axes, dtype=np.float64
         ) - np.square(shift.reshape(-1))
     return mean.reshape(-1), squares
+
+
+def _moments_of_rows(input: Array) -> tuple[Array, Array] | None:
+    """The same where each row has one element of each channel; None where that is no work for
+    native code."""
+    folds = family("folds") if is_ready(input) and input.size >= LARGE else None
+    totals = None if folds is None else folds.fold(input, 0, 1, "total")
+    if totals is None:
+        return None
+    count = input.shape[0]
+    mean = totals / count
+    near = mean.astype(input.dtype)
+    squares = folds.fold(input - near, 0, 1, "squares")
+    return mean, squares / count - np.square(mean - near)
 
 
 def _rounded_moments(input: Array, dtype: Any, count: int) -> tuple[Array, Array, Array]:
@@ -141,9 +158,13 @@ def _apply(
     if bias is None:
         np.negative(term, term)
     shape = (1, -1, *(1,) * (input.ndim - 2))
+    factor, term = (each.astype(wide).reshape(shape) for each in (factor, term))
+    made: Array | None = of_floats("add_products", term, input, factor) if is_ready(input) else None
+    if made is not None:
+        return made
     result = input.astype(wide, order="K" if ends_in_channels(input) else "C")
-    result *= factor.astype(wide).reshape(shape)
-    result += term.astype(wide).reshape(shape)
+    result *= factor
+    result += term
     return result.astype(input.dtype, copy=False)
 
 

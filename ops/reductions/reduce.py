@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import Prepared, family, is_ready
+from ..kernels import Prepared, by_formula, family, is_ready
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
@@ -125,7 +125,9 @@ def refuse_complex_nansum(self: Array) -> None:
 def nansum(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     refuse_complex_nansum(self)
     if kind(self.dtype) >= 2:
-        self = np.where(np.isnan(self), self.dtype.type(0), self)
+        zero, high, low = (np.asarray(each, self.dtype) for each in (0.0, np.inf, -np.inf))
+        found = by_formula("without_nan", self, zero, high, low)
+        self = np.where(np.isnan(self), zero, self) if found is None else found
     return sum_over(self, dim, keepdim, dtype)
 
 
