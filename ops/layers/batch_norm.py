@@ -97,7 +97,9 @@ def _moments_of_rows(input: Array) -> tuple[Array, Array] | None:
     """The same where each row has one element of each channel; None where that is no work for
     native code."""
     folds = family("folds") if is_ready(input) and input.size >= LARGE else None
-    totals = None if folds is None else folds.fold(input, 0, 1, "total")
+    if folds is None:
+        return None
+    totals = folds.fold(input, 0, 1, "total")
     if totals is None:
         return None
     count = input.shape[0]
