@@ -29,8 +29,9 @@ _MODULES = {
         "_disabled_torch_function_impl _get_privateuse1_backend_name _log_api_usage_once "
         "_log_api_usage_metadata _warn_deprecation _TensorBase _are_functorch_transforms_active "
         "_get_accelerator _get_default_device _is_alias_of _is_torch_function_mode_enabled "
-        "_len_torch_function_stack TensorBase _set_grad_enabled"
+        "_len_torch_function_stack TensorBase _set_grad_enabled _LinAlgError"
     ),
+    "..ops.random_numbers.random": "Generator",
     ".dispatch": (
         "DispatchKey DispatchKeySet Tag _AutoDispatchBelowAutograd _ExcludeDispatchKeyGuard"
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._functorch.vmap import in_levels
+from ..ops.linear_algebra.matrix_checks import LinAlgError
 from ..ops.memory.dtype import Device, place_of
 from ..ops.table.grad_mode import set_grad_enabled
 from ..ops.tensors import overriding
@@ -11,7 +12,7 @@ from ..ops.tensors.tensor import Tensor
 __all__ = [
     *("_TensorBase", "_are_functorch_transforms_active", "_get_accelerator", "_get_default_device"),
     *("_is_alias_of", "_is_torch_function_mode_enabled", "_len_torch_function_stack"),
-    *("TensorBase", "_set_grad_enabled"),
+    *("TensorBase", "_LinAlgError", "_set_grad_enabled"),
     *("DisableTorchFunction", "DisableTorchFunctionSubclass", "_TensorMeta"),
     *("_disabled_torch_function_impl", "_get_privateuse1_backend_name", "_log_api_usage_once"),
     *("_log_api_usage_metadata", "_warn_deprecation"),
@@ -21,6 +22,7 @@ DisableTorchFunction = overriding.DisableTorchFunction
 DisableTorchFunctionSubclass = overriding.DisableTorchFunctionSubclass
 TensorBase = _TensorBase = Tensor
 _TensorMeta = type(Tensor)
+_LinAlgError = LinAlgError
 _disabled_torch_function_impl = overriding.disabled
 
 

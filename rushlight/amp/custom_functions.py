@@ -15,17 +15,21 @@ from .state import get_autocast_dtype, is_autocast_enabled
 __all__ = ["custom_bwd", "custom_fwd"]
 
 
-def _cast(value: object, dtype: DType) -> Any:
-    """Tensors of floats as another dtype, float64 left out, also inside containers."""
+def _cast(value: object, device_type: str, dtype: DType) -> Any:
+    """Tensors of floats on a device as another dtype, but float64, also inside containers."""
     if isinstance(value, Tensor):
-        casts = value.is_floating_point() and value.dtype is not public_names()["float64"]
+        wide = value.dtype is public_names()["float64"]
+        casts = value.is_floating_point() and not wide and value.device.type == device_type
         return value.to(dtype) if casts else value
     if isinstance(value, str | bytes):
         return value
     if isinstance(value, Mapping):
-        return {_cast(key, dtype): _cast(each, dtype) for key, each in value.items()}
+        pairs = value.items()
+        return {
+            _cast(key, device_type, dtype): _cast(each, device_type, dtype) for key, each in pairs
+        }
     if isinstance(value, list | tuple):
-        return type(value)(_cast(each, dtype) for each in value)
+        return type(value)(_cast(each, device_type, dtype) for each in value)
     return value
 
 
@@ -57,7 +61,8 @@ def custom_fwd(
         if not is_on:
             return forward(*args, **kwargs)
         with autocast(device_type, enabled=False):
-            return forward(*_cast(args, cast_inputs), **_cast(kwargs, cast_inputs))
+            positional = _cast(args, device_type, cast_inputs)
+            return forward(*positional, **_cast(kwargs, device_type, cast_inputs))
 
     return decorated
 

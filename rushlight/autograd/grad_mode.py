@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from ..module_names import names_of
 from ..ops.table.grad_mode import (
     enable_grad,
     inference_mode,
@@ -56,3 +57,6 @@ class set_multithreading_enabled:
         trace: TracebackType | None = None,
     ) -> None:
         _STATE["threads"] = self._before
+
+
+__getattr__ = names_of(__name__)

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Final, NoReturn
 from weakref import WeakKeyDictionary
 
+from ..module_names import names_of
 from ..ops.gradients.autograd import PACKING
 from ..ops.gradients.autograd import Node as Node
 from ..ops.gradients.edges import GradientEdge as GradientEdge
@@ -239,3 +240,6 @@ def set_override_stale_capture_stream(enabled: bool) -> None:
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
     """Whether queues of a device are compared, of which there are none."""
+
+
+__getattr__ = names_of(__name__)

@@ -14,7 +14,7 @@ __all__ = ["cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp", "pri
 private_backend = "privateuseone"
 """The name of the device that a backend of its own would have."""
 
-__getattr__ = names_of(__name__, "quantized")
+__getattr__ = names_of(__name__, "opt_einsum", "quantized")
 
 
 class _Backends(OfAll, ModuleType):

@@ -103,12 +103,12 @@ class MixtureSameFamily(Distribution):
         off = self.component_distribution.mean - self._pad(self.mean)
         return inside + self._averaged(off.pow(2.0))
 
-    def cdf(self, value: Tensor) -> Tensor:
-        of_components = self.component_distribution.cdf(self._pad(value))
+    def cdf(self, x: Tensor) -> Tensor:
+        of_components = self.component_distribution.cdf(self._pad(x))
         return (of_components * self.mixture_distribution.probs).sum(-1)
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        of_components = self.component_distribution.log_prob(self._pad(self._checked(value)))
+    def log_prob(self, x: Tensor) -> Tensor:
+        of_components = self.component_distribution.log_prob(self._pad(self._checked(x)))
         return (of_components + self.mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:

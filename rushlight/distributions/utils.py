@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar, overload
 
+from ..module_names import names_of
 from ..ops.eager import namespace as _namespace  # noqa: F401  gives tensors their methods
 from ..ops.gradients.rows import aten
 from ..ops.memory.dtype import Device, DType, get_default_dtype
@@ -148,3 +149,6 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
     filled = vec.new_zeros(vec.shape[:-1] + (size, size))
     filled[..., rows, columns] = vec
     return filled
+
+
+__getattr__ = names_of(__name__)

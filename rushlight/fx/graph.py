@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, Literal
 
+from ..module_names import names_of
 from ..nn.modules.module import Module
 from ._attributes import has_attr
 from ._codegen import CodeGen, PythonCode, Style, TransformCodeFunc
@@ -462,3 +463,6 @@ class Graph:
                 self._codegen._body_transformer = before
 
         return block()
+
+
+__getattr__ = names_of(__name__)

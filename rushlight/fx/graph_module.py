@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..frontend.port import Port
+from ..module_names import names_of
 from ..nn.modules.module import Module
 from ._attributes import assign_attr as _assign_attr
 from ._attributes import copy_attr as _copy_attr
@@ -358,3 +359,6 @@ def _class_of_one(cls: type[GraphModule]) -> type[GraphModule]:
     GraphModuleImpl.__module__ = GraphModule.__module__
     GraphModuleImpl.__qualname__ = "GraphModule.__new__.<locals>.GraphModuleImpl"
     return GraphModuleImpl
+
+
+__getattr__ = names_of(__name__)

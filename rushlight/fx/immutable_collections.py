@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn, TypeVar
 
+from ..module_names import names_of
 from ..utils._pytree import register_pytree_node
 
 __all__ = ["immutable_dict", "immutable_list"]
@@ -73,3 +74,6 @@ register_pytree_node(
     _to_dict,
     serialized_type_name="torch.fx.immutable_collections.immutable_dict",
 )
+
+
+__getattr__ = names_of(__name__)

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from .. import nn
 from ..jit.builtin_functions import builtin_meaning
+from ..module_names import names_of
 from ..nn.modules.module import Module
 from ..ops.eager.dispatch import EagerFunction
 from ..ops.eager.packets import Overload, Packet
@@ -311,3 +312,6 @@ def _pair(
     named = list(bound.arguments.items())
     count = 0 if only else len(args)
     return ArgsKwargsPair(tuple(value for _, value in named[:count]), dict(named[count:]))
+
+
+__getattr__ = names_of(__name__)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any, Final, NoReturn, cast
 
+from ..module_names import names_of
 from ..nn.parameter import Parameter
 from ..ops.eager.dispatch import EagerFunction
 from ..ops.eager.packets import Overload, Packet
@@ -457,3 +458,5 @@ def _add_operators() -> None:
 
 _add_operators()
 Proxy.__hash__ = object.__hash__  # type: ignore[method-assign]
+
+__getattr__ = names_of(__name__)

@@ -149,6 +149,22 @@ class Conversions:
         """
         raise AssertionError("Torch not compiled with XPU enabled: rushlight has the CPU only")
 
+    def mtia(self, device: int | Device | None = None) -> NoReturn:
+        """Refused.
+
+        Raises:
+            AssertionError: always; the CPU is the only device.
+        """
+        raise AssertionError("Torch not compiled with MTIA enabled: rushlight has the CPU only")
+
+    def ipu(self, device: int | Device | None = None) -> NoReturn:
+        """Refused.
+
+        Raises:
+            AssertionError: always; the CPU is the only device.
+        """
+        raise AssertionError("Torch not compiled with IPU enabled: rushlight has the CPU only")
+
     def share_memory(self) -> Self:
         """Nothing but that parameters without sizes refuse it."""
         for tensor in chain(self.parameters(), self.buffers()):

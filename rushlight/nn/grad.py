@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..autograd import grad
+from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
 from ..ops.table.grad_mode import enable_grad, is_grad_enabled
 from ..ops.tensors.tensor import Tensor
@@ -88,3 +89,6 @@ def _by_weight(dims: int) -> Callable[..., Tensor]:
 
 conv1d_input, conv2d_input, conv3d_input = map(_by_input, (1, 2, 3))
 conv1d_weight, conv2d_weight, conv3d_weight = map(_by_weight, (1, 2, 3))
+
+
+__getattr__ = names_of(__name__)

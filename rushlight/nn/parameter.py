@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import Device, DType
 from ..ops.tensors.tensor import Parameter, Tensor
@@ -185,3 +186,6 @@ def refuse_lazy(param: object, who: str, what: str) -> None:
             f"The module passed to `{who}` can't have uninitialized parameters. Make sure to run "
             f"the dummy forward before applying {what}"
         )
+
+
+__getattr__ = names_of(__name__)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
+from ..module_names import names_of
 from .composed_rates import ChainedScheduler, SequentialLR
 from .cyclic_rates import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .optimizer import Optimizer
@@ -282,3 +283,6 @@ class CosineAnnealingLR(LRScheduler):
     def _get_closed_form_lr(self) -> list[float]:
         share = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
         return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
+
+
+__getattr__ = names_of(__name__)

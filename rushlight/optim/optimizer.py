@@ -45,14 +45,14 @@ Group = dict[str, Any]
 Params = Iterable[Tensor] | Iterable[Group]
 
 
-class _Required:
+class _RequiredParameter:
     """Stands for an option without a default."""
 
     def __repr__(self) -> str:
         return "<required parameter>"
 
 
-required = _Required()
+required = _RequiredParameter()
 
 
 def check_options(**options: float) -> None:
@@ -219,6 +219,11 @@ class Optimizer(Hooked):
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         """Change one parameter."""
         raise NotImplementedError
+
+    def _cuda_graph_capture_health_check(self) -> None:
+        """What optimizers of packages ask before a step: whether a GPU records it. None does."""
+
+    _accelerator_graph_capture_health_check = _cuda_graph_capture_health_check
 
     # ------------------------------------------------------------------ saving
 

@@ -241,3 +241,98 @@ def test_a_pass_over_data_begins_without_what_others_replace(
     monkeypatch.setattr(kind, "_reset", lambda self, loader, first_iter=False: None)
     loader = torch.utils.data.DataLoader([1, 2, 3], batch_size=2)
     assert [batch.tolist() for batch in loader] == [[1, 2], [3]]
+
+
+@pytest.mark.parametrize(
+    ("module", "names", "place"),
+    [
+        ("nn.modules.conv", "_pair _single _triple _reverse_repeat_tuple", "nn.modules.utils"),
+        ("nn.modules.pooling", "_pair _single _triple", "nn.modules.utils"),
+        ("nn.functional", "_pair _list_with_default", "nn.modules.utils"),
+        ("nn.functional", "handle_torch_function has_torch_function", "overrides"),
+        ("nn.modules.transformer", "Linear Dropout ModuleList MultiheadAttention", "nn"),
+        ("nn.modules.activation", "NonDynamicallyQuantizableLinear", "nn.modules.linear"),
+        ("nn.modules.activation", "constant_ xavier_normal_ xavier_uniform_", "nn.init"),
+        ("distributions.kl", "Normal Beta TransformedDistribution", "distributions"),
+        ("distributions.transforms", "lazy_property broadcast_all", "distributions.utils"),
+        ("utils.data.dataloader", "Dataset Sampler", "utils.data"),
+        ("utils.data", "DistributedSampler", "utils.data.distributed"),
+        ("optim.optimizer", "RemovableHandle", "utils.hooks"),
+        ("autograd.grad_mode", "_DecoratorContextManager", "utils._contextlib"),
+        ("fx.graph", "_get_qualified_name _type_repr", "fx.node"),
+        ("jit._trace", "TracerWarning ScriptModule", "jit"),
+    ],
+)
+def test_modules_lend_what_packages_import_from_them(module: str, names: str, place: str) -> None:
+    lender, owner = (import_module(f"rushlight.{name}") for name in (module, place))
+    for name in names.split():
+        assert getattr(lender, name) is getattr(owner, name)
+
+
+def test_a_module_with_other_tensors_for_a_block() -> None:
+    layer = torch.nn.Linear(2, 1, bias=False)
+    own, other = layer.weight, torch.full((1, 2), 3.0)
+    exchanged = torch.nn.utils.stateless._reparametrize_module
+    with exchanged(layer, {"weight": other}):
+        assert layer(torch.ones(2)).item() == 6.0
+    assert layer.weight is own
+    with pytest.raises(RuntimeError, match="Missing key"), exchanged(layer, {}, strict=True):
+        pass
+
+
+def test_second_names_of_calls_and_classes() -> None:
+    layer = torch.nn.Identity()
+    assert layer._call_impl(3) == layer._wrapped_call_impl(3) == 3
+    assert torch._C._LinAlgError is torch.linalg.LinAlgError
+    assert torch._C.Generator is torch.Generator
+    torch.optim.SGD([torch.ones(1)])._cuda_graph_capture_health_check()
+    for device in ("mtia", "ipu"):
+        with pytest.raises(AssertionError, match="CPU only"):
+            getattr(layer, device)()
+
+
+def test_what_data_loaders_are_made_of() -> None:
+    class Stream(torch.utils.data.IterableDataset):
+        def __iter__(self) -> object:
+            return iter(range(3))
+
+    loaders = import_module("rushlight.utils.data.dataloader")
+    assert isinstance(loaders.DataLoader(Stream()).sampler, loaders._InfiniteConstantSampler)
+    assert loaders._collate_fn_t
+
+
+def test_arguments_have_the_names_of_torch() -> None:
+    layers = torch.nn.ModuleList([torch.nn.Identity()])
+    assert isinstance(layers.pop(key=0), torch.nn.Identity)
+    d = torch.distributions
+    mixed = d.MixtureSameFamily(d.Categorical(torch.ones(1)), d.Normal(torch.zeros(1), 1.0))
+    assert mixed.cdf(x=torch.zeros(())).item() == 0.5
+    assert mixed.log_prob(x=torch.zeros(())).item() == pytest.approx(-0.9189385)
+    z, corr = torch.zeros(3), torch.eye(3)
+    transform = d.CorrCholeskyTransform()
+    plain = transform.log_abs_det_jacobian(z, corr)
+    assert plain.equal(transform.log_abs_det_jacobian(z, corr, intermediates=None))
+
+
+def test_packed_sequences_move_as_tensors_do() -> None:
+    packed = torch.nn.utils.rnn.pack_sequence([torch.ones(2)])
+    assert packed.cpu() is packed
+    assert packed.cpu(dtype=torch.float64).data.dtype == torch.float64
+    with pytest.raises(AssertionError):
+        packed.cuda()
+
+
+def test_casts_are_for_tensors_of_their_device() -> None:
+    cast = import_module("rushlight.amp.autocast_mode")._cast
+    found = cast({"a": [torch.ones(1), 2]}, "cpu", torch.bfloat16)
+    assert found["a"][0].dtype == torch.bfloat16
+    assert found["a"][1] == 2
+    assert cast(torch.ones(1), "cuda", torch.bfloat16).dtype == torch.float32
+
+
+def test_the_order_of_einsum_has_settings() -> None:
+    settings = torch.backends.opt_einsum
+    with settings.flags(enabled=False):
+        assert not settings.enabled
+    with pytest.raises(ValueError, match="strategy"):
+        settings.set_flags(_strategy="fastest")

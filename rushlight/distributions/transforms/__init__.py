@@ -6,6 +6,7 @@ the logarithm of its Jacobian determinant.  With `cache_size=1` it remembers its
 result, so that going back costs nothing and is exact.
 """
 
+from ...module_names import names_of
 from .arranged import CatTransform, ReshapeTransform, StackTransform
 from .base import ComposeTransform, IndependentTransform, Transform, identity_transform
 from .base import _InverseTransform as _InverseTransform
@@ -49,3 +50,6 @@ __all__ = [
     "Transform",
     "identity_transform",
 ]
+
+
+__getattr__ = names_of(__name__)

@@ -53,7 +53,8 @@ class CorrCholeskyTransform(Transform):
         partial = entries / left.sqrt()
         return (partial.log1p() - (-partial).log1p()) / 2
 
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor, intermediates: object = None) -> Tensor:
+        del intermediates  # what forward would have to keep; torch does not look at it either
         left = tril_matrix_to_vec(1 - (y * y).cumsum(-1), diag=-2)
         of_rows = 0.5 * left.log().sum(-1)
         doubled: Tensor = softplus(-2 * x)

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import ClassVar
 
+from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
 from ...ops.tensors.tensor import Parameter, Tensor
@@ -514,3 +515,6 @@ class LogSoftmax(_AlongDimension):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.log_softmax(input, self.dim, _stacklevel=5)
+
+
+__getattr__ = names_of(__name__)

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar, overload
 
+from ...module_names import names_of
 from ...ops.tensors.tensor import Parameter, Tensor
 from ..registration import type_name
 from .module import Module
@@ -121,10 +122,10 @@ class _Numbered(Module):
             self.append(module)
         return self
 
-    def pop(self, index: int | slice) -> Any:
+    def pop(self, key: int | slice) -> Any:
         """Take out a module."""
-        module = self[index]
-        del self[index]
+        module = self[key]
+        del self[key]
         return module
 
 
@@ -491,3 +492,6 @@ class ParameterDict(Module):
                 text = f"Object of type: {type(value).__name__}"
             lines.append(f"  ({key}): {text}")
         return "\n".join(lines)
+
+
+__getattr__ = names_of(__name__)

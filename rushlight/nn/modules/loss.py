@@ -9,6 +9,7 @@ import math
 import warnings
 from typing import Any, ClassVar
 
+from ...module_names import names_of
 from ...ops.memory.dtype import Device, DType
 from ...ops.tensors.tensor import Tensor
 from .. import functional as F
@@ -439,3 +440,6 @@ class CTCLoss(_Loss):
             self.reduction,
             self.zero_infinity,
         )
+
+
+__getattr__ = names_of(__name__)

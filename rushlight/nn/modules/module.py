@@ -344,6 +344,9 @@ class Module(Members, Conversions):
             trim_traceback(error)
             raise
 
+    _call_impl = _wrapped_call_impl = __call__
+    """The second names by which packages call a module from a `__call__` of their own."""
+
     def register_forward_pre_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:

@@ -7,6 +7,7 @@ import numbers
 from collections.abc import Sequence
 from typing import ClassVar
 
+from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
 from ...ops.tensors.tensor import Parameter, Tensor
@@ -223,3 +224,6 @@ class RMSNorm(Module):
         return (
             f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
         )
+
+
+__getattr__ = names_of(__name__)

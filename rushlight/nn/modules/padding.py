@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from ...module_names import names_of
 from ...ops.tensors.tensor import Tensor
 from .. import functional
 from .module import Module
@@ -227,3 +228,6 @@ class ZeroPad3d(ConstantPad3d):
 
     def extra_repr(self) -> str:
         return f"{self.padding}"
+
+
+__getattr__ = names_of(__name__)

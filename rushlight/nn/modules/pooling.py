@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ...module_names import names_of
 from ...ops.tensors.tensor import Tensor
 from .. import functional
 from ..sizes import pair, single, triple
@@ -510,3 +511,6 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
 
     def forward(self, input: Tensor) -> Tensor:
         return functional.adaptive_avg_pool3d(input, self.output_size)
+
+
+__getattr__ = names_of(__name__)

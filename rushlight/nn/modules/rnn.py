@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Tensor
 from ..sizes import declares
@@ -320,3 +321,6 @@ class LSTM(RNNBase):
             self.bidirectional,
             self.batch_first,
         )
+
+
+__getattr__ = names_of(__name__)

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
 from ...ops.tensors.tensor import Tensor
@@ -270,3 +271,6 @@ class TransformerDecoder(Module):
         if self.norm is not None:
             output = self.norm(output)
         return output
+
+
+__getattr__ = names_of(__name__)

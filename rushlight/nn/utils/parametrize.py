@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from ...module_names import names_of
 from ...ops.table.grad_mode import no_grad
 from ...ops.tensors.tensor import Parameter, Tensor
 from ..modules.container import ModuleDict, ModuleList
@@ -350,3 +351,6 @@ def transfer_parametrizations_and_params(
         for number in range(source.ntensors):
             setattr(target, f"original{number}", getattr(source, f"original{number}"))
     return to_module
+
+
+__getattr__ = names_of(__name__)

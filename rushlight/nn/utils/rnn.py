@@ -73,9 +73,18 @@ class PackedSequence(PackedSequence_):
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else type(self)(data, *self[1:])
 
-    def cpu(self) -> "PackedSequence":
-        """On the CPU, as all is."""
-        return self
+    def cpu(self, *args: object, **kwargs: object) -> "PackedSequence":
+        """On the CPU, as all is; `to` reads what else is given."""
+        return self.to(*args, **kwargs) if args or kwargs else self
+
+    def cuda(self, *args: object, **kwargs: object) -> "PackedSequence":
+        """On a device that is not there: fails as `Tensor.cuda` does."""
+        return type(self)(self.data.cuda(*args, **kwargs), *self[1:])
+
+    def pin_memory(self) -> "PackedSequence":
+        """With data in pinned memory, as far as `Tensor.pin_memory` does that."""
+        data = self.data.pin_memory()
+        return self if data is self.data else type(self)(data, *self[1:])
 
     def double(self) -> "PackedSequence":
         """With data in float64."""

@@ -47,10 +47,16 @@ def _untied(module: Module, given: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _exchanged(
-    module: Module, given: dict[str, Any], tie_weights: bool, strict: bool
+def _reparametrize_module(
+    module: Module,
+    parameters_and_buffers: dict[str, Any],
+    tie_weights: bool = False,
+    strict: bool = False,
+    stack_weights: bool = False,
 ) -> Iterator[None]:
-    """Have other tensors in the module; what it puts in their places comes into `given`."""
+    """Have other tensors in the module; what it puts in their places comes into the dict."""
+    del stack_weights  # the order in which torch puts its own back; here all go back at once
+    given = parameters_and_buffers
     untied = _untied(module, given) if tie_weights else given
     if strict:
         _check(module, untied, set(_named(module)))
@@ -129,7 +135,7 @@ def call_with(
     if kind:
         raise RuntimeError(f"The stateless API can't be used with {kind}")
     positional = args if isinstance(args, tuple) else () if args is None else (args,)
-    with _exchanged(module, given, tie_weights, strict):
+    with _reparametrize_module(module, given, tie_weights, strict):
         return module(*positional, **(kwargs or {}))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, TypeVar
 
+from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Parameter, Tensor
 from ..modules.module import Module
@@ -89,3 +90,6 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
             del module._forward_pre_hooks[key]
             return module
     raise ValueError(f"weight_norm of '{name}' not found in {module}")
+
+
+__getattr__ = names_of(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ...module_names import names_of
 from ...ops.random_numbers.random import Generator
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
@@ -12,6 +13,9 @@ from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
+
+_collate_fn_t = Callable[[list[Any]], Any]
+_worker_init_fn_t = Callable[[int], None]
 
 
 class DataLoader:
@@ -84,7 +88,7 @@ class DataLoader:
                     "DataLoader with IterableDataset: expected unspecified shuffle option, "
                     "but got shuffle=True"
                 )
-            return _Endless()
+            return _InfiniteConstantSampler()
         if shuffle:
             return RandomSampler(self.dataset, generator=self.generator)
         return SequentialSampler(self.dataset)
@@ -168,9 +172,12 @@ class _DatasetKind:
     Iterable = 1
 
 
-class _Endless:
+class _InfiniteConstantSampler:
     """The order of samples that have no numbers."""
 
     def __iter__(self) -> Iterator[None]:
         while True:
             yield None
+
+
+__getattr__ = names_of(__name__)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
+from ...module_names import names_of
 from ...ops.eager.namespace import public_names
 from ...ops.random_numbers.random import Generator
 from ...ops.tensors.tensor import Tensor
@@ -150,3 +151,6 @@ def random_split(
     order = public_names()["randperm"](size, generator=generator).tolist()
     ends = accumulate(counts)
     return [Subset(dataset, order[end - n : end]) for end, n in zip(ends, counts, strict=True)]
+
+
+__getattr__ = names_of(__name__)

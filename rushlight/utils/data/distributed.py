@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ... import distributed
+from ...module_names import names_of
 from ...ops.eager.namespace import public_names
 from ...ops.random_numbers.random import Generator
 from .sampler import Sampler
@@ -61,3 +62,6 @@ class DistributedSampler(Sampler[int]):
 
     def __len__(self) -> int:
         return self.num_samples
+
+
+__getattr__ = names_of(__name__)
