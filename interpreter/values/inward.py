@@ -232,6 +232,8 @@ _PACKED = frozenset({INT, FLOAT, BOOL, COMPLEX, TENSOR})
 
 
 def _iterate(value: Any) -> list[object]:
+    if isinstance(value, tuple):  # what it holds, whatever its class says of its length
+        return list(tuple.__iter__(value))
     try:
         return list(value)
     except TypeError as error:

@@ -90,7 +90,7 @@ def _is_dict(type: DictType, value: object, seen: _Seen | None) -> bool:
 
 @_TESTS.row(TupleType)
 def _is_tuple(type: TupleType, value: object, seen: _Seen | None) -> bool:
-    if not isinstance(value, tuple) or len(value) != len(type.elements):
+    if not isinstance(value, tuple) or tuple.__len__(value) != len(type.elements):
         return False
     return all(matches(v, t, seen) for v, t in zip(value, type.elements, strict=True))
 

@@ -129,12 +129,12 @@ def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int 
 @stands_for("aten::einsum")
 def einsum(equation: object, *operands: object) -> object:
     """Sums of products named by letters: `einsum("ij,jk->ik", a, b)`."""
-    asked = askers(operands, {})
-    if asked is not None:
-        return handle_torch_function(einsum, asked, equation, *operands)
     given = (
         operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
     )
+    asked = askers(given, {})
+    if asked is not None:
+        return handle_torch_function(einsum, asked, equation, *given)
     if not isinstance(equation, str):
         equation, given = from_sublists(equation, *given)
     if not given:
@@ -228,13 +228,15 @@ def norm(
 
 
 @stands_for("aten::meshgrid")
-def meshgrid(*tensors: object, indexing: str = "ij") -> object:
+def meshgrid(*tensors: object, indexing: str | None = None) -> object:
     """The coordinates of the grid that some vectors span."""
+    in_list = len(tensors) == 1 and isinstance(tensors[0], (list, tuple))
     asked = askers(tensors, {})
     if asked is not None:
-        return handle_torch_function(meshgrid, asked, *tensors, indexing=indexing)
-    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
-    return eager_function("aten::meshgrid")(list(given), indexing=indexing)
+        options = {} if in_list and indexing is None else {"indexing": indexing}
+        return handle_torch_function(meshgrid, asked, *tensors, **options)
+    given: Any = tensors[0] if in_list else tensors
+    return eager_function("aten::meshgrid")(list(given), indexing=indexing or "ij")
 
 
 @stands_for("aten::broadcast_tensors")

@@ -102,3 +102,19 @@ def test_functions_of_a_text_are_found_by_name() -> None:
     assert found is not None
     assert found(torch.ones(1)).tolist() == [2.0]
     assert unit.find_function("triple") is None
+
+
+def test_an_attribute_that_is_a_tuple_whose_class_refuses_to_say_its_length() -> None:
+    class Pair(tuple):
+        def __len__(self) -> int:
+            raise NotImplementedError
+
+    class Scaled(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.pair = Pair((2, 3))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.pair[1]
+
+    assert torch.jit.script(Scaled())(torch.ones(1)).tolist() == [3.0]

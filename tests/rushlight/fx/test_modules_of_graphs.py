@@ -7,6 +7,7 @@ import io
 import operator
 import pickle
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -179,3 +180,16 @@ def test_tracers_can_be_copied() -> None:
     assert not hasattr(empty, "graph")
     assert full.graph is not tracer.graph
     assert str(full.graph) == str(tracer.graph)
+
+
+def test_operands_in_a_list_are_recorded_as_torch_does() -> None:
+    def called(function: Callable[..., object]) -> tuple[list[str], object]:
+        graph = fx.symbolic_trace(function).graph
+        node = next(node for node in graph.nodes if node.op == "call_function")
+        return [str(each) for each in node.args], node.kwargs
+
+    flat = (["i,i->", "a", "b"], {})
+    assert called(lambda a, b: torch.einsum("i,i->", (a, b))) == flat
+    assert called(lambda a, b: torch.einsum("i,i->", [a, b])) == flat
+    assert called(lambda a, b: torch.meshgrid([a, b])) == (["[a, b]"], {})
+    assert called(lambda a, b: torch.meshgrid(a, b)) == (["a", "b"], {"indexing": None})
