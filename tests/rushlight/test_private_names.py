@@ -336,3 +336,18 @@ def test_the_order_of_einsum_has_settings() -> None:
         assert not settings.enabled
     with pytest.raises(ValueError, match="strategy"):
         settings.set_flags(_strategy="fastest")
+
+
+def test_marks_for_gpus_are_refused_when_they_are_made_not_when_they_are_named() -> None:
+    marked = torch.cuda.nvtx.range("step {}", 1)
+    with pytest.raises(RuntimeError, match="NVTX functions not installed"), marked:
+        pass
+
+
+def test_the_older_name_of_shared_tensors_leads_to_the_same() -> None:
+    older = import_module("rushlight.distributed._tensor")
+    newer = import_module("rushlight.distributed.tensor")
+    assert (older.Shard, older.DTensor) == (newer.Shard, newer.DTensor)
+    experimental = import_module("rushlight.distributed._tensor.experimental")
+    with pytest.raises(NotImplementedError):
+        experimental.implicit_replication()
