@@ -50,6 +50,7 @@ _NAME = __name__  # which is `torch` while this stands in for that
 
 _PACKAGES = (
     "_C",
+    "_VF",
     "__config__",
     "__future__",
     "_custom_ops",
@@ -58,7 +59,12 @@ _PACKAGES = (
     "_jit_internal",
     "_tensor_str",
     "_guards",
+    "_higher_order_ops",
+    "_ops",
     "_prims_common",
+    "_refs",
+    "_subclasses",
+    "_tensor",
     "_utils",
     "accelerator",
     "amp",

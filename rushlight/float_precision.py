@@ -8,7 +8,13 @@ from typing import Final
 
 from .ops.kernels.precision import PRECISION
 
-__all__ = ["OfAll", "Precision", "get_float32_matmul_precision", "set_float32_matmul_precision"]
+__all__ = [
+    "OfAll",
+    "Precision",
+    "ask",
+    "get_float32_matmul_precision",
+    "set_float32_matmul_precision",
+]
 
 _WORDS: Final = {"highest": "ieee", "high": "tf32", "medium": "bf16"}
 _KNOWN: Final = (*_WORDS.values(), "none")
@@ -24,7 +30,12 @@ def _of(product: str) -> str:
     return _ASKED["all"] if own == "none" else own
 
 
-def _ask(product: str, precision: str) -> None:
+def ask(product: str, precision: str) -> None:
+    """Say how exact one kind of product is, or "all".
+
+    Raises:
+        RuntimeError: there is no such precision.
+    """
     if precision not in _KNOWN:
         raise RuntimeError(f"Unknown precision: {precision}")
     _ASKED[product] = precision
@@ -76,7 +87,7 @@ def set_float32_matmul_precision(precision: str) -> None:
         )
         return
     _WORD[0] = precision
-    _ask("matmul", _WORDS[precision])
+    ask("matmul", _WORDS[precision])
 
 
 class OfAll:
@@ -93,7 +104,7 @@ class OfAll:
 
     @fp32_precision.setter
     def fp32_precision(self, precision: str) -> None:
-        _ask("all", precision)
+        ask("all", precision)
 
 
 class Precision:
@@ -113,4 +124,4 @@ class Precision:
     def __setattr__(self, name: str, value: str) -> None:
         if name != "fp32_precision":
             raise AttributeError(f"Unknown attribute {name}")
-        _ask(self._product, value)
+        ask(self._product, value)

@@ -59,6 +59,12 @@ QUInt4x2Storage = _named("QUInt4x2Storage", "quint4x2")
 QUInt8Storage = _named("QUInt8Storage", "quint8")
 
 
+def _dtype_to_storage_type_map() -> dict[DType, str]:
+    """The old names of storages, by dtype."""
+    made = [each for each in globals().values() if isinstance(each, StorageClass)]
+    return {each.dtype: each.__name__ for each in made}
+
+
 class StorageBase:
     """What memories are made of; there are none of this class itself.
 

@@ -302,7 +302,7 @@ def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: flo
         result.real = nan_to_num(self.real, nan, posinf, neginf)
         result.imag = nan_to_num(self.imag, nan, posinf, neginf)
         return result
-    limits = _limits(self.dtype)
+    limits = limit_of(self.dtype)
     high = limits if posinf is None else posinf
     low = -limits if neginf is None else neginf
     numbers = [np.asarray(each, self.dtype) for each in (nan or 0.0, high, low)]
@@ -314,7 +314,8 @@ def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: flo
     return as_array(np.where(self == -np.inf, self.dtype.type(low), result))
 
 
-def _limits(dtype: Dtype) -> Any:
+def limit_of(dtype: Dtype) -> Any:
+    """The largest finite number of a floating-point dtype."""
     if dtype.kind == "f":
         return np.finfo(dtype).max
     import ml_dtypes

@@ -232,6 +232,10 @@ class EagerFunction:
             written_out = write_out(form.entry, result, out, values)
             return None if _gives_list(form.entry) else written_out
         if requires_grad:
+            if result._array.dtype.kind in "biu":
+                raise RuntimeError(
+                    "Only Tensors of floating point and complex dtype can require gradients"
+                )
             result.requires_grad_(True)
         return result
 

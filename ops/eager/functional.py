@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from ..memory.dtype import DTYPES
+from ..memory.dtype import DTYPES, MemoryFormat
 from ..tensors.construct import stands_for, tensor
 from ..tensors.overriding import PLAIN, ask_for, askers, asks, handle_torch_function
 from ..tensors.tensor import Tensor
@@ -167,9 +167,30 @@ def _ndimension(self: Tensor) -> int:
     return int(self.dim())
 
 
-def _dim_order(self: Tensor) -> tuple[int, ...]:
-    """The dimensions from the one of the largest stride to that of the smallest."""
+def _dim_order(self: Tensor, ambiguity_check: bool | list[MemoryFormat] = False) -> tuple[int, ...]:
+    """The dimensions from the one of the largest stride to that of the smallest.
+
+    Args:
+        ambiguity_check: whether to refuse several orders; or memory formats, of which one has to
+            decide then.
+
+    Raises:
+        RuntimeError: there are several orders.
+        TypeError: the argument is neither.
+    """
     strides = self.stride()
+    formats = [] if isinstance(ambiguity_check, bool) else ambiguity_check
+    if not isinstance(formats, list) or any(not isinstance(f, MemoryFormat) for f in formats):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    if ambiguity_check and (1 in self.shape or len(set(strides)) < len(strides)):
+        had = [f for f in formats if self.is_contiguous(memory_format=f)]
+        if len(had) != 1:
+            raise RuntimeError(
+                "The tensor does not have unique dim order, or cannot map to exact one of the "
+                "given memory formats."
+            )
+        dims = list(range(self.dim()))
+        return tuple(dims if had[0].name == "contiguous_format" else [0, *dims[2:], 1])
     return tuple(sorted(range(self.dim()), key=lambda dim: -strides[dim]))
 
 

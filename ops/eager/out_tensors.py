@@ -11,7 +11,7 @@ from ..memory.metadata import become
 from ..memory.named_results import NamedResults, named_results
 from ..memory.overlap import check_resized
 from ..memory.storage import is_resizable
-from ..table.layouts import into_resized
+from ..table.layouts import in_shape_of, into_resized
 from ..table.out_dtypes import check_out_dtype
 from ..table.pointwise import cast
 from ..table.record import Operator
@@ -58,7 +58,8 @@ def write_out(entry: Operator, result: Any, out: Any, operands: Sequence[Any] = 
 
 
 def _write_one(entry: Operator, result: Tensor, out: Tensor, operands: Sequence[Any]) -> None:
-    array, target = result._array, out._array
+    target = out._array
+    array = in_shape_of(entry.out_layout, result._array, target)
     if target.size > 1 and any(
         not s and n > 1 for s, n in zip(target.strides, target.shape, strict=True)
     ):

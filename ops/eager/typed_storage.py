@@ -8,6 +8,7 @@ from typing import Any
 from ..memory.dtype import CPU, Device, DType, get_default_dtype
 from ..memory.storage import storage_of
 from ..selection.strides import elements_of
+from ..table.refusals import cpp_name
 from ..tensors.construct import tensor as _made
 from ..tensors.python_data import array_of_arguments
 from ..tensors.sizes import Size
@@ -183,6 +184,11 @@ def set_(
         RuntimeError: another dtype, or sizes that leave the memory.
     """
     if isinstance(source, TypedStorage):
+        if source.dtype is not self.dtype:
+            raise RuntimeError(
+                f"Expected a Storage of type {cpp_name(self.dtype)} or an UntypedStorage, but got "
+                f"type {source.dtype.scalar_name} for argument 1 'storage'"
+            )
         source = source._flat()
     elif isinstance(source, UntypedStorage):
         source = Tensor._of(elements_of(source._owner, self.dtype.numpy))

@@ -128,9 +128,12 @@ def set_threads(count: int) -> None:
 
     Raises:
         RuntimeError: the count is not a positive int.
+        ValueError: it does not fit into 64 bits.
     """
     if type(count) is not int:
         raise RuntimeError(f"set_num_threads expects an int, but got {type(count).__name__}")
+    if not -(1 << 63) <= count < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
     if count <= 0:
         raise RuntimeError("set_num_threads expects a positive integer")
     _CREW.resize(count)

@@ -10,7 +10,7 @@ from typing import Any, Final, Unpack
 import numpy as np
 
 from ..arithmetic.comparison import clamp
-from ..arithmetic.maths import sigmoid
+from ..arithmetic.maths import limit_of, sigmoid
 from ..kernels import LARGE, by_formula, pointwise
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of
@@ -321,9 +321,12 @@ def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:
 
 
 def _softshrink(x: Array, lambd: float) -> object:
-    if not 0 <= lambd <= np.finfo(np.float32).max:
+    dtype = dtype_of(x)
+    largest = float(limit_of(x.dtype))
+    if not 0 <= lambd <= largest:
         raise OperatorError(
-            f"lambda must be in range [0, 3.40282e+38] for input dtype Float, but found {lambd:g}"
+            f"lambda must be in range [0, {largest:g}] for input dtype {dtype.scalar_name}, "
+            f"but found {lambd:g}"
         )
     outer = np.where(x < 0, x + lambd, x - lambd)
     return np.where(np.abs(x) <= lambd, x * 0, outer)

@@ -454,17 +454,22 @@ def whole_numbers(g: Generator | None, count: int, low: int, high: int) -> Array
     Raises:
         OperatorError: the range is empty.
     """
-    if low >= high:
-        raise OperatorError(
-            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
-            headline=f"there is no whole number from {low} to below {high}",
-        )
+    check_range(low, high)
     generator = g or default_generator
     span = high - low
     draws = generator.words(count) if span < 1 << 28 else generator.long_words(count)
     if span < 1 << 63:
         return (draws % np.uint64(span)).astype(np.int64) + low
     return ((draws % np.uint64(span)) + np.uint64(low % (1 << 64))).astype(np.int64)
+
+
+def check_range(low: int, high: int) -> None:
+    """Refuse a range in which there is no whole number."""
+    if low >= high:
+        raise OperatorError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
+            headline=f"there is no whole number from {low} to below {high}",
+        )
 
 
 def permutation(g: Generator | None, count: int) -> Array:

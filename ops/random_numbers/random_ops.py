@@ -13,7 +13,7 @@ from ..memory.errors import OperatorError, UnsupportedDtype
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
 from ..shapes.shape import expand
 from ..table.layouts import like as empty_like
-from ..table.out_dtypes import MADE, OutDtype
+from ..table.out_dtypes import ANY, MADE, OutDtype
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
 from ..table.refusals import check_kernel, cpp_name, letter, not_implemented
@@ -23,6 +23,7 @@ from .random import (
     Generator,
     chances,
     chances_each,
+    check_range,
     default_generator,
     exponential,
     fill_normal,
@@ -298,6 +299,8 @@ def _above_all(dtype: Dtype) -> int:
 
 
 def _check_random_bounds(self: Array, low: int, high: int | None) -> None:
+    if high is not None:
+        check_range(low, high)
     if self.dtype.kind == "c":
         raise OperatorError(
             "check_random_bounds handles only integral, floating-point and boolean types",
@@ -324,7 +327,9 @@ def random_below(self: Array, high: int, generator: Generator | None) -> Array:
 
 
 @operator(
-    "aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", order="out p Tensor"
+    "aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
+    order="out p Tensor",
+    out_dtype=ANY,
 )
 def bernoulli(self: Array, generator: Generator | None) -> Array:
     if kind(self.dtype) != 2:

@@ -252,6 +252,7 @@ def eye_of(n: int, m: int, dtype: int | None, *options: object) -> Array:
 @operator(
     f"aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, {OPTIONS}) -> Tensor",
     out_dtype=MADE,
+    out_layout="=",
     order="- start start_step start_out out",
 )
 def arange(
@@ -306,12 +307,20 @@ def arange(
     return np.asarray(start + step * np.arange(count, dtype=np.float64)).astype(wanted)
 
 
-@operator(f"aten::arange(Scalar end, {OPTIONS}) -> Tensor", out_dtype=MADE)
+@operator(
+    f"aten::arange(Scalar end, {OPTIONS}) -> Tensor",
+    out_dtype=MADE,
+    out_layout="=",
+)
 def arange_to(end: object, *options: Any) -> Array:
     return arange(0, end, 1, *options)
 
 
-@operator(f"aten::arange.start(Scalar start, Scalar end, {OPTIONS}) -> Tensor", out_dtype=MADE)
+@operator(
+    f"aten::arange.start(Scalar start, Scalar end, {OPTIONS}) -> Tensor",
+    out_dtype=MADE,
+    out_layout="=",
+)
 def arange_from(start: object, end: object, *options: Any) -> Array:
     return arange(start, end, 1, *options)
 
@@ -319,6 +328,7 @@ def arange_from(start: object, end: object, *options: Any) -> Array:
 @operator(
     f"aten::range.step(Scalar start, Scalar end, Scalar step=1, {OPTIONS}) -> Tensor",
     out_dtype=MADE,
+    out_layout="=",
     order="out out_",
 )
 def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: Any) -> Array:
@@ -339,7 +349,11 @@ def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: A
     return np.asarray(start + step * places).astype(float_dtype(dtype))
 
 
-@operator(f"aten::range(Scalar start, Scalar end, {OPTIONS}) -> Tensor", out_dtype=MADE)
+@operator(
+    f"aten::range(Scalar start, Scalar end, {OPTIONS}) -> Tensor",
+    out_dtype=MADE,
+    out_layout="=",
+)
 def closed_range_by_one(start: object, end: object, *options: Any) -> Array:
     return closed_range(start, end, 1, *options)
 
@@ -347,6 +361,7 @@ def closed_range_by_one(start: object, end: object, *options: Any) -> Array:
 @operator(
     f"aten::linspace(Scalar start, Scalar end, int steps, {OPTIONS}) -> Tensor",
     out_dtype=MADE,
+    out_layout="=",
     order="Tensor_Tensor Tensor_Scalar Scalar_Tensor -",
 )
 def linspace(start: Any, end: Any, steps: int, dtype: int | None, *options: Any) -> Array:
@@ -389,6 +404,7 @@ def _linspace(start: object, end: object, steps: int, dtype: Dtype) -> Array:
 @operator(
     f"aten::logspace(Scalar start, Scalar end, int steps, float base=10., {OPTIONS}) -> Tensor",
     out_dtype=MADE,
+    out_layout="=",
     order="Tensor_Tensor Tensor_Scalar Scalar_Tensor -",
 )
 def logspace(
@@ -450,11 +466,15 @@ for _overload, _first, _last in (
     ("Scalar_Tensor", "Scalar", "Tensor"),
 ):
     _ends = f"{_first} start, {_last} end, int steps"
-    operator(f"aten::linspace.{_overload}({_ends}, {OPTIONS}) -> Tensor", out_dtype=MADE)(
-        _from_tensors("linspace", linspace)
-    )
     operator(
-        f"aten::logspace.{_overload}({_ends}, float base=10., {OPTIONS}) -> Tensor", out_dtype=MADE
+        f"aten::linspace.{_overload}({_ends}, {OPTIONS}) -> Tensor",
+        out_dtype=MADE,
+        out_layout="=",
+    )(_from_tensors("linspace", linspace))
+    operator(
+        f"aten::logspace.{_overload}({_ends}, float base=10., {OPTIONS}) -> Tensor",
+        out_dtype=MADE,
+        out_layout="=",
     )(_from_tensors("logspace", logspace))
 
 

@@ -255,7 +255,7 @@ def view_dtype(self: Array, dtype: int) -> Array:
         return self.view(wanted)
     _check_bytes(self, wanted)
     size = self.shape[-1] * self.itemsize // wanted.itemsize
-    strides = (*self.strides[:-1], wanted.itemsize)
+    strides = (*(step * self.itemsize for step in strides_of(self)[:-1]), wanted.itemsize)
     return view_of(self, (*self.shape[:-1], size), strides, 0, wanted)
 
 

@@ -22,6 +22,7 @@ from .pointwise import cast
 
 __all__ = [
     "OutLayout",
+    "in_shape_of",
     "column_major",
     "contiguous",
     "in_order",
@@ -148,9 +149,14 @@ _LAYOUTS: Final = {
 _BY_THE_FIRST: Final = {"L": None, "e": _as_it_is}
 
 
-OutLayout = Literal["", "C", "-", "L"]
+OutLayout = Literal["", "C", "-", "L", "="]
 """How an `out=` of another shape lies: as the result would, or contiguous; as it is computed, where
-the dtype is that; like it, where it has no elements."""
+the dtype is that; like it, where it has no elements; as it did before, if it has as many."""
+
+
+def in_shape_of(layout: OutLayout, result: Array, out: Array) -> Array:
+    """The result in the shape of an `out=` that need not change for it; else as it is."""
+    return result.reshape(out.shape) if layout == "=" and result.size == out.size else result
 
 
 def into_resized(layout: OutLayout, result: Array, dtype: Dtype) -> Array:

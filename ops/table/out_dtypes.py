@@ -14,6 +14,7 @@ from .promotion import can_cast
 from .refusals import cpp_name
 
 __all__ = [
+    "ANY",
     "AS_EXPECTED",
     "AS_INPUT",
     "CAN_CAST",
@@ -36,13 +37,13 @@ class OutDtype:
     """A demand on the dtype of `out`, and the sentence for what does not meet it.
 
     `computed` is none: the operator computes in the dtype of `out`; `dtype` is its last argument.
-    Nor is `made`: functions without tensors make elements of that dtype.
+    Nor is `made`: functions without tensors make elements of that dtype; nor `none`.
     In the sentence {result} and {out} are the dtypes' names, {cpp_result} and {cpp_out} as C++
     spells them, {name} the operator, {base} without its package, {field} which of several results
     it is.
     """
 
-    demand: Literal["castable", "same", "complex", "floating", "computed", "made"]
+    demand: Literal["castable", "same", "complex", "floating", "computed", "made", "none"]
     sentence: str
     error: type[OperatorError] = OperatorError
 
@@ -54,6 +55,8 @@ class OutDtype:
             return out.is_complex
         if self.demand == "floating":
             return out.is_floating_point
+        if self.demand == "none":
+            return True
         return can_cast(result.numpy, out.numpy)
 
 
@@ -91,6 +94,7 @@ CAN_CAST: Final = OutDtype(
     "typeMetaToScalarType(out.dtype())) to be true, but got false.  (Could this error "
     "message be improved?  If so, please report an enhancement request to PyTorch.)",
 )
+ANY: Final = OutDtype("none", CASTABLE.sentence)
 MADE: Final = OutDtype("made", CASTABLE.sentence)
 COMPUTED: Final = OutDtype("computed", CASTABLE.sentence)
 """Of sums and the like: no demand, as the result is computed in that dtype."""

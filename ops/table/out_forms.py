@@ -15,7 +15,7 @@ from ..memory.errors import OperatorError
 from ..memory.metadata import become
 from ..memory.overlap import OutOverlap, check_out, check_resized
 from ..memory.storage import is_resizable
-from .layouts import OutLayout, into_resized
+from .layouts import OutLayout, in_shape_of, into_resized
 from .out_dtypes import OutDtype, check_out_dtype
 from .pointwise import cast
 from .refusals import cpp_name
@@ -96,6 +96,7 @@ def _into_out(plain: Plain, forward: Callable[..., Any]) -> Callable[..., Array]
         check_out(plain.out_overlap, out, values[:-1])
         result: Array = forward(*values[:-1])
         check_out_dtype(plain.out_dtype, plain.name, of_numpy(result.dtype), of_numpy(out.dtype))
+        result = in_shape_of(plain.out_layout, result, out)
         if out.shape != result.shape:
             check_resized(plain.out_overlap, out, result.size, values[:-1])
             _resize(plain.out_layout, out, result)

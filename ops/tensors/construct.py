@@ -19,10 +19,12 @@ from ..memory.dtype import (
 )
 from ..memory.storage import borrowed
 from ..memory.warned import warn_caller
+from ..selection.strides import elements_of
 from .overriding import PLAIN, ask, asks
 from .python_data import array_of_data
 from .tensor import Tensor
 from .tracing import ACTIVE, current_tracer
+from .untyped_storage import Storage
 
 __all__ = ["as_tensor", "finfo", "from_numpy", "frombuffer", "iinfo", "stands_for", "tensor"]
 
@@ -57,7 +59,7 @@ def tensor(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A new tensor of numbers, nested lists of them, or an array; always a copy.
+    """A new tensor of numbers, nested lists of them, an array, or bytes; always a copy.
 
     Raises:
         TypeError: something is no number, or none that the dtype takes.
@@ -76,7 +78,11 @@ def tensor(
             "sourceTensor.detach().clone().requires_grad_(True), rather than "
             "torch.tensor(sourceTensor)."
         )
-    array = array_of_data(data, None if dtype is None else _given("tensor", dtype).numpy)
+    kind = None if dtype is None else _given("tensor", dtype).numpy
+    if isinstance(data, Storage):
+        array = elements_of(data._owner, kind or np.dtype(np.int64)).copy()
+    else:
+        array = array_of_data(data, kind)
     if requires_grad and of_numpy(array.dtype).kind not in "fc":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if place.type == "meta":

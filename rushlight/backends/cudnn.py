@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..module_names import names_of
+from .switches import Switches
 
 __all__ = [
     "allow_tf32",
@@ -56,3 +58,4 @@ def flags(
 
 
 __getattr__ = names_of(__name__)
+sys.modules[__name__].__class__ = Switches

@@ -85,6 +85,7 @@ class Conversions:
 
         Raises:
             TypeError: the dtype is neither floating point nor complex, or the arguments are others.
+            RuntimeError: a copy is asked for.
             NotImplementedError: tensors without data shall get some.
         """
         device, dtype, _, layout = target_of(args, kwargs)
@@ -186,6 +187,8 @@ def target_of(
     args: tuple[object, ...], kwargs: dict[str, Any]
 ) -> tuple[Device | str | None, DType | None, bool, MemoryFormat | None]:
     """Device, dtype, whether nobody waits, and memory layout from the arguments of `Module.to`."""
+    if kwargs.get("copy"):
+        raise RuntimeError(".to() does not accept copy argument")
     known = {"device", "dtype", "non_blocking", "memory_format", "tensor"}
     given = dict(kwargs)
     names = ["device", "dtype", "non_blocking"]

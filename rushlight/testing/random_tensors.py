@@ -99,7 +99,7 @@ def _filled(
         return stored
     if dtype.is_complex:
         parts = _uniform([*sizes, 2], part, device, low, high)
-        return _tensor(eager_function("aten::view_as_complex")(parts))
+        return _tensor(eager_function("aten::view_as_complex")(parts).clone())  # no view of others
     return _uniform(sizes, dtype, device, low, high)
 
 

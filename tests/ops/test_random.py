@@ -134,3 +134,18 @@ def test_a_scripted_generator_draws_what_an_eager_one_does() -> None:
     eager = torch.Generator()
     assert torch.equal(first, torch.rand(2, generator=eager.manual_seed(3)))
     assert torch.equal(second, torch.randn(3, generator=eager.manual_seed(4)))
+
+
+def test_draws_of_chances_go_into_any_dtype() -> None:
+    for dtype in (torch.bool, torch.int16, torch.uint8):
+        drawn = torch.bernoulli(torch.ones(4), out=torch.zeros(4, dtype=dtype))
+        assert drawn.dtype is dtype
+        assert drawn.sum() == 4
+
+
+def test_an_empty_range_is_told_of_before_its_bounds() -> None:
+    for dtype in (torch.bool, torch.int8, torch.uint32):
+        with pytest.raises(RuntimeError, match="random_ expects 'from' to be less than 'to'"):
+            torch.empty(3, dtype=dtype).random_(-(2**40), -(2**40))
+    with pytest.raises(RuntimeError, match="from is out of bounds for signed char"):
+        torch.empty(3, dtype=torch.int8).random_(-(2**40), 1)

@@ -261,3 +261,43 @@ def test_what_scripted_modules_refuse() -> None:
     m.l = m.l
     m.n = 4
     assert m(torch.ones(1, 1)).shape == (1, 1)
+
+
+def test_buffers_by_a_method_that_knows_nothing_of_persistence() -> None:
+    class Own(nn.Module):
+        def register_buffer(self, name: str, value: Any) -> None:  # type: ignore[override]
+            super().register_buffer(name, value)
+
+    module = Own()
+    module.held = nn.Buffer(torch.ones(2))
+    assert list(module.state_dict()) == ["held"]
+
+
+def test_modules_refuse_to_be_copied_by_to() -> None:
+    with pytest.raises(RuntimeError, match=r"\.to\(\) does not accept copy argument"):
+        nn.Linear(2, 2).to("cpu", copy=True)
+
+
+@pytest.mark.parametrize("trained", [True, False])
+def test_a_fused_bias_is_trained_as_its_own_was(trained: bool) -> None:
+    layer, norm = nn.Conv2d(1, 1, 1).eval(), nn.BatchNorm2d(1).eval()
+    layer.weight.requires_grad_(not trained)
+    layer.bias.requires_grad_(trained)
+    fused = torch.nn.utils.fuse_conv_bn_eval(layer, norm)
+    assert (fused.weight.requires_grad, fused.bias.requires_grad) == (not trained, trained)
+
+
+def test_norms_whose_order_is_a_text() -> None:
+    assert torch.nn.utils.get_total_norm([torch.tensor([3.0, -4.0])], "inf") == 4
+
+
+def test_attention_over_no_sequences() -> None:
+    attention = nn.MultiheadAttention(8, 2)
+    x = torch.ones(5, 0, 8, requires_grad=True)
+    assert attention(x, x, x, need_weights=False)[0].shape == (5, 0, 8)
+
+
+def test_a_bound_of_softshrink_that_is_too_large_for_the_dtype() -> None:
+    for dtype, name in ((torch.float32, "Float"), (torch.float64, "Double")):
+        with pytest.raises(RuntimeError, match=f"for input dtype {name}, but found -1"):
+            nn.functional.softshrink(torch.ones(2, dtype=dtype), -1)

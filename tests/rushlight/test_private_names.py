@@ -351,3 +351,30 @@ def test_the_older_name_of_shared_tensors_leads_to_the_same() -> None:
     experimental = import_module("rushlight.distributed._tensor.experimental")
     with pytest.raises(NotImplementedError):
         experimental.implicit_replication()
+
+
+def test_references_are_the_operators_themselves() -> None:
+    references = import_module("rushlight._refs")
+    assert references.add is torch.add
+    assert references.nn.functional.gelu is torch.nn.functional.gelu
+    with pytest.raises(NotImplementedError, match="the operator itself runs here"):
+        references.rpow(2, 3)
+
+
+def test_settings_of_backends_can_be_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+    switches = import_module("rushlight.backends.switches")
+    monkeypatch.setattr(switches, "_FROZEN", [False])
+    torch.backends.cudnn.enabled = True
+    torch.backends.disable_global_flags()
+    for backend in (torch.backends.cudnn, torch.backends.mkldnn):
+        with pytest.raises(RuntimeError, match="please use flags"):
+            backend.enabled = False
+        with backend.flags(enabled=False):
+            assert not backend.enabled
+        assert backend.enabled
+
+
+def test_old_names_of_storages_by_dtype() -> None:
+    names = import_module("rushlight.storage")._dtype_to_storage_type_map()
+    assert names[torch.float32] == "FloatStorage"
+    assert names[torch.bool] == "BoolStorage"

@@ -64,3 +64,46 @@ def test_inference_mode_is_known() -> None:
         with torch.inference_mode(False):
             assert not torch.is_inference_mode_enabled()
     assert not torch.is_inference_mode_enabled()
+
+
+def test_tensors_of_bytes() -> None:
+    values = torch.arange(6.0)
+    memory = values.untyped_storage()
+    assert torch.tensor(memory, dtype=torch.float32).tolist() == values.tolist()
+    assert torch.tensor(memory, dtype=torch.int16)[3].item() == 16256
+    assert torch.tensor(memory).dtype is torch.int64
+    assert torch.tensor(memory).numel() == 3
+    with pytest.raises(RuntimeError, match="Expected a Storage of type int or an UntypedStorage"):
+        torch.tensor([], dtype=torch.int32).set_(values.storage())
+
+
+def test_other_sizes_of_nothing_keep_their_steps() -> None:
+    nothing = torch.empty(0, 5, 64, dtype=torch.int16)
+    assert nothing.view(torch.int32).stride() == (160, 32, 1)
+    assert nothing.view(torch.int8).stride() == (640, 128, 1)
+
+
+def test_orders_of_dimensions_that_are_not_clear() -> None:
+    both = [torch.contiguous_format, torch.channels_last]
+    assert torch.empty(2, 3, 4).dim_order(ambiguity_check=True) == (0, 1, 2)
+    assert torch.empty(2, 1, 5).dim_order(ambiguity_check=both) == (0, 1, 2)
+    pixels = torch.empty(2, 2, 1, 2).to(memory_format=torch.channels_last)
+    assert pixels.dim_order(ambiguity_check=both) == (0, 2, 3, 1)
+    for sizes, check in (((2, 1, 5), True), ((1, 1, 1, 1), both)):
+        with pytest.raises(RuntimeError, match="does not have unique dim order"):
+            torch.empty(sizes).dim_order(ambiguity_check=check)
+    with pytest.raises(TypeError, match="must be a bool or a list of memory formats"):
+        torch.empty(2).dim_order(ambiguity_check="x")
+
+
+def test_counts_of_threads_that_are_too_large() -> None:
+    with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+        torch.set_num_threads(2**65)
+
+
+def test_whole_numbers_made_without_gradients() -> None:
+    sentence = "Only Tensors of floating point and complex dtype can require gradients"
+    with pytest.raises(RuntimeError, match=sentence):
+        torch.ones(2, dtype=torch.int32, requires_grad=True)
+    with pytest.raises(RuntimeError, match=sentence):
+        torch.ones(2).new_ones((2,), dtype=torch.int32, requires_grad=True)

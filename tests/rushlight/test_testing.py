@@ -191,3 +191,7 @@ def test_importing_rushlight_imports_nothing_heavy() -> None:
         env={"PYTHONPATH": ":".join(sys.path)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+def test_random_complex_tensors_are_no_views() -> None:
+    assert not make_tensor((2, 3), dtype=torch.complex64, device="cpu")._is_view()

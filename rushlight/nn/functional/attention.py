@@ -322,11 +322,12 @@ def _attended(
     value: Tensor,
     mask: Tensor | None,
     batch: int,
+    heads: int,
     dropout_p: float,
     is_causal: bool,
 ) -> Tensor:
     """The attention (T, B, heads, E / heads), by the operator that keeps no weights."""
-    heads, sources, width = query.size(0) // batch, key.size(1), key.size(2)
+    sources, width = key.size(1), key.size(2)
     if mask is not None:
         one_for_all = mask.size(0) == 1
         mask = mask.unsqueeze(0) if one_for_all else mask.view(batch, heads, -1, sources)
@@ -420,7 +421,7 @@ def multi_head_attention_forward(
         taken = taken.view(batch, num_heads, targets, key.size(1))
         weights = taken.mean(1) if average_attn_weights else taken
     else:
-        mixed = _attended(query, key, value, mask, batch, dropout_p, is_causal)
+        mixed = _attended(query, key, value, mask, batch, num_heads, dropout_p, is_causal)
     mixed = mixed.reshape(targets * batch, width)
     output = _linear(mixed, out_proj_weight, out_proj_bias)
     output = output.view(targets, batch, output.size(1))

@@ -28,6 +28,7 @@ from . import (
     transformer,
     upsampling,
 )
+from . import utils as utils
 from .activation import *  # noqa: F403
 from .adaptive import *  # noqa: F403
 from .batchnorm import *  # noqa: F403

@@ -463,7 +463,8 @@ def _set_buffer(module: Module, name: str, value: object) -> None:
     if isinstance(value, Buffer):
         _need(module, "_buffers", "buffer")
         _forget(module, name, "_parameters", "_modules")
-        module.register_buffer(name, value, value.persistent)
+        # Users' own methods need not know of the argument where it says what holds anyway.
+        module.register_buffer(name, value, *(() if value.persistent else (False,)))
     else:
         module._buffers[name] = replaced("buffer", module, name, value)
 

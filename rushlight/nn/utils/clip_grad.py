@@ -43,13 +43,13 @@ def get_total_norm(
     Raises:
         RuntimeError: it is not finite, and `error_if_nonfinite` is set.
     """
-    given = _listed(tensors)
+    given, norm_type = _listed(tensors), float(norm_type)
     if not given:
         return make_tensor(0.0)
     total: Tensor = _vector_norm(_stack([_vector_norm(t, norm_type) for t in given]), norm_type)
     if error_if_nonfinite and not total.isfinite():
         raise RuntimeError(
-            f"The total norm of order {float(norm_type)} for gradients from `parameters` is "
+            f"The total norm of order {norm_type} for gradients from `parameters` is "
             "non-finite, so it cannot be clipped. To disable this error and scale the gradients "
             "by the non-finite norm anyway, set `error_if_nonfinite=False`"
         )

@@ -29,6 +29,8 @@ def _fused(
     shape: list[int],
 ) -> tuple[Parameter, Parameter]:
     mean, variance, eps, norm_weight, norm_bias = norm
+    trained = weight.requires_grad
+    moved = trained if bias is None else bias.requires_grad
     if bias is None:
         bias = _zeros_like(mean)
     if norm_weight is None:
@@ -38,8 +40,7 @@ def _fused(
     scale = norm_weight * _rsqrt(variance + eps)
     new_weight = (weight * scale.reshape(shape)).to(weight.dtype)
     new_bias = ((bias - mean) * scale + norm_bias).to(bias.dtype)
-    trained = weight.requires_grad
-    return Parameter(new_weight.detach(), trained), Parameter(new_bias.detach(), trained)
+    return Parameter(new_weight.detach(), trained), Parameter(new_bias.detach(), moved)
 
 
 def fuse_conv_bn_weights(
