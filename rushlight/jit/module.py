@@ -343,6 +343,12 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
         """The bytes of the archive."""
         return save_to_buffer(self._c, _extra_files)
 
+    def __reduce_package__(self, exporter: Any) -> tuple[Any, tuple[str]]:
+        """How a pickle of a package speaks of it: by its number there."""
+        from ._script import unpackage_script_module
+
+        return unpackage_script_module, (exporter.add_script_module(self),)
+
     def _save_for_lite_interpreter(
         self,
         f: str | Path | IO[bytes],

@@ -14,26 +14,50 @@ from ..files.container import ArchiveReader
 from ..loading.loader import Loader
 from ..pickles.nodes import ObjectNode
 from ..pickles.read_values import ValueReader
+from ..pickles.tensors import StorageReader
 
-__all__ = ["PackageLoader", "holds_scripts"]
+__all__ = ["DATA", "PackageLoader", "SCRIPTS", "holds_scripts"]
 
-_FOLDER = ".data/ts_code/"
+DATA = ".data/"
+"""Where a package keeps what is no file of the program: storages, scripted modules, lists."""
+
+SCRIPTS = f"{DATA}ts_code/"
 
 
 def holds_scripts(archive: ArchiveReader) -> bool:
     """Whether it is a package with TorchScript in it."""
-    return "data.pkl" not in archive and any(True for _ in archive.records(_FOLDER))
+    return "data.pkl" not in archive and any(True for _ in archive.records(SCRIPTS))
 
 
 class PackageLoader(Loader):
-    """Opens a package that holds one scripted module."""
+    """Opens a package that holds one scripted module, or the one of a number."""
 
-    needed = (".data/extern_modules",)
-    code_folder = f"{_FOLDER}code/"
+    needed = (f"{DATA}extern_modules",)
+    code_folder = f"{SCRIPTS}code/"
+
+    number: str | None = None
+    storages: StorageReader | None = None
+
+    @classmethod
+    def of_module(
+        cls, archive: ArchiveReader, number: str, storages: StorageReader
+    ) -> PackageLoader:
+        """What opens the module of a number, whose code is trusted.
+
+        Args:
+            storages: what has read storages of the package before; tensors share their memory.
+        """
+        loader = cls(archive, archive.limits, trusted=True, mapped=False)
+        loader.number, loader.storages = number, storages
+        return loader
+
+    def storage_reader(self, folder: str) -> StorageReader:
+        """See `Loader`."""
+        return self.storages or super().storage_reader(folder)
 
     def constant_values(self) -> Sequence[object]:
         """See `Loader`."""
-        return self.constants_of(f"{self._module}constants.pkl", ".data/")
+        return self.constants_of(f"{self._module}constants.pkl", DATA)
 
     def root(self) -> ObjectNode:
         """See `Loader`."""
@@ -41,7 +65,7 @@ class PackageLoader(Loader):
 
     def root_reader(self) -> ValueReader:
         """See `Loader`."""
-        return self.reader(f"{self._module}data.pkl", ".data/")
+        return self.reader(f"{self._module}data.pkl", DATA)
 
     @made_once
     def _module(self) -> str:
@@ -50,7 +74,9 @@ class PackageLoader(Loader):
         Raises:
             ArchiveError: there are several, or none.
         """
-        records = (record.removeprefix(_FOLDER) for record in self.archive.records(_FOLDER))
+        if self.number is not None:
+            return f"{SCRIPTS}{self.number}/"
+        records = (record.removeprefix(SCRIPTS) for record in self.archive.records(SCRIPTS))
         found = [record.partition("/")[0] for record in records if record.endswith("/data.pkl")]
         if len(found) != 1:
             how_many = f"{len(found)} scripted modules" if found else "no scripted module"
@@ -58,4 +84,4 @@ class PackageLoader(Loader):
                 "unsupported-value",
                 f"is a `torch.package` archive that holds {how_many}; it is read if it holds one",
             )
-        return f"{_FOLDER}{found[0]}/"
+        return f"{SCRIPTS}{found[0]}/"

@@ -237,10 +237,15 @@ class Loader:
 
     def reader(self, record: str, folder: str) -> ValueReader:
         """What makes the values of a pickle, with its storages in a folder."""
-        storages = StorageReader(self.archive, folder, self.mapped)
-        storages.without_data = self.without_data
+        storages = self.storage_reader(folder)
         named = self.importer.type_named
         return ValueReader(storages, named, self.call, f"`{record}`", self.limits)
+
+    def storage_reader(self, folder: str) -> StorageReader:
+        """What reads the storages in a folder."""
+        storages = StorageReader(self.archive, folder, self.mapped)
+        storages.without_data = self.without_data
+        return storages
 
     def call(self, function: Function, values: Sequence[object]) -> object:
         """Run a method that restores an object, unless the archive's code is only looked at."""

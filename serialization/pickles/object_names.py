@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..files.errors import archive_error
 
-__all__ = ["found", "name_of"]
+__all__ = ["found", "name_of", "torch_module"]
 
 _ROOT: Final = __name__.partition(".")[0]
 
@@ -73,12 +73,17 @@ def found(module: str, name: str) -> Any:
     if module.partition(".")[0] != "torch":
         return _walk(import_module(module), name)
     try:
-        return _walk(import_module(_renamed(module, "torch", _ROOT)), name)
+        return _walk(import_module(torch_module(module)), name)
     except (ImportError, AttributeError):
         holder = import_module(f"{_ROOT}.nn")  # some layers lie in other files here
         if module.startswith("torch.nn.") and hasattr(holder, name):
             return getattr(holder, name)
         raise
+
+
+def torch_module(name: str) -> str:
+    """The name here of a module of torch's; names of other modules stay."""
+    return _renamed(name, "torch", _ROOT)
 
 
 def _walk(module: object, name: str) -> object:

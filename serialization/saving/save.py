@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import IO
 
 from ...frontend.diagnostics import Diagnostic, Label
@@ -35,6 +36,7 @@ __all__ = [
     "Records",
     "Target",
     "make_records",
+    "savable",
     "write_records",
     "save_archive",
     "save_function",
@@ -88,8 +90,15 @@ def save_function_to_buffer(function: Function, extra_files: ExtraFiles | None =
 
 @within_limits("the module")
 def make_records(target: ScriptObject, extra_files: ExtraFiles | None) -> Records:
-    try:
+    with savable():
         return Records(target, extra_files or {})
+
+
+@contextmanager
+def savable() -> Iterator[None]:
+    """Around what makes records: what has no form in an archive is an ArchiveError."""
+    try:
+        yield
     except PythonCallError as error:
         raise _python_call(error) from None
     except PrintError as error:

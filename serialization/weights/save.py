@@ -25,7 +25,7 @@ from ..pickles.tensors import StorageTable
 from ..saving.save import Target
 from .objects import reduced
 
-__all__ = ["save_weights"]
+__all__ = ["ObjectsWriter", "save_weights"]
 
 _TYPED = frozenset(
     """Bool Byte Char Short Int Long Half BFloat16 Float Double ComplexHalf ComplexFloat
@@ -44,7 +44,7 @@ def save_weights(value: object, file: Target) -> None:
         OSError: the file cannot be written.
     """
     storages = StorageTable()
-    pickled = _Writer(storages).pickle(value)
+    pickled = ObjectsWriter(storages).pickle(value)
     if is_path(file):
         name = archive_name(file)
         with atomic_file(file) as opened:
@@ -67,7 +67,7 @@ def _write(pickled: bytes, storages: StorageTable, sink: Sink, name: str) -> Non
     writer.finish()
 
 
-class _Writer:
+class ObjectsWriter:
     """Pickles of protocol 2.  A value met again is referred to, as sharing is part of it."""
 
     def __init__(self, storages: StorageTable) -> None:
@@ -158,15 +158,19 @@ class _Writer:
             case set():
                 self.made("__builtin__", "set", list(value))
             case FunctionType() | BuiltinFunctionType() | EagerFunction() | type():
-                self.name(*name_of(value))
+                self.name(*self.name_of(value))
             case _:
                 self.object(value)
+
+    def name_of(self, value: Any) -> tuple[str, str]:
+        """The module and name that a class or function is written under."""
+        return name_of(value)
 
     def object(self, value: object) -> None:
         """Any other object, as it says itself that it is made again."""
         found = reduced(value)
         if isinstance(found, str):
-            self.name(*name_of(value))
+            self.name(*self.name_of(value))
             return
         self.write(found.make)
         self.tuple(*found.arguments)

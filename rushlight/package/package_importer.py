@@ -1,0 +1,291 @@
+"""`torch.package.package_importer`: the modules and objects of a package.
+
+A package is a program: its modules run when they are imported, as those of any Python package do.
+`torch.jit.load` opens the scripted module of a package and runs none of that.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import linecache
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from importlib.abc import InspectLoader
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec, resolve_name
+from types import CodeType, ModuleType
+from typing import IO, Any, Final
+
+from ..jit.archives import check_location
+from ..jit.module import ScriptModule, wrap
+from ..serialization.archives.package_load import DATA, PackageLoader
+from ..serialization.files.container import ArchiveReader
+from ..serialization.pickles.object_names import torch_module
+from ..serialization.pickles.tensors import StorageReader
+from ._mangling import PackageMangler, demangle
+from .file_structure_representation import Directory, directory_of
+from .glob_group import GlobPattern
+from .importer import Importer
+from .pickles import PackageReader
+from .resources import PackageResources
+
+__all__ = ["PackageImporter"]
+
+_ORIGIN: Final = "<package_importer>"
+_EXTERN: Final = f"{DATA}extern_modules"
+_ALWAYS: Final = frozenset({"builtins", "numpy", "numpy.core", "numpy.core._multiarray_umath"})
+"""What old packages use and do not list."""
+
+
+class PackageImporter(Importer, InspectLoader):
+    """Opens a package: a path, a file object opened for reading bytes.
+
+    Its modules have a name of their own in this process and are not in `sys.modules`.  They find
+    each other, and outside only those modules that the package lists; `torch` is rushlight.
+
+    **Importing a module or unpickling an object runs code of the package**: open only packages that
+    you trust.
+
+    Raises:
+        ImportError: the package needs a module that `module_allowed` says no to.
+        ArchiveError: the file is no package, or is damaged.
+        OSError: it cannot be opened.
+    """
+
+    def __init__(
+        self,
+        file_or_buffer: str | os.PathLike[str] | IO[bytes],
+        module_allowed: Callable[[str], bool] = lambda module_name: True,
+    ) -> None:
+        self.zip_reader: Final = ArchiveReader(_readable(file_or_buffer))
+        self.filename: Final = (
+            os.fspath(file_or_buffer)
+            if isinstance(file_or_buffer, str | os.PathLike)
+            else "<binary>"
+        )
+        self.modules: Final[dict[str, ModuleType]] = {}
+        self._mangler: Final = PackageMangler()
+        self._storages: Final = StorageReader(self.zip_reader, DATA)
+        self.extern_modules: Final = self._listed(file_or_buffer, module_allowed)
+        self._files: Final = _modules_in(self.zip_reader.records())
+        self.patched_builtins: Final = dict(vars(builtins), __import__=self.__import__)
+
+    def _listed(self, source: object, module_allowed: Callable[[str], bool]) -> list[str]:
+        """The modules outside that the package may have."""
+        listed = self._text(_EXTERN).splitlines() if _EXTERN in self.zip_reader else []
+        for name in listed:
+            if not module_allowed(name):
+                raise ImportError(
+                    f"package '{source}' needs the external module '{name}' but that module has "
+                    "been disallowed"
+                )
+        return listed
+
+    # -- modules
+
+    def import_module(self, name: str, package: str | None = None) -> ModuleType:
+        """A module of the package, or one outside that it lists.
+
+        Raises:
+            ModuleNotFoundError: it is neither.
+        """
+        return self._module(resolve_name(name, package))
+
+    def _module(self, name: str) -> ModuleType:
+        parent = name.rpartition(".")[0]
+        holder = self._module(parent) if parent else None
+        module = self.modules.get(name)  # its package may have imported it
+        if module is not None:
+            return module
+        if self._is_extern(name):
+            module = self.modules[name] = import_module(torch_module(name))
+            return module
+        if name not in self._files:
+            raise ModuleNotFoundError(
+                f'No module named "{name}" in self-contained archive "{self.filename}" and the '
+                "module is also not in the list of allowed external modules: "
+                f"{self.extern_modules}",
+                name=name,
+            )
+        module = self._run(name)
+        if holder is not None:
+            setattr(holder, name.rpartition(".")[2], module)
+        return module
+
+    def _is_extern(self, name: str) -> bool:
+        """Whether a module or a package above it is outside; the package's own come first."""
+        parts = name.split(".")
+        above = {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
+        outside = any(each in self.extern_modules for each in above)
+        return (outside or name in _ALWAYS) and name not in self._files
+
+    def _run(self, name: str) -> ModuleType:
+        """Make a module and run its source, if it has one and is no mere folder."""
+        path = self._files[name]
+        is_package = path is None or path.endswith("/__init__.py")
+        spec = ModuleSpec(name, self, origin=_ORIGIN, is_package=is_package)
+        module = module_from_spec(spec)
+        module.__name__ = self._mangler.mangle(name)
+        module.__dict__["__torch_package__"] = True
+        module.__dict__["__builtins__"] = self.patched_builtins
+        module.__file__ = None if path is None else self._mangler.mangle(path)
+        self.modules[name] = module
+        if path is None:
+            return module
+        try:
+            exec(self._compiled(name, path), module.__dict__)
+        except BaseException:
+            self.modules.pop(name, None)
+            raise
+        return self.modules[name]
+
+    def _compiled(self, name: str, path: str) -> CodeType:
+        """The code of a module; tracebacks and `inspect` find its source from now on."""
+        source, filename = self.get_source(name), self._mangler.mangle(path)
+        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+        return compile(source, filename, "exec", dont_inherit=True)
+
+    def __import__(
+        self,
+        name: str,
+        globals: Mapping[str, Any] | None = None,
+        locals: Mapping[str, object] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
+        """What `import` calls in modules of the package."""
+        base = (globals or {}).get("__package__") or ""
+        whole = resolve_name("." * level + name, demangle(base)) if level else name
+        module = self._module(whole)
+        if fromlist:
+            self._import_below(whole, module, fromlist)
+            return module
+        below = len(name) - len(name.partition(".")[0])
+        return self._module(whole[: len(whole) - below])
+
+    def _import_below(self, name: str, module: ModuleType, fromlist: Iterable[str]) -> None:
+        """Import those names of a package that are modules."""
+        if not hasattr(module, "__path__"):
+            return
+        for each in fromlist:
+            if each == "*":
+                named = getattr(module, "__all__", ())
+                self._import_below(name, module, [n for n in named if n != "*"])
+            elif not hasattr(module, each):
+                below = f"{name}.{each}"
+                try:
+                    self._module(below)
+                except ModuleNotFoundError as error:
+                    if error.name != below:
+                        raise
+
+    # -- files
+
+    def load_binary(self, package: str, resource: str) -> bytes:
+        """The bytes of a file beside the modules of `package`.
+
+        Raises:
+            RuntimeError: there is none.
+        """
+        return self._bytes(_path(package, resource))
+
+    def load_text(
+        self, package: str, resource: str, encoding: str = "utf-8", errors: str = "strict"
+    ) -> str:
+        """The text of a file beside the modules of `package`; raises as `load_binary`."""
+        return self.load_binary(package, resource).decode(encoding, errors)
+
+    def load_pickle(self, package: str, resource: str, map_location: object = None) -> Any:
+        """An object beside the modules of `package`.  What it needs is imported, and runs.
+
+        Raises:
+            RuntimeError: there is none, it is damaged, or it is to be put on another device.
+            ModuleNotFoundError: it needs a module that the package has not.
+        """
+        check_location(map_location)
+        path = _path(package, resource)
+        return PackageReader(self._bytes(path), f"`{path}`", self._storages, self).read()
+
+    def script_module(self, number: str) -> ScriptModule:
+        """The scripted module of a number; tensors it shares with pickled objects stay shared."""
+        loader = PackageLoader.of_module(self.zip_reader, number, self._storages)
+        found = wrap(loader.load(None))
+        assert isinstance(found, ScriptModule)
+        return found
+
+    def id(self) -> str:
+        """The prefix of the names of this importer's modules."""
+        return self._mangler.parent_name()
+
+    def python_version(self) -> str | None:
+        """The version of Python that wrote the package, if it says."""
+        record = f"{DATA}python_version"
+        return self._text(record).strip() if record in self.zip_reader else None
+
+    def file_structure(
+        self, *, include: GlobPattern = "**", exclude: GlobPattern = ()
+    ) -> Directory:
+        """The files of the package as a tree, those that match."""
+        return directory_of(self.filename, self.paths(), include, exclude)
+
+    def paths(self) -> Iterator[str]:
+        """The paths of all files of the package."""
+        return self.zip_reader.records()
+
+    def _bytes(self, path: str) -> bytes:
+        if path not in self.zip_reader:
+            raise RuntimeError(f"PytorchStreamReader failed locating file {path}: file not found")
+        return self.zip_reader.read(path)
+
+    def _text(self, path: str) -> str:
+        return self._bytes(path).decode("utf-8")
+
+    # -- what Python asks of a loader
+
+    def get_source(self, module_name: str) -> str:
+        """The source of a module of the package.
+
+        Raises:
+            ImportError: it has none.
+        """
+        name = demangle(module_name)
+        path = self._files.get(name)
+        if path is None:
+            raise ImportError(f'no source of "{name}" in "{self.filename}"', name=name)
+        return io.IncrementalNewlineDecoder(None, True).decode(self._text(path))
+
+    def is_package(self, fullname: str) -> bool:
+        """Whether a module has others below it."""
+        path = self._files.get(demangle(fullname))
+        return path is None or path.endswith("/__init__.py")
+
+    def get_resource_reader(self, fullname: str) -> PackageResources | None:
+        """The files beside a package's modules, for `importlib.resources`."""
+        name = demangle(fullname)
+        return PackageResources(self, name) if self.is_package(name) else None
+
+
+def _readable(source: str | os.PathLike[str] | IO[bytes]) -> Any:
+    if isinstance(source, str | os.PathLike) and os.path.isdir(source):
+        raise NotImplementedError(f"{os.fspath(source)}: packages are read from archives only")
+    return source
+
+
+def _path(package: str, resource: str) -> str:
+    folder = demangle(package).replace(".", "/")
+    return f"{folder}/{resource}" if folder else resource
+
+
+def _modules_in(paths: Iterable[str]) -> dict[str, str | None]:
+    """The paths of modules by their names; a folder without `__init__.py` is a module too."""
+    found: dict[str, str | None] = {}
+    for path in paths:
+        if not path.endswith(".py") or path.startswith(DATA):
+            continue
+        *above, last = path.removesuffix(".py").split("/")
+        for count in range(1, len(above) + 1):
+            found.setdefault(".".join(above[:count]), None)
+        found[".".join(above if last == "__init__" else [*above, last])] = path
+    return found

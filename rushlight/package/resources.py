@@ -1,0 +1,53 @@
+"""Files in packages, as `importlib.resources` asks for them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from importlib.resources.abc import ResourceReader
+from typing import IO, NoReturn, Protocol
+
+__all__ = ["PackageResources"]
+
+
+class Holder(Protocol):
+    """What has the files."""
+
+    def paths(self) -> Iterator[str]:
+        """The paths of all files."""
+
+    def load_binary(self, package: str, resource: str) -> bytes:
+        """The bytes of a file."""
+
+
+class PackageResources(ResourceReader):
+    """The files beside the modules of one package (`models.texts`)."""
+
+    def __init__(self, holder: Holder, package: str) -> None:
+        self._holder = holder
+        self._package = package
+        self._folder = package.replace(".", "/") + "/"
+
+    def open_resource(self, resource: str) -> IO[bytes]:
+        """A file opened for reading.
+
+        Raises:
+            FileNotFoundError: there is none of that name.
+        """
+        if not self.is_resource(resource):
+            raise FileNotFoundError(resource)
+        return io.BytesIO(self._holder.load_binary(self._package, resource))
+
+    def resource_path(self, resource: str) -> NoReturn:
+        """A path in the file system; what lies in an archive has none."""
+        raise FileNotFoundError(resource)
+
+    def is_resource(self, path: str) -> bool:
+        """Whether it is a file here."""
+        return self._folder + path in set(self._holder.paths())
+
+    def contents(self) -> Iterator[str]:
+        """The names of files and folders here."""
+        below = (path for path in self._holder.paths() if path.startswith(self._folder))
+        names = (path.removeprefix(self._folder).partition("/")[0] for path in below)
+        return iter(dict.fromkeys(names))

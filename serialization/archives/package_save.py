@@ -1,0 +1,66 @@
+"""The scripted modules of a `torch.package` archive; `package_load.py` says where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...interpreter.values.objects import ScriptObject
+from ..files.errors import within_limits
+from ..loading.debug_info import write_debug_records
+from ..loading.loader import run
+from ..pickles.nodes import TupleNode
+from ..pickles.tensors import StorageTable
+from ..pickles.value_types import machine_type
+from ..pickles.writer import write_pickle
+from ..printing.classes import PrintedUnit, print_unit
+from ..printing.types import TypeNames
+from ..saving.save import savable
+from ..saving.write_values import ValueWriter
+from .package_load import SCRIPTS
+
+__all__ = ["ScriptModules"]
+
+
+class ScriptModules:
+    """Scripted modules, each with data of its own; they share code, constants and `storages`."""
+
+    def __init__(self, storages: StorageTable) -> None:
+        self._storages = storages
+        self._objects: list[ScriptObject] = []
+
+    def add(self, module: ScriptObject) -> str:
+        """Take in a module; its number."""
+        self._objects.append(module)
+        return str(len(self._objects) - 1)
+
+    @within_limits("the package")
+    def records(self) -> list[tuple[str, bytes]]:
+        """The records of all modules; their storages are in the table afterwards.
+
+        Raises:
+            ArchiveError: something has no form in an archive.
+        """
+        with savable():
+            return list(self._records()) if self._objects else []
+
+    def _records(self) -> Iterator[tuple[str, bytes]]:
+        names = TypeNames(unique=True)
+        for module in self._objects:
+            names.name_of(module.cls)
+        data = ValueWriter(self._storages, names, run)
+        pickles = [write_pickle(data.node(module, module.cls)) for module in self._objects]
+        roots = dict.fromkeys([*(module.cls for module in self._objects), *data.classes])
+        unit = print_unit(*roots, names=names)
+        constants = self._constants(unit, names)
+        for number, pickled in enumerate(pickles):
+            yield f"{SCRIPTS}{number}/data.pkl", pickled
+            yield f"{SCRIPTS}{number}/constants.pkl", constants
+        for file in unit.files:
+            record = f"{SCRIPTS}code/{file.namespace.replace('.', '/')}.py"
+            yield record, file.text.encode("utf-8", "surrogateescape")
+            yield f"{record}.debug_pkl", write_debug_records(file.text, file.records)
+
+    def _constants(self, unit: PrintedUnit, names: TypeNames) -> bytes:
+        writer = ValueWriter(self._storages, names, run)
+        values = tuple(writer.node(value, machine_type(value)) for value in unit.constants)
+        return write_pickle(TupleNode(values))
