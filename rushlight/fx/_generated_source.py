@@ -74,20 +74,29 @@ def forward_of(
 # --------------------------------------------------------------------------------- imports
 
 
-def import_block(globals: dict[str, Any]) -> str:
+NameOf = Callable[[Any], tuple[str, str]]
+"""The module and the name that something is imported by."""
+
+
+def _own_name(thing: Any) -> tuple[str, str]:
+    return thing.__module__, thing.__name__
+
+
+def import_block(globals: dict[str, Any], name_of: NameOf = _own_name) -> str:
     """The lines that import what generated code refers to."""
-    return "\n".join(sorted(import_lines(globals)))
+    return "\n".join(sorted(import_lines(globals, name_of)))
 
 
-def import_lines(globals: Mapping[str, object]) -> list[str]:
+def import_lines(globals: Mapping[str, object], name_of: NameOf = _own_name) -> list[str]:
     """The same in the order in which the code needs them."""
-    return list(dict.fromkeys(_import_line(name, thing) for name, thing in globals.items()))
+    lines = (_import_line(name, thing, name_of) for name, thing in globals.items())
+    return list(dict.fromkeys(lines))
 
 
-def _import_line(name: str, thing: Any) -> str:
+def _import_line(name: str, thing: Any, name_of: NameOf) -> str:
     if name in _custom_builtins:
         return _custom_builtins[name].import_str
     if _is_from_torch(thing):
         return "import torch"
-    module, title = thing.__module__, thing.__name__
+    module, title = name_of(thing)
     return f"from {module} import {title} as {name}"

@@ -315,7 +315,8 @@ class GraphModule(Module):
         del body["_graph"]
         name = f"fx-generated._{exporter.get_unique_id()}"
         python = self.recompile()
-        source = f"{_import_block(python.globals)}\n{self.code}"
+        imports = _import_block(python.globals, exporter.importer.get_name)
+        source = f"{imports}\n{self.code}"
         exporter.save_source_string(name, source)
         return reduce_package_graph_module, (body, name)
 

@@ -31,6 +31,7 @@ def qualified_name(thing: object) -> str:
         raise RuntimeError(
             f"Could not get qualified name for class '{name}': __module__ can't be None."
         )
+    module = module.replace("<", "_").replace(">", "_")  # `<torch_package_0>` in packages
     if module == "__main__":
         return f"__torch__.{name}"
     if module.split(".")[0] == "rushlight":

@@ -63,7 +63,10 @@ class DiGraph:
         return iter(self._nodes)
 
     def __contains__(self, n: object) -> bool:
-        return n in self._nodes
+        try:
+            return n in self._nodes
+        except TypeError:  # what cannot be hashed is no node
+            return False
 
     def forward_transitive_closure(self, src: str) -> set[str]:
         """The nodes that can be reached from a node, itself included."""

@@ -16,6 +16,10 @@ def find_files_source_depends_on(src: str, package: str) -> list[tuple[str, str 
     Args:
         src: the source.
         package: the package to which imports such as `from . import a` are relative.
+
+    Raises:
+        ImportError: such an import leaves the package.
+        SyntaxError: it is no source.
     """
     found = (pair for node in _in_order(ast.parse(src)) for pair in _imported(node, package))
     return list(dict.fromkeys(found))
@@ -40,23 +44,36 @@ def _imported(node: ast.AST, package: str) -> Iterator[tuple[str, str | None]]:
             for alias in names:
                 yield whole, None if alias.name == "*" else alias.name
         case ast.Call(func=ast.Name(id="__import__"), args=[ast.Constant(value=str(name)), *rest]):
-            yield from _called(name, node, rest)
+            yield from _called(name, node, rest, package)
 
 
 def _absolute(module: str, level: int, package: str) -> str:
     if level == 0:
         return module
-    base = package.rsplit(".", level - 1)[0]
+    parts = package.split(".")
+    if level > len(parts):
+        raise ImportError("attempted relative import beyond top-level package")
+    base = ".".join(parts[: len(parts) - level + 1])
     return f"{base}.{module}" if module else base
 
 
-def _called(name: str, call: ast.Call, rest: list[ast.expr]) -> Iterator[tuple[str, str | None]]:
-    """What `__import__(name, globals, locals, fromlist)` imports."""
-    keywords = {keyword.arg: keyword.value for keyword in call.keywords}
-    taken = rest[2] if len(rest) > 2 else keywords.get("fromlist")
-    names = taken.elts if isinstance(taken, ast.List | ast.Tuple) else []
-    texts = [each.value for each in names if isinstance(each, ast.Constant)]
-    if not texts:
+def _called(
+    name: str, call: ast.Call, rest: list[ast.expr], package: str
+) -> Iterator[tuple[str, str | None]]:
+    """What `__import__(name, globals, locals, fromlist, level)` imports."""
+    order = ("globals", "locals", "fromlist", "level")
+    given = dict(zip(order, rest, strict=False))
+    given.update((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg)
+    match given.get("level"):
+        case ast.Constant(value=int(level)):
+            name = _absolute(name, level, package)
+    match given.get("fromlist"):
+        case ast.List(elts=taken) | ast.Tuple(elts=taken):
+            texts = [each.value for each in taken if isinstance(each, ast.Constant)]
+        case _:
+            texts = []
+    names = [text for text in texts if text not in ("", "*")]
+    if not names:
         yield name, None
-    for text in texts:
-        yield name, str(text)
+    for each in names:
+        yield name, str(each)

@@ -269,7 +269,7 @@ class PackageExporter:
             raise TypeError(
                 "save_module() expects a string input, did you perhaps mean to pass `__name__`?"
             )
-        self._intern_module(module_name, dependencies)
+        self._intern_module(demangle(module_name), dependencies)
 
     def save_source_file(
         self, module_name: str, file_or_directory: str, dependencies: bool = True
@@ -299,6 +299,7 @@ class PackageExporter:
             is_package=is_package,
             provided=True,
             action=_ModuleProviderAction.INTERN,
+            error=None,  # something may have needed it before
         )
         if dependencies:
             self._add_imported(module_name, src, is_package)
@@ -371,7 +372,7 @@ class PackageExporter:
         package = module_name if is_package else module_name.rpartition(".")[0]
         try:
             needed = list(dict.fromkeys(self._modules_in(source, package)))
-        except (SyntaxError, RecursionError) as error:
+        except (ImportError, SyntaxError, RecursionError) as error:
             self.dependency_graph.add_node(
                 module_name,
                 error=PackagingErrorReason.DEPENDENCY_RESOLUTION_FAILED,

@@ -10,13 +10,16 @@ import builtins
 import io
 import linecache
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec, resolve_name
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import IO, Any, Final
+from weakref import finalize
 
 from ..jit.archives import check_location
 from ..jit.module import ScriptModule, wrap
@@ -26,6 +29,7 @@ from ..serialization.pickles.object_names import torch_module
 from ..serialization.pickles.tensors import StorageReader
 from ._mangling import PackageMangler, demangle
 from .file_structure_representation import Directory, directory_of
+from .folder_records import FolderRecords
 from .glob_group import GlobPattern
 from .importer import Importer
 from .pickles import PackageReader
@@ -40,7 +44,8 @@ _ALWAYS: Final = frozenset({"builtins", "numpy", "numpy.core", "numpy.core._mult
 
 
 class PackageImporter(Importer, InspectLoader):
-    """Opens a package: a path, a file object opened for reading bytes.
+    """Opens a package: a path, also of a folder with its files, or a file object opened for
+    reading bytes.
 
     Its modules have a name of their own in this process and are not in `sys.modules`.  They find
     each other, and outside only those modules that the package lists; `torch` is rushlight.
@@ -59,17 +64,17 @@ class PackageImporter(Importer, InspectLoader):
         file_or_buffer: str | os.PathLike[str] | IO[bytes],
         module_allowed: Callable[[str], bool] = lambda module_name: True,
     ) -> None:
-        self.zip_reader: Final = ArchiveReader(_readable(file_or_buffer))
+        self.zip_reader: Final = _records_of(file_or_buffer)
         self.filename: Final = (
             os.fspath(file_or_buffer)
             if isinstance(file_or_buffer, str | os.PathLike)
             else "<binary>"
         )
-        self.modules: Final[dict[str, ModuleType]] = {}
+        self.modules: Final[dict[str, Any]] = {"torch_package_importer": self}
         self._mangler: Final = PackageMangler()
         self._storages: Final = StorageReader(self.zip_reader, DATA)
         self.extern_modules: Final = self._listed(file_or_buffer, module_allowed)
-        self._files: Final = _modules_in(self.zip_reader.records())
+        self._files: Final = _modules_in(self.zip_reader.records(), self.extern_modules)
         self.patched_builtins: Final = dict(vars(builtins), __import__=self.__import__)
 
     def _listed(self, source: object, module_allowed: Callable[[str], bool]) -> list[str]:
@@ -91,37 +96,37 @@ class PackageImporter(Importer, InspectLoader):
         Raises:
             ModuleNotFoundError: it is neither.
         """
-        return self._module(resolve_name(name, package))
+        return self._module(resolve_name(self._mangler.demangle(name), package))
 
     def _module(self, name: str) -> ModuleType:
         parent = name.rpartition(".")[0]
         holder = self._module(parent) if parent else None
-        module = self.modules.get(name)  # its package may have imported it
-        if module is not None:
-            return module
-        if self._is_extern(name):
-            module = self.modules[name] = import_module(torch_module(name))
-            return module
-        if name not in self._files:
+        if name not in self.modules:  # its package may have imported it
+            self._find(name)
+            if holder is not None and parent in self._files:
+                setattr(holder, name.rpartition(".")[2], self.modules[name])
+        found: ModuleType = self.modules[name]
+        return found
+
+    def _find(self, name: str) -> None:
+        """Put a module into the table."""
+        if name in self._files:
+            self._run(name)
+        elif self._is_extern(name):
+            self.modules[name] = import_module(torch_module(name))
+        else:
             raise ModuleNotFoundError(
                 f'No module named "{name}" in self-contained archive "{self.filename}" and the '
                 "module is also not in the list of allowed external modules: "
                 f"{self.extern_modules}",
                 name=name,
             )
-        module = self._run(name)
-        if holder is not None:
-            setattr(holder, name.rpartition(".")[2], module)
-        return module
 
     def _is_extern(self, name: str) -> bool:
-        """Whether a module or a package above it is outside; the package's own come first."""
-        parts = name.split(".")
-        above = {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
-        outside = any(each in self.extern_modules for each in above)
-        return (outside or name in _ALWAYS) and name not in self._files
+        """Whether a module or a package above it is one of those outside."""
+        return name in _ALWAYS or any(each in self.extern_modules for each in _upwards(name))
 
-    def _run(self, name: str) -> ModuleType:
+    def _run(self, name: str) -> None:
         """Make a module and run its source, if it has one and is no mere folder."""
         path = self._files[name]
         is_package = path is None or path.endswith("/__init__.py")
@@ -133,13 +138,19 @@ class PackageImporter(Importer, InspectLoader):
         module.__file__ = None if path is None else self._mangler.mangle(path)
         self.modules[name] = module
         if path is None:
-            return module
+            return
+        self._make_known(module)
         try:
             exec(self._compiled(name, path), module.__dict__)
         except BaseException:
             self.modules.pop(name, None)
             raise
-        return self.modules[name]
+
+    def _make_known(self, module: ModuleType) -> None:
+        """Let `inspect` find the file by the module's name, as long as this importer lives."""
+        shown = sys.modules[module.__name__] = ModuleType(module.__name__)
+        shown.__file__ = module.__file__  # the module itself would keep this alive
+        finalize(self, sys.modules.pop, module.__name__, None)
 
     def _compiled(self, name: str, path: str) -> CodeType:
         """The code of a module; tracebacks and `inspect` find its source from now on."""
@@ -210,6 +221,11 @@ class PackageImporter(Importer, InspectLoader):
 
     def script_module(self, number: str) -> ScriptModule:
         """The scripted module of a number; tensors it shares with pickled objects stay shared."""
+        if isinstance(self.zip_reader, FolderRecords):
+            raise RuntimeError(
+                "Loading ScriptObjects from a PackageImporter created from a directory is not "
+                "supported. Use a package archive file instead."
+            )
         loader = PackageLoader.of_module(self.zip_reader, number, self._storages)
         found = wrap(loader.load(None))
         assert isinstance(found, ScriptModule)
@@ -264,13 +280,15 @@ class PackageImporter(Importer, InspectLoader):
     def get_resource_reader(self, fullname: str) -> PackageResources | None:
         """The files beside a package's modules, for `importlib.resources`."""
         name = demangle(fullname)
-        return PackageResources(self, name) if self.is_package(name) else None
+        has_files = name in self._files and self.is_package(name)
+        return PackageResources(self, name) if has_files else None
 
 
-def _readable(source: str | os.PathLike[str] | IO[bytes]) -> Any:
-    if isinstance(source, str | os.PathLike) and os.path.isdir(source):
-        raise NotImplementedError(f"{os.fspath(source)}: packages are read from archives only")
-    return source
+def _records_of(source: str | os.PathLike[str] | IO[bytes]) -> ArchiveReader | FolderRecords:
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        return FolderRecords(path) if path.is_dir() else ArchiveReader(path)
+    return ArchiveReader(source)
 
 
 def _path(package: str, resource: str) -> str:
@@ -278,14 +296,30 @@ def _path(package: str, resource: str) -> str:
     return f"{folder}/{resource}" if folder else resource
 
 
-def _modules_in(paths: Iterable[str]) -> dict[str, str | None]:
-    """The paths of modules by their names; a folder without `__init__.py` is a module too."""
+def _upwards(name: str) -> Iterator[str]:
+    """A name and those of the packages above it, the highest first."""
+    parts = name.split(".")
+    return (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+
+
+def _modules_in(paths: Iterable[str], outside: Sequence[str]) -> dict[str, str | None]:
+    """The paths of modules by their names.
+
+    A folder without `__init__.py` is a module without a path, and so is a package of which only
+    modules below are outside.
+    """
     found: dict[str, str | None] = {}
+    for name in outside:
+        *above, _ = _upwards(name)
+        if not any(each in outside for each in above):
+            found.update(dict.fromkeys(above))
     for path in paths:
-        if not path.endswith(".py") or path.startswith(DATA):
+        folder = path.rpartition("/")[0]
+        if path.startswith(DATA):
             continue
-        *above, last = path.removesuffix(".py").split("/")
-        for count in range(1, len(above) + 1):
-            found.setdefault(".".join(above[:count]), None)
-        found[".".join(above if last == "__init__" else [*above, last])] = path
+        for package in _upwards(folder.replace("/", ".")) if folder else ():
+            found.setdefault(package, None)
+        if path.endswith(".py"):
+            name = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+            found[name] = path
     return found

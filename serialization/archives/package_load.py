@@ -1,8 +1,8 @@
-"""The TorchScript module in a `torch.package` archive.
+"""The TorchScript modules in a `torch.package` archive.
 
 Packages keep scripted modules beside their pickled objects: `.data/ts_code/N/` holds the data of
 module N, `.data/ts_code/code/` the code of all, `.data/` the storages.  The Python of a package is
-never looked at.
+never looked at here.
 """
 
 from __future__ import annotations
@@ -83,5 +83,6 @@ class PackageLoader(Loader):
             raise self.error(
                 "unsupported-value",
                 f"is a `torch.package` archive that holds {how_many}; it is read if it holds one",
+                help="`torch.package.PackageImporter` opens packages that are trusted",
             )
         return f"{SCRIPTS}{found[0]}/"

@@ -29,9 +29,12 @@ class ScriptModules:
         self._objects: list[ScriptObject] = []
 
     def add(self, module: ScriptObject) -> str:
-        """Take in a module; its number."""
-        self._objects.append(module)
-        return str(len(self._objects) - 1)
+        """Take in a module, once; its number."""
+        known = (number for number, each in enumerate(self._objects) if each is module)
+        number = next(known, len(self._objects))
+        if number == len(self._objects):
+            self._objects.append(module)
+        return str(number)
 
     @within_limits("the package")
     def records(self) -> list[tuple[str, bytes]]:

@@ -66,11 +66,12 @@ EXPORTED = FileKind(
     "an exported program (`torch.export.save`, `.pt2`)",
     "it holds an exported graph, not TorchScript; script the model and save that",
 )
-PACKAGE = FileKind("torch-package", "a `torch.package` archive", _CONVERT)
+_IMPORT = "`torch.package.PackageImporter` opens it if you trust it, for its Python runs then"
+PACKAGE = FileKind("torch-package", "a `torch.package` archive", _IMPORT)
 SCRIPT_PACKAGE = FileKind(
     "torch-package-scripted",
     "a `torch.package` archive that holds TorchScript",
-    "load it with `jit.load`, if it holds one scripted module",
+    f"load it with `jit.load`, if it holds one scripted module; {_IMPORT}",
 )
 SAFETENSORS = FileKind("safetensors", "a safetensors file: tensors without a program", _WEIGHTS)
 ONNX = FileKind("onnx", "an ONNX model", "run it with an ONNX runtime")
