@@ -21,8 +21,8 @@ from types import CodeType, ModuleType
 from typing import IO, Any, Final
 from weakref import finalize
 
-from ..jit.archives import check_location
 from ..jit.module import ScriptModule, wrap
+from ..map_location import check_location
 from ..serialization.archives.package_load import DATA, PackageLoader
 from ..serialization.files.container import ArchiveReader
 from ..serialization.pickles.object_names import torch_module
