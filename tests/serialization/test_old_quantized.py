@@ -27,7 +27,7 @@ from rushlight.serialization.pickles.tensors import StorageTable
 from rushlight.serialization.pickles.writer import write_pickle
 from rushlight.serialization.printing.types import TypeNames
 from rushlight.serialization.saving.write_values import ValueWriter
-from rushlight.serialization.weights.save import _Writer
+from rushlight.serialization.weights.save import ObjectsWriter
 from rushlight.typecheck.types import TENSOR
 
 LAYER = """class Linear(Module):
@@ -195,7 +195,7 @@ class _Packed:
         self.state = state
 
 
-class _OldWriter(_Writer):
+class _OldWriter(ObjectsWriter):
     def by_name(self, value: Any) -> None:
         if not isinstance(value, _Packed):
             super().by_name(value)
