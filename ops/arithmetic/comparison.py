@@ -14,7 +14,7 @@ from ..table.declare import with_twin
 from ..table.formula import formula
 from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline
 from ..table.layouts import like
-from ..table.out_dtypes import CAN_CAST, FOUND, OutDtype
+from ..table.out_dtypes import CAN_CAST, CASTABLE, FOUND, OutDtype
 from ..table.pointwise import (
     as_array,
     binary,
@@ -504,6 +504,7 @@ def _declare_clamp() -> None:
                 f"aten::{name}{suffix}(Tensor self, {bounds}) -> Tensor",
                 layout="P" if suffix else "",
                 formula=() if suffix else _OF_CLAMP,
+                out_dtype=CASTABLE if suffix else FOUND,
             )(forward)
             operator(
                 f"aten::{name}_{suffix}(Tensor(a!) self, {bounds}) -> Tensor(a!)", face="both"
@@ -521,6 +522,7 @@ def _declare_clamp() -> None:
             operator(
                 f"{name}{suffix}(Tensor self, {type} {bound}) -> Tensor",
                 formula=_ONE_SIDED[bound, suffix],
+                out_dtype=CASTABLE if suffix else FOUND,
             )(one_sided)
             operator(
                 f"{name}_{suffix}(Tensor(a!) self, {type} {bound}) -> Tensor(a!)", face="both"

@@ -15,7 +15,7 @@ from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.reduce import sum_over, total
 from ..table.layouts import lies_like
-from ..table.out_dtypes import SAME, OutDtype
+from ..table.out_dtypes import SAME
 from ..table.pointwise import as_array, cast, number_to_fill, operand
 from ..table.promotion import result_dtype
 from ..table.table import operator
@@ -330,10 +330,7 @@ def diagflat(self: Array, offset: int) -> Array:
 
 @operator(
     "aten::diag(Tensor self, int diagonal=0) -> Tensor",
-    out_dtype=OutDtype(
-        "castable",
-        "diag: result type {result} can't be cast to the desired out= type {out}",
-    ),
+    out_dtype=SAME,
     out_overlap="read-first",
 )
 def diag(self: Array, diagonal: int) -> Array:
