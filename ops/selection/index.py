@@ -36,7 +36,6 @@ from .index_errors import (
     check_rows,
     first_outside,
     index_error,
-    misfit,
     of_nothing,
     outside_dimension,
     warn_of_bytes,
@@ -186,9 +185,11 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
         else:
             self[key] = values
     except IndexError as error:
+        check_fits(self, key, values)
         raise index_error(self, error, key) from None
     except ValueError:
-        raise misfit(values, np.asarray(self[key]).shape) from None
+        check_fits(self, key, values)
+        raise
     return self
 
 

@@ -133,9 +133,16 @@ def check_rows(self: Array, dim: int, index: Array) -> None:
 
 
 def check_fits(self: Array, key: tuple[Any, ...], values: Array) -> None:
-    """See that the values have as many elements as there are positions, or one for many."""
+    """See that the values have as many elements as there are positions, or one for many.
+
+    Which rows the numbers name does not matter for that; whether there are such is asked later.
+    """
+    anywhere = tuple(
+        np.zeros_like(part) if isinstance(part, np.ndarray) and part.dtype.kind in "iu" else part
+        for part in key
+    )
     try:
-        wanted = np.asarray(self[key]).shape
+        wanted = np.asarray(self[anywhere]).shape
         np.broadcast_to(values, wanted)
     except IndexError as error:
         raise index_error(self, error, key) from None

@@ -87,12 +87,30 @@ def set_item(array: Array, key: object, value: object) -> None:
         OperatorError: the value does not fit there.
         ValueError: it is a whole number that does not even fit into 64 bits.
     """
-    view, indices = _walk(array, key)
     loud = enter(QUIET)
     try:
-        _set(view, indices, value)
+        if key is False:  # nothing is written, whatever the value's shape is
+            _check_number(array, value)
+        elif key is True:
+            _set(array[None], [], value)
+        else:
+            _set(*_parts(array, key, value), value)
     finally:
         leave(loud)
+
+
+def _parts(array: Array, key: object, value: object) -> tuple[Array, list[Array | None]]:
+    """`_walk`; where that fails, a value that is no number of the tensor's is told first."""
+    try:
+        return _walk(array, key)
+    except Exception:
+        _check_number(array, value)
+        raise
+
+
+def _check_number(array: Array, value: Any) -> None:
+    if not isinstance(value, np.ndarray):
+        scalar_of(value, array.dtype)
 
 
 def _set(view: Array, indices: list[Array | None], value: Any) -> None:

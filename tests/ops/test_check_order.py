@@ -92,6 +92,27 @@ def test_sought_values_may_have_another_dtype() -> None:
     assert torch.searchsorted(bytes, torch.tensor([-1, 300])).tolist() == [0, 5]
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "sentence"),
+    [
+        ([0, 5], torch.arange(2), "shape mismatch: value tensor of shape [2] cannot be broadcast"),
+        ([0, 5], torch.tensor([1.5]), "Index put requires the source and destination dtypes"),
+        ("a", 2j, "value cannot be converted to type int64_t without overflow"),
+        (5, 2j, "value cannot be converted to type int64_t without overflow"),
+        (True, torch.arange(2), "The expanded size of the tensor (4) must match the existing size"),
+        (5, 2, "index 5 is out of bounds for dimension 0 with size 2"),
+    ],
+)
+def test_what_is_written_is_looked_at_before_the_rows(
+    key: object, value: object, sentence: str
+) -> None:
+    x = torch.arange(24).view(2, 3, 4)
+    with pytest.raises((RuntimeError, IndexError)) as caught:
+        x[key] = value
+    assert sentence in str(caught.value)
+    assert x.sum() == 276
+
+
 def test_zero_to_a_complex_power_is_what_the_c_library_has() -> None:
     powers = 0 ** torch.tensor([2 + 1j, 2 - 1j, -1 + 0j, 0j])
     assert powers.real.tolist()[:3] == [0, 0, float("inf")]
