@@ -31,6 +31,11 @@ def _element_size(dtype: DType) -> int:
     return dtype.itemsize
 
 
+def _is_privateuse1_backend_available() -> bool:
+    """Whether somebody added a kind of device: nobody can."""
+    return False
+
+
 def _rebuild_tensor(
     storage: TypedStorage, storage_offset: int, size: Sequence[int], stride: Sequence[int]
 ) -> Tensor:

@@ -11,7 +11,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
-__all__ = ["names_without"]
+__all__ = ["GPU_TYPES", "names_without"]
+
+GPU_TYPES: Final = ["cuda", "mps", "xpu", "mtia"]
+"""Kinds of devices that torch's compiler takes for GPUs."""
 
 _EMPTY: Final[dict[str, Callable[[], Any]]] = {
     "bool": bool,

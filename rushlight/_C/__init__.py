@@ -29,13 +29,19 @@ _MODULES = {
         "_disabled_torch_function_impl _get_privateuse1_backend_name _log_api_usage_once "
         "_log_api_usage_metadata _warn_deprecation _TensorBase _are_functorch_transforms_active "
         "_get_accelerator _get_default_device _is_alias_of _is_torch_function_mode_enabled "
-        "_len_torch_function_stack TensorBase _set_grad_enabled _LinAlgError"
+        "_len_torch_function_stack TensorBase _set_grad_enabled _LinAlgError "
+        "_get_cpu_capability _infer_size"
     ),
     "..ops.random_numbers.random": "Generator",
     ".dispatch": (
         "DispatchKey DispatchKeySet Tag _AutoDispatchBelowAutograd _ExcludeDispatchKeyGuard"
     ),
     ".tracing": "_get_tracing_state _is_tracing",
+    ".function_state": (
+        "_TorchFunctionState _get_torch_function_state _set_torch_function_state "
+        "_is_torch_function_all_disabled _pop_torch_function_stack"
+    ),
+    "..settings": "has_lapack has_spectral",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 

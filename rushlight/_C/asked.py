@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from .._functorch.vmap import in_levels
+from ..backends.cpu import get_cpu_capability
 from ..ops.linear_algebra.matrix_checks import LinAlgError
 from ..ops.memory.dtype import Device, place_of
 from ..ops.table.grad_mode import set_grad_enabled
+from ..ops.table.pointwise import checked_broadcast
 from ..ops.tensors import overriding
+from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
 
 __all__ = [
     *("_TensorBase", "_are_functorch_transforms_active", "_get_accelerator", "_get_default_device"),
     *("_is_alias_of", "_is_torch_function_mode_enabled", "_len_torch_function_stack"),
     *("TensorBase", "_LinAlgError", "_set_grad_enabled"),
+    *("_get_cpu_capability", "_infer_size"),
     *("DisableTorchFunction", "DisableTorchFunctionSubclass", "_TensorMeta"),
     *("_disabled_torch_function_impl", "_get_privateuse1_backend_name", "_log_api_usage_once"),
     *("_log_api_usage_metadata", "_warn_deprecation"),
@@ -76,3 +80,18 @@ def _is_alias_of(one: Tensor, other: Tensor) -> bool:
 def _set_grad_enabled(enabled: bool) -> None:
     """Record gradients from now on, or do not."""
     set_grad_enabled(enabled)
+
+
+_get_cpu_capability = get_cpu_capability
+
+
+def _infer_size(one: Size, other: Size) -> Size:
+    """The sizes of what two operands of these sizes give together.
+
+    Raises:
+        RuntimeError: they do not go together, or are no sizes.
+    """
+    for place, each in enumerate((one, other)):
+        if not isinstance(each, Size):
+            raise RuntimeError(f"expected a torch.Size as argument {place + 1}")
+    return Size(checked_broadcast(tuple(one), tuple(other), ("a", "b")))

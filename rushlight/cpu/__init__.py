@@ -115,3 +115,32 @@ def get_capabilities() -> dict[str, Any]:
         "num_logical_cores": os.cpu_count() or 1,
         **{name: _WORDS.get(name, name) in known for name in _FLAGS},
     }
+
+
+def _can(name: str) -> bool:
+    return bool(get_capabilities()[name])
+
+
+def _is_avx2_supported() -> bool:
+    """Whether the processor has AVX2."""
+    return _can("avx2")
+
+
+def _is_avx512_supported() -> bool:
+    """Whether it has the parts of AVX-512 that kernels need."""
+    return all(map(_can, ("avx512_f", "avx512_vl", "avx512_bw", "avx512_dq")))
+
+
+def _is_avx512_bf16_supported() -> bool:
+    """Whether it multiplies bfloat16 in AVX-512."""
+    return _can("avx512_bf16")
+
+
+def _is_vnni_supported() -> bool:
+    """Whether it multiplies bytes in AVX-512."""
+    return _can("avx512_vnni")
+
+
+def _is_amx_tile_supported() -> bool:
+    """Whether it has tiles."""
+    return _can("amx_tile")

@@ -378,3 +378,45 @@ def test_old_names_of_storages_by_dtype() -> None:
     names = import_module("rushlight.storage")._dtype_to_storage_type_map()
     assert names[torch.float32] == "FloatStorage"
     assert names[torch.bool] == "BoolStorage"
+
+
+def test_the_state_of_functions_that_ask_classes() -> None:
+    low = torch._C
+    states = low._TorchFunctionState
+    assert low._get_torch_function_state() is states.ENABLED
+    with low.DisableTorchFunctionSubclass():
+        assert low._get_torch_function_state() is states.SUBCLASSES_DISABLED
+    with low.DisableTorchFunction():
+        assert low._get_torch_function_state() is states.ALL_DISABLED
+        assert low._is_torch_function_all_disabled()
+    low._set_torch_function_state(states.ALL_DISABLED)
+    try:
+        assert low._is_torch_function_all_disabled()
+    finally:
+        low._set_torch_function_state(states.ENABLED)
+    assert low._get_torch_function_state() is states.ENABLED
+
+
+def test_what_the_processor_and_the_devices_are() -> None:
+    assert torch._C.has_lapack
+    assert torch._C._get_cpu_capability() == torch.backends.cpu.get_cpu_capability()
+    assert torch.cpu._is_avx2_supported() == torch.cpu.get_capabilities()["avx2"]
+    assert import_module("rushlight._inductor.utils").GPU_TYPES == ["cuda", "mps", "xpu", "mtia"]
+    assert not import_module("rushlight.backends.xnnpack").enabled
+    assert import_module("rushlight.backends.python_native").available_dsls == []
+
+
+def test_sizes_of_two_operands() -> None:
+    size = torch.Size
+    assert torch._C._infer_size(size((2, 1)), size((1, 3))) == (2, 3)
+    with pytest.raises(RuntimeError, match=r"The size of tensor a \(2\) must match the size of"):
+        torch._C._infer_size(size((2,)), size((3,)))
+    with pytest.raises(RuntimeError, match=r"expected a torch\.Size as argument 1"):
+        torch._C._infer_size((2,), size((3,)))
+
+
+def test_numbers_of_dtypes() -> None:
+    common = torch._prims_common
+    kinds = [common.dtype_to_type(d) for d in (torch.bool, torch.int8, torch.half, torch.cfloat)]
+    assert kinds == [bool, int, float, complex]
+    assert common.corresponding_complex_dtype(torch.float32) is torch.complex64
