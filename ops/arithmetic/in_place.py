@@ -26,13 +26,12 @@ from .elementwise import (
     fmod_number,
     mul,
     mul_number,
-    pow_number,
-    pow_tensors,
     remainder,
     remainder_number,
     sub,
     sub_number,
 )
+from .powers import pow_number, pow_tensors
 from .signs import absolute, neg
 
 __all__: list[str] = []

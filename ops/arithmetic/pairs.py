@@ -19,7 +19,8 @@ from ..table.pointwise import as_array, binary, cast, checked_broadcast, write
 from ..table.promotion import can_cast, kind
 from ..table.refusals import Refusal, check_kernel, letter
 from ..table.table import operator
-from .elementwise import mul, number_pow, pow_number, pow_tensors
+from .elementwise import mul
+from .powers import number_pow, pow_number, pow_tensors
 
 __all__: list[str] = []
 

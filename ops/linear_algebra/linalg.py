@@ -493,6 +493,9 @@ def linear(input: Array, weight: Array, bias: Array | None) -> Array:
         raise _needs_dimensions("linear", input, weight)
     turned = t(weight)
     if bias is not None and (input.ndim == 2 or bias.ndim == 1):
+        alike = bias.dtype == input.dtype == weight.dtype
+        if alike and weight.ndim == 2 and input.shape[-1] != weight.shape[1]:
+            raise _features_differ(input, weight)
         check_added_product(bias, _rows(input), turned)
     if dtype.itemsize == 2 and bias is not None:
         found = _linear_of_halves(input, weight, bias)

@@ -32,7 +32,7 @@ _MODULES = {
         "_len_torch_function_stack TensorBase _set_grad_enabled _LinAlgError "
         "_get_cpu_capability _infer_size"
     ),
-    "..ops.random_numbers.random": "Generator",
+    "..": "Generator",
     ".dispatch": (
         "DispatchKey DispatchKeySet Tag _AutoDispatchBelowAutograd _ExcludeDispatchKeyGuard"
     ),

@@ -3,15 +3,19 @@
 The package holds this file itself, so it imports nothing.
 """
 
-_USES = """
-    add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor radd rsub rmul
-    rmatmul rtruediv rfloordiv rmod rdivmod rpow rlshift rrshift rand ror rxor iadd isub imul
-    imatmul itruediv ifloordiv imod ipow ilshift irshift iand ior ixor neg pos abs invert complex
-    int float index round trunc floor ceil bool len length_hint iter next reversed contains getitem
-    setitem delitem missing call enter exit aenter aexit await aiter anext get set delete lt le eq
-    ne gt ge hash dir setattr delattr getattr instancecheck subclasscheck copy deepcopy reduce
-    reduce_ex getnewargs getnewargs_ex getstate setstate bytes fspath sizeof
+_TYPES = (int, complex, str, bytes, list, dict, set, memoryview, type, type(iter(())))
+
+_OTHER_USES = """
+    __matmul__ __rmatmul__ __trunc__ __call__ __enter__ __exit__ __aenter__ __aexit__ __await__
+    __aiter__ __anext__ __get__ __set__ __delete__ __getattr__ __setattr__ __delattr__ __missing__
+    __copy__ __deepcopy__ __fspath__ __complex__ __bytes__
 """
+
+_ALLOWED = (
+    "__new__ __init__ __repr__ __str__ __format__ __class__ __dict__ __doc__ __getattribute__"
+)
+
+_OF_CLASSES = "__init_subclass__ __subclasshook__ __mro__ __base__ __basicsize__ __class_getitem__"
 
 
 class MockedObject:
@@ -36,6 +40,16 @@ class MockedObject:
         return f"MockedObject({self._name})"
 
 
+def _uses() -> set[str]:
+    """The special methods that Python's own types have, and those that statements call."""
+    names = {name for kind in _TYPES for name in dir(kind) if callable(getattr(kind, name, None))}
+    names.update(_OTHER_USES.split())
+    turned = {name for name in names if name[:3] == "__r" and f"__{name[3:]}" in names}
+    names.update(f"__i{name[3:]}" for name in turned)  # `__iadd__` of `__radd__`
+    special = {name for name in names if name.startswith("__") and name.endswith("__")}
+    return special - set(_ALLOWED.split()) - set(_OF_CLASSES.split())
+
+
 def _refused(use: str) -> object:
     def refuse(self: MockedObject, *args: object, **kwargs: object) -> None:
         raise NotImplementedError(
@@ -45,5 +59,5 @@ def _refused(use: str) -> object:
     return refuse
 
 
-for _use in _USES.split():
-    setattr(MockedObject, f"__{_use}__", _refused(f"__{_use}__"))
+for _use in sorted(_uses()):
+    setattr(MockedObject, _use, _refused(_use))

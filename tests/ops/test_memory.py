@@ -282,6 +282,6 @@ def test_zeros_are_written_into_elements_that_share_memory() -> None:
 
 def test_shared_elements_are_told_after_what_products_say_of_sizes() -> None:
     one = torch.ones(1)
-    for sizes, told in (((3, 3), "size of the tensor"), ((4, 5), "single memory location")):
+    for sizes, told in (((3, 3), "should match"), ((4, 5), "single memory location")):
         with pytest.raises(RuntimeError, match=told):
             one.expand(sizes).addmm_(torch.ones(4, 2), torch.ones(2, 5))

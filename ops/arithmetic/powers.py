@@ -1,0 +1,135 @@
+"""Powers of tensors and numbers.
+
+`in_place.py` adds the in-place twins.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy import asarray
+
+from ..kernels import of_floats
+from ..memory.dtype import Array, Scalar
+from ..memory.errors import OperatorError
+from ..table.formula import formula
+from ..table.pointwise import as_array, binary, cast, checked_operand, number_as, operand
+from ..table.promotion import common_dtype_with, kind
+from ..table.refusals import Refusal
+from ..table.table import operator
+from .elementwise import mul
+
+__all__ = ["number_pow", "pow_number", "pow_tensors"]
+
+_FLOAT32: Final = np.dtype(np.float32)
+_refuse_pow: Final = Refusal("buq", "pow")
+_OF_POWERS: Final = (
+    *formula("square", meets="own", at={1: 2}),
+    *formula("square", meets="own", at={1: 2.0}),
+    *formula("cube", meets="own", at={1: 3}),
+    *formula("cube", meets="own", at={1: 3.0}),
+    *formula("sqrt", meets="own", at={1: 0.5}),
+    *formula("rsqrt", meets="own", at={1: -0.5}),
+    *formula("reciprocal", meets="own", at={1: -1}),
+    *formula("reciprocal", meets="own", at={1: -1.0}),
+    *formula("power", 0, 1, meets="own", checks=True),
+)
+
+
+def _raised(a: Array, b: Array) -> Array:
+    """Floats to the power of floats of the same dtype."""
+    found = of_floats("power", a, b)
+    return asarray(np.power(a, b)) if found is None else as_array(found)
+
+
+def _power(a: Array, b: Array) -> object:
+    _refuse_pow(a.dtype)
+    if a.dtype.kind == "c":
+        return _complex_power(a, b)
+    if a.dtype.kind not in "iu":
+        return _raised(a, b)
+    negative = b < 0
+    if not negative.any():
+        return np.power(a, b)
+    parity = np.where(b & 1, a, a * a)  # of 1 and -1: the only ones with whole reciprocals
+    below = np.where(np.abs(a) == 1, parity, 0).astype(a.dtype)
+    return np.where(negative, below, np.power(a, np.where(negative, 0, b)))
+
+
+def _complex_power(a: Array, b: Array) -> Array:
+    """The power; that of 0 is `exp(b * log(0))`, as the C library has it, so a NaN for 0 too."""
+    result = as_array(np.power(a, b))
+    zero = a == 0
+    if zero.any():
+        real = np.where(b.real > 0, 0.0, np.where(b.real < 0, np.inf, np.nan))
+        turned = np.where(b.real > 0, np.where(b.imag < 0, 0.0, -0.0), np.nan)
+        of_zero = np.empty(b.shape, a.dtype)
+        of_zero.real, of_zero.imag = real, turned
+        result = as_array(np.where(zero, of_zero, result))
+    return result
+
+
+@operator(
+    "aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    autocast_in_graphs="full",
+    formula=formula("power", 0, 1),
+)
+def pow_tensors(self: Array, exponent: Array) -> Array:
+    return binary(_power, self, exponent)
+
+
+@operator(
+    "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    autocast_in_graphs="full",
+    formula=_OF_POWERS,
+)
+def pow_number(self: Array, exponent: Scalar) -> Array:
+    if exponent in (0, 1):
+        base = cast(self, common_dtype_with(self, exponent))
+        return np.ones_like(base) if exponent == 0 else base.copy("K")
+    if isinstance(exponent, int) and self.dtype.kind in "biu" and exponent < 0:
+        raise OperatorError(
+            "Integers to negative integer powers are not allowed.",
+            code="dtype-mismatch",
+            headline="a tensor of whole numbers cannot be raised to a negative whole power",
+            roles={"exponent": f"is {exponent}"},
+        )
+    dtype = common_dtype_with(self, exponent)
+    if self.dtype is not _FLOAT32:
+        _refuse_pow(dtype)
+    value = (operand if dtype is _FLOAT32 else checked_operand)(exponent, dtype)
+    if exponent == 2 and kind(self.dtype) >= (1 if isinstance(exponent, int) else 2):
+        return mul(self, self)
+    if self.dtype.kind in "fc" and self.itemsize >= 4:
+        if exponent == 0.5:
+            return as_array(np.sqrt(self))
+        if exponent == 3:
+            return as_array(self * self * self)
+    if kind(self.dtype) == 2 and self.itemsize >= 4:
+        if exponent == -0.5:
+            return as_array(np.reciprocal(np.sqrt(self)))
+        if exponent == -1:
+            return as_array(np.reciprocal(self))
+        return _raised(cast(self, dtype), asarray(value))
+    return as_array(_power_in_width(cast(self, dtype), value))
+
+
+def _power_in_width(a: Array, b: Array) -> object:
+    """16-bit floats are raised in float32."""
+    if kind(a.dtype) == 2 and a.itemsize < 4:
+        return _raised(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    return _power(a, b)
+
+
+@operator(
+    "aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    autocast_in_graphs="full",
+    layout="C",
+    formula=formula("power", 0, 1),
+)
+def number_pow(self: Scalar, exponent: Array) -> Array:
+    dtype = common_dtype_with(exponent, self)
+    if self == 1 and not isinstance(self, bool):
+        return np.ones(exponent.shape, dtype)
+    return as_array(_power_in_width(number_as(self, dtype), cast(exponent, dtype)))
