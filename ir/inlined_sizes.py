@@ -65,14 +65,16 @@ def every_call(graph: Graph) -> Calls:
 
 
 def calls_for_running(graph: Graph) -> Calls:
-    """The calls that are worth inlining where the graph is only to run.
+    """The calls that are worth inlining where the graph is only to run; with autocast, all.
 
     Raises:
-        OperatorError: all have to be, because of autocast, and the graph would become too large.
+        OperatorError: the graph would become too large with all of them: calls of calls, doubled
+            some forty times, would not come to an end.
     """
+    every = every_call(graph)
     found = _Measured(graph.guard, is_whole=False)
     found.measure(graph)
-    return every_call(graph) if found.enters_autocast else found.taken
+    return every if found.enters_autocast else found.taken
 
 
 class _Measured:

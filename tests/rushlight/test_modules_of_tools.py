@@ -19,7 +19,6 @@ from rushlight.utils.module_tracker import ModuleTracker
     [
         ("export", "export"),
         ("export", "ExportedProgram"),
-        ("package", "PackageExporter"),
         ("onnx", "ONNXProgram"),
         ("ao.quantization", "quantize_dynamic"),
         ("quantization", "QuantStub"),

@@ -38,7 +38,7 @@ TENSORS = {
     "bicubic": "torch.upsample_bicubic2d(torch.ones([1, 1, 8, 8]), [20000, 20000], False)",
     "one_hot": "torch.one_hot(torch.arange(30000), 30000)",
     "combinations": "torch.combinations(torch.arange(200), 4)",
-    "cartesian": "torch.cartesian_prod([torch.arange(2000), torch.arange(2000), x])",
+    "cartesian": "torch.cartesian_prod([torch.arange(2000.0), torch.arange(2000.0), x])",
     "einsum": 'torch.einsum("a,b->ab", [torch.ones([20000]), torch.ones([20000])])',
     "inner": "torch.inner(torch.ones([20000, 1]), torch.ones([20000, 1]))",
     "outer": "torch.outer(torch.ones([20000]), torch.ones([20000]))",
