@@ -10,7 +10,7 @@ import numpy as np
 from ..kernels import family, is_whole
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of
-from ..memory.errors import OperatorError
+from ..memory.errors import IndexOutOfRange, OperatorError
 from ..table.formula import Part
 from ..table.layouts import contiguous, lies_like
 from ..table.out_dtypes import COMPUTED, SPELLED_APART
@@ -164,9 +164,11 @@ def _widths(y: Array, x: Array, axis: int) -> Array:
     return as_array(np.subtract(x[_part(place, 1, None)], x[_part(place, None, -1)]))
 
 
-def _need_points(name: str, y: Array) -> None:
-    if not y.ndim:
-        raise OperatorError(f"{name}: y must be at least one-dimensional")
+def _no_points(dim: int) -> IndexOutOfRange:
+    return IndexOutOfRange(
+        f"Dimension specified as {dim} but tensor has no dimensions",
+        headline="points lie along a dimension, and `y` has none",
+    )
 
 
 def _zeros_without(y: Array, axis: int) -> Array:
@@ -198,8 +200,9 @@ def _areas(name: str, y: Array, by: Array | Scalar, dim: int) -> Array:
 
 
 def _trapezoid(y: Array, by: Array | Scalar, dim: int, name: str = "trapezoid") -> Array:
-    _need_points(name, y)
     axis = wrap_dim(dim, y.ndim)
+    if not y.ndim:
+        raise _no_points(axis if isinstance(by, np.ndarray) else dim)
     if not y.shape[axis]:
         return _zeros_without(y, axis)
     if not isinstance(by, np.ndarray):
@@ -234,7 +237,10 @@ operator("aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor", out="
 
 
 def _cumulative(y: Array, by: Array | Scalar, dim: int) -> Array:
-    _need_points("cumulative_trapezoid", y)
+    if not y.ndim:
+        if isinstance(by, np.ndarray) and by.ndim:
+            raise _no_points(0)
+        raise IndexOutOfRange("slice() cannot be applied to a 0-dim tensor.")
     areas = _areas("cumulative_trapezoid", y, by, dim)
     axis = wrap_dim(dim, y.ndim) + areas.ndim - y.ndim
     return contiguous(as_array(np.add.accumulate(areas, axis, areas.dtype)))

@@ -64,6 +64,8 @@ bools = torch.tensor([True, False])
         (lambda: torch.clamp(f, 1, 2, out=f.double()), "Found dtype Double but expected Float"),
         (lambda: torch.clamp_min(i, 1, out=i.long()), "Found dtype Long but expected Int"),
         (lambda: torch.diag(f, out=v.double()), "Expected out tensor to have dtype float, but got"),
+        (lambda: torch.trapezoid(torch.tensor(1.0)), "Dimension specified as -1 but tensor has"),
+        (lambda: torch.cumulative_trapezoid(torch.tensor(1.0)), "slice() cannot be applied to a 0"),
         (lambda: f.rot90(1, (0, 5)), "Dimension out of range"),
         (lambda: f.cfloat().random_(0, 2), "check_random_bounds handles only integral"),
         (lambda: bools.geometric_(0.5), "\"geometric_cpu\" not implemented for 'Bool'"),
