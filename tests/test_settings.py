@@ -53,4 +53,5 @@ def test_checkpoints_give_what_the_function_gives() -> None:
     x = torch.ones(2, requires_grad=True)
     checkpoint(torch.exp, x, use_reentrant=False).sum().backward()
     assert torch.equal(x.grad, torch.exp(x.detach()))
-    assert checkpoint_sequential([torch.neg, torch.abs], 2, torch.ones(1)).item() == 1
+    steps = [torch.neg, torch.abs]
+    assert checkpoint_sequential(steps, 2, torch.ones(1), use_reentrant=False).item() == 1
