@@ -7,7 +7,6 @@ name.  All is written at the end, if nothing was missing.
 
 from __future__ import annotations
 
-import io
 import linecache
 import os
 import platform
@@ -24,8 +23,7 @@ from typing import IO, Any, Final
 from ..nn.handles import RemovableHandle
 from ..serialization.archives.package_load import DATA
 from ..serialization.archives.package_save import ScriptModules
-from ..serialization.files.atomic_file import atomic_file, is_path, write_all
-from ..serialization.files.container_writer import ContainerWriter, Sink, archive_name
+from ..serialization.files.container_writer import ContainerWriter, Sink, write_container
 from ..serialization.pickles.tensors import StorageTable
 from ._digraph import DiGraph
 from ._mangling import demangle, is_mangled
@@ -33,6 +31,7 @@ from .find_file_dependencies import find_files_source_depends_on
 from .glob_group import GlobGroup, GlobPattern
 from .importer import Importer, OrderedImporter, sys_importer
 from .pickles import SUFFIX, PackageWriter
+from .resources import path_of
 
 __all__ = ["EmptyMatchError", "PackageExporter", "PackagingError", "PackagingErrorReason"]
 
@@ -321,7 +320,7 @@ class PackageExporter:
             PicklingError: a class or function is not found by its name.
             ArchiveError: something has no form in a pickle.
         """
-        path = _path(package, resource)
+        path = path_of(package, resource)
         writer = PackageWriter(self._storages, self.importer, self)
         pickled = writer.pickle(obj)
         if dependencies:
@@ -334,7 +333,7 @@ class PackageExporter:
 
     def save_binary(self, package: str, resource: str, binary: bytes) -> None:
         """Put bytes into a file beside the modules of `package`."""
-        self._write(_path(package, resource), bytes(binary))
+        self._write(path_of(package, resource), bytes(binary))
 
     def add_script_module(self, module: Any) -> str:
         """Take in a scripted module; the number by which a pickle speaks of it."""
@@ -444,13 +443,7 @@ class PackageExporter:
         """
         self._check()
         self._collect_modules()
-        if is_path(self._target):
-            with atomic_file(self._target) as opened:
-                self._write_archive(opened, archive_name(self._target))
-            return
-        sink = io.BytesIO()
-        self._write_archive(sink, "archive")
-        write_all(self._target, sink.getvalue())
+        write_container(self._target, self._write_archive)
 
     def _check(self) -> None:
         if any(node.get("error") is not None for node in self.dependency_graph.nodes.values()):
@@ -476,18 +469,15 @@ class PackageExporter:
                 self._write_module(name, _MOCKED, hasattr(module, "__path__"))
             elif action is _ModuleProviderAction.INTERN:
                 self._write_module(name, attributes["source"], attributes["is_package"])
-        if self.mocked_modules() and not self._has(_ModuleProviderAction.REPACKAGED_MOCK_MODULE):
-            text = Path(__file__).with_name(f"{_MOCKS}.py").read_text(encoding="utf-8")
-            self._write_module(_MOCKS, text, False)
-        elif self._has(_ModuleProviderAction.REPACKAGED_MOCK_MODULE):
-            text = str(_source_of(self.importer.import_module(_MOCKS)))
-            self._write_module(_MOCKS, text, False)
+        if self._with_action(_ModuleProviderAction.REPACKAGED_MOCK_MODULE):
+            mocks = str(_source_of(self.importer.import_module(_MOCKS)))
+            self._write_module(_MOCKS, mocks, False)
+        elif self.mocked_modules():
+            mocks = _source_in(Path(__file__).with_name(f"{_MOCKS}.py"))
+            self._write_module(_MOCKS, mocks, False)
         listed = "".join(f"{name}\n" for name in outside)
         self._write(f"{DATA}extern_modules", listed.encode("utf-8"))
         self._write(f"{DATA}python_version", platform.python_version().encode())
-
-    def _has(self, action: _ModuleProviderAction) -> bool:
-        return bool(self._with_action(action))
 
     def _write_module(self, name: str, source: str, is_package: bool) -> None:
         path = name.replace(".", "/") + ("/__init__.py" if is_package else ".py")
@@ -501,8 +491,7 @@ class PackageExporter:
             writer.add(record, content)
         writer.add(f"{DATA}version", b"6\n")
         writer.add("byteorder", b"little")
-        writer.add(f"{DATA}serialization_id", writer.serialization_id().encode())
-        writer.finish()
+        writer.finish_identified()
 
     # -- questions
 
@@ -538,10 +527,6 @@ class PackageExporter:
     def all_paths(self, src: str, dst: str) -> str:
         """How one module comes to need another, as a text of Graphviz."""
         return self.dependency_graph.all_paths(src, dst)
-
-
-def _path(package: str, resource: str) -> str:
-    return f"{package.replace('.', '/')}/{resource}" if package else resource
 
 
 def _source_in(path: Path) -> str:

@@ -6,15 +6,12 @@ from collections.abc import Iterator
 
 from ...interpreter.values.objects import ScriptObject
 from ..files.errors import within_limits
-from ..loading.debug_info import write_debug_records
 from ..loading.loader import run
-from ..pickles.nodes import TupleNode
 from ..pickles.tensors import StorageTable
-from ..pickles.value_types import machine_type
 from ..pickles.writer import write_pickle
-from ..printing.classes import PrintedUnit, print_unit
+from ..printing.classes import print_unit
 from ..printing.types import TypeNames
-from ..saving.save import savable
+from ..saving.save import code_records, pickled_constants, savable
 from ..saving.write_values import ValueWriter
 from .package_load import SCRIPTS
 
@@ -54,16 +51,8 @@ class ScriptModules:
         pickles = [write_pickle(data.node(module, module.cls)) for module in self._objects]
         roots = dict.fromkeys([*(module.cls for module in self._objects), *data.classes])
         unit = print_unit(*roots, names=names)
-        constants = self._constants(unit, names)
+        constants = pickled_constants(unit, self._storages)
         for number, pickled in enumerate(pickles):
             yield f"{SCRIPTS}{number}/data.pkl", pickled
             yield f"{SCRIPTS}{number}/constants.pkl", constants
-        for file in unit.files:
-            record = f"{SCRIPTS}code/{file.namespace.replace('.', '/')}.py"
-            yield record, file.text.encode("utf-8", "surrogateescape")
-            yield f"{record}.debug_pkl", write_debug_records(file.text, file.records)
-
-    def _constants(self, unit: PrintedUnit, names: TypeNames) -> bytes:
-        writer = ValueWriter(self._storages, names, run)
-        values = tuple(writer.node(value, machine_type(value)) for value in unit.constants)
-        return write_pickle(TupleNode(values))
+        yield from code_records(unit.files, f"{SCRIPTS}code/")

@@ -7,15 +7,17 @@ follow the bytes in a data descriptor; times are zero, so equal records make equ
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import struct
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import IO, Protocol
 
-from .atomic_file import FilePath
+from .atomic_file import FilePath, atomic_file, is_path, write_all
 
-__all__ = ["ContainerWriter", "Sink", "archive_name"]
+__all__ = ["ContainerWriter", "Sink", "archive_name", "write_container"]
 
 ALIGNMENT = 64
 DEFLATE_ABOVE = 200
@@ -94,6 +96,11 @@ class ContainerWriter:
         parts = (self._names.digest(), self._digest.digest())
         return "".join(f"{int.from_bytes(part[:8], 'little'):020d}" for part in parts)
 
+    def finish_identified(self) -> None:
+        """Write those digits as the last record, and the directory."""
+        self.add(".data/serialization_id", self.serialization_id().encode())
+        self.finish()
+
     def finish(self) -> None:
         """Write the directory."""
         start = self._offset
@@ -123,6 +130,25 @@ def _central_header(entry: _Written) -> bytes:
     rest = (0, 0, 0, 0, min(entry.header, LARGE))
     packed = struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\x01\x02", *fields, *rest)
     return packed + entry.name + extra
+
+
+def write_container(file: FilePath | IO[bytes], write: Callable[[Sink, str], None]) -> None:
+    """Have an archive written by `write(sink, name)`, where `name` is its top folder's.
+
+    What stands at a path is replaced once all is written; a file object gets all bytes at the end.
+
+    Raises:
+        OSError: the file cannot be written.
+        RuntimeError: the path gives an archive no name.
+    """
+    if is_path(file):
+        name = archive_name(file)
+        with atomic_file(file) as opened:
+            write(opened, name)
+        return
+    sink = io.BytesIO()
+    write(sink, "archive")
+    write_all(file, sink.getvalue())
 
 
 def archive_name(path: FilePath) -> str:

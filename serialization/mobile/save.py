@@ -13,8 +13,7 @@ from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument
 from ...typecheck.types import Type
-from ..files.atomic_file import atomic_file, is_path, write_all
-from ..files.container_writer import archive_name
+from ..files.container_writer import write_container
 from ..files.errors import ArchiveError, archive_error, within_limits
 from ..loading.loader import run
 from ..pickles.nodes import Node, TupleNode
@@ -44,13 +43,8 @@ def save_mobile(
         ArchiveError: something has no form in such an archive.
         OSError: the file cannot be written.
     """
-    if is_path(file):
-        name = archive_name(file)
-        records, bytecode = _records(target, extra_files, version)
-        with atomic_file(file) as opened:
-            write_records(records, opened, name, bytecode)
-        return
-    write_all(file, save_mobile_to_buffer(target, extra_files, version))
+    records, bytecode = _records(target, extra_files, version)
+    write_container(file, lambda sink, name: write_records(records, sink, name, bytecode))
 
 
 def save_mobile_to_buffer(

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import IO
 
 from ...frontend.diagnostics import Diagnostic, Label
@@ -16,8 +17,8 @@ from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.schema import NO_DEFAULT, Argument, Signature
 from ...typecheck.types import BOOL
-from ..files.atomic_file import FilePath, atomic_file, is_path, write_all
-from ..files.container_writer import ContainerWriter, Sink, archive_name
+from ..files.atomic_file import FilePath
+from ..files.container_writer import ContainerWriter, Sink, write_container
 from ..files.errors import ArchiveError, archive_error, within_limits
 from ..loading.debug_info import write_debug_records
 from ..loading.loader import run
@@ -25,7 +26,7 @@ from ..pickles.nodes import TupleNode
 from ..pickles.tensors import StorageTable
 from ..pickles.value_types import machine_type
 from ..pickles.writer import write_pickle
-from ..printing.classes import print_unit
+from ..printing.classes import PrintedFile, PrintedUnit, print_unit
 from ..printing.expressions import PythonCallError
 from ..printing.printer import PrintError, graph_of
 from ..printing.types import Named, TypeNames
@@ -35,7 +36,9 @@ __all__ = [
     "ExtraFiles",
     "Records",
     "Target",
+    "code_records",
     "make_records",
+    "pickled_constants",
     "savable",
     "write_records",
     "save_archive",
@@ -59,13 +62,7 @@ def save_archive(target: ScriptObject, file: Target, extra_files: ExtraFiles | N
         ArchiveError: something has no form in an archive.
         OSError: the file cannot be written.
     """
-    if not is_path(file):
-        write_all(file, save_to_buffer(target, extra_files))
-        return
-    name = archive_name(file)
-    records = make_records(target, extra_files)
-    with atomic_file(file) as opened:
-        write_records(records, opened, name)
+    write_container(file, partial(write_records, make_records(target, extra_files)))
 
 
 def save_to_buffer(target: ScriptObject, extra_files: ExtraFiles | None = None) -> bytes:
@@ -149,9 +146,21 @@ class Records:
         unit = print_unit(*_roots(target, data), names=names)
         self.files = unit.files
         self.constant_storages = StorageTable()
-        constants = ValueWriter(self.constant_storages, names, run)
-        values = tuple(constants.node(v, machine_type(v)) for v in unit.constants)
-        self.constants = write_pickle(TupleNode(values))
+        self.constants = pickled_constants(unit, self.constant_storages)
+
+
+def pickled_constants(unit: PrintedUnit, storages: StorageTable) -> bytes:
+    """The pickle of what printed code calls `CONSTANTS.c0` and so on."""
+    writer = ValueWriter(storages, unit.names, run)
+    return write_pickle(TupleNode(tuple(writer.node(v, machine_type(v)) for v in unit.constants)))
+
+
+def code_records(files: Iterable[PrintedFile], folder: str) -> Iterator[tuple[str, bytes]]:
+    """The records of printed code, with those that tell where it is from."""
+    for file in files:
+        record = f"{folder}{file.namespace.replace('.', '/')}.py"
+        yield record, file.text.encode("utf-8", "surrogateescape")
+        yield f"{record}.debug_pkl", write_debug_records(file.text, file.records)
 
 
 def _check_extra(name: str) -> None:
@@ -179,10 +188,8 @@ def write_records(
         writer.add(f"extra/{extra}", content)
     records.storages.write(writer, "data/")
     writer.add("data.pkl", records.data)
-    for file in records.files:
-        record = f"code/{file.namespace.replace('.', '/')}.py"
-        writer.add(record, file.text.encode("utf-8", "surrogateescape"))
-        writer.add(f"{record}.debug_pkl", write_debug_records(file.text, file.records))
+    for record, content in code_records(records.files, "code/"):
+        writer.add(record, content)
     records.constant_storages.write(writer, "constants/")
     writer.add("constants.pkl", records.constants)
     if bytecode is not None:
@@ -192,8 +199,7 @@ def write_records(
     version = _version(file.text for file in records.files)
     writer.add("version" if version < 6 else ".data/version", f"{version}\n".encode())
     writer.add("byteorder", b"little")
-    writer.add(".data/serialization_id", writer.serialization_id().encode())
-    writer.finish()
+    writer.finish_identified()
 
 
 _BUMPS = {"div": 4, "div_": 4, "full": 5, "linspace": 8, "logspace": 9, "gelu": 10}

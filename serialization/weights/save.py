@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import struct
 from collections import OrderedDict
+from functools import partial
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -16,8 +16,7 @@ from ...ops.sparse_tensors.parts import Coo
 from ...ops.sparse_tensors.tensors import SparseTensor, parts_of
 from ...ops.tensors.sizes import Size
 from ...ops.tensors.tensor import Parameter, Tensor
-from ..files.atomic_file import atomic_file, is_path, write_all
-from ..files.container_writer import ContainerWriter, Sink, archive_name
+from ..files.container_writer import ContainerWriter, Sink, write_container
 from ..files.errors import archive_error, within_limits
 from ..pickles.nodes import StorageNode
 from ..pickles.object_names import name_of
@@ -45,14 +44,7 @@ def save_weights(value: object, file: Target) -> None:
     """
     storages = StorageTable()
     pickled = ObjectsWriter(storages).pickle(value)
-    if is_path(file):
-        name = archive_name(file)
-        with atomic_file(file) as opened:
-            _write(pickled, storages, opened, name)
-        return
-    sink = io.BytesIO()
-    _write(pickled, storages, sink, "archive")
-    write_all(file, sink.getvalue())
+    write_container(file, partial(_write, pickled, storages))
 
 
 def _write(pickled: bytes, storages: StorageTable, sink: Sink, name: str) -> None:
@@ -63,8 +55,7 @@ def _write(pickled: bytes, storages: StorageTable, sink: Sink, name: str) -> Non
     writer.add("byteorder", b"little")
     storages.write(writer, "data/")
     writer.add("version", b"3\n")
-    writer.add(".data/serialization_id", writer.serialization_id().encode())
-    writer.finish()
+    writer.finish_identified()
 
 
 class ObjectsWriter:
