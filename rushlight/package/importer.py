@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from functools import reduce
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
+from ..serialization.pickles.object_names import member
 from ._mangling import demangle, get_mangle_prefix, is_mangled
 
 __all__ = ["Importer", "ObjMismatchError", "ObjNotFoundError", "OrderedImporter", "sys_importer"]
@@ -44,7 +44,7 @@ class Importer(ABC):
         holder = self.whichmodule(obj, name)
         module_name = demangle(holder)
         try:
-            found = reduce(getattr, name.split("."), self.import_module(module_name))
+            found = member(self.import_module(module_name), name)
         except (ImportError, KeyError, AttributeError):
             raise ObjNotFoundError(f"{obj} was not found as {module_name}.{name}") from None
         if found is obj:

@@ -7,7 +7,6 @@ A package is a program: its modules run when they are imported, as those of any 
 from __future__ import annotations
 
 import builtins
-import io
 import linecache
 import os
 import sys
@@ -15,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
-from importlib.util import module_from_spec, resolve_name
+from importlib.util import decode_source, module_from_spec, resolve_name
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import IO, Any, Final
@@ -33,7 +32,7 @@ from .folder_records import FolderRecords
 from .glob_group import GlobPattern
 from .importer import Importer
 from .pickles import PackageReader
-from .resources import PackageResources
+from .resources import PackageResources, path_of
 
 __all__ = ["PackageImporter"]
 
@@ -47,8 +46,9 @@ class PackageImporter(Importer, InspectLoader):
     """Opens a package: a path, also of a folder with its files, or a file object opened for
     reading bytes.
 
-    Its modules have a name of their own in this process and are not in `sys.modules`.  They find
-    each other, and outside only those modules that the package lists; `torch` is rushlight.
+    Its modules have names of their own in this process, under which `sys.modules` has nothing but
+    where their files are.  They find each other, and outside only those modules that the package
+    lists; `torch` is rushlight.
 
     **Importing a module or unpickling an object runs code of the package**: open only packages that
     you trust.
@@ -200,7 +200,7 @@ class PackageImporter(Importer, InspectLoader):
         Raises:
             RuntimeError: there is none.
         """
-        return self._bytes(_path(package, resource))
+        return self._bytes(path_of(package, resource))
 
     def load_text(
         self, package: str, resource: str, encoding: str = "utf-8", errors: str = "strict"
@@ -216,7 +216,7 @@ class PackageImporter(Importer, InspectLoader):
             ModuleNotFoundError: it needs a module that the package has not.
         """
         check_location(map_location)
-        path = _path(package, resource)
+        path = path_of(package, resource)
         return PackageReader(self._bytes(path), f"`{path}`", self._storages, self).read()
 
     def script_module(self, number: str) -> ScriptModule:
@@ -270,7 +270,7 @@ class PackageImporter(Importer, InspectLoader):
         path = self._files.get(name)
         if path is None:
             raise ImportError(f'no source of "{name}" in "{self.filename}"', name=name)
-        return io.IncrementalNewlineDecoder(None, True).decode(self._text(path))
+        return decode_source(self._bytes(path))
 
     def is_package(self, fullname: str) -> bool:
         """Whether a module has others below it."""
@@ -289,11 +289,6 @@ def _records_of(source: str | os.PathLike[str] | IO[bytes]) -> ArchiveReader | F
         path = Path(source)
         return FolderRecords(path) if path.is_dir() else ArchiveReader(path)
     return ArchiveReader(source)
-
-
-def _path(package: str, resource: str) -> str:
-    folder = demangle(package).replace(".", "/")
-    return f"{folder}/{resource}" if folder else resource
 
 
 def _upwards(name: str) -> Iterator[str]:

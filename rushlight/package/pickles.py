@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from pickle import PicklingError
 from typing import Any, Protocol
 
 from ..serialization.pickles.nodes import StorageNode
+from ..serialization.pickles.object_names import member, present_name
 from ..serialization.pickles.tensors import StorageReader, StorageTable
 from ..serialization.weights.objects import ObjectsReader
 from ..serialization.weights.save import ObjectsWriter
@@ -18,8 +18,6 @@ SUFFIX = ".storage"
 """The end of the names of records that hold storages."""
 
 _ROOT = __name__.partition(".")[0]
-
-_OLD_NAMES = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 
 
 class Modules(Protocol):
@@ -40,8 +38,7 @@ class PackageReader(ObjectsReader):
     def named(self, module: str, name: str) -> Any:
         if module.partition(".")[0] == "torch":
             return super().named(module, name)
-        holder = self._importer.import_module(_OLD_NAMES.get(module, module))
-        return reduce(getattr, name.split("."), holder)
+        return member(self._importer.import_module(present_name(module)), name)
 
     def persistent(self) -> None:
         match self.stack[-1]:
@@ -90,7 +87,7 @@ class PackageWriter(ObjectsWriter):
             raise PicklingError(f"Can't pickle {value}: {error}") from None
 
     def name(self, module: str, name: str) -> None:
-        self.names[(_OLD_NAMES.get(module, module), name)] = None
+        self.names[(present_name(module), name)] = None
         super().name(module, name)
 
     def storage(self, storage: StorageNode, itemsize: int | None) -> None:

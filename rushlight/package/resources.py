@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from importlib.resources.abc import ResourceReader
 from typing import IO, NoReturn, Protocol
 
-__all__ = ["PackageResources"]
+from ._mangling import demangle
+
+__all__ = ["PackageResources", "path_of"]
+
+
+def path_of(package: str, resource: str) -> str:
+    """Where a file beside the modules of a package lies."""
+    folder = demangle(package).replace(".", "/")
+    return f"{folder}/{resource}" if folder else resource
 
 
 class Holder(Protocol):
@@ -26,7 +34,7 @@ class PackageResources(ResourceReader):
     def __init__(self, holder: Holder, package: str) -> None:
         self._holder = holder
         self._package = package
-        self._folder = package.replace(".", "/") + "/"
+        self._folder = path_of(package, "")
 
     def open_resource(self, resource: str) -> IO[bytes]:
         """A file opened for reading.

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..files.errors import archive_error
 
-__all__ = ["found", "name_of", "torch_module"]
+__all__ = ["found", "member", "name_of", "present_name", "torch_module"]
 
 _ROOT: Final = __name__.partition(".")[0]
 
@@ -46,7 +46,7 @@ def name_of(value: Any) -> tuple[str, str]:
             if getattr(holder, name, None) is value:
                 return f"torch.{public}".rstrip("."), name
     try:
-        same = _walk(import_module(module), name) is value
+        same = member(import_module(module), name) is value
     except (ImportError, AttributeError):
         same = False
     if not same:
@@ -65,15 +65,15 @@ def found(module: str, name: str) -> Any:
         ImportError: there is no such module.
         AttributeError: the module has nothing of that name.
     """
-    module = _RENAMED.get(module, module)
+    module = present_name(module)
     if (module, name) == ("torch._C", "_VariableFunctionsClass"):  # holds `torch.relu` and so on
         return import_module(_ROOT)
     if module == "builtins":
         name = _PYTHON_2.get(name, name)
     if module.partition(".")[0] != "torch":
-        return _walk(import_module(module), name)
+        return member(import_module(module), name)
     try:
-        return _walk(import_module(torch_module(module)), name)
+        return member(import_module(torch_module(module)), name)
     except (ImportError, AttributeError):
         holder = import_module(f"{_ROOT}.nn")  # some layers lie in other files here
         if module.startswith("torch.nn.") and hasattr(holder, name):
@@ -86,7 +86,17 @@ def torch_module(name: str) -> str:
     return _renamed(name, "torch", _ROOT)
 
 
-def _walk(module: object, name: str) -> object:
+def present_name(module: str) -> str:
+    """What a module is called today that old pickles call otherwise."""
+    return _RENAMED.get(module, module)
+
+
+def member(module: object, name: str) -> Any:
+    """What a module has under a name, dots included.
+
+    Raises:
+        AttributeError: it has nothing of that name.
+    """
     for part in name.split("."):
         module = getattr(module, part)
     return module
