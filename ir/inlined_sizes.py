@@ -10,12 +10,12 @@ in a row would be cleaned up once for every function before it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Final
 
 from ..ops.memory.errors import OperatorError
 from ..typecheck.class_types import ClassType, FunctionType
-from ..typecheck.functions import Bounding, Function
+from ..typecheck.functions import Function
 from .graph import Graph, Node
 from .passes.autocast import is_entering
 
@@ -53,15 +53,7 @@ def every_call(graph: Graph) -> Calls:
     Raises:
         OperatorError: the graph would become too large.
     """
-    found = _Measured(graph.guard, is_whole=True)
-    found.measure(graph)
-    if found.sizes[graph] > LARGEST:
-        raise OperatorError(
-            f"the graph has more than {LARGEST} nodes once its calls are inlined",
-            code="limit-exceeded",
-            headline="the program becomes too large when its calls are inlined",
-        )
-    return found.taken
+    return _all_of(_Reached(graph))
 
 
 def calls_for_running(graph: Graph) -> Calls:
@@ -71,39 +63,30 @@ def calls_for_running(graph: Graph) -> Calls:
         OperatorError: the graph would become too large with all of them: calls of calls, doubled
             some forty times, would not come to an end.
     """
-    every = every_call(graph)
-    found = _Measured(graph.guard, is_whole=False)
-    found.measure(graph)
-    return every if found.enters_autocast else found.taken
+    reached = _Reached(graph)
+    every = _all_of(reached)
+    return every if reached.enters_autocast else _worth_it(reached)
 
 
-class _Measured:
-    """The graphs that a graph's calls reach, those that are called before those that call."""
+class _Reached:
+    """The graphs that a graph's calls reach, those that are called before those that call, each
+    with its nodes and how often it calls which functions that may be taken in."""
 
-    def __init__(self, guard: Bounding | None, *, is_whole: bool) -> None:
-        self.guard = guard
-        self.is_whole = is_whole
-        self.taken: dict[Graph, Counter[Function]] = {}
-        self.sizes: dict[Graph, int] = {}
-        self.cleaned: dict[Graph, int] = {}
-        """The nodes that are cleaned up, one graph after the other, until this one is clean."""
+    def __init__(self, root: Graph) -> None:
+        self.root = root
+        self.graphs: dict[Graph, tuple[int, Counter[Function]]] = {}
         self.enters_autocast = False
-
-    def measure(self, root: Graph) -> None:
         begun: dict[Graph, tuple[int, Counter[Function]]] = {}
         waiting = [root]
         while waiting:
             graph = waiting[-1]
             if graph in begun:
-                waiting.pop()
-                if graph not in self.sizes:
-                    self._choose(graph, *begun[graph])
+                self.graphs.setdefault(waiting.pop(), begun[graph])
                 continue
             begun[graph] = self._counted(graph)
             waiting.extend(each for each in map(_graph, begun[graph][1]) if each not in begun)
 
     def _counted(self, graph: Graph) -> tuple[int, Counter[Function]]:
-        """How many nodes it has, and how often it calls what may be taken in."""
         size, calls = 0, Counter[Function]()
         for part in graph.with_tasks:
             for node in part.all_nodes:
@@ -116,25 +99,59 @@ class _Measured:
 
     def _may_be_taken(self, function: Function) -> bool:
         graph = function.graph
-        return isinstance(graph, Graph) and graph.guard in (None, self.guard)
+        return isinstance(graph, Graph) and graph.guard in (None, self.root.guard)
 
-    def _choose(self, graph: Graph, size: int, calls: Counter[Function]) -> None:
-        known = Counter({each: n for each, n in calls.items() if _graph(each) in self.sizes})
-        taken = known if self.is_whole else Counter(dict(self._small(known, ROOM + 10 * size)))
-        self.taken[graph] = taken
-        self.sizes[graph] = size + sum(n * self.sizes[_graph(each)] for each, n in taken.items())
-        before = sum(self.cleaned[_graph(each)] for each in taken)
-        self.cleaned[graph] = self.sizes[graph] + before
 
-    def _small(self, calls: Counter[Function], room: int) -> Iterator[tuple[Function, int]]:
+def _all_of(reached: _Reached) -> Calls:
+    """All calls, but those that come back to a function amid its own.
+
+    Raises:
+        OperatorError: the graph would become too large.
+    """
+    taken: dict[Graph, Counter[Function]] = {}
+    sizes: dict[Graph, int] = {}
+    for graph, (size, calls) in reached.graphs.items():
+        taken[graph] = _among(calls, sizes)
+        sizes[graph] = _with_calls(size, taken[graph], sizes)
+    if sizes[reached.root] > LARGEST:
+        raise OperatorError(
+            f"the graph has more than {LARGEST} nodes once its calls are inlined",
+            code="limit-exceeded",
+            headline="the program becomes too large when its calls are inlined",
+        )
+    return taken
+
+
+def _worth_it(reached: _Reached) -> Calls:
+    """Calls of what is small, and has not been cleaned up often."""
+    taken: dict[Graph, Counter[Function]] = {}
+    sizes: dict[Graph, int] = {}
+    cleaned: dict[Graph, int] = {}  # nodes, one graph after the other, until this one is clean
+
+    def small(calls: Counter[Function], room: int) -> Iterator[tuple[Function, int]]:
         """What there is room for, the smallest first."""
-        for function in sorted(calls, key=lambda each: self.sizes[_graph(each)]):
-            size, count = self.sizes[_graph(function)], calls[function]
+        for function in sorted(calls, key=lambda each: sizes[_graph(each)]):
+            size, count = sizes[_graph(function)], calls[function]
             room -= size * count
             if size > LARGEST_PART or room < 0:
                 return
-            if self.cleaned[_graph(function)] <= 4_000 + 12 * size:
+            if cleaned[_graph(function)] <= 4_000 + 12 * size:
                 yield function, count
+
+    for graph, (size, calls) in reached.graphs.items():
+        taken[graph] = Counter(dict(small(_among(calls, sizes), ROOM + 10 * size)))
+        sizes[graph] = _with_calls(size, taken[graph], sizes)
+        cleaned[graph] = sizes[graph] + sum(cleaned[_graph(each)] for each in taken[graph])
+    return taken
+
+
+def _among(calls: Counter[Function], known: Container[Graph]) -> Counter[Function]:
+    return Counter({each: n for each, n in calls.items() if _graph(each) in known})
+
+
+def _with_calls(size: int, calls: Counter[Function], sizes: Mapping[Graph, int]) -> int:
+    """The nodes of a graph once calls are inlined."""
+    return size + sum(n * sizes[_graph(each)] for each, n in calls.items())
 
 
 def _graph(function: Function) -> Graph:
