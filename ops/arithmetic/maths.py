@@ -84,28 +84,6 @@ def _times(factor: float) -> Kernel:
     return lambda x: np.multiply(x, x.dtype.type(factor))
 
 
-_FORMULAS: Final = frozenset(
-    {
-        *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "deg2rad", "erf"),
-        *(
-            "exp",
-            "exp2",
-            "expm1",
-            "log",
-            "log10",
-            "log1p",
-            "log2",
-            "rad2deg",
-            "reciprocal",
-            "rsqrt",
-            "sigmoid",
-            "sin",
-        ),
-        *("sinh", "sqrt", "tan", "tanh"),
-    }
-)
-
-
 def _declare(
     name: str,
     refuse: Refusal,
@@ -117,8 +95,6 @@ def _declare(
     """Declare a function of one float and its aliases; those in `special` are never in place."""
     forward, form = of_one(refuse, kernel), inline_kernel(name, kernel)
     known["inline"] = form
-    if name in _FORMULAS:
-        known["formula"] = formula(name)
     with_twin(f"aten::{name}(Tensor self) -> Tensor", twin=twin, **known)(forward)
     for alias in aliases:
         declare = operator if alias.startswith("special_") else with_twin
@@ -126,31 +102,28 @@ def _declare(
     return forward
 
 
-_declare(
-    "acos",
-    Refusal("q", "acos_vml_cpu"),
-    pointwise("acos", np.arccos),
-    "arccos",
-    autocast_in_graphs="full",
-)
-_declare("acosh", Refusal("q", "acosh_cpu"), pointwise("acosh", np.arccosh), "arccosh")
-_declare(
-    "asin",
-    Refusal("q", "asin_vml_cpu"),
-    pointwise("asin", np.arcsin),
-    "arcsin",
-    autocast_in_graphs="full",
-)
-_declare("asinh", Refusal("q", "asinh_cpu"), pointwise("asinh", np.arcsinh), "arcsinh")
-_declare("atan", Refusal("q", "atan_vml_cpu"), pointwise("atan", np.arctan), "arctan")
-_declare("atanh", Refusal("q", "atanh_cpu"), pointwise("atanh", np.arctanh), "arctanh")
-_declare("cos", Refusal("q", "cos_vml_cpu"), pointwise("cos", np.cos))
-_declare("cosh", Refusal("q", "cosh_cpu"), pointwise("cosh", np.cosh), autocast_in_graphs="full")
-_declare(
-    "deg2rad",
-    _not_complex("deg2rad"),
-    _times(math.pi / 180),
-)
+def _native(
+    name: str,
+    refuse: Refusal,
+    kernel: Kernel,
+    *aliases: str,
+    twin: Face = "",
+    **known: Unpack[Known],
+) -> Forward:
+    """Declare one that has a formula of its name, by which native code computes it as well."""
+    known["formula"] = formula(name)
+    return _declare(name, refuse, pointwise(name, kernel), *aliases, twin=twin, **known)
+
+
+_native("acos", Refusal("q", "acos_vml_cpu"), np.arccos, "arccos", autocast_in_graphs="full")
+_native("acosh", Refusal("q", "acosh_cpu"), np.arccosh, "arccosh")
+_native("asin", Refusal("q", "asin_vml_cpu"), np.arcsin, "arcsin", autocast_in_graphs="full")
+_native("asinh", Refusal("q", "asinh_cpu"), np.arcsinh, "arcsinh")
+_native("atan", Refusal("q", "atan_vml_cpu"), np.arctan, "arctan")
+_native("atanh", Refusal("q", "atanh_cpu"), np.arctanh, "arctanh")
+_native("cos", Refusal("q", "cos_vml_cpu"), np.cos)
+_native("cosh", Refusal("q", "cosh_cpu"), np.cosh, autocast_in_graphs="full")
+_declare("deg2rad", _not_complex("deg2rad"), _times(math.pi / 180), formula=formula("deg2rad"))
 _declare(
     "digamma",
     Refusal("qc", "digamma"),
@@ -159,7 +132,7 @@ _declare(
     "special_psi",
     twin="method",
 )
-_declare("erf", Refusal("qc", "erf_vml_cpu"), pointwise("erf", erf), "special_erf")
+_native("erf", Refusal("qc", "erf_vml_cpu"), erf, "special_erf")
 _declare("erfc", Refusal("qc", "erfc_vml_cpu"), erfc, "special_erfc")
 _declare(
     "erfinv",
@@ -169,17 +142,12 @@ _declare(
     twin="method",
     autocast_in_graphs="full",
 )
-_declare(
-    "exp",
-    Refusal("q", "exp_vml_cpu"),
-    pointwise("exp", _closely(np.exp)),
-    autocast_in_graphs="full",
-)
-_declare("exp2", Refusal("q", "exp2"), pointwise("exp2", _exp2), "special_exp2")
-_declare(
+_native("exp", Refusal("q", "exp_vml_cpu"), _closely(np.exp), autocast_in_graphs="full")
+_native("exp2", Refusal("q", "exp2"), _exp2, "special_exp2")
+_native(
     "expm1",
     Refusal("q", "expm1_vml_cpu"),
-    pointwise("expm1", np.expm1),
+    np.expm1,
     "special_expm1",
     autocast_in_graphs="full",
 )
@@ -187,42 +155,35 @@ _declare("i0", Refusal("qc", "i0_vml_cpu"), in_double(i0), "special_i0")
 _declare(
     "lgamma", Refusal("qc", "lgamma_vml_cpu"), in_double(lgamma), "special_gammaln", twin="method"
 )
-_declare(
-    "log",
-    Refusal("q", "log_vml_cpu"),
-    pointwise("log", _closely(np.log)),
-    autocast_in_graphs="full",
-)
-_declare(
-    "log10", Refusal("q", "log10_vml_cpu"), pointwise("log10", np.log10), autocast_in_graphs="full"
-)
-_declare(
+_native("log", Refusal("q", "log_vml_cpu"), _closely(np.log), autocast_in_graphs="full")
+_native("log10", Refusal("q", "log10_vml_cpu"), np.log10, autocast_in_graphs="full")
+_native(
     "log1p",
     Refusal("q", "log1p_vml_cpu"),
-    pointwise("log1p", np.log1p),
+    np.log1p,
     "special_log1p",
     autocast_in_graphs="full",
 )
+_native("log2", Refusal("q", "log2_vml_cpu"), np.log2, autocast_in_graphs="full")
+_declare("rad2deg", _not_complex("rad2deg"), _times(180 / math.pi), formula=formula("rad2deg"))
 _declare(
-    "log2", Refusal("q", "log2_vml_cpu"), pointwise("log2", np.log2), autocast_in_graphs="full"
+    "reciprocal",
+    Refusal("q", "reciprocal_cpu"),
+    np.reciprocal,
+    formula=formula("reciprocal"),
+    autocast_in_graphs="full",
 )
 _declare(
-    "rad2deg",
-    _not_complex("rad2deg"),
-    _times(180 / math.pi),
+    "rsqrt", Refusal("q", "rsqrt_cpu"), _rsqrt, formula=formula("rsqrt"), autocast_in_graphs="full"
 )
-_declare("reciprocal", Refusal("q", "reciprocal_cpu"), np.reciprocal, autocast_in_graphs="full")
-_declare("rsqrt", Refusal("q", "rsqrt_cpu"), _rsqrt, autocast_in_graphs="full")
-sigmoid: Final = _declare(
-    "sigmoid", Refusal("q", "sigmoid_cpu"), pointwise("sigmoid", _sigmoid), "special_expit"
-)
+sigmoid: Final = _native("sigmoid", Refusal("q", "sigmoid_cpu"), _sigmoid, "special_expit")
 """`1 / (1 + exp(-x))`."""
-_declare("sin", Refusal("q", "sin_vml_cpu"), pointwise("sin", np.sin))
+_native("sin", Refusal("q", "sin_vml_cpu"), np.sin)
 _declare("sinc", Refusal("q", "sinc_cpu"), np.sinc, "special_sinc")
-_declare("sinh", Refusal("q", "sinh_cpu"), pointwise("sinh", np.sinh), autocast_in_graphs="full")
-_declare("sqrt", Refusal("q", "sqrt_vml_cpu"), np.sqrt)
-_declare("tan", Refusal("q", "tan_vml_cpu"), pointwise("tan", np.tan), autocast_in_graphs="full")
-tanh: Final = _declare("tanh", Refusal("q", "tanh_vml_cpu"), pointwise("tanh", np.tanh))
+_native("sinh", Refusal("q", "sinh_cpu"), np.sinh, autocast_in_graphs="full")
+_declare("sqrt", Refusal("q", "sqrt_vml_cpu"), np.sqrt, formula=formula("sqrt"))
+_native("tan", Refusal("q", "tan_vml_cpu"), np.tan, autocast_in_graphs="full")
+tanh: Final = _native("tanh", Refusal("q", "tanh_vml_cpu"), np.tanh)
 """The hyperbolic tangent."""
 
 

@@ -21,18 +21,8 @@ from ..memory.allocation import uncounted
 from ..memory.heap import keep_freed_memory
 
 __all__ = [
-    *(
-        "ALWAYS",
-        "KERNELS_VARIABLE",
-        "LARGE",
-        "Prepared",
-        "by_formula",
-        "family",
-        "is_large",
-        "is_ready",
-        "is_whole",
-    ),
-    *("of_floats", "pointwise"),
+    *("ALWAYS", "KERNELS_VARIABLE", "LARGE", "Prepared", "by_formula", "family", "is_large"),
+    *("is_ready", "is_whole", "of_floats", "pointwise"),
 ]
 
 _FLOAT32: Final = np.dtype(np.float32)
@@ -121,23 +111,8 @@ class Prepared:
 
 
 ALWAYS: Final = frozenset(
-    {
-        *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "elu"),
-        *(
-            "exp2",
-            "gelu",
-            "gelu_tanh",
-            "hypot",
-            "log10",
-            "log2",
-            "log_sigmoid",
-            "logit",
-            "scaled_elu",
-            "logaddexp",
-            "power",
-        ),
-        *("sigmoid", "silu", "sin", "sinh", "softplus", "tan", "tanh"),
-    }
+    """acos acosh asin asinh atan atan2 atanh cos cosh elu exp2 gelu gelu_tanh hypot log10 log2
+    log_sigmoid logaddexp logit power scaled_elu sigmoid silu sin sinh softplus tan tanh""".split()
 )
 """Formulas that compute float32 of every size where there is native code: NumPy's way takes several
 passes, or gives other bits."""
