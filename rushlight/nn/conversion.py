@@ -24,6 +24,23 @@ _COMPLEX = (
 )
 
 
+def _refused(library: str) -> Callable[..., NoReturn]:
+    """A method that would move a module to a device that is not here."""
+
+    def refuse(self: object, device: int | Device | None = None) -> NoReturn:
+        """Refused.
+
+        Raises:
+            AssertionError: always; the CPU is the only device.
+        """
+        raise AssertionError(
+            f"Torch not compiled with {library} enabled: rushlight has the CPU only"
+        )
+
+    refuse.__name__ = library.lower()
+    return refuse
+
+
 class Conversions:
     """The part of `Module` that changes what its parameters and buffers hold."""
 
@@ -134,37 +151,10 @@ class Conversions:
         """Nothing: there is no other device."""
         return self
 
-    def cuda(self, device: int | Device | None = None) -> NoReturn:
-        """Refused.
-
-        Raises:
-            AssertionError: always; the CPU is the only device.
-        """
-        raise AssertionError("Torch not compiled with CUDA enabled: rushlight has the CPU only")
-
-    def xpu(self, device: int | Device | None = None) -> NoReturn:
-        """Refused.
-
-        Raises:
-            AssertionError: always; the CPU is the only device.
-        """
-        raise AssertionError("Torch not compiled with XPU enabled: rushlight has the CPU only")
-
-    def mtia(self, device: int | Device | None = None) -> NoReturn:
-        """Refused.
-
-        Raises:
-            AssertionError: always; the CPU is the only device.
-        """
-        raise AssertionError("Torch not compiled with MTIA enabled: rushlight has the CPU only")
-
-    def ipu(self, device: int | Device | None = None) -> NoReturn:
-        """Refused.
-
-        Raises:
-            AssertionError: always; the CPU is the only device.
-        """
-        raise AssertionError("Torch not compiled with IPU enabled: rushlight has the CPU only")
+    cuda = _refused("CUDA")
+    xpu = _refused("XPU")
+    mtia = _refused("MTIA")
+    ipu = _refused("IPU")
 
     def share_memory(self) -> Self:
         """Nothing but that parameters without sizes refuse it."""
