@@ -18,7 +18,7 @@ from ..shapes.shape import expand, t
 from ..table.out_dtypes import AS_INPUT, SAME, OutDtype
 from ..table.pointwise import cast, check_result_shape, checked_broadcast
 from ..table.promotion import kind
-from ..table.refusals import check_kernel, cpp_name, scalar_types_differ
+from ..table.refusals import check_kernel, cpp_name, operands_differ, scalar_types_differ
 from ..table.table import operator
 from ..table.without_data import rows_of
 
@@ -86,14 +86,8 @@ def check_added_product(self: Array, mat1: Array, mat2: Array) -> None:
     """
     for name, matrix in (("self", self), ("mat1", mat1)):
         if matrix.dtype is not mat2.dtype and matrix.dtype != mat2.dtype:
-            x, y = dtype_of(matrix), dtype_of(mat2)
-            raise OperatorError(
-                f"{name} and mat2 must have the same dtype, but got "
-                f"{x.scalar_name} and {y.scalar_name}",
-                code="dtype-mismatch",
-                headline=f"`{name}` is `{x}` and `mat2` is `{y}`",
-                roles={name: f"is `{x}`", "mat2": f"is `{y}`"},
-            )
+            sentence = f"{name} and mat2 must have the same dtype, but got {{}} and {{}}"
+            raise operands_differ(sentence, matrix, mat2, name, "mat2")
     for name, matrix in (("mat1", mat1), ("mat2", mat2)):
         if matrix.ndim != 2:
             sentence = f"{name} must be a matrix, got {matrix.ndim}-D tensor"

@@ -7,6 +7,7 @@ import numpy as np
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..table.promotion import kind
+from ..table.refusals import operands_differ
 
 __all__ = [
     "LinAlgError",
@@ -85,13 +86,11 @@ def check_lapack(array: Array, kernel: str) -> None:
 def check_same_dtype(a: Array, b: Array, name: str, names: tuple[str, str] = ("A", "B")) -> None:
     """Raise unless both have one dtype."""
     if a.dtype != b.dtype:
-        x, y = dtype_of(a), dtype_of(b)
-        raise OperatorError(
-            f"{name}: Expected {names[0]} and {names[1]} to have the same dtype, but found "
-            f"{names[0]} of type {x.scalar_name} and {names[1]} of type {y.scalar_name} instead",
-            code="dtype-mismatch",
-            headline=f"`{names[0]}` is `{x}` and `{names[1]}` is `{y}`",
-            roles={names[0]: f"is `{x}`", names[1]: f"is `{y}`"},
+        one, other = names
+        raise operands_differ(
+            f"{name}: Expected {one} and {other} to have the same dtype, but found "
+            f"{one} of type {{}} and {other} of type {{}} instead",
+            *(a, b, one, other),
         )
 
 

@@ -18,7 +18,8 @@ from .promotion import kind
 
 __all__ = [
     *("NO_BOOLS", "Refusal", "check_dtype", "check_kernel", "check_number", "check_ordered"),
-    *("class_name", "cpp_name", "letter", "not_implemented", "refusing", "scalar_types_differ"),
+    *("class_name", "cpp_name", "letter", "not_implemented", "operands_differ", "refusing"),
+    "scalar_types_differ",
 ]
 
 _LETTERS: Final = {
@@ -65,16 +66,24 @@ def class_name(dtype: DType) -> str:
     return f"torch.{word}Tensor" if word in _NAMED_IN_PYTHON else f"CPU{word}Type"
 
 
-def scalar_types_differ(wanted: Array, found: Array, *names: str) -> OperatorError:
-    """The error of a kernel that meets an operand of another dtype; `names` are those of both."""
-    x, y = dtype_of(wanted), dtype_of(found)
-    roles = dict(zip(names, (f"is `{x}`", f"is `{y}`"), strict=True)) if names else None
+def operands_differ(sentence: str, a: Array, b: Array, *names: str) -> OperatorError:
+    """The error about two operands of several dtypes; torch's sentence has places for both.
+
+    `names` are those of both, where what the user has is called so.
+    """
+    x, y = dtype_of(a), dtype_of(b)
+    roles = dict(zip(names, (f"is `{x}`", f"is `{y}`"), strict=bool(names)))
     return OperatorError(
-        f"expected scalar type {x.scalar_name} but found {y.scalar_name}",
+        sentence.format(x.scalar_name, y.scalar_name),
         code="dtype-mismatch",
-        headline=f"`{names[0]}` is `{x}` and `{names[1]}` is `{y}`" if names else "",
+        headline=" and ".join(f"`{name}` {said}" for name, said in roles.items()),
         roles=roles,
     )
+
+
+def scalar_types_differ(wanted: Array, found: Array, *names: str) -> OperatorError:
+    """The error of a kernel that meets an operand of another dtype; `names` as above."""
+    return operands_differ("expected scalar type {} but found {}", wanted, found, *names)
 
 
 _MAX: Final = np.finfo(np.float32).max
