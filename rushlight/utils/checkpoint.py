@@ -136,6 +136,35 @@ class _Enough(BaseException):
     """All that is needed has been computed again."""
 
 
+@contextmanager
+def _autocast_as(state: Autocast) -> Iterator[None]:
+    """A block under an earlier state of autocast."""
+    before = autocast_state()
+    set_autocast_state(state)
+    try:
+        yield
+    finally:
+        set_autocast_state(before)
+
+
+class _Conditions:
+    """Under what something is computed: autocast, and the random numbers if those are to be the
+    same a second time."""
+
+    def __init__(self, preserve_rng_state: bool) -> None:
+        self._autocast = autocast_state()
+        self._random = get_rng_state() if preserve_rng_state else None
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """A block under the same, that records for gradients; the generator is as before then."""
+        forking = fork_rng(enabled=self._random is not None)
+        with forking, enable_grad(), _autocast_as(self._autocast):
+            if self._random is not None:
+                set_rng_state(self._random)
+            yield
+
+
 class _Again:
     """A computation that is done again when a node asks for what it kept."""
 
@@ -144,9 +173,7 @@ class _Again:
     def __init__(self, run: Callable[[], Any], again: Block, preserve: bool) -> None:
         self._run = run
         self._again = again
-        self._autocast = autocast_state()
-        self._random = get_rng_state() if preserve else None
-        self._count = 0
+        self._conditions = _Conditions(preserve)
         self._kept = list[weakref.ref[_Kept]]()
 
     def first(self, block: Block) -> Any:
@@ -170,7 +197,7 @@ class _Again:
 
     def _compute(self) -> None:
         wanted = {number: kept for number, ref in enumerate(self._kept) if (kept := ref())}
-        count = 0
+        last, count = max(wanted), 0
 
         def pack(tensor: Tensor) -> Tensor:
             nonlocal count
@@ -182,19 +209,16 @@ class _Again:
             if kept is not None:
                 self._check(kept, tensor)
                 kept.value = tensor.detach()
-            if self.early_stop and count > max(wanted):
+            if self.early_stop and count > last:
                 raise _Enough
             return tensor
 
-        forking = fork_rng(enabled=self._random is not None)
-        with forking, enable_grad(), _autocast_as(self._autocast):
-            if self._random is not None:
-                set_rng_state(self._random)
-            with saved_tensors_hooks(pack, lambda tensor: tensor), self._again:
-                try:
-                    self._run()
-                except _Enough:
-                    return
+        hooks = saved_tensors_hooks(pack, lambda tensor: tensor)
+        with self._conditions.again(), hooks, self._again:
+            try:
+                self._run()
+            except _Enough:
+                return
         if count != len(self._kept):
             raise CheckpointError(_OTHER_COUNT.format(len(self._kept), count))
 
@@ -377,17 +401,6 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
         )
 
 
-@contextmanager
-def _autocast_as(state: Autocast) -> Iterator[None]:
-    """A block under an earlier state of autocast."""
-    before = autocast_state()
-    set_autocast_state(state)
-    try:
-        yield
-    finally:
-        set_autocast_state(before)
-
-
 class CheckpointFunction(Function):
     """A function that is computed again on the way back (Chen et al., arXiv:1604.06174).
 
@@ -401,8 +414,7 @@ class CheckpointFunction(Function):
         ctx.run_function, ctx.args = run_function, args
         ctx.places = [i for i, each in enumerate(args) if isinstance(each, Tensor)]
         ctx.save_for_backward(*(args[i] for i in ctx.places))
-        ctx.random_state = get_rng_state() if preserve_rng_state else None
-        ctx.autocast = autocast_state()
+        ctx.conditions = _Conditions(preserve_rng_state)
         with no_grad():
             return run_function(*args)
 
@@ -417,10 +429,7 @@ class CheckpointFunction(Function):
         args = list(ctx.args)
         for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[place] = _detached(tensor)
-        forking = fork_rng(enabled=ctx.random_state is not None)
-        with forking, enable_grad(), _autocast_as(ctx.autocast):
-            if ctx.random_state is not None:
-                set_rng_state(ctx.random_state)
+        with ctx.conditions.again():
             made = ctx.run_function(*args)
         results = [made] if isinstance(made, Tensor) else list(made)
         pairs = [
