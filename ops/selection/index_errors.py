@@ -17,7 +17,6 @@ __all__ = [
     "check_rows",
     "first_outside",
     "index_error",
-    "misfit",
     "no_such_element",
     "of_nothing",
     "outside_dimension",
@@ -147,10 +146,10 @@ def check_fits(self: Array, key: tuple[Any, ...], values: Array) -> None:
     except IndexError as error:
         raise index_error(self, error, key) from None
     except ValueError:
-        raise misfit(values, wanted) from None
+        raise _misfit(values, wanted) from None
 
 
-def misfit(values: Array, wanted: tuple[int, ...]) -> OperatorError:
+def _misfit(values: Array, wanted: tuple[int, ...]) -> OperatorError:
     """What torch says of values that are not as many as the positions."""
     given = list(values.shape)
     return OperatorError(
