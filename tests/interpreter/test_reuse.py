@@ -85,7 +85,12 @@ FORMS: list[Callable[..., Any]] = [
 ]
 
 
-@pytest.mark.parametrize("made", [*FORMS, _Kept()], ids=str)
+def _name(made: Any) -> str:
+    """The name of a case: the same in every process that collects it."""
+    return str(getattr(made, "__name__", type(made).__name__))
+
+
+@pytest.mark.parametrize("made", [*FORMS, _Kept()], ids=_name)
 def test_results_are_those_of_the_eager_form(made: Any) -> None:
     rng = np.random.default_rng(1)
     x, y = (torch.from_numpy(rng.standard_normal((300, 200), np.float32)) for _ in range(2))
