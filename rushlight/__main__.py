@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-import re
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib import metadata
-from typing import Any, TextIO
+from typing import TextIO
 
-from .cli import audit, check, convert, diff, explain, run, show, summary, warm_up, what
 from .cli.failure import BAD_INPUT, CommandError, diagnostics_of, one_line, report
+from .cli.parser import parse
 from .cli.speech import OutputFailed, complain, write
 from .cli.wall import status_of_child
 from .frontend.cells import clean_lines
@@ -22,47 +19,6 @@ __all__ = ["main"]
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 INTERNAL = 70
-
-
-def _version() -> str:
-    try:
-        return metadata.version("rushlight")
-    except metadata.PackageNotFoundError:  # run from a checkout that is not installed
-        return "(not installed)"
-
-
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with the arguments as everything else is said."""
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        write(clean_lines(message), sys.stderr if file is None else file)
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
-    parser = _Parser(
-        prog="rushlight", description="Compile, check, run and read TorchScript without PyTorch."
-    )
-    parser.add_argument("--version", action="version", version=f"rushlight {_version()}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (run, show, summary, check, what, audit, diff, convert, explain, warm_up):
-        command.add(commands)
-    return parser
-
-
-def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Parse the arguments; inputs of `run` may come after options, where argparse leaves them."""
-    parser = make_parser()
-    arguments, rest = parser.parse_known_args(argv)
-    marked = "--" in rest
-    if marked:
-        rest.remove("--")
-    options = [word for word in rest if not marked and re.match(r"-[^\d.]", word)]
-    if options or (rest and "inputs" not in arguments):
-        parser.error(f"unrecognized arguments: {' '.join(options or rest)}")
-    if rest:
-        arguments.inputs.extend(rest)
-    return arguments
 
 
 def _give_up_output() -> None:
@@ -101,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:
         warnings.showwarning = _show_warning
-    arguments = _parse(sys.argv[1:] if argv is None else argv)
+    arguments = parse(sys.argv[1:] if argv is None else argv)
     if argv is None:
         ended = status_of_child(arguments)
         if ended is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
 from ..serialization.archives.audit import Audit, audit
 from ..serialization.loading.operator_kinds import KINDS
@@ -17,16 +16,12 @@ STATUS = {"": 0, "note": 0, "odd": 1, "unreadable": BAD_INPUT, "danger": 3}
 """Exit status by the worst finding."""
 
 
-def add(commands: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the command to argparse."""
-    parser = commands.add_parser(
-        "audit",
-        help="say what an archive could do, without running it",
-        description=(
-            "List the operators an archive uses by kind, the limits it hits and the oddities of "
-            "its container. Exit status 0: nothing; 1: oddities; 2: it cannot be read; 3: it would "
-            "reach outside of the program or go beyond the limits."
-        ),
+    parser.description = (
+        "List the operators an archive uses by kind, the limits it hits and the oddities of "
+        "its container. Exit status 0: nothing; 1: oddities; 2: it cannot be read; 3: it would "
+        "reach outside of the program or go beyond the limits."
     )
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--json", action="store_true", help="print JSON, an object a file")

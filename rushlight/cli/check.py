@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from ..frontend.diagnostics import Diagnostic, sorted_by_place
 from ..frontend.render import FORMATS, MAXIMUM, render
@@ -32,16 +31,12 @@ from .speech import complain, write
 __all__ = ["Checked", "add", "check_file", "execute"]
 
 
-def add(commands: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the command to argparse."""
-    parser = commands.add_parser(
-        "check",
-        help="compile every scripted object of a Python file and print all diagnostics",
-        description=(
-            "Run each file as a module (not as a program: `if __name__ == '__main__'` is skipped) "
-            "in which `import torch` gives rushlight, compile what it scripts, and print all "
-            "diagnostics. Exit status 1 if there are errors."
-        ),
+    parser.description = (
+        "Run each file as a module (not as a program: `if __name__ == '__main__'` is skipped) "
+        "in which `import torch` gives rushlight, compile what it scripts, and print all "
+        "diagnostics. Exit status 1 if there are errors."
     )
     parser.add_argument("files", nargs="+", metavar="FILE.py")
     parser.add_argument("--format", choices=list(FORMATS), default="rich", help="default: rich")

@@ -25,18 +25,14 @@ from .speech import tell_lines
 __all__ = ["add", "execute"]
 
 
-def add(commands: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the command to argparse."""
-    parser = commands.add_parser(
-        "convert",
-        help="write an archive in another form",
-        description=(
-            "Write an archive in the form the name of the target asks for: .ptl for the lite "
-            "interpreter, .ff for the same in a flatbuffer, .pt for an ordinary archive, .npz for "
-            "the weights as NumPy arrays, .safetensors for the weights with the model as Python "
-            "source beside them, .py for that source alone. The source is a module whose `load` "
-            "makes the model."
-        ),
+    parser.description = (
+        "Write an archive in the form the name of the target asks for: .ptl for the lite "
+        "interpreter, .ff for the same in a flatbuffer, .pt for an ordinary archive, .npz for "
+        "the weights as NumPy arrays, .safetensors for the weights with the model as Python "
+        "source beside them, .py for that source alone. The source is a module whose `load` "
+        "makes the model."
     )
     parser.add_argument("source", metavar="ARCHIVE")
     parser.add_argument("target", metavar="TARGET")

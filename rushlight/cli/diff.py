@@ -22,13 +22,10 @@ from .speech import tell
 __all__ = ["add", "compare", "execute"]
 
 
-def add(commands: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the command to argparse."""
-    parser = commands.add_parser(
-        "diff",
-        help="compare two archives: code, constants and weights",
-        description="Compare the code, constants and weights of two archives. Exit status 1 if "
-        "they differ.",
+    parser.description = (
+        "Compare the code, constants and weights of two archives. Exit status 1 if they differ."
     )
     parser.add_argument("first", metavar="A")
     parser.add_argument("second", metavar="B")

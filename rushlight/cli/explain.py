@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from ..frontend import codes
 from .failure import CommandError
-from .operator_page import operator_page
 from .speech import tell
 
 __all__ = ["add", "execute"]
 
 
-def add(commands: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the command to argparse."""
-    parser = commands.add_parser(
-        "explain",
-        help="explain an error code, with examples",
-        description=(
-            "Explain an error code such as undefined-name, also found by torch's sentence; "
-            "without one, list all codes."
-        ),
+    parser.description = (
+        "Explain an error code such as undefined-name, also found by torch's sentence; "
+        "without one, list all codes."
     )
     parser.add_argument("code", nargs="?", metavar="CODE")
     parser.add_argument(
@@ -33,6 +27,8 @@ def add(commands: Any) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
     if arguments.op is not None:
+        from .operator_page import operator_page  # imports all operators
+
         tell(operator_page(arguments.op))
         return 0
     if arguments.code is None:

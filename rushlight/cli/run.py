@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from .archive import add_trust, find_method, open_archive
 from .atomic import add_force, refuse_existing
@@ -16,17 +15,13 @@ from .speech import complain, script_output, tell
 __all__ = ["add", "execute"]
 
 
-def add(commands: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the command to argparse."""
-    parser = commands.add_parser(
-        "run",
-        help="call a method of an archive and print what it returns",
-        description=(
-            "Call a method of an archive and print what it returns. An input is a Python literal "
-            "(nested lists become tensors where the method takes one), an .npy file, an .npz file "
-            "(arrays by parameter name, or arr_0, arr_1 ... in order), FILE.npz:NAME, or "
-            "NAME=INPUT. Write -- before inputs that begin with a minus sign."
-        ),
+    parser.description = (
+        "Call a method of an archive and print what it returns. An input is a Python literal "
+        "(nested lists become tensors where the method takes one), an .npy file, an .npz file "
+        "(arrays by parameter name, or arr_0, arr_1 ... in order), FILE.npz:NAME, or "
+        "NAME=INPUT. Write -- before inputs that begin with a minus sign."
     )
     parser.add_argument("archive", help="a TorchScript archive (.pt)")
     parser.add_argument(

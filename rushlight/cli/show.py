@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from ..jit import ScriptMethod
 from ..serialization.files.container import ArchiveReader
@@ -66,13 +65,9 @@ WHOLE = {
 """What can be shown of an archive."""
 
 
-def add(commands: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the command to argparse."""
-    parser = commands.add_parser(
-        "show",
-        help="print the code, graph, typed tree or register code of a method, or the modules",
-        description="Print what an archive holds and what its methods were compiled to.",
-    )
+    parser.description = "Print what an archive holds and what its methods were compiled to."
     parser.add_argument("archive", help="a TorchScript archive (.pt or .ptl) or flatbuffer (.ff)")
     views = parser.add_mutually_exclusive_group()
     for view, (_, help) in VIEWS.items():

@@ -24,16 +24,12 @@ from .speech import script_output, tell, tell_lines
 __all__ = ["add", "execute"]
 
 
-def add(commands: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the command to argparse."""
-    parser = commands.add_parser(
-        "summary",
-        help="print a table of the layers: output shapes, parameters, multiply-adds",
-        description=(
-            "Print a table of the layers of an archive, or of the tensors in a file of weights. "
-            "With --input the model runs on tensors without data, so that nothing is computed and "
-            "no weight is read: that tells output shapes and multiply-adds."
-        ),
+    parser.description = (
+        "Print a table of the layers of an archive, or of the tensors in a file of weights. "
+        "With --input the model runs on tensors without data, so that nothing is computed and "
+        "no weight is read: that tells output shapes and multiply-adds."
     )
     parser.add_argument("archive", help="a TorchScript archive, or a file of weights")
     parser.add_argument(

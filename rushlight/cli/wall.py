@@ -16,8 +16,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from ..interpreter.bounds.watch import WALL
-from ..serialization.files.limits import DEFAULT_LIMITS
 from .failure import BAD_INPUT
 from .speech import complain
 
@@ -66,6 +64,9 @@ def _untrusted(arguments: argparse.Namespace) -> list[str]:
 
 def _confine(files: list[str]) -> None:
     """Limit this process."""
+    from ..interpreter.bounds.watch import WALL  # with the command, not for help and versions
+    from ..serialization.files.limits import DEFAULT_LIMITS
+
     WALL.append(OVERRUN)
     size = 0
     for file in files:

@@ -14,13 +14,11 @@ from .speech import complain, tell_lines
 __all__ = ["add", "execute"]
 
 
-def add(commands: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the command to argparse."""
-    parser = commands.add_parser(
-        "warm-up",
-        help="compile the kernels of common operators",
-        description="Compile the kernels of common operators and keep them for later processes; "
-        "what is kept already is not made again.",
+    parser.description = (
+        "Compile the kernels of common operators and keep them for later processes; "
+        "what is kept already is not made again."
     )
     parser.set_defaults(execute=execute)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
 from ..serialization.files.identify import identify
 from .failure import BAD_INPUT
@@ -13,12 +12,10 @@ from .speech import complain, tell, tell_lines
 __all__ = ["add", "execute"]
 
 
-def add(commands: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the command to argparse."""
-    parser = commands.add_parser(
-        "what",
-        help="say what kind of file something is",
-        description="Say of each file what it is and what can be done with it; nothing is loaded.",
+    parser.description = (
+        "Say of each file what it is and what can be done with it; nothing is loaded."
     )
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--json", action="store_true", help="print JSON, an object a file")

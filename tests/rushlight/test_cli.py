@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +134,43 @@ def test_version(capsys: Captured) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["--version"])
     assert stop.value.code == 0
-    assert capsys.readouterr().out.startswith("rushlight ")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert capsys.readouterr().out == f"rushlight {project['version']}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["chekc", "a.py"], "there is no command chekc; did you mean `check`?"),
+        (["frob"], "there is no command frob\n"),
+        (["show", "m.pt", "--jsn"], "unrecognized argument --jsn; did you mean `--json`?"),
+        (["run", "m.pt", "--eahc=1"], "unrecognized argument --eahc; did you mean `--each`?"),
+        (["what", "m.pt", "-j"], "unrecognized argument -j\n"),
+    ],
+)
+def test_mistyped_words(words: list[str], told: str, capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(words)
+    assert stop.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", ["--version", "--help", "explain undefined-name", "explain"])
+def test_what_needs_no_compiler_imports_none(words: str) -> None:
+    program = (
+        "import sys, rushlight.__main__ as command\n"
+        "try:\n"
+        f"    command.main({words.split()!r})\n"
+        "except SystemExit:\n"
+        "    pass\n"
+        "heavy = ('numpy', 'lark', 'numba', 'rushlight.ir', 'rushlight.ops', 'rushlight.jit')\n"
+        "sys.exit(repr([name for name in heavy if name in sys.modules] or ''))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.stderr == "''\n", done.stderr
+    assert done.stdout
 
 
 # --------------------------------------------------------------------------- show, what, explain

@@ -1,0 +1,87 @@
+"""The arguments of the command line.
+
+Only the module of the command that is called is imported: help, the version and explanations do not
+wait for the compiler.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from typing import Any, Final, NoReturn
+
+from .. import __version__
+from ..frontend.cells import clean_lines
+from ..frontend.near_miss import near_misses
+from .speech import write
+
+__all__ = ["COMMANDS", "parse"]
+
+COMMANDS: Final = {
+    "run": "call a method of an archive and print what it returns",
+    "show": "print the code, graph, typed tree or register code of a method, or the modules",
+    "summary": "print a table of the layers: output shapes, parameters, multiply-adds",
+    "check": "compile every scripted object of a Python file and print all diagnostics",
+    "what": "say what kind of file something is",
+    "audit": "say what an archive could do, without running it",
+    "diff": "compare two archives: code, constants and weights",
+    "convert": "write an archive in another form",
+    "explain": "explain an error code, with examples",
+    "warm-up": "compile the kernels of common operators",
+}
+"""The commands, each with what it does; `cli/warm_up.py` describes the arguments of `warm-up`."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with the arguments as everything else is said."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        write(clean_lines(message), sys.stderr if file is None else file)
+
+    def refuse(self, what: str, word: str, known: Iterable[str]) -> NoReturn:
+        """End with an error about a word that is none of those known, and name those near it."""
+        near = " or ".join(f"`{name}`" for name in near_misses(word, known))
+        self.error(f"{what} {word}" + (f"; did you mean {near}?" if near else ""))
+
+
+def _parsers(called: str | None) -> tuple[_Parser, dict[str, _Parser]]:
+    """The parser of all commands, and theirs; only that of the command called has arguments."""
+    parser = _Parser(
+        prog="rushlight", description="Compile, check, run and read TorchScript without PyTorch."
+    )
+    parser.add_argument("--version", action="version", version=f"rushlight {__version__}")
+    group = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    each = {name: group.add_parser(name, help=line) for name, line in COMMANDS.items()}
+    if called in each:
+        module = import_module(f".{called.replace('-', '_')}", __package__)
+        add: Callable[[argparse.ArgumentParser], None] = module.add
+        add(each[called])
+    return parser, each
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Parse the arguments; inputs of `run` may come after options, where argparse leaves them.
+
+    Raises:
+        SystemExit: they are wrong, or ask for help or the version alone.
+    """
+    called = next((word for word in argv if not word.startswith("-")), None)
+    parser, each = _parsers(called)
+    if called is not None and called not in each:
+        parser.refuse("there is no command", called, each)
+    arguments, rest = parser.parse_known_args(argv)
+    marked = "--" in rest
+    if marked:
+        rest.remove("--")
+    options = [word for word in rest if not marked and re.match(r"-[^\d.]", word)]
+    if called is not None and options:
+        option = options[0].partition("=")[0]
+        each[called].refuse("unrecognized argument", option, each[called]._option_string_actions)
+    if rest and "inputs" not in arguments:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        arguments.inputs.extend(rest)
+    return arguments
