@@ -111,6 +111,19 @@ NAMES = (
         "Tracing needs no source.",
     ),
     Code(
+        "file-stopped",
+        "a file that is checked fails before all it scripts is known",
+        """
+        import model_of_mine
+        """,
+        """
+        import torch
+        """,
+        "`rushlight check` runs a file to find what it scripts. An import that fails, a line that "
+        "is no Python or an exception at the top of the file ends that. What only a program "
+        'needs belongs below `if __name__ == "__main__":`.',
+    ),
+    Code(
         "unsupported-syntax",
         "Python that script does not have",
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,9 +58,19 @@ def apply_fixes(diagnostics: Iterable[Diagnostic]) -> int:
             changes.setdefault(file, []).append(change)
         count += 1
     for file, found in changes.items():
+        try:
+            new = _changed(texts[file], found).encode(_encoding(file))
+        except UnicodeEncodeError as error:
+            raise CommandError(f"{file}: {error}") from None
         with replacing(file) as out:
-            out.write(_changed(texts[file], found).encode())
+            out.write(new)
     return count
+
+
+def _encoding(file: str) -> str:
+    """The encoding that a Python file declares; UTF-8 if it does not."""
+    with open(file, "rb") as lines:
+        return tokenize.detect_encoding(lines.readline)[0]
 
 
 def _placed(edit: Edit, texts: dict[str, str]) -> tuple[str, _Change] | None:
@@ -70,8 +81,8 @@ def _placed(edit: Edit, texts: dict[str, str]) -> tuple[str, _Change] | None:
         return None
     if file not in texts:
         try:
-            texts[file] = Path(file).read_bytes().decode()
-        except (OSError, UnicodeDecodeError) as error:
+            texts[file] = Path(file).read_bytes().decode(_encoding(file))
+        except (OSError, SyntaxError, UnicodeDecodeError) as error:
             raise CommandError(f"{file}: {error}") from None
     text = texts[file]
     lines = text.split("\n")

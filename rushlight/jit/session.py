@@ -18,10 +18,21 @@ from ..frontend.exceptions import raise_for
 from ..frontend.folding import fold
 from ..typecheck.functions import Function
 
-__all__ = ["Compilation", "CompilationFailed", "GivenUp", "collecting", "compiling", "trying"]
+__all__ = [
+    *("Compilation", "CompilationFailed", "Gathered", "GivenUp"),
+    *("collecting", "compiling", "trying"),
+]
 
 _running: ContextVar[compiling | None] = ContextVar("running", default=None)
-_gathered: ContextVar[list[Diagnostic] | None] = ContextVar("gathered", default=None)
+_gathered: ContextVar[Gathered | None] = ContextVar("gathered", default=None)
+
+
+@dataclass
+class Gathered:
+    """What compilations reported while `collecting`, and how many there were."""
+
+    found: list[Diagnostic] = field(default_factory=list)
+    compilations: int = 0
 
 
 class CompilationFailed(Exception):
@@ -120,7 +131,8 @@ class trying(compiling):
 def _report(collector: Collector) -> None:
     gathered = _gathered.get()
     if gathered is not None:
-        gathered.extend(fold(collector.found))
+        gathered.found.extend(fold(collector.found))
+        gathered.compilations += 1
         if collector.errors:
             raise CompilationFailed
         return
@@ -128,14 +140,14 @@ def _report(collector: Collector) -> None:
 
 
 @contextmanager
-def collecting() -> Iterator[list[Diagnostic]]:
-    """Let compilations report their diagnostics into a list instead of raising.
+def collecting() -> Iterator[Gathered]:
+    """Let compilations report their diagnostics into one place instead of raising.
 
     `script` then returns what it was given when it fails, so that a file can be read to its end.
     """
-    found: list[Diagnostic] = []
-    token = _gathered.set(found)
+    gathered = Gathered()
+    token = _gathered.set(gathered)
     try:
-        yield found
+        yield gathered
     finally:
         _gathered.reset(token)

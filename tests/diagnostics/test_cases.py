@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rushlight.cli.check import check_file
+from rushlight.cli.checked_file import check_file
 from rushlight.frontend.diagnostics import Diagnostic
 from rushlight.frontend.render import FORMATS, render
 
@@ -22,7 +22,7 @@ NAMES = sorted(path.stem for path in CASES.glob("*.py"))
 
 def found_in(name: str) -> list[Diagnostic]:
     checked = check_file(f"{name}.py")
-    assert not checked.raised
+    assert not checked.stopped
     return checked.diagnostics
 
 

@@ -276,6 +276,8 @@ def test_check_of_a_file_without_errors(tmp_path: Path, capsys: Captured) -> Non
         "    raise SystemExit('must not run')\n",
     )
     assert main(["check", path]) == 0
+    assert capsys.readouterr() == ("no errors in 1 file\n", "")
+    assert main(["check", "-q", path]) == 0
     assert capsys.readouterr() == ("", "")
     assert "torch" not in sys.modules
     assert "beside" not in sys.modules
@@ -286,27 +288,32 @@ def test_check_of_a_file_without_errors(tmp_path: Path, capsys: Captured) -> Non
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("x = 1\ny = 1 / 0\n", ":2: the file itself raised ZeroDivisionError: division by zero"),
-        ("def f(:\n", ":1: the file itself raised SyntaxError: invalid syntax"),
+        ("x = 1\ny = 1 / 0\n", ":2:1: error[file-stopped] ZeroDivisionError: division by zero"),
+        ("def f(:\n", ":1:7: error[file-stopped] SyntaxError: invalid syntax"),
         ("import torch.nothing\n", "rushlight has no `torch.nothing`"),
         ("import no_such_module\n", "No module named 'no_such_module'"),
-        ("raise SystemExit(3)\n", "the file called sys.exit(3)"),
+        ("raise SystemExit(3)\n", "the file calls `sys.exit(3)`"),
     ],
 )
 def test_check_of_a_file_that_fails(text: str, told: str, tmp_path: Path, capsys: Captured) -> None:
-    assert main(["check", write(tmp_path, text)]) == 2
-    errors = capsys.readouterr().err
-    assert errors.startswith("rushlight: ")
-    assert told in errors
-    assert errors.count("\n") == 1
+    path = write(tmp_path, text)
+    assert main(["check", path, "--format", "concise"]) == 1
+    printed = capsys.readouterr()
+    assert told in printed.out
+    assert printed.out.count("\n") == 1
+    assert printed.err == ""
+    for format in ("rich", "json", "github", "sarif"):
+        assert main(["check", path, "--format", format]) == 1
+        assert "file-stopped" in capsys.readouterr().out
 
 
-def test_check_keeps_what_was_found_before_a_failure(tmp_path: Path, capsys: Captured) -> None:
+def test_check_tells_no_second_hand_errors(tmp_path: Path, capsys: Captured) -> None:
     path = write(tmp_path, WRONG + "model.no_such_method()\n")
-    assert main(["check", path, "--format", "concise"]) == 2
+    assert main(["check", path, "--format", "concise"]) == 1
     captured = capsys.readouterr()
     assert len(captured.out.splitlines()) == 2
-    assert "this may follow from the errors shown" in captured.err
+    assert "no_such_method" not in captured.err
+    assert f"{path}:17: not checked from here on" in captured.err
 
 
 def test_check_shows_what_fails_when_called(tmp_path: Path, capsys: Captured) -> None:

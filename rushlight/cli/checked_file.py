@@ -1,0 +1,192 @@
+"""One file being checked: it is run as a module in which `import torch` gives rushlight.
+
+A failing `script(...)` does not stop it.  What the file prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import linecache
+import re
+import sys
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from ..frontend.diagnostics import Diagnostic, Label
+from ..frontend.source import Source, Span
+from ..jit import collecting
+from .alias import torch_is_rushlight
+from .failure import CommandError, diagnostics_of, one_line
+
+__all__ = ["Checked", "check_file", "check_text"]
+
+_STDIN = "<stdin>"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found in a file.
+
+    `scripted` counts what it had compiled; `stopped` says where it could not go on because of the
+    errors found before, "" if it was run to its end.
+    """
+
+    diagnostics: list[Diagnostic]
+    scripted: int = 0
+    stopped: str = ""
+
+
+def check_file(path: str) -> Checked:
+    """Run one file and gather the diagnostics of all it scripts.
+
+    A file of a package is imported as a part of it, so that its relative imports work.
+
+    Raises:
+        CommandError: there is no such file.
+    """
+    if not Path(path).is_file():
+        raise CommandError(f"{path}: no such file")
+    root, name = _place_of(Path(path).resolve())
+    with _as_program(path, root):
+        return _checked(path, importlib.machinery.SourceFileLoader(_free(name), path))
+
+
+def check_text(text: str) -> Checked:
+    """Check a program that has no file; it is called `<stdin>`."""
+    lines = text.splitlines(keepends=True)
+    linecache.cache[_STDIN] = (len(text), None, lines, _STDIN)
+    with _as_program(_STDIN, Path.cwd()):
+        return _checked(_STDIN, _TextLoader(text))
+
+
+class _TextLoader(importlib.machinery.SourceFileLoader):
+    """Loads a module from a text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(_free("stdin"), _STDIN)
+        self._text = text
+
+    def get_data(self, path: str) -> bytes:
+        """The bytes of the text, whichever file is asked for: there is one."""
+        return self._text.encode()
+
+
+def _place_of(path: Path) -> tuple[Path, str]:
+    """The folder to import a file from, and the name of its module there."""
+    parts = [path.stem] if path.stem != "__init__" else []
+    folder = path.parent
+    while (folder / "__init__.py").is_file() and folder.name.isidentifier():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    if len(parts) < 2 and path.stem != "__init__":
+        name = re.sub(r"\W", "_", path.stem)  # class names of archives hold it
+        return folder, name if name.isidentifier() else f"_{name}"
+    return folder, ".".join(parts)
+
+
+def _free(name: str) -> str:
+    """A name for the module; a file may be called like one that is loaded already."""
+    while name in sys.modules:
+        name += "_checked"
+    return name
+
+
+def _checked(path: str, loader: importlib.machinery.SourceFileLoader) -> Checked:
+    with torch_is_rushlight(), collecting() as gathered:
+        try:
+            _run(path, loader)
+        except (Exception, SystemExit) as error:
+            found, carried = gathered.found, diagnostics_of(error)
+            if carried:
+                return Checked([*found, *carried], gathered.compilations)
+            if isinstance(error, SystemExit) and not error.code:
+                return Checked(found, gathered.compilations)
+            if any(each.severity != "warning" for each in found):
+                return Checked(found, gathered.compilations, _place(error, path))
+            return Checked([*found, _told(error, path)], gathered.compilations)
+    return Checked(gathered.found, gathered.compilations)
+
+
+def _run(path: str, loader: importlib.machinery.SourceFileLoader) -> None:
+    name = loader.name
+    parent = name.rpartition(".")[0]
+    if parent:
+        importlib.import_module(parent)
+        if name in sys.modules:  # its package imports it: it has been run
+            return
+    is_package = Path(path).name == "__init__.py"
+    places = [str(Path(path).resolve().parent)] if is_package else None
+    spec = importlib.util.spec_from_file_location(
+        name, path, loader=loader, submodule_search_locations=places
+    )
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    loader.exec_module(module)
+
+
+@contextlib.contextmanager
+def _as_program(path: str, root: Path) -> Iterator[None]:
+    """Let the file find its neighbours, see itself as `sys.argv`, and print to standard error."""
+    argv, modules, where = sys.argv, set(sys.modules), list(sys.path)
+    cached = sys.dont_write_bytecode
+    sys.argv, sys.dont_write_bytecode = [path], True
+    sys.path.insert(0, str(root))
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.argv, sys.path[:], sys.dont_write_bytecode = argv, where, cached
+        for name in set(sys.modules) - modules:
+            if _is_within(sys.modules[name], root, path):
+                del sys.modules[name]
+
+
+def _is_within(module: ModuleType, root: Path, path: str) -> bool:
+    """Whether a module comes from the file's folder: another file may have one of that name."""
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return False
+    is_installed = "site-packages" in Path(file).parts
+    return file == path or (Path(file).resolve().is_relative_to(root) and not is_installed)
+
+
+def _told(error: BaseException, path: str) -> Diagnostic:
+    """The diagnostic of an error of the file itself."""
+    if isinstance(error, SystemExit):
+        text = f"the file calls `sys.exit({error.code!r})`"
+    else:
+        said = error.msg if isinstance(error, SyntaxError) else one_line(error)
+        text = f"{type(error).__name__}: {said}"
+    return Diagnostic("file-stopped", text, _label(error, path))
+
+
+def _line(error: BaseException, path: str) -> int:
+    """The line of the file that an error came from; 0 if it is not known."""
+    if isinstance(error, SyntaxError) and error.filename == path:
+        return error.lineno or 0
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame.lineno or 0 for frame in frames if Path(frame.filename) == Path(path)]
+    return own[-1] if own else 0
+
+
+def _place(error: BaseException, path: str) -> str:
+    line = _line(error, path)
+    return f"{path}:{line}" if line else path
+
+
+def _label(error: BaseException, path: str) -> Label | None:
+    """The line that failed, from its first sign or the one that is no Python."""
+    number = _line(error, path)
+    text = linecache.getline(path, number).rstrip()
+    if not text:
+        return None
+    start, end = len(text) - len(text.lstrip()), len(text)
+    if isinstance(error, SyntaxError) and error.offset:
+        start = min(max(error.offset - 1, start), end - 1)
+    return Label(Span(Source(text, path, number), start, end), "the file cannot go on from here")
