@@ -10,7 +10,7 @@ from typing import Any, Optional
 
 from ..module_names import names_of
 
-__all__ = ["record_function"]
+__all__ = ["active_recorder", "record_function"]
 
 
 class _Label:
@@ -30,6 +30,12 @@ class _Label:
         pass
 
 
+def active_recorder() -> Any:
+    """The profiler that records, the last one of several; None if there is none."""
+    recording = sys.modules.get(f"{_OWN}.profiler.recording")
+    return recording.ACTIVE[-1] if recording is not None and recording.ACTIVE else None
+
+
 class record_function:
     """A block, or with `@record_function("label")` a function, with a label; also in script.
 
@@ -45,9 +51,8 @@ class record_function:
         self._spans: list[Any] = []
 
     def __enter__(self) -> record_function:
-        recording = sys.modules.get(f"{_OWN}.profiler.recording")
-        if recording is not None and recording.ACTIVE:
-            recorder = recording.ACTIVE[-1]
+        recorder = active_recorder()
+        if recorder is not None:
             self._spans.append((recorder, recorder.begin(self.name)))
         return self
 

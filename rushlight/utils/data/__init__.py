@@ -44,4 +44,6 @@ __all__ = [
     "random_split",
 ]
 
-__getattr__ = names_of(__name__, "distributed")  # which brings `torch.distributed`
+__getattr__ = names_of(
+    __name__, "backward_compatibility", "datapipes", "distributed", "graph", "graph_settings"
+)

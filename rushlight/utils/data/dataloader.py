@@ -9,7 +9,14 @@ from ...module_names import names_of
 from ...ops.random_numbers.random import Generator
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
+from .datapipes.datapipe import (
+    IterDataPipe,
+    MapDataPipe,
+    _IterDataPipeSerializationWrapper,
+    _MapDataPipeSerializationWrapper,
+)
 from .dataset import IterableDataset
+from .graph_settings import apply_random_seed, apply_sharding, apply_shuffle_settings
 from .sampler import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
@@ -68,7 +75,8 @@ class DataLoader:
                 "batch_size=None option disables auto-batching and is mutually exclusive with "
                 "drop_last"
             )
-        self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
+        self.dataset = _arranged(dataset, shuffle)
+        self.batch_size, self.drop_last = batch_size, drop_last
         self.num_workers, self.pin_memory, self.timeout = num_workers, pin_memory, timeout
         self.worker_init_fn, self.generator = worker_init_fn, generator
         self.multiprocessing_context = multiprocessing_context
@@ -83,7 +91,7 @@ class DataLoader:
 
     def _order(self, shuffle: bool) -> Any:
         if isinstance(self.dataset, IterableDataset):
-            if shuffle:
+            if shuffle and not isinstance(self.dataset, IterDataPipe):
                 raise ValueError(
                     "DataLoader with IterableDataset: expected unspecified shuffle option, "
                     "but got shuffle=True"
@@ -133,6 +141,16 @@ class DataLoader:
         return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
 
 
+def _arranged(dataset: Any, shuffle: bool | None) -> Any:
+    """The set; of a pipe what can be pickled, after its parts were told whether to shuffle."""
+    if isinstance(dataset, MapDataPipe):
+        return _MapDataPipeSerializationWrapper(dataset)
+    if not isinstance(dataset, IterDataPipe):
+        return dataset
+    apply_shuffle_settings(dataset, shuffle)  # like torch's, it adds no pipe that shuffles
+    return _IterDataPipeSerializationWrapper(dataset)
+
+
 class _BaseDataLoaderIter:
     """One pass over a set, in batches."""
 
@@ -144,6 +162,11 @@ class _BaseDataLoaderIter:
         self._begin(loader)
 
     def _begin(self, loader: DataLoader) -> None:
+        dataset = loader.dataset
+        if isinstance(dataset, IterDataPipe):
+            apply_random_seed(dataset, Generator().manual_seed(drawn_seed(loader.generator)))
+        if isinstance(dataset, IterDataPipe | MapDataPipe):
+            apply_sharding(dataset, 1, 0)
         drawn_seed(loader.generator)  # torch draws the seed of its workers here, also without any
         self._loader, self._batches = loader, loader._batches()
 
