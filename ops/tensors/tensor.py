@@ -19,6 +19,7 @@ from ..memory.dtype import (
     Device,
     DType,
     Layout,
+    admitted,
     default_dtype,
     dtype_of,
     dtype_of_type,
@@ -557,17 +558,15 @@ def _as_class(result: object, cls: type[Tensor]) -> object:
 
 def _write(part: Tensor, value: Tensor | complex) -> None:
     """Write values into a view."""
-    if isinstance(value, Tensor):
-        part.copy_(value)
-    else:
-        part.fill_(value)
+    write = part.copy_ if isinstance(value, Tensor) else part.fill_
+    write(value)
 
 
 _NUMBERS = (bool, int, float, complex, np.integer)
 
 
 def _rebuilt(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:
-    return cls._of(array, requires_grad)
+    return cls._of(admitted(array) if type(array) is np.ndarray else array, requires_grad)
 
 
 def _is_several(key: Sequence[object]) -> bool:

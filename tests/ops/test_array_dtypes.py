@@ -46,6 +46,14 @@ def test_whole_numbers_stay_exact(made: str, border: str) -> None:
     assert (found + 1).reshape(-1).tolist() == [BIG + 1, -2, 1]
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bool, torch.bfloat16])
+def test_pickled_tensors_have_a_tensors_dtype(dtype: torch.dtype) -> None:
+    tensor = torch.tensor([1, 0]).to(dtype)
+    again = pickle.loads(pickle.dumps(tensor))
+    assert again._array.dtype is tensor._array.dtype
+    assert again.tolist() == tensor.tolist()
+
+
 def test_memory_stays_shared() -> None:
     array = pickle.loads(pickle.dumps(np.zeros(2, np.float32)))
     torch.from_numpy(array).add_(1)
