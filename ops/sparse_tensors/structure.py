@@ -413,5 +413,9 @@ def mask(dense: Tensor, pattern: Tensor) -> Tensor:
             f"{list(dense.shape)} but mask has size {list(pattern.shape)}"
         )
     own = parts_of(pattern)
-    values = dense[tuple(own.to_coo().indices.unbind(0))]
+    places = own.to_coo().indices
+    if places.shape[0]:
+        values = dense[tuple(places.unbind(0))]
+    else:  # no dimension is sparse: each place is the whole
+        values = dense.unsqueeze(0).expand([places.shape[1], *dense.shape]).clone()
     return of_parts(own.with_values(values))

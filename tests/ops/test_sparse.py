@@ -253,3 +253,11 @@ def test_row_numbers_and_where_rows_begin() -> None:
 def test_sizes_are_not_found_from_negative_places() -> None:
     with pytest.raises(RuntimeError, match="found negative index -3 for dim 1"):
         torch.sparse_coo_tensor(torch.tensor([[0], [-3]]), torch.ones(1))
+
+
+def test_a_tensor_without_dimensions_at_the_places_of_a_sparse_one() -> None:
+    whole = torch.tensor(5.0)
+    kept = whole.sparse_mask(torch.tensor(True).to_sparse().coalesce())
+    assert (kept._nnz(), kept.to_dense().item()) == (1, 5.0)
+    none = whole.sparse_mask(torch.tensor(False).to_sparse().coalesce())
+    assert (none._nnz(), none.to_dense().item()) == (0, 0.0)
