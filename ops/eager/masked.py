@@ -17,7 +17,7 @@ from ..table.promotion import kind
 from ..tensors.tensor import Tensor
 from .dispatch import eager_function
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "filled_for"]
 
 Dims = int | Sequence[int] | None
 _FLOAT: Final = DTYPES["float32"]
@@ -66,6 +66,23 @@ def _filled(input: Tensor, mask: Tensor | None, reduction: str) -> Tensor:
     start = np.asarray(_start(reduction, input.dtype)).astype(input._array.dtype)
     filled: Tensor = _call("where", _mask_of(input, mask), input, Tensor._of(start))
     return filled
+
+
+_STARTS: Final = {
+    **dict.fromkeys(("sum", "mean", "norm", "var", "std", "cumsum"), "sum"),
+    **dict.fromkeys(("prod", "cumprod"), "prod"),
+    **dict.fromkeys(("amin", "argmin", "softmin"), "min"),
+    **dict.fromkeys(("amax", "argmax", "softmax", "log_softmax", "logsumexp", "logaddexp"), "max"),
+}
+
+
+def filled_for(name: str, input: Tensor, mask: Tensor, order: object = None) -> Tensor:
+    """The input with what a function of some name starts from where the mask does not hold.
+
+    `order` is that of a norm, the least of which begins above all others.
+    """
+    least = name == "norm" and order in (-np.inf, "-inf")
+    return _filled(input, mask, "min" if least else _STARTS[name])
 
 
 def _dims(dim: Dims, ndim: int) -> list[int]:

@@ -1,22 +1,46 @@
-"""Reductions that leave masked elements out; the names are those of `torch.masked`."""
+"""Reductions that leave masked elements out, and tensors with a mask of their own.
+
+The names are those of `torch.masked`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .module_names import names_of
-from .ops.eager import namespace as _namespace  # gives tensors their methods
-from .ops.eager.masked import FUNCTIONS as _FUNCTIONS
+from ..module_names import names_of
+from ..ops.eager import namespace as _namespace  # gives tensors their methods
+from ..ops.eager.masked import FUNCTIONS as _FUNCTIONS
+from ..ops.eager.masked import filled_for as _filled_for
+from ..ops.tensors.tensor import Tensor
 
 __all__ = sorted(_FUNCTIONS)
 
 assert _namespace
 
+_look_up = names_of(__name__, "maskedtensor")
+
+
+def _combine_input_and_mask(op: Any, input: Any, mask: Tensor | None, *args: Any) -> Tensor:
+    """The input with what a masked function starts from in the place of what is masked.
+
+    Args:
+        op: the function, by whose name it is known.
+        input: a tensor, or a MaskedTensor, whose mask `mask` is joined to.
+        args: what the function is called with besides.
+    """
+    if mask is None:
+        return input  # type: ignore[no-any-return]
+    if not callable(op):
+        raise ValueError(
+            f"_combine_input_and_mask expected masked operation (got {type(op).__name__} object)"
+        )
+    if hasattr(input, "get_mask"):
+        input, mask = input.get_data(), input.get_mask() & mask
+    return _filled_for(op.__name__, input, mask, *args)
+
 
 def __getattr__(name: str) -> Any:
-    if name in _FUNCTIONS:
-        return _FUNCTIONS[name]
-    return names_of(__name__)(name)
+    return _FUNCTIONS[name] if name in _FUNCTIONS else _look_up(name)
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,88 @@
+"""Reductions: of the elements that count; a result counts if one of its elements does."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+from ...ops.eager.masked import FUNCTIONS
+from ...ops.eager.namespace import public_names
+from ...ops.memory.dtype import DTYPES
+from ...ops.tensors.tensor import Tensor
+from .core import FORMS, layout_of, paired
+from .unary import functions_named
+
+__all__: list[str] = []
+
+REDUCE_NAMES: Final = "sum mean amin amax argmin argmax prod all norm var std".split()
+
+
+def _all(data: Any, *, mask: Any, dtype: Any = None, **places: Any) -> Any:
+    return public_names()["all"](data.masked_fill(~mask, True), **places)
+
+
+def _any(mask: Any, dim: Any, keepdim: bool) -> Any:
+    """Whether something counts along some dimensions."""
+    for each in sorted([dim] if isinstance(dim, int) else dim, reverse=True):
+        mask = mask.any(dim=each, keepdim=keepdim)
+    return mask
+
+
+def _place_in_whole(data: Any, place: Any) -> Any:
+    """The number of an element of a sparse tensor among all elements, by its number there.
+
+    A float, as torch's is.
+    """
+    found: Any = 0
+    for size, index in zip(data.size(), data.indices().unbind(0), strict=True):
+        found = found * size + index[place.to(DTYPES["int64"])]
+    return found.to(DTYPES["float32"])
+
+
+def _reduced(name: str, self: Any, *args: Any, **kwargs: Any) -> Any:
+    function = _all if name == "all" else FUNCTIONS[name]
+    data, mask = self._masked_data, self._masked_mask
+    if args or kwargs:
+        return _along(function, name, data, mask, *args, **kwargs)
+    sparse = layout_of(data) != "strided"
+    values, counts = (data.values(), mask.values()) if sparse else (data, mask)
+    result = function(values, mask=counts)
+    if sparse and name in ("argmin", "argmax"):
+        result = _place_in_whole(data, result)
+    return paired(result, counts.any())
+
+
+def _along(
+    function: Any,
+    name: str,
+    data: Any,
+    mask: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+) -> Any:
+    if layout_of(data) != "strided":
+        raise TypeError(
+            f"The sparse version of {name} is not implemented in reductions.\nIf you would like "
+            "this operator to be supported, please file an issue for a feature request at "
+            "https://github.com/pytorch/maskedtensor/issues with a minimal reproducible code "
+            "snippet.\nIn the case that the semantics for the operator are not trivial, it would "
+            "be appreciated to also include a proposal for the semantics."
+        )
+    result = function(data, dim=dim, keepdim=keepdim, dtype=dtype, mask=mask)
+    dims = range(mask.dim()) if dim is None else dim
+    return paired(result, _any(mask, dims, keepdim))
+
+
+def _form(func: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+    return _reduced(func.__name__.partition(".")[0], self, *args, **kwargs)
+
+
+FORMS.update(dict.fromkeys(REDUCE_NAMES, _form))
+
+NATIVE_REDUCE_MAP: Final = functions_named(REDUCE_NAMES, _form)
+TORCH_REDUCE_MAP: Final = {public_names()[name]: partial(_reduced, name) for name in REDUCE_NAMES}
+TENSOR_REDUCE_MAP: Final = {getattr(Tensor, name): partial(_reduced, name) for name in REDUCE_NAMES}
+NATIVE_REDUCE_FNS: Final = list(NATIVE_REDUCE_MAP)
+TORCH_REDUCE_FNS: Final = list(TORCH_REDUCE_MAP)
+TENSOR_REDUCE_FNS: Final = list(TENSOR_REDUCE_MAP)
