@@ -80,6 +80,35 @@ def test_all_settings(given: dict[str, Any]) -> None:
     assert np.array_equal(made, wanted + bias.reshape(-1, 1, 1, 1))
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    *(st.integers(1, 3), st.integers(1, 3), st.integers(1, 420), st.integers(8, 27)),
+    *(st.integers(1, 7), st.integers(32, 90), st.integers(1, 2), st.integers(0, 1)),
+)
+def test_single_numbers(
+    samples: int, groups: int, depth: int, made: int, high: int, wide: int, stride: int, pad: int
+) -> None:
+    """Windows of one number: in their places, and where padding or strides move them."""
+    x, weight = (samples, depth * groups, high, wide), (made * groups, depth, 1, 1)
+    x, weight = whole_numbers(x), whole_numbers(weight, 1)
+    bias = whole_numbers(weight.shape[0], 2)
+    pads, steps = ((pad, pad),) * 2, (stride,) * 2
+    output = convolution._sizes(x, (1, 1), steps, pads, (1, 1))
+    made_of = convolved(x, weight, bias, output, steps, pads, (1, 1), groups)
+    wide_ones = x.astype(np.float64), weight.astype(np.float64)
+    wanted = convolution._forward(*wide_ones, steps, pads, (1, 1), groups)
+    assert np.array_equal(made_of, wanted + bias.reshape(-1, 1, 1))
+
+
+def test_single_numbers_that_are_not_finite_stay_in_their_places() -> None:
+    x, weight = np.ones((1, 5, 6, 11), F), np.ones((9, 5, 1, 1), F)
+    x[0, 1, 2, 3], x[0, 4, 0, 0], x[0, 0, 5, 10], weight[7, 2] = np.inf, np.nan, -np.inf, np.inf
+    made = convolved(x, weight, None, (6, 11), (1, 1), ((0, 0),) * 2, (1, 1), 1)
+    wanted = np.einsum("ochw,nchw->nohw", weight[:, :, :1] * np.ones((6, 11), F), x)
+    assert np.array_equal(made, wanted, equal_nan=True)
+    assert np.isfinite(made[0, :7]).sum() == 7 * 63
+
+
 @pytest.fixture(scope="module", autouse=True)
 def small_ones_too() -> Iterator[None]:
     before, convolution._PARTS_LEAST = convolution._PARTS_LEAST, 1  # type: ignore[misc]
@@ -114,12 +143,15 @@ CASES = [  # input, weights, stride, groups; chunks, panels and tiles of all siz
     ((2, 600, 1, 7, 7), (70, 600, 1, 3, 3), 2, 1),
     ((2, 6, 1, 70, 90), (12, 1, 1, 5, 3), 2, 6),
     ((2, 24, 1, 9, 300), (3, 24, 1, 3, 5), 1, 1),
+    ((2, 430, 1, 7, 29), (38, 215, 1, 1, 1), 1, 2),
+    ((1, 9, 1, 50, 70), (107, 9, 1, 1, 1), 1, 1),
 ]
 
 
 def _convolved(x: Any, weight: Any, stride: int, groups: int) -> Any:
     bias = np.linspace(-1, 1, weight.shape[0], dtype=F)
-    pads, steps = ((0, 0), (1, 1), (1, 1)), (1, stride, stride)
+    around = int(weight.shape[-1] > 1)
+    pads, steps = ((0, 0), (around, around), (around, around)), (1, stride, stride)
     output = convolution._sizes(x, weight.shape[2:], steps, pads, (1, 1, 1))
     return convolved(x, weight, bias, output, steps, pads, (1, 1, 1), groups)
 
@@ -184,7 +216,8 @@ def test_cpus_with_shorter_vectors_give_the_same_bits(monkeypatch: pytest.Monkey
 def test_tiles_change_no_bit(tile: Tile, monkeypatch: pytest.MonkeyPatch) -> None:
     if not host().has_fma:
         pytest.skip("this CPU cannot run it")
-    given = [(_drawn(shape), _drawn(weights), *rest) for shape, weights, *rest in CASES[:2]]
+    cases = [*CASES[:2], *CASES[-2:]]
+    given = [(_drawn(shape), _drawn(weights), *rest) for shape, weights, *rest in cases]
     found = [_convolved(*each) for each in given]
     monkeypatch.setattr(Tile, "of", staticmethod(lambda _: tile))
     _for_target(monkeypatch, HASWELL)

@@ -115,15 +115,14 @@ class _Strips(Convolving):
                 code.store(code.constant(FLOATS, 0), code.at(goal, row * step + at, FLOAT))
         for far in (1, 2):
             with code.when(across.equals(far)):
-                parts = self._parts(left, far)
-                with code.counted(begin, end) as row:
-                    line = code.at(source, row * width - left, FLOAT)
-                    to = code.at(goal, row * step, FLOAT)
-                    for start, stop, is_inside in parts:
-                        with code.counted(start, stop, LANES) as at:
-                            first = None if is_inside else at * far - left
-                            made = self._every(far, code.at(line, at * far, FLOAT), first)
-                            code.store(made, code.at(to, at, FLOAT))
+                for start, stop, is_inside in self._parts(left, far):
+                    with code.counted(start, stop, LANES) as at:
+                        first = at * far - left
+                        masks = self._inside(far, first, is_inside)
+                        with code.counted(begin, end) as row:
+                            seen = code.at(source, row * width + first, FLOAT)
+                            made = self._every(far, seen, masks)
+                            code.store(made, code.at(goal, row * step + at, FLOAT))
         with code.when(across > 2), code.counted(begin, end) as row:
             copy_row(
                 *(code, code.at(source, row * width, FLOAT), width),
@@ -139,17 +138,21 @@ class _Strips(Convolving):
         high = low + (code.choose(seen > 0, seen, 0) & -LANES)
         return [(self.zero, low, False), (low, high, True), (high, pitch, False)]
 
-    def _every(self, far: int, place: Value, first: Value | None) -> Value:
-        """A vector of every or every second number, those outside of the row being zero.
+    def _inside(self, far: int, first: Value, is_whole: bool) -> list[Value | None]:
+        """Which numbers of so many vectors are in a row, given the first one's place in it; no
+        masks where all are."""
+        if is_whole:
+            return [None] * far
+        width = self.size["width"]
+        return [are_inside(self.code, first + i * LANES, width) for i in range(far)]
 
-        The number in the row that it begins with is told if it is not surely inside.
-        """
-        code, seen = self.code, list[Value]()
-        for i in range(far):
-            mask = None
-            if first is not None:
-                mask = are_inside(code, first + i * LANES, self.size["width"])
-            seen.append(code.load_if(FLOATS, code.at(place, i * LANES, FLOAT), mask))
+    def _every(self, far: int, place: Value, masks: list[Value | None]) -> Value:
+        """A vector of every or every second number, those outside of the row being zero."""
+        code = self.code
+        seen = [
+            code.load_if(FLOATS, code.at(place, i * LANES, FLOAT), mask)
+            for i, mask in enumerate(masks)
+        ]
         return seen[0] if far == 1 else code.shuffled(seen[0], seen[1], range(0, 2 * LANES, 2))
 
     def _channel(self, slot: Value, channel: Value, plane: Value, top: Value, count: Value) -> None:

@@ -1,7 +1,8 @@
 """Convolutions of float32 over up to three dimensions.
 
 `convolution_sums` does most of them; `convolution_strips` those over planes whose groups make too
-few channels to fill a vector.
+few channels to fill a vector; `convolution_points` those of windows of one number that lie side by
+side.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from ...memory.remembered import remembered
 from ..precision import PRECISION
 from ..threads import get_threads
+from . import convolution_points as points
 from . import convolution_strips as strips
 from . import convolution_sums as sums
 from . import pairs
@@ -42,6 +44,10 @@ _COLUMNS: Final = (4, 8)
 """Bytes between windows that have kernels of their own: most are neighbours, or step over one."""
 _STRIP: Final = 1 << 14
 """Numbers of a strip, unless a few rows have more."""
+_POINTS: Final = 32
+"""Pixels of a sample from which they fill vectors well enough."""
+_BLOCK: Final = 96
+"""Channels that are worth packing pixels for, in whole tiles."""
 _FEW: Final = 8
 """With fewer channels a group, strips are quicker."""
 
@@ -126,8 +132,11 @@ def settled(
     else:
         if any(map(any, pads)):
             padded = shape[2:], pads
-        seen, steps = padded_lying(shape, pads) if padded else (shape, steps_of(shape))
-        numbers = _sums_plan(seen, steps, weight, weights, space, stride, dilation, groups)
+        if not (in_pairs or padded) and _are_points(shape, weight, space):
+            form, numbers = points, _points_plan(shape, weight, groups)
+        else:
+            seen, steps = padded_lying(shape, pads) if padded else (shape, steps_of(shape))
+            numbers = _sums_plan(seen, steps, weight, weights, space, stride, dilation, groups)
     return Settled.by(form, numbers, padded, (shape[0], weight[0], *output), weight[0])
 
 
@@ -251,6 +260,41 @@ def _sums_plan(
         (seen[0], groups, weight[0] // groups), output, windows, weights, prod(weight[2:])
     )
     return planned(sums_of, steps[0], steps[1] * weight[1], [steps[1], *far], weight[1:])
+
+
+def _are_points(shape: Any, weight: Any, output: Any) -> bool:
+    """Whether windows are single numbers, each in its place, and so many that they fill vectors."""
+    is_one = prod(weight[2:]) == 1 and shape[2:] == tuple(output)
+    return bool(is_one and prod(output) >= _POINTS)
+
+
+def _points_plan(shape: Any, weight: Any, groups: int) -> Any:
+    """The numbers of `convolution_points` for arrays in one piece."""
+    made, depth, pixels = weight[0] // groups, weight[1], prod(shape[2:])
+    most = -(-pixels // points.WIDE)
+    wanted = max(1, pixels * depth * made // _ITEM)
+    chunk = -(-most // min(most, wanted)) * points.WIDE
+    chunks = -(-pixels // chunk)
+    block = max(_BLOCK, -(-made * chunks // wanted // _BLOCK) * _BLOCK)
+    deep = points.depth_of_piece(depth)
+    sizes = {
+        "items": shape[0] * groups * chunks * -(-made // block),
+        "chunks": chunks,
+        "chunk": chunk,
+        "blocks": -(-made // block),
+        "block": block,
+        "groups": groups,
+        "made": made,
+        "depth": depth,
+        "deep": deep,
+        "pieces": -(-depth // deep),
+        "slot": points.slot_size(deep),
+        "pixels": pixels,
+        "x_plane": 4 * pixels,
+        "x_sample": 4 * pixels * shape[1],
+        "x_group": 4 * pixels * depth,
+    }
+    return np.array([sizes[name] for name in points.SIZES], np.int64)
 
 
 class Sums(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from .objects import kernel
 from .run import run
 from .target import Target
-from .text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
+from .text import FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value
 
 __all__ = ["are_inside", "copy_row", "padded_lying", "padded_planes"]
 
@@ -105,4 +105,10 @@ def copy_row(
 
 def are_inside(code: Code, first: Value, width: Value) -> Value:
     """Which places of a vector, counted from `first` on, are from 0 to `width`, which is not."""
-    return (code.order(INT64.of_lanes(LANES)) + code.spread(first)).below(code.spread(width))
+    before, until = (
+        code.lesser(code.choose(count < 0, 0, count), code.constant(INT64, LANES))
+        for count in (-first, width - first)
+    )
+    places = code.order(INT32.of_lanes(LANES))
+    begin, end = (code.spread(count.converted("trunc", INT32)) for count in (before, until))
+    return (places >= begin) & (places < end)
