@@ -29,6 +29,13 @@ def _cast_all(*tensors: Array) -> list[Array]:
     return [cast(tensor, dtype) for tensor in tensors]
 
 
+def _check_shapes(*tensors: Array) -> None:
+    """Refuse shapes that do not broadcast, told in the order of the operands."""
+    shape = tensors[0].shape
+    for tensor in tensors[1:]:
+        shape = checked_broadcast(shape, tensor.shape)
+
+
 def _narrow(*tensors: Array) -> tuple[np.dtype[np.generic] | None, list[Array]]:
     """Operands of 16-bit floats in float32, with the dtype to go back to."""
     dtype = tensors[0].dtype
@@ -50,7 +57,9 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
         found = by_formula("add_products", self, tensor1, tensor2)
         if found is not None:
             return found  # type: ignore[no-any-return]
+        _check_shapes(self, tensor1, tensor2)
         return binary(np.add, self, binary(np.multiply, tensor1, tensor2))
+    _check_shapes(self, tensor1, tensor2)
     self, tensor1, tensor2 = _cast_all(self, tensor1, tensor2)
     _refuse_addcmul(self.dtype)
     back, (self, tensor1, tensor2) = _narrow(self, tensor1, tensor2)
@@ -80,6 +89,7 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
             code="dtype-mismatch",
             headline="`addcdiv` needs floats",
         )
+    _check_shapes(self, tensor1, tensor2)
     self, tensor1, tensor2 = _cast_all(self, tensor1, tensor2)
     _refuse_addcdiv(self.dtype)
     back, (self, tensor1, tensor2) = _narrow(self, tensor1, tensor2)
@@ -133,6 +143,7 @@ def lerp_number(self: Array, end: Array, weight: Scalar) -> Array:
     _check_same_dtype(self, end, "end")
     if self.dtype is _FLOAT32 is end.dtype and isinstance(weight, (int, float)):
         return _lerp_floats(self, end, weight)
+    _check_shapes(self, end)
     _refuse_lerp_number(self.dtype)
     wide = _FLOAT32 if letter(self.dtype) == "h" else self.dtype
     return _lerp(self, end, number_in(weight, wide))
@@ -150,5 +161,6 @@ def lerp(self: Array, end: Array, weight: Array) -> Array:
     elif weight.dtype != self.dtype:
         dtype = result_dtype([self, end, weight])
         self, end, weight = (cast(each, dtype) for each in (self, end, weight))
+    _check_shapes(self, end, weight)
     _refuse_lerp(self.dtype)
     return _lerp(self, end, weight)

@@ -189,12 +189,14 @@ def masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
 
 
 def masked_fill_in_place(self: Array, mask: Array, value: Scalar) -> Array:
+    check_mask(mask)
     if self.shape != mask.shape:
         checked_broadcast(self.shape, mask.shape, ("self", "mask"))
     return write(self, masked_fill(self, mask, value))
 
 
 def masked_fill_tensor_in_place(self: Array, mask: Array, value: Array) -> Array:
+    check_mask(mask)
     checked_broadcast(self.shape, mask.shape, ("self", "mask"))
     return write(self, masked_fill_tensor(self, mask, value))
 

@@ -8,15 +8,15 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import of_floats
-from ..memory.dtype import Array, Dtype, Scalar, dtype_of
+from ..memory.dtype import Array, Dtype, Scalar, dtype_of, of_numpy
 from ..memory.errors import OperatorError
 from ..special_functions.gamma import zeta
 from ..special_functions.incomplete_gamma import igamma, igammac
 from ..table.declare import number_first, number_second, of_two, with_twin
 from ..table.formula import formula
 from ..table.out_dtypes import OutDtype
-from ..table.pointwise import as_array, binary, cast, checked_broadcast, write
-from ..table.promotion import can_cast, kind
+from ..table.pointwise import as_array, binary, cast, checked_broadcast, in_place, write
+from ..table.promotion import kind
 from ..table.refusals import Refusal, check_kernel, letter
 from ..table.table import operator
 from .elementwise import mul
@@ -253,16 +253,17 @@ def number_float_power(self: Scalar, exponent: Array) -> Array:
 
 
 def _float_power_in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
-    def computed(self: Array, exponent: object) -> Array:
-        result = forward(self, exponent)
-        if result.dtype != self.dtype:
+    def computed(self: Array, exponent: Array | Scalar) -> Array:
+        other = exponent.dtype if isinstance(exponent, np.ndarray) else np.dtype(type(exponent))
+        wanted = _wide_power_dtype(self.dtype, other)
+        if wanted != self.dtype:
             raise OperatorError(
                 f"the base given to float_power_ has dtype {dtype_of(self).scalar_name} but the "
-                f"operation's result requires dtype {dtype_of(result).scalar_name}",
+                f"operation's result requires dtype {of_numpy(wanted).scalar_name}",
                 code="dtype-mismatch",
-                headline=f"the result is `{dtype_of(result)}` and `self` is `{dtype_of(self)}`",
+                headline=f"the result is `{of_numpy(wanted)}` and `self` is `{dtype_of(self)}`",
             )
-        return write(self, result)
+        return write(self, forward(self, exponent))
 
     return computed
 
@@ -295,22 +296,24 @@ def ldexp(self: Array, other: Array) -> Array:
     """`self * 2 ** other`."""
     check_kernel("pow", other, "qe" if self.dtype == np.float32 else "e")
     if kind(self.dtype) == 2 and kind(other.dtype) < 2:
-        _refuse_exponent(other.dtype)
         checked_broadcast(self.shape, other.shape)
+        _refuse_exponent(other.dtype)
         return as_array(_scaled_by_two(self, other))
     if kind(self.dtype) < 2 or self.dtype == np.float32:
         return mul(self, number_pow(2.0, other))
     return mul(self, pow_tensors(np.asarray(2).astype(self.dtype), other))
 
 
+_scale_in_place: Final = in_place(ldexp)
+
+
 @operator("aten::ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)", face="both")
 def ldexp_in_place(self: Array, other: Array) -> Array:
-    result = ldexp(self, other)
-    if not can_cast(result.dtype, self.dtype):
+    if kind(self.dtype) < 2:
         wanted = dtype_of(self).scalar_name
         raise OperatorError(
             f"ldexp can't be cast to the desired output type {wanted}",
             code="dtype-mismatch",
-            headline=f"a `{dtype_of(result)}` result cannot be written into `{dtype_of(self)}`",
+            headline=f"a result of floats cannot be written into `{dtype_of(self)}`",
         )
-    return write(self, result)
+    return _scale_in_place(self, other)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..shapes.shape import diagonal, expand
 from ..table.out_dtypes import AS_INPUT, SAME, OutDtype
 from ..table.pointwise import as_array, cast, checked_broadcast
 from ..table.promotion import kind, promote
-from ..table.refusals import Refusal, cpp_name, scalar_types_differ
+from ..table.refusals import Refusal, check_kernel, cpp_name, scalar_types_differ
 from ..table.table import operator
 from .linalg import dot, matmul
 from .matrix_checks import check_floating, check_same_dtype, check_square
@@ -176,8 +177,21 @@ def tensordot(
                 code="shape-mismatch",
                 roles={"self": f"has size {a}", "other": f"has size {b}"},
             )
+    _check_contracted(self, other, first, second)
     found = products.tensordot(_wide(self), _wide(other), first, second)
     return found.astype(self.dtype, copy=False)
+
+
+def _check_contracted(self: Array, other: Array, first: list[int], second: list[int]) -> None:
+    """Refuse bools, by the kernel that torch asks: a single sum is a dot product."""
+    if self.dtype != np.bool_:
+        return
+    free = [n for d, n in enumerate(self.shape) if d not in first]
+    free += [n for d, n in enumerate(other.shape) if d not in second]
+    if prod(free) == 1:
+        check_kernel("dot", self, "b")
+    elif prod(free) and self.size:
+        check_kernel("addmm_impl_cpu_", self, "b")
 
 
 def _summed(array: Array, dim: int) -> Array:

@@ -13,6 +13,7 @@ from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import check_apart
 from ..memory.storage import settled
+from ..shapes.shape import expand
 from ..table.out_dtypes import SAME
 from ..table.pointwise import checked_broadcast, number_in
 from ..table.promotion import kind
@@ -265,6 +266,14 @@ def put(self: Array, index: Array, source: Array, accumulate: bool) -> Array:
     written="itself",
 )
 def masked_scatter_in_place(self: Array, mask: Array, source: Array) -> Array:
+    if self.dtype != source.dtype:
+        raise OperatorError(
+            "masked_scatter: expected self and source to have same dtypes but got"
+            f"{dtype_of(self).scalar_name} and {dtype_of(source).scalar_name}",
+            code="dtype-mismatch",
+        )
+    if mask.shape != self.shape:
+        mask = expand(mask, list(self.shape), False)
     if mask.dtype != np.bool_:
         raise OperatorError(
             "masked_scatter_ only supports boolean masks, but got mask with dtype "
@@ -273,22 +282,10 @@ def masked_scatter_in_place(self: Array, mask: Array, source: Array) -> Array:
             headline=f"`mask` must be of bools, it is `{dtype_of(mask)}`",
             roles={"mask": "must be of bools"},
         )
-    if self.dtype != source.dtype:
-        raise OperatorError(
-            "masked_scatter: expected self and source to have same dtypes but got"
-            f"{dtype_of(self).scalar_name} and {dtype_of(source).scalar_name}",
-            code="dtype-mismatch",
-        )
-    shape = checked_broadcast(self.shape, mask.shape, ("self", "mask"))
-    if shape != self.shape:
-        raise OperatorError(
-            f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(shape)}",
-            code="shape-mismatch",
-        )
     lacking = "Number of elements of source < number of ones in mask"
-    if mask.shape == shape and put_chosen(self, mask, source, lacking):
+    if put_chosen(self, mask, source, lacking):
         return self
-    where = np.broadcast_to(settled(mask), shape)
+    where = settled(mask)
     count = int(np.count_nonzero(where))
     if source.size < count:
         raise OperatorError(lacking)

@@ -313,11 +313,8 @@ def in_place(forward: Callable[..., Array], *, late: bool = False) -> Callable[.
             check_written(self, rest)
         try:
             result = forward(self, *rest)
-        except UnsupportedDtype:
+        except (UnsupportedDtype, KernelError):
             _check_target(self, rest)
-            raise
-        except KernelError:
-            _check_target(self, rest[:1])  # a factor is not an operand
             raise
         if late:
             check_result_shape(self.shape, result.shape)
@@ -351,13 +348,16 @@ def in_place_kernel(kernel: Kernel, forward: Callable[..., Array]) -> Callable[.
 
 
 def _check_target(self: Array, rest: tuple[object, ...]) -> None:
-    """Refuse what could not be written into `self`; this comes before other refusals."""
-    operands = [each for each in rest if isinstance(each, (np.ndarray, int, float, complex))]
-    dtype = result_dtype([self, *operands])
+    """Refuse what could not be written into `self`; this comes before other refusals.
+
+    A number that is not the first of the rest is a factor, and no operand.
+    """
+    numbers = [each for each in rest[:1] if isinstance(each, (int, float, complex))]
+    arrays = [each for each in rest if isinstance(each, np.ndarray)]
+    shape = self.shape
+    for each in arrays:
+        shape = checked_broadcast(shape, each.shape)
+    check_result_shape(self.shape, shape)
+    dtype = result_dtype([self, *arrays, *numbers])
     if not can_cast(dtype, self.dtype):
         raise cast_error(dtype, self.dtype)
-    shape = self.shape
-    for each in operands:
-        if isinstance(each, np.ndarray):
-            shape = checked_broadcast(shape, each.shape)
-    check_result_shape(self.shape, shape)

@@ -37,7 +37,7 @@ from .indexing import get_item, set_item
 from .members import NOT_COPIED, Members
 from .overriding import PLAIN, asks
 from .python_data import array_of_arguments, spelled_type
-from .sizes import Size
+from .sizes import Size, made_of
 from .tape_port import tape
 from .tracing import (
     ABOUT_LENGTHS,
@@ -150,8 +150,8 @@ class Tensor(Differentiable):
     def shape(self) -> Size:
         """The sizes of the dimensions."""
         if ACTIVE:
-            return Size(traced_sizes(self))
-        return Size(self._array.shape)
+            return made_of(Size, traced_sizes(self))
+        return made_of(Size, self._array.shape)
 
     @property
     def dtype(self) -> DType:
@@ -205,7 +205,7 @@ class Tensor(Differentiable):
     def size(self, dim: int | None = None) -> Any:
         """The sizes, or the size of one dimension."""
         if dim is None:
-            return Size(traced_sizes(self)) if ACTIVE else Size(self._array.shape)
+            return made_of(Size, traced_sizes(self)) if ACTIVE else made_of(Size, self._array.shape)
         axis = checked_dim(dim, self._array.ndim)
         if ACTIVE and not asked_by_operators():
             tracer = current_tracer()

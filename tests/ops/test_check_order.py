@@ -126,3 +126,44 @@ def test_the_determinant_of_what_is_no_number_has_no_sign() -> None:
     sign, size = torch.linalg.slogdet(torch.tensor([[float("nan"), 2], [3, 4]]))
     assert sign.item() == 0
     assert size.isnan().item()
+
+
+_I, _F, _C = torch.ones(3, dtype=torch.int64), torch.ones(3), torch.ones(3, dtype=torch.complex64)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: _I.lerp_(torch.ones(2, dtype=torch.int64), 0.5), "The size of tensor a (3)"),
+        (lambda: _I.lerp_(_I, 0.5), "\"lerp_kernel_scalar\" not implemented for 'Long'"),
+        (lambda: _I.lerp(torch.ones(2).long(), 1), "The size of tensor a (3) must match the size"),
+        (lambda: torch.ones(2, 3).addcmul(torch.ones(2), torch.ones(3)), "(3) must match the size"),
+        (lambda: _I.atan2_(torch.ones(2) + 0j), "The size of tensor a (3) must match the size"),
+        (lambda: _F.remainder_(torch.ones(2, 3) + 0j), "output with shape [3] doesn't match"),
+        (lambda: _F.remainder_(_C), "result type ComplexFloat can't be cast to the desired output"),
+        (lambda: _I.ldexp_(torch.ones(2)), "ldexp can't be cast to the desired output type Long"),
+        (lambda: _F.ldexp_(_C), "result type ComplexFloat can't be cast to the desired output"),
+        (lambda: _I.float_power_(torch.ones(2)), "the base given to float_power_ has dtype Long"),
+        (lambda: _F.masked_fill_(torch.ones(2), 1), "masked_fill_ only supports boolean masks"),
+        (lambda: _F.masked_scatter_(_I, _I), "masked_scatter: expected self and source to have"),
+        (lambda: _F.masked_scatter_(_I[:2], _F), "The expanded size of the tensor (3) must match"),
+        (lambda: torch.inner(bools, bools), "\"dot\" not implemented for 'Bool'"),
+        (
+            lambda: torch.tensordot(bools, bools, 0),
+            "\"addmm_impl_cpu_\" not implemented for 'Bool'",
+        ),
+    ],
+)
+def test_sizes_are_looked_at_before_dtypes_and_dtypes_before_kernels(
+    call: Callable[[], object], sentence: str
+) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        call()
+    assert sentence in str(caught.value)
+
+
+def test_products_of_no_bools_need_no_kernel() -> None:
+    assert torch.inner(bools[:0].view(0, 2), torch.ones(2).bool()).shape == (0,)
+    assert (
+        torch.inner(torch.ones(2, 0).bool(), torch.ones(2, 0).bool()).tolist() == [[False] * 2] * 2
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -319,3 +320,19 @@ def test_a_part_is_added_to_in_place_whatever_its_sizes() -> None:
     x[..., 0:20] += torch.ones(20)
     x[:, 0, 10:30] *= 2
     assert x[0, 0].tolist() == [1.0] * 10 + [2.0] * 10 + [0.0] * 10
+
+
+@pytest.mark.parametrize("wrong", [1.5, "a", None, [1], torch.tensor(2.5), torch.tensor([1, 2])])
+def test_sizes_are_whole_numbers(wrong: object) -> None:
+    with pytest.raises(TypeError, match=r"torch.Size\(\) takes an iterable of 'int' \(item 1 is"):
+        torch.Size([1, wrong])
+    with pytest.raises(TypeError, match="takes an iterable of 'int'"):
+        add(torch.Size([1]), (wrong,))
+
+
+def test_sizes_are_made_of_what_counts() -> None:
+    made = torch.Size([True, torch.tensor(2), np.int64(3)])
+    assert (str(made), type(made[0]), type(made[1])) == ("torch.Size([1, 2, 3])", int, int)
+    assert type(add((1,), made)) is torch.Size
+    with pytest.raises(TypeError, match=r"can only concatenate tuple \(not list\) to torch.Size"):
+        add(made, [1])
