@@ -17,18 +17,15 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import multiprocessing
-import os
 import random
-import resource
+import re
 import struct
 import sys
-import time
 import traceback
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
-from multiprocessing.connection import Connection
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +35,12 @@ for _folder in (ROOT, ROOT / "tools"):
         sys.path.insert(0, str(_folder))
 
 from fuzz_bytecode import change_instructions
+from mutation_worker import Batches
 
-SECONDS = 5.0
-MEMORY = 4 << 30
+BATCH = 500
+"""Mutations between two notes in the file of `--state`."""
 
-__all__ = ["main", "mutated", "originals", "try_one"]
+__all__ = ["main", "mutated", "originals", "sources", "trials_of", "try_one"]
 
 Mutation = Callable[[random.Random, bytes], bytes]
 
@@ -245,7 +243,8 @@ def _zipped(chance: random.Random, entries: dict[str, bytes]) -> bytes:
     method = chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
     with zipfile.ZipFile(buffer, "w", method) as file:
         for name, content in entries.items():
-            file.writestr(name, content)
+            entry = zipfile.ZipInfo(name)  # of no time, which would be another at each run
+            file.writestr(entry, content, method)
     return buffer.getvalue()
 
 
@@ -322,7 +321,7 @@ _GRAPH_WORDS = (
 def _text(chance: random.Random, content: bytes, choices: Sequence[str] | None = None) -> bytes:
     choices = _WORDS if choices is None else choices
     text = content.decode("utf-8", "surrogateescape")
-    words = _split(text)
+    words = _WORD.findall(text)
     if not words:
         return content
     place = chance.randrange(len(words))
@@ -349,16 +348,8 @@ def _text(chance: random.Random, content: bytes, choices: Sequence[str] | None =
     return "".join(words).encode("utf-8", "surrogateescape")
 
 
-def _split(text: str) -> list[str]:
-    """Words, blanks and signs."""
-    words: list[str] = []
-    for char in text:
-        same = words and (char.isalnum() or char in "_.") and (words[-1][-1].isalnum())
-        if same:
-            words[-1] += char
-        else:
-            words.append(char)
-    return words
+_WORD = re.compile(r"[^\W_]+[_.]?|.", re.DOTALL)
+"""Letters and digits with a sign behind them that often goes on, or any other character."""
 
 
 _UNREADABLE = (
@@ -497,72 +488,12 @@ def _is_documented(error: Exception) -> bool:
     return type(error) in (RuntimeError, NotImplementedError, AttributeError) and bool(str(error))
 
 
-def _work(connection: Connection, memory: int, kind: str) -> None:
-    import rushlight.ops  # noqa: F401  (before the limit, so that libraries have their memory)
-
+def trials_of(kind: str) -> Callable[[int], str]:
+    """What tries a mutation of a kind of files by its number, with all that it uses imported."""
     found = sources(kind)
-    sys.setrecursionlimit(10_000)
-    soft = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (memory, soft))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # a file that is written kills the worker
-    sys.stdout = io.StringIO()
-    while True:
-        number = connection.recv()
-        sys.stdout.seek(0)
-        sys.stdout.truncate()
-        connection.send(try_one(mutated(number, found)))
-
-
-def _processor_seconds(process: multiprocessing.process.BaseProcess) -> float:
-    """What a process has taken of the processor's time, which others at work do not make longer."""
-    try:
-        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:  # it has just ended
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-class _Worker:
-    """A process that tries mutations, made anew when one of them kills or stops it."""
-
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
-        self._start()
-
-    def _start(self) -> None:
-        self.connection, theirs = multiprocessing.Pipe()
-        context = multiprocessing.get_context("fork")
-        self.process = context.Process(target=_work, args=(theirs, MEMORY, self._kind), daemon=True)
-        self.process.start()
-        self._is_new = True
-
-    def run(self, number: int) -> str:
-        """What rule mutation `number` breaks, if any."""
-        self.connection.send(number)
-        most = SECONDS + (30 if self._is_new else 0)
-        used, until = _processor_seconds(self.process), time.monotonic() + 20 * most
-        self._is_new = False
-        while not self.connection.poll(0.05):
-            if not self.process.is_alive():
-                status = self.process.exitcode
-                self._start()
-                return f"the process ended (status {status})"
-            if _processor_seconds(self.process) > used + most or time.monotonic() > until:
-                self.stop()
-                self._start()
-                return f"it ran for more than {SECONDS:g} seconds"
-        try:
-            return str(self.connection.recv())
-        except (EOFError, ConnectionResetError):
-            self.process.join()
-            status = self.process.exitcode
-            self._start()
-            return f"the process ended (status {status})"
-
-    def stop(self) -> None:
-        """End the process."""
-        self.process.kill()
-        self.process.join()
+    for data in found:
+        try_one(data)
+    return lambda number: try_one(mutated(number, found))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -584,19 +515,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     state = {"next": arguments.start, "broken": []}
     if arguments.state is not None and arguments.state.exists():
         state = json.loads(arguments.state.read_text())
-    worker = _Worker(arguments.kind)
-    for number in range(state["next"], arguments.start + arguments.count):
-        broken = worker.run(number)
-        if broken.startswith("it ran"):  # perhaps the machine was busy
-            broken = worker.run(number)
-        if broken:
+    worker = Batches(partial(trials_of, arguments.kind))
+    end = arguments.start + arguments.count
+    while (first := state["next"]) < end:
+        state["next"] = min(first + BATCH, end)
+        for number, told in worker.run(first, state["next"]):
             state["broken"].append(number)
-            print(f"mutation {number}: {broken.strip().splitlines()[-1]}", flush=True)
-        state["next"] = number + 1
-        if arguments.state is not None and number % 100 == 99:
+            print(f"mutation {number}: {told.strip().splitlines()[-1]}", flush=True)
+        if arguments.state is not None:
             arguments.state.write_text(json.dumps(state))
-    if arguments.state is not None:
-        arguments.state.write_text(json.dumps(state))
     worker.stop()
     print(f"{state['next'] - arguments.start} mutations, {len(state['broken'])} broke a rule")
     return 1 if state["broken"] else 0

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import os
 import struct
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +89,23 @@ def test_kinds_of_files_are_mutated_by_themselves(fuzz: Any, kind: str) -> None:
     assert found
     assert {fuzz.kind_of(data) for data in found} == {kind}
     assert all(fuzz.try_one(fuzz.mutated(number, found)) == "" for number in range(25))
+
+
+def test_batches_name_what_breaks_stops_or_ends_their_process(fuzz: Any) -> None:
+    def trials() -> Callable[[int], str]:
+        def attempt(number: int) -> str:
+            if number == 3:
+                os._exit(7)
+            while number == 5:
+                pass
+            return "broken" if number in (2, 8) else ""
+
+        return attempt
+
+    batches = fuzz.Batches(trials, 0.2)
+    try:
+        assert list(batches.run(0, 5)) == [(2, "broken"), (3, "the process ended (status 7)")]
+        assert list(batches.run(5, 8)) == [(5, "it ran for more than 0.2 seconds")]
+        assert list(batches.run(8, 10)) == [(8, "broken")]
+    finally:
+        batches.stop()
