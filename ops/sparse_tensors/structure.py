@@ -134,7 +134,7 @@ def to_dense(
     values = own.values if dtype is None else own.values.to(dtype)
     empty = values.detach().new_zeros(list(own.sizes))
     if not own.depth:
-        return empty + values.sum(0)
+        return empty + values.sum(0).to(values.dtype)
     return _put(empty, tuple(own.indices.unbind(0)), values, True)
 
 

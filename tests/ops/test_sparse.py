@@ -261,3 +261,5 @@ def test_a_tensor_without_dimensions_at_the_places_of_a_sparse_one() -> None:
     assert (kept._nnz(), kept.to_dense().item()) == (1, 5.0)
     none = whole.sparse_mask(torch.tensor(False).to_sparse().coalesce())
     assert (none._nnz(), none.to_dense().item()) == (0, 0.0)
+    for dtype in (torch.bool, torch.int32, torch.float16):
+        assert torch.ones((), dtype=dtype).to_sparse().to_dense().dtype is dtype
