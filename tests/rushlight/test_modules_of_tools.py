@@ -84,7 +84,38 @@ def test_numbers_keep_the_digits_that_count() -> None:
 
 
 def test_the_machine_is_described() -> None:
-    assert "Versions of relevant libraries:\n[pip3] lark==" in collect_env.get_pretty_env_info()
+    told = collect_env.get_pretty_env_info()
+    assert "Is CUDA available: False\n" in told
+    assert "\n[pip3] lark==" in told
+    known = collect_env.get_env_info()
+    assert known.python_platform == collect_env.get_python_platform()
+    assert len(known) == 26
+
+
+def test_the_report_reads_what_commands_say() -> None:
+    def fake(command: object) -> tuple[int, str, str]:
+        said = {
+            "gcc --version": "gcc (Debian 12.2.0-14) 12.2.0\nCopyright",
+            "clang --version": "Debian clang version 14.0.6",
+            "nvidia-smi": "| NVIDIA-SMI 550 Driver Version: 550.54 CUDA |",
+            "nvidia-smi -L": "GPU 0: Tesla T4 (UUID: GPU-1-2)",
+            "nvcc --version": "Cuda compilation tools, release 12.4, V12.4.131",
+        }
+        found = said.get(str(command))
+        return (1, "", "no") if found is None else (0, found, "")
+
+    assert collect_env.get_gcc_version(fake) == "(Debian 12.2.0-14) 12.2.0"
+    assert collect_env.get_clang_version(fake) == "14.0.6"
+    assert collect_env.get_cmake_version(fake) is None
+    assert collect_env.get_nvidia_driver_version(fake) == "550.54"
+    assert collect_env.get_gpu_info(fake) == "GPU 0: Tesla T4"
+    assert collect_env.get_running_cuda_version(fake) == "12.4.131"
+    assert (
+        collect_env.run_and_return_first_line(fake, "gcc --version")
+        == "gcc (Debian 12.2.0-14) 12.2.0"
+    )
+    assert collect_env.get_pip_packages(fake, {"ml_dtypes"})[1].startswith("ml_dtypes==")  # type: ignore[union-attr]
+    assert collect_env.run("no-such-command-here")[0] != 0
 
 
 def test_annotations_have_the_old_names_of_typing() -> None:
