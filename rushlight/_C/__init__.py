@@ -34,7 +34,8 @@ _MODULES = {
     ),
     "..": "Generator",
     ".dispatch": (
-        "DispatchKey DispatchKeySet Tag _AutoDispatchBelowAutograd _ExcludeDispatchKeyGuard"
+        "DispatchKey DispatchKeySet Tag _AutoDispatchBelowAutograd _DisableFuncTorch "
+        "_DisableTorchDispatch _ExcludeDispatchKeyGuard"
     ),
     ".tracing": "_get_tracing_state _is_tracing",
     ".function_state": (

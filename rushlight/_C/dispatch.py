@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from enum import Enum
 from typing import Any
 
 from ..ops.eager.open_operators import below_autograd
 from ..ops.table.autocast import autocast_state, set_autocast_state
+from ..ops.tensors.overriding import STATE
 
 __all__ = [
     *("DispatchKey", "DispatchKeySet", "Tag", "_AutoDispatchBelowAutograd"),
-    "_ExcludeDispatchKeyGuard",
+    *("_DisableFuncTorch", "_DisableTorchDispatch", "_ExcludeDispatchKeyGuard"),
 ]
 
 _BACKENDS = "CPU CUDA HIP XLA MPS IPU XPU HPU VE Lazy MTIA MAIA PrivateUse1 PrivateUse2 " \
@@ -43,6 +45,31 @@ class _Named(Enum):
 _named: Any = _Named
 DispatchKey: Any = _named("DispatchKey", _KEYS, module=__name__)
 Tag: Any = _named("Tag", _TAGS, module=__name__)
+
+
+class _DisableTorchDispatch:
+    """A block in which no mode below gradients sees operators."""
+
+    def __enter__(self) -> None:
+        below = STATE.below
+        self._apart = nullcontext() if below is None else below.apart(len(below.stack))
+        self._apart.__enter__()
+
+    def __exit__(self, *raised: Any) -> None:
+        self._apart.__exit__(*raised)
+
+
+class _DisableFuncTorch:
+    """A block outside the levels of `torch.func`.
+
+    Tensors know their levels themselves, so a call on plain ones is outside of them anyway.
+    """
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *raised: object) -> None:
+        pass
 
 
 class DispatchKeySet:

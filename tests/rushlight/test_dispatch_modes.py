@@ -192,3 +192,22 @@ def test_counts_of_others() -> None:
         register_flop_formula(1)(lambda: 0)
     with pytest.raises(RuntimeError, match="duplicate registrations for"):
         register_flop_formula(torch.ops.aten.mm)(lambda: 0)
+
+
+def test_blocks_without_modes() -> None:
+    seen: list[str] = []
+
+    class Listening(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            seen.append(func.__name__)
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2)
+    with Listening():
+        x + 1
+        with torch.utils._mode_utils.no_dispatch(), torch._C._DisableFuncTorch():
+            x * 2
+        x / 2
+    assert [name.partition(".")[0] for name in seen] == ["add", "div"]
