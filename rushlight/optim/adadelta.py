@@ -57,7 +57,7 @@ class Adadelta(Optimizer):
         rho, eps = group["rho"], group["eps"]
         squares, steps = state["square_avg"], state["acc_delta"]
         squares.mul_(rho).addcmul_(grad, grad, value=1 - rho)
-        delta = steps.add(eps).sqrt_().div_(squares.add(eps).sqrt_()).mul_(grad)
+        delta = steps.add(eps).sqrt().div(squares.add(eps).sqrt()).mul(grad)
         steps.mul_(rho).addcmul_(delta, delta, value=1 - rho)
         parameter.add_(delta, alpha=-group["lr"])
 

@@ -65,7 +65,7 @@ class Adagrad(Optimizer):
             grad = grad.add(parameter, alpha=group["weight_decay"])
         length = group["lr"] / (1 + (step - 1) * group["lr_decay"])
         state["sum"].addcmul_(grad, grad, value=1)
-        scale = state["sum"].sqrt().add_(group["eps"])
+        scale = state["sum"].sqrt().add(group["eps"])
         parameter.addcdiv_(grad, scale, value=-length)
 
 

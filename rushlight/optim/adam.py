@@ -123,7 +123,7 @@ class Adam(Optimizer):
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad.conj(), value=1 - beta2)
         for each in largest:
-            square = each.copy_(eager_function("aten::maximum")(each, square))
+            square = each.copy_(eager_function("aten::maximum")(each.clone(), square))
         scale = (square.sqrt() / root).add_(group["eps"])
         parameter.addcdiv_(mean, scale, value=-step_size)
 

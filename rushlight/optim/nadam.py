@@ -70,7 +70,7 @@ class NAdam(Optimizer):
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        scale = square.div(1 - beta2**step).sqrt_().add_(group["eps"])
+        scale = square.div(1 - beta2**step).sqrt().add(group["eps"])
         parameter.addcdiv_(grad, scale, value=-lr * (1 - now) / (1 - product))
         parameter.addcdiv_(mean, scale, value=-lr * then / (1 - product * then))
 

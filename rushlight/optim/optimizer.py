@@ -11,7 +11,7 @@ import numpy as np
 
 from ..module_names import names_of
 from ..ops.memory.dtype import LAYOUTS, Array
-from ..ops.table.grad_mode import enable_grad, no_grad
+from ..ops.table.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from ..ops.tensors.overriding import STATE, asks
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
@@ -108,8 +108,8 @@ def counter(value: float = 0.0) -> Tensor:
 
 
 def bare(*tensors: Tensor) -> list[Array] | None:
-    """The arrays of tensors that nobody listens to; None of others."""
-    if ACTIVE or STATE.below is not None or asks(*tensors):
+    """The arrays of tensors that nobody listens to, and no gradients go through; None of others."""
+    if is_grad_enabled() or ACTIVE or STATE.below is not None or asks(*tensors):
         return None
     if any(each.layout is not _STRIDED for each in tensors):
         return None
@@ -166,7 +166,8 @@ class Optimizer(Hooked):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
         group = dict(param_group)
-        group["params"] = _tensors([params] if isinstance(params, Tensor) else params)
+        several = [params] if isinstance(params, Tensor) else params
+        group["params"] = _tensors(several, bool(self.defaults.get("differentiable")))
         for name, default in self.defaults.items():
             if default is required and name not in group:
                 raise ValueError(
@@ -204,7 +205,7 @@ class Optimizer(Hooked):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        with no_grad():
+        with set_grad_enabled(bool(self.defaults.get("differentiable"))):
             for group in self.param_groups:
                 for parameter in group["params"]:
                     if parameter.grad is not None:
@@ -291,7 +292,7 @@ class Optimizer(Hooked):
         return "\n".join([*lines, ")"])
 
 
-def _tensors(params: Iterable[object]) -> list[Tensor]:
+def _tensors(params: Iterable[object], differentiable: bool) -> list[Tensor]:
     found = []
     for parameter in params:
         if isinstance(parameter, tuple):  # from named_parameters()
@@ -301,7 +302,7 @@ def _tensors(params: Iterable[object]) -> list[Tensor]:
                 f"optimizer can only optimize Tensors, but one of the params is "
                 f"{_type_name(parameter)}"
             )
-        if not parameter.is_leaf:
+        if not (differentiable or parameter.is_leaf or parameter.retains_grad):
             raise ValueError("can't optimize a non-leaf Tensor")
         found.append(parameter)
     return found

@@ -68,7 +68,7 @@ class RAdam(Optimizer):
             parameter.add_(mean, alpha=-length)
             return
         rectified = (known - 4) * (known - 2) * limit / ((limit - 4) * (limit - 2) * known)
-        scale = square.sqrt().add_(group["eps"])
+        scale = square.sqrt().add(group["eps"])
         parameter.addcdiv_(mean, scale, value=-length * (correction * rectified) ** 0.5)
 
 

@@ -68,10 +68,10 @@ class RMSprop(Optimizer):
         if group["centered"]:
             mean = state["grad_avg"]
             mean.lerp_(grad, 1 - alpha)
-            scale = square.addcmul(mean, mean, value=-1).sqrt_()
+            scale = square.addcmul(mean, mean, value=-1).sqrt()
         else:
             scale = square.sqrt()
-        scale = scale.add_(group["eps"])
+        scale = scale.add(group["eps"])
         if group["momentum"] > 0:
             buffer = state["momentum_buffer"]
             buffer.mul_(group["momentum"]).addcdiv_(grad, scale)
