@@ -200,7 +200,7 @@ def _check_weights(
         raise OperatorError("`mode` must be sum, mean, or max.")
 
 
-def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int) -> None:
+def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int, padding: int) -> None:
     if offsets.size and offsets[0] != 0:
         raise OperatorError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
@@ -216,7 +216,9 @@ def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int) -> Non
     if indices.size and not is_within(indices, len(weight)):
         outside = (indices < 0) | (indices >= len(weight))
         at = int(np.argmax(outside))
-        if mode == _MAX or weight.dtype == np.float64:
+        if (
+            mode == _MAX or padding >= 0 or weight.dtype == np.float64
+        ):  # torch sums these one by one
             raise OperatorError(
                 "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be "
                 f"{int(indices[at])}",
@@ -266,7 +268,7 @@ def _bags(
         shared = common_dtype(indices, offsets)
         indices, offsets = cast(indices, shared), cast(offsets, shared)
     _check_ranks(weight, indices, offsets)
-    _check_bags(weight, indices.reshape(-1), offsets, mode)
+    _check_bags(weight, indices.reshape(-1), offsets, mode, padding)
     _check_weights(weight, indices, offsets, mode, per_sample_weights, include_last_offset)
     indices = indices.reshape(-1)
     if not offsets.size:

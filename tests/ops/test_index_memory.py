@@ -166,3 +166,14 @@ def test_counts_are_bounded_before_memory_is_asked_for(text: str, sentence: str)
     with pytest.raises((RuntimeError, IndexError)) as error:
         eval(text, space)
     assert str(error.value).startswith(sentence)
+
+
+def test_rows_outside_of_a_table_of_bags_are_told_as_torch_tells_them() -> None:
+    bags = torch.nn.functional.embedding_bag
+    table, rows = torch.ones(10, 2), torch.tensor([[1, 10]])
+    with pytest.raises(RuntimeError, match=r"Index 1 of input takes value 10 which is not in the"):
+        bags(rows, table)
+    with pytest.raises(RuntimeError, match=r"idx < num_embeddings but found idx to be 10"):
+        bags(rows, table, padding_idx=0)
+    with pytest.raises(RuntimeError, match=r"idx < num_embeddings but found idx to be 10"):
+        bags(rows, table.double())
