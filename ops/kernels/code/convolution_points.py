@@ -18,19 +18,23 @@ from .target import Target
 from .text import BYTE, FLOAT, FLOATS, LANES, Value
 from .tiles import Tile
 
-__all__ = ["NAME", "SIZES", "WIDE", "depth_of_piece", "slot_size", "text"]
+__all__ = [
+    *("NAME", "SIZES", "WIDE"),
+    *("depth_of_piece", "pixels_of_tile", "slot_size", "text"),
+]
 
 NAME: Final = "convolution_points"
 
 SIZES: Final = (
-    *("items", "chunks", "chunk", "blocks", "block", "groups", "made", "depth", "deep", "pieces"),
+    *("items", "chunks", "tiles", "blocks", "block", "groups", "made", "depth", "deep", "pieces"),
     *("slot", "pixels", "x_plane", "x_sample", "x_group"),
 )
 """What the numbers are that the kernel is given.
 
-The work is cut into `items`: a `chunk` of all `pixels` of a sample, for a `block` of the channels
-that are `made` of a group of `groups`.  There are `pieces` of the `depth`, `deep` each but for the
-last.  Planes, samples and groups of the input lie so many bytes apart.
+The work is cut into `items`: a part, one of `chunks`, of the `tiles` that the `pixels` of a sample
+fill, for a `block` of the channels that are `made` of a group of `groups`.  There are `pieces` of
+the `depth`, `deep` each but for the last.  Planes, samples and groups of the input lie so many
+bytes apart.
 """
 
 WIDE: Final = 64
@@ -41,6 +45,11 @@ _AHEAD: Final = 8
 """Lines that are packed, from those that are brought near meanwhile."""
 _FEW: Final = 4
 """Channels that are taken together where no more are left for a tall tile."""
+
+
+def pixels_of_tile(target: Target) -> int:
+    """Pixels that are taken together."""
+    return Tile.of(target).vectors * LANES
 
 
 def depth_of_piece(depth: int) -> int:
@@ -83,7 +92,7 @@ class _Points(Convolving):
     def __init__(self, target: Target, after: After) -> None:
         super().__init__(target, SIZES, after)
         self.tile = Tile.of(target)
-        self.width = self.tile.vectors * LANES
+        self.width = pixels_of_tile(target)
 
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
@@ -98,8 +107,10 @@ class _Points(Convolving):
             rows = row, code.lesser(row + size["block"], size["made"])
             self._channel = group * size["made"]
             self._sample = sample * size["groups"] * size["made"]
-            start = chunk * size["chunk"]
-            stop = code.lesser(start + size["chunk"], size["pixels"])
+            start, end = (
+                each * size["tiles"] / size["chunks"] * self.width for each in (chunk, chunk + 1)
+            )
+            stop = code.lesser(end, size["pixels"])
             most = WIDE // self.width * self.width
             with (
                 code.counted(start, stop, most) as begin,

@@ -46,8 +46,14 @@ _STRIP: Final = 1 << 14
 """Numbers of a strip, unless a few rows have more."""
 _POINTS: Final = 32
 """Pixels of a sample from which they fill vectors well enough."""
+_LEAST: Final = 1 << 18
+"""Products of numbers that are worth taking from a thread that has others to do."""
+_SHARES: Final = 16
+"""Pieces of work that threads share evenly."""
 _BLOCK: Final = 96
-"""Channels that are worth packing pixels for, in whole tiles."""
+"""Channels that are worth packing pixels for once more."""
+_ROWS: Final = 24
+"""Channels of pieces are a multiple of it, so that they are whole tiles."""
 _FEW: Final = 8
 """With fewer channels a group, strips are quicker."""
 
@@ -271,17 +277,20 @@ def _are_points(shape: Any, weight: Any, output: Any) -> bool:
 def _points_plan(shape: Any, weight: Any, groups: int) -> Any:
     """The numbers of `convolution_points` for arrays in one piece."""
     made, depth, pixels = weight[0] // groups, weight[1], prod(shape[2:])
-    most = -(-pixels // points.WIDE)
-    wanted = max(1, pixels * depth * made // _ITEM)
-    chunk = -(-most // min(most, wanted)) * points.WIDE
-    chunks = -(-pixels // chunk)
-    block = max(_BLOCK, -(-made * chunks // wanted // _BLOCK) * _BLOCK)
+    wide = points.pixels_of_tile(host())
+    most = max(1, pixels * depth * made // _LEAST)
+    chunks = min(most, -(-pixels // points.WIDE))
+    count = shape[0] * groups * chunks
+    blocks = min(most // chunks, -(-_SHARES // count), -(-made // _BLOCK))
+    block = -(-made // max(1, blocks))
+    block = -(-block // _ROWS) * _ROWS
+    blocks = -(-made // block)
     deep = points.depth_of_piece(depth)
     sizes = {
-        "items": shape[0] * groups * chunks * -(-made // block),
+        "items": count * blocks,
         "chunks": chunks,
-        "chunk": chunk,
-        "blocks": -(-made // block),
+        "tiles": -(-pixels // wide),
+        "blocks": blocks,
         "block": block,
         "groups": groups,
         "made": made,
