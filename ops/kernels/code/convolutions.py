@@ -326,6 +326,8 @@ def planned(what: Sums, sample: int, group: int, steps: Sequence[int], shape: Se
     panels = -(-made // wide)
     tall = sums.pixels_of_tile(host())
     chunks = -(-pixels // max(tall, _ITEM // (depth * wide)))
+    if pixels < _MANY and groups * panels * samples >= _SHARES:
+        chunks = 1  # no two threads turn the weights of a panel around then
     chunk = -(-pixels // (chunks * tall)) * tall
     chunks = -(-pixels // chunk)
     deep = sums.depth_of_piece(depth, host())
