@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from ...ir.graph import Block, Graph, Node, Value
+from ...ops.python_values.named_tuples import make_named
 from ...ops.table.table import TABLE, Operator, Table
-from ...typecheck.types import INT, NONE, EnumType, Type
+from ...typecheck.types import INT, NONE, EnumType, TupleType, Type
 from ..values.objects import EnumMember
 from .code import Branch, Code, Region, Repeat, Step
 from .instructions import opcode
@@ -347,5 +348,8 @@ def _as_machine_has_it(value: object, type: Type) -> object:
         return [_as_machine_has_it(member, type.list_of) for member in value]
     if type.tuple_of is not None:
         assert isinstance(value, tuple)
-        return tuple(map(_as_machine_has_it, value, type.tuple_of))
+        parts = tuple(map(_as_machine_has_it, value, type.tuple_of))
+        if isinstance(type, TupleType) and type.name is not None:
+            return make_named(type, parts)
+        return parts
     return value

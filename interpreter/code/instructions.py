@@ -126,6 +126,7 @@ ROWS: tuple[Row, ...] = (
     _row("return b:V", "give back b", python="return b"),
     _row("list a:R b:V*", "a = [b]"),
     _row("tuple a:R b:V*", "a = (b)"),
+    _row("named a:R t:T b:V*", "a = t(b)", "a NamedTuple", python="a = make_named(t, (b))"),
     _row("dict a:R b:V*", "a = {b}", "keys and values in turn", python="a = make_dict((b))"),
     _row("tensor_dict a:R b:V*", "a = {b}", "the keys are tensors", python=_TENSOR_DICT),
     _row("unpack a:R* b:V", "a = b", "a tuple"),

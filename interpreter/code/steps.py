@@ -17,6 +17,7 @@ from ...typecheck.types import (
     NONE,
     STRING,
     TENSOR,
+    TupleType,
     Type,
 )
 from ..values.tasks import Task
@@ -146,6 +147,13 @@ def _construct(name: str) -> Maker:
     return make
 
 
+def _tuple(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+    type = node.output.type
+    if isinstance(type, TupleType) and type.name is not None:
+        return (opcode("named"), outputs[0], tables.type(type), inputs)
+    return (opcode("tuple"), outputs[0], inputs)
+
+
 def _dict(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
     type = node.output.type
     of_tensors = type.dict_of is not None and type.dict_of[0] == TENSOR
@@ -254,8 +262,8 @@ def _is_instance(tables: Tables, node: Node, outputs: Operands, inputs: Operands
 
 _MAKERS: dict[str, Maker] = {
     "prim::ListConstruct": _construct("list"),
-    "prim::TupleConstruct": _construct("tuple"),
-    "prim::NamedTupleConstruct": _construct("tuple"),
+    "prim::TupleConstruct": _tuple,
+    "prim::NamedTupleConstruct": _tuple,
     "prim::DictConstruct": _dict,
     "prim::TupleUnpack": _unpack,
     "prim::ListUnpack": _unpack_list,

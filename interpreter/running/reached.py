@@ -37,8 +37,11 @@ class Reached:
                 self.tensors.append(value)
             elif kind is ScriptObject:
                 self.holders.append(value)
-            elif (kind is list or kind is tuple) and value:
-                if kind is tuple or type(value[0]) not in _PLAIN:
+            elif kind is list and value:
+                if type(value[0]) not in _PLAIN:
+                    self._look_into(value, value)
+            elif isinstance(value, tuple):
+                if value:
                     self._look_into(value, value)
             elif kind is dict:
                 self._look_into(value, value.values())

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...ops.memory.errors import OperatorError
+from ...ops.python_values.named_tuples import NamedValues, make_named
 from ...ops.python_values.tensor_dict import TensorDict
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.class_types import ClassType
-from ...typecheck.types import Type
+from ...typecheck.types import TupleType, Type
 from .matching import matches
 from .objects import EnumMember, ScriptObject
 
@@ -86,7 +87,13 @@ def check_list(values: list[object], count: int) -> list[object]:
 
 def is_instance(value: object, types: Sequence[Type]) -> bool:
     """Whether a value is of one of the types."""
-    return any(matches(value, one) for one in types)
+    return any(matches(value, one) and _has_names(value, one) for one in types)
+
+
+def _has_names(value: object, type: Type) -> bool:
+    """Whether a value has the names of a type's fields, if it has some."""
+    fields = type.fields if isinstance(type, TupleType) and type.name is not None else None
+    return fields is None or (isinstance(value, NamedValues) and value.type.fields == fields)
 
 
 def enum_value(member: EnumMember) -> object:
@@ -112,6 +119,7 @@ ACTIONS: dict[str, object] = {
         is_instance,
         len,
         make_dict,
+        make_named,
         make_tensor_dict,
         raise_exception,
         range,

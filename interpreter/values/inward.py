@@ -13,6 +13,7 @@ from typing import Any, SupportsFloat, SupportsIndex, SupportsInt
 from ...frontend.walks import text_of
 from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat, QScheme
 from ...ops.python_values.futures import TaskResult
+from ...ops.python_values.named_tuples import make_named
 from ...ops.python_values.tensor_dict import TensorDict
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.class_types import ClassType, InterfaceType
@@ -296,7 +297,7 @@ def _tuple_inward(type: TupleType) -> Convert:
             )
         return tuple(part(item) for part, item in zip(parts, items, strict=True))
 
-    return convert
+    return convert if type.name is None else lambda value: make_named(type, convert(value))
 
 
 @_CONVERSIONS.row(OptionalType)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, cast
 
+from ...ops.python_values.named_tuples import NamedValues
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.type_table import TypeTable
 from ...typecheck.types import (
@@ -168,6 +169,8 @@ def _value_outward(value: object) -> object:
         return _member_outward(value)
     if isinstance(value, list):
         return [_value_outward(v) for v in value]
+    if isinstance(value, NamedValues):
+        return _outward(value.type)(value)
     if isinstance(value, tuple):
         return tuple(_value_outward(v) for v in value)
     if isinstance(value, dict):

@@ -16,6 +16,7 @@ import numpy as np
 from ..eager.open_operators import OpenOperator
 from ..memory.dtype import Array
 from ..memory.versions import last_write, owner_of, version_of, write_count, written
+from ..python_values.named_tuples import NamedValues, make_named
 from ..table.grad_mode import RUNNING, is_grad_enabled
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
@@ -142,8 +143,9 @@ class Record:
             return self.tensor(value)
         if isinstance(value, list):
             return [self.outward(each) for each in value]
-        if type(value) is tuple:
-            return tuple(self.outward(each) for each in value)
+        if isinstance(value, tuple):
+            parts = tuple(self.outward(each) for each in value)
+            return make_named(value.type, parts) if isinstance(value, NamedValues) else parts
         if isinstance(value, dict):
             return {self.outward(key): self.outward(each) for key, each in value.items()}
         return value

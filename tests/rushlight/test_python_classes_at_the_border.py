@@ -5,13 +5,13 @@ from __future__ import annotations
 import enum
 import io
 import zipfile
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import pytest
 
 import rushlight as torch
 
-# ruff: noqa: UP006, UP035, UP045
+# ruff: noqa: UP006, UP007, UP035, UP045
 
 
 def loaded(scripted: Any) -> Any:
@@ -203,3 +203,48 @@ def facts(x: torch.Tensor) -> Tuple[bool, int, int]:
 
 def test_facts_about_dtypes() -> None:
     assert torch.jit.script(facts)(torch.ones(2, dtype=torch.float64)) == (False, 7, 2)
+
+
+class Named(NamedTuple):
+    a: int
+    b: str = "x"
+
+
+def through_any(p: Named) -> Tuple[Any, Union[int, Named], List[Any], Any]:
+    kept: List[Any] = [p, (1, "x")]
+    return p, p, kept, (Named(2), p[:])
+
+
+def which(p: Named) -> List[bool]:
+    x: Any = p
+    y: Any = (1, "x")
+    pair = torch.jit.isinstance(x, Tuple[int, str])
+    return [isinstance(x, Named), pair, isinstance(y, Named)]
+
+
+def inferred(p: Any) -> Any:
+    return p
+
+
+def test_a_named_tuple_keeps_its_names_where_its_type_is_not_said() -> None:
+    scripted = torch.jit.script(through_any)
+    for run in (scripted, scripted, loaded(scripted)):
+        one, two, kept, (made, sliced) = run(Named(1))
+        assert [type(each).__name__ for each in (one, two, kept[0], made)] == ["Named"] * 4
+        assert (one.a, two.b, made) == (1, "x", Named(2))
+        assert type(kept[1]) is type(sliced) is tuple
+    assert torch.jit.script(which)(Named(1)) == [True, True, False]
+    assert type(torch.jit.script(inferred)(Named(1))) is tuple
+
+
+def test_a_named_tuple_keeps_its_names_and_its_history() -> None:
+    class Pair(NamedTuple):
+        x: torch.Tensor
+        n: int
+
+    def f(x: torch.Tensor) -> Any:
+        return Pair(x * 2, 1)
+
+    made = torch.jit.script(f)(torch.ones(2, requires_grad=True))
+    assert type(made).__name__ == "Pair"
+    made.x.sum().backward()
