@@ -129,19 +129,19 @@ def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int 
 @stands_for("aten::einsum")
 def einsum(equation: object, *operands: object) -> object:
     """Sums of products named by letters: `einsum("ij,jk->ik", a, b)`."""
-    given = (
-        operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
-    )
+    given: Sequence[object] = operands
+    if isinstance(equation, str) and len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        given = operands[0]
     asked = askers(given, {})
     if asked is not None:
         return handle_torch_function(einsum, asked, equation, *given)
-    if not isinstance(equation, str):
-        equation, given = from_sublists(equation, *given)
     if not given:
         raise ValueError(
             "einsum(): must specify the equation string and at least one operand, or at least one "
             "operand and its subscripts list"
         )
+    if not isinstance(equation, str):
+        equation, given = from_sublists(equation, *given)
     return eager_function("aten::einsum")(equation, list(given))
 
 

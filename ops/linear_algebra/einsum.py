@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import index
 from typing import Any, Final
 
 from ..arithmetic.elementwise import mul
@@ -177,15 +178,27 @@ def einsum_of_sublists(a: Array, *rest: object) -> Array:
 
 
 def from_sublists(*args: Any) -> tuple[str, list[Any]]:
-    """The equation of operands that are each followed by the numbers of their dimensions."""
+    """The equation of operands that are each followed by the numbers of their dimensions.
+
+    Raises:
+        ValueError: a number is not in [0, 52).
+    """
     pairs = len(args) // 2
     texts = [_letters(args[2 * i + 1]) for i in range(pairs)]
     result = f"->{_letters(args[-1])}" if len(args) % 2 else ""
     return ",".join(texts) + result, [args[2 * i] for i in range(pairs)]
 
 
-def _letters(numbers: Sequence[Any]) -> str:
-    return "".join("..." if number is Ellipsis else _LETTERS[number] for number in numbers)
+def _letters(numbers: Iterable[Any]) -> str:
+    return "".join("..." if number is Ellipsis else _letter(index(number)) for number in numbers)
+
+
+def _letter(number: int) -> str:
+    if not 0 <= number < len(_LETTERS):
+        raise ValueError(
+            "einsum(): subscript in subscript list is not within the valid range [0, 52)"
+        )
+    return _LETTERS[number]
 
 
 def summed(tensors: Sequence[Array], labels: Sequence[Labels], result: Labels) -> Array:

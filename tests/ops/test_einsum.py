@@ -75,3 +75,18 @@ def test_dtypes_may_differ_where_nothing_is_summed_over() -> None:
         torch.einsum("ij,jk->ik", a, b)
     with pytest.raises(RuntimeError, match="expected scalar type Double but found Float"):
         torch.einsum("ij,jk->ki", a, b)  # the second operand comes first in the result
+
+
+def test_numbers_in_place_of_letters() -> None:
+    square, wide = torch.tensor([[1.0, 2], [3, 4]]), torch.ones(2, 3)
+    assert torch.einsum(square, [0, 0]).item() == 5
+    assert torch.einsum(square, [0, 0], [0]).tolist() == [1, 4]
+    assert torch.einsum(wide, (51, 7), [7]).tolist() == [2, 2, 2]
+    assert torch.einsum(wide, [Ellipsis, 1], [1, Ellipsis]).shape == (3, 2)
+    for numbers in ([0, 52], [-1, 0], [2**70, 0]):
+        with pytest.raises(ValueError, match="in subscript list is not within the valid range"):
+            torch.einsum(wide, numbers)
+    with pytest.raises(RuntimeError, match="subscript A is repeated for operand 0 but the sizes"):
+        torch.einsum(wide, [0, 0])
+    with pytest.raises(ValueError, match="must specify the equation string and at least one"):
+        torch.einsum(wide)
