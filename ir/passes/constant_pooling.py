@@ -63,8 +63,8 @@ class _Pool:
         return moves
 
     def may_be_one(self, node: Node, other: Node) -> bool:
-        """Whether nobody can tell the two objects apart, because neither is changed."""
-        if not is_mutable(node.output.type):
+        """Whether they are one object, or nobody can tell two apart since neither is changed."""
+        if node.value is other.value or not is_mutable(node.output.type):
             return True
         return not any(map(self.aliases.is_changed, (node.output, other.output)))
 

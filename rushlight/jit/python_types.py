@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import inspect
+import sys
 import types
 import typing
 from typing import Any
 
+from ..frontend.kept import KeptWith
 from ..interpreter.values.inference import class_type_of
 from ..interpreter.values.tasks import Future
 from ..legacy_tensors import TensorClass
@@ -70,21 +75,49 @@ def type_of_class(cls: object) -> Type | None:
 def named_tuple_type(cls: type) -> TupleType:
     """The type of a NamedTuple class; a field without annotation is a Tensor."""
     fields = tuple(getattr(cls, "_fields", ()))
-    try:
-        hints = typing.get_type_hints(cls)
-    except (NameError, TypeError):  # names of types that are only known elsewhere
-        hints = {n: a for n, a in cls.__annotations__.items() if not isinstance(a, str)}
+    hints = _hints(cls)
     elements = tuple(
         type_of_annotation(hints[f]) or TENSOR if f in hints else TENSOR for f in fields
     )
-    defaults = getattr(cls, "_field_defaults", {})
-    given = tuple((f, defaults[f]) for f in fields if f in defaults)
+    given = _defaults(cls, fields)
     if any(isinstance(value, Tensor) for _, value in given):
         raise RuntimeError(
             "Tensors are not supported as default NamedTuple fields. Their mutability could lead "
             "to potential memory aliasing problems"
         )
     return TupleType(elements, qualified_name(cls), fields, given)
+
+
+def _hints(cls: type) -> dict[str, object]:
+    """The annotations of a class; without those whose names are only known elsewhere."""
+    with contextlib.suppress(NameError, TypeError):
+        return typing.get_type_hints(cls)
+    home = sys.modules.get(cls.__module__)  # none for code that was executed without a module
+    names = {**vars(typing), "Tensor": Tensor, **({} if home is None else vars(home))}
+    hints: dict[str, object] = {}
+    for base in reversed(cls.__mro__):
+        for field, annotation in inspect.get_annotations(base).items():
+            alone = type(cls.__name__, (), {"__annotations__": {field: annotation}})
+            with contextlib.suppress(NameError, TypeError):
+                hints[field] = typing.get_type_hints(alone, names)[field]
+    return hints
+
+
+_DEFAULTS: KeptWith[type, tuple[tuple[str, object], ...]] = KeptWith()
+
+
+def _defaults(cls: type, fields: tuple[str, ...]) -> tuple[tuple[str, object], ...]:
+    """Copies of the defaults, made once: scripts that change one see that, Python does not."""
+    known = _DEFAULTS.get(cls)
+    if known is None:
+        defaults = getattr(cls, "_field_defaults", {})
+        given = tuple((f, _own(defaults[f])) for f in fields if f in defaults)
+        known = _DEFAULTS.setdefault(cls, given)
+    return known
+
+
+def _own(value: object) -> object:
+    return copy.deepcopy(value) if isinstance(value, (list, dict, tuple)) else value
 
 
 def type_of_annotation(annotation: object) -> Type | None:
