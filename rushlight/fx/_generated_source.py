@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import linecache
+import weakref
 from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any, Final
@@ -35,6 +36,11 @@ class _SourceLoader:
         linecache.lazycache(name, known)
         return name
 
+    def forget(self, name: str) -> None:
+        """Let go of a source: nothing is left that runs it."""
+        self._sources.pop(name, None)
+        linecache.cache.pop(name, None)
+
     def get_source(self, module_name: str) -> str | None:
         """The source of a name."""
         return self._sources.get(module_name)
@@ -49,25 +55,33 @@ def _import(name: str, *rest: Any, **options: Any) -> object:
     return builtins.__import__(f"{_OWN}{dot}{below}" if root == "torch" else name, *rest, **options)
 
 
-def execute(src: str, globals: dict[str, object], place: dict[str, object] | None = None) -> None:
+def execute(src: str, globals: dict[str, object], place: dict[str, object] | None = None) -> str:
     """Run source; what it defines goes into `globals`.
 
     Args:
         place: where the code was written that it was made from.
+
+    Returns:
+        The name under which the source is kept.
     """
     name = _LOADER.cache(src, globals, place)
     globals.setdefault("__name__", name)
     globals.setdefault("__builtins__", {**vars(builtins), "__import__": _import})
     exec(compile(src, name, "exec", dont_inherit=True), globals)
+    return name
 
 
 def forward_of(
     src: str, globals: dict[str, object], place: dict[str, object] | None = None
 ) -> Callable[..., Any]:
-    """The function `forward` that a source defines; `globals` stay as they are."""
+    """The function `forward` that a source defines; `globals` stay as they are.
+
+    Its source is kept for as long as it lives.
+    """
     own: dict[str, Any] = dict(globals)
-    execute(src, own, place)
+    name = execute(src, own, place)
     found: Callable[..., Any] = own["forward"]
+    weakref.finalize(found, _LOADER.forget, name).atexit = False
     return found
 
 

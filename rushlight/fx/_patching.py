@@ -6,6 +6,7 @@ import builtins
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
+from threading import get_ident
 from typing import Any, Final
 
 from .proxy import Proxy
@@ -142,13 +143,14 @@ def autowrap(
             patcher.patch(frame_dict, name, wrapped_function(value))
 
 
-_TRACING: list[None] = []
+_TRACING: list[int] = []
+"""The thread that traces, once for each tracer at work."""
 
 
 @contextmanager
 def tracing() -> Iterator[None]:
     """A block in which a tracer is at work."""
-    _TRACING.append(None)
+    _TRACING.append(get_ident())
     try:
         yield
     finally:
@@ -156,5 +158,5 @@ def tracing() -> Iterator[None]:
 
 
 def is_tracing() -> bool:
-    """Whether a tracer is at work."""
-    return bool(_TRACING)
+    """Whether a tracer is at work in this thread."""
+    return get_ident() in _TRACING

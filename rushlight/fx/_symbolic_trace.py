@@ -9,10 +9,12 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from threading import get_ident
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, Self, cast
 
 from .._C import ScriptObject
+from ..frontend.locks import DEFINING
 from ..jit.special_names import _assert
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
@@ -330,6 +332,8 @@ class Tracer(TracerBase):
     ) -> Graph:
         """The graph of a module's `forward`, or of a function.
 
+        Meanwhile other threads may call modules, but trace and script only afterwards.
+
         Args:
             concrete_args: values of parameters that stay as they are; where one is a container,
                 `PH` in it stands for an input.
@@ -341,7 +345,7 @@ class Tracer(TracerBase):
         function = self._begin(root)
         self._annotations = _annotations(function)
         called, args = self.create_args_for_root(function, isinstance(root, Module), concrete_args)
-        with Patcher() as patcher, tracing():
+        with DEFINING, Patcher() as patcher, tracing():
             self._patch(patcher, function)
             result = self.create_arg(called(*args))
             kind = self._annotations.get("return")
@@ -376,8 +380,12 @@ class Tracer(TracerBase):
     def _patch(self, patcher: Patcher, function: Any) -> None:
         cache: dict[str, Proxy] = {}
         call, read = Module.__call__, Module.__getattr__
+        own = get_ident()  # the classes are those of all threads
 
         def called(module: Module, *args: Any, **kwargs: Any) -> Any:
+            if get_ident() != own:
+                return call(module, *args, **kwargs)
+
             def forward(*args: Any, **kwargs: Any) -> Any:
                 return call(module, *args, **kwargs)
 
@@ -386,7 +394,8 @@ class Tracer(TracerBase):
             return self.call_module(module, forward, args, kwargs)
 
         def attribute(module: Module, name: str) -> object:
-            return self.getattr(name, read(module, name), cache)
+            found = read(module, name)
+            return self.getattr(name, found, cache) if get_ident() == own else found
 
         patcher.patch_method(Module, "__getattr__", attribute)
         patcher.patch_method(Module, "__call__", called)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import gc
+import inspect
 import io
+import linecache
 import operator
 import pickle
 import warnings
@@ -193,3 +196,16 @@ def test_operands_in_a_list_are_recorded_as_torch_does() -> None:
     assert called(lambda a, b: torch.einsum("i,i->", [a, b])) == flat
     assert called(lambda a, b: torch.meshgrid([a, b])) == (["[a, b]"], {})
     assert called(lambda a, b: torch.meshgrid(a, b)) == (["a", "b"], {"indexing": None})
+
+
+def test_sources_are_let_go_with_their_modules() -> None:
+    def sources() -> set[str]:
+        gc.collect()
+        return {name for name in linecache.cache if name.startswith("<eval_with_key>")}
+
+    before = sources()
+    made = fx.symbolic_trace(nn.Linear(2, 3))
+    assert len(sources() - before) > 0
+    assert "def forward" in inspect.getsource(made.forward)
+    del made
+    assert sources() == before
