@@ -12,6 +12,9 @@ from __future__ import annotations
 import math
 import os
 import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import get_ident
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +25,10 @@ from ..memory.dtype import CPU, Array, Device, Dtype
 from ..memory.errors import OperatorError
 from ..table.refusals import not_implemented
 
-__all__ = ["Generator", "default_generator", "fill_normal", "fill_uniform", "manual_seed"]
+__all__ = [
+    *("Generator", "default_generator", "draws_noted", "fill_normal", "fill_uniform"),
+    "manual_seed",
+]
 
 F: Final = np.float32
 D: Final = np.float64
@@ -32,6 +38,24 @@ _LOW_24: Final = np.uint64((1 << 24) - 1)
 _LOW_53: Final = np.uint64((1 << 53) - 1)
 _LARGE: Final = 1 << 15
 """So many draws are made for themselves; fewer come out of what was drawn ahead, up to as many."""
+
+
+_DRAWN: Final[dict[int, bool]] = {}
+"""Threads that want to know whether they draw, and whether they did."""
+
+
+@contextmanager
+def draws_noted() -> Iterator[Callable[[], bool]]:
+    """A block, and what tells whether its thread has drawn random numbers in it."""
+    thread = get_ident()
+    outside = _DRAWN.get(thread)
+    _DRAWN[thread] = False
+    try:
+        yield lambda: _DRAWN[thread]
+    finally:
+        inside = _DRAWN.pop(thread)
+        if outside is not None:
+            _DRAWN[thread] = outside or inside
 
 
 class Generator:
@@ -107,6 +131,8 @@ class Generator:
         with self.lock:
             if count:
                 self.fresh = False
+                if _DRAWN and get_ident() in _DRAWN:
+                    _DRAWN[get_ident()] = True
             begin, end = self._at, self._at + count
             if end > self._ahead.size:
                 return self._more(count)

@@ -8,8 +8,9 @@ gradients are recorded as well; else they are given without history.
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ..autograd import grad as autograd_grad
 from ..ops.batching.batched import Batched
@@ -21,8 +22,14 @@ from .vmap import lifted_to_levels
 
 __all__ = ["grad", "grad_and_value", "jvp", "linearize", "vjp"]
 
-_DEPTH = [0]
-"""How many transforms run."""
+
+class _Running(threading.local):
+    """How many transforms a thread runs."""
+
+    depth = 0
+
+
+_RUNNING: Final = _Running()
 
 
 # --------------------------------------------------------------------------- inputs and outputs
@@ -75,16 +82,16 @@ class _Recorded:
 
     def __init__(self, func: Callable[..., Any], inputs: Any) -> None:
         flat, self.spec = tree_flatten(inputs)
-        outside = _DEPTH[0] > 0 or is_grad_enabled()
-        self.depth = _DEPTH[0] + 1
+        outside = _RUNNING.depth > 0 or is_grad_enabled()
+        self.depth = _RUNNING.depth + 1
         self.leaves = [_leaf(each, outside, self.depth) for each in flat]
         self.tensors = [each for each in self.leaves if isinstance(each, Tensor)]
-        _DEPTH[0] += 1
+        _RUNNING.depth += 1
         try:
             with enable_grad():
                 self.result = func(tree_unflatten(self.leaves, self.spec))
         finally:
-            _DEPTH[0] -= 1
+            _RUNNING.depth -= 1
         self.outside = outside
 
     def wants_more(self, outputs: Sequence[Tensor]) -> bool:

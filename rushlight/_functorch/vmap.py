@@ -7,35 +7,45 @@ packages with containers of their own (tensordict) put theirs in their places.
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from ..ops.batching.batched import RANDOM, Batched, Level
 from ..ops.eager.dispatch import eager_function
-from ..ops.random_numbers.random import default_generator
+from ..ops.random_numbers.random import draws_noted
 from ..ops.tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
 __all__ = ["in_levels", "lifted_to_levels", "vmap"]
 
-_LEVELS: list[Level] = []
+
+class _Running(threading.local):
+    """The levels that a thread runs."""
+
+    def __init__(self) -> None:
+        self.levels: list[Level] = []
+
+
+_RUNNING: Final = _Running()
 
 
 def in_levels() -> list[Level]:
-    """The levels that run now, the outer ones first."""
-    return _LEVELS
+    """The levels that run now in this thread, the outer ones first."""
+    return _RUNNING.levels
 
 
 def lifted_to_levels(tensor: Tensor) -> Tensor:
     """A tensor as one that stands for slices at every level that runs, if they share it."""
+    levels = _RUNNING.levels
     known = set()
     inner = tensor
     while type(inner) is Batched:
         known.add(inner._level)
         inner = inner._value
-    if known.issuperset(_LEVELS):
+    if known.issuperset(levels):
         return tensor
-    for level in _LEVELS:
+    for level in levels:
         if level not in known:
             tensor = _put_in(tensor, level)
     return tensor
@@ -174,17 +184,18 @@ def _run(
     randomness: str,
     kwargs: dict[str, Any],
 ) -> Any:
-    level = Level(len(_LEVELS) + 1, count, randomness)
-    _LEVELS.append(level)
-    before = default_generator.state_bytes() if randomness == "error" else b""
+    levels = _RUNNING.levels
+    level = Level(len(levels) + 1, count, randomness)
+    levels.append(level)
     try:
         given = _create_batched_inputs(dims, flat, level.number, spec)
-        outputs = func(*given, **kwargs)
-        if randomness == "error" and default_generator.state_bytes() != before:
-            raise RuntimeError(RANDOM)
+        with draws_noted() as has_drawn:
+            outputs = func(*given, **kwargs)
+            if randomness == "error" and has_drawn():
+                raise RuntimeError(RANDOM)
         return _unwrap_batched(outputs, out_dims, level.number, count, func)
     finally:
-        _LEVELS.pop()
+        levels.pop()
 
 
 def _create_batched_inputs(
@@ -199,9 +210,10 @@ def _create_batched_inputs(
 
 
 def _level_at(number: int) -> Level:
-    if not 0 < number <= len(_LEVELS):
-        raise RuntimeError(f"vmap: no level {number} runs, {len(_LEVELS)} do")
-    return _LEVELS[number - 1]
+    levels = _RUNNING.levels
+    if not 0 < number <= len(levels):
+        raise RuntimeError(f"vmap: no level {number} runs, {len(levels)} do")
+    return levels[number - 1]
 
 
 def _add_batch_dim(tensor: Tensor, batch_dim: int, level: int) -> Tensor:

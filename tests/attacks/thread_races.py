@@ -244,3 +244,42 @@ print("done")
             raise Broken(f"the process ended with {done.returncode}: {done.stderr[-1000:]}")
 
     FAMILY.attack(f"Python ends while a thread is {name}", seconds=60.0, long=True)(ends)
+
+
+@FAMILY.attack("symbolic traces beside calls of modules", seconds=60.0)
+def traced_beside() -> None:
+    """While a tracer is at work, the class of all modules is another."""
+    import rushlight as torch
+    from rushlight.nn import Module
+
+    module, x = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.ReLU()), torch.ones(1, 3)
+    before = (Module.__call__, Module.__getattr__)
+
+    def work(number: int) -> object:
+        if number % 4:
+            return [module(x).tolist() for _ in range(30)][-1]
+        return [torch.fx.symbolic_trace(module)(x).tolist() for _ in range(3)][-1]
+
+    _same(_together(work))
+    if (Module.__call__, Module.__getattr__) != before:
+        raise Broken("modules stay what they were for a tracer")
+
+
+@FAMILY.attack("functions of slices beside gradients and draws", seconds=60.0)
+def sliced_beside() -> None:
+    import rushlight as torch
+
+    x = torch.ones(3, 2)
+    works: list[Callable[[], object]] = [
+        lambda: torch.vmap(lambda v: torch.vmap(lambda w: w * 2)(v) + v)(x).tolist(),
+        lambda: torch.func.grad(lambda v: (v**3).sum())(x).tolist(),
+        lambda: torch.func.jacrev(lambda v: v**2)(x[0]).tolist(),
+        lambda: torch.rand(3).shape,
+    ]
+    alone = [work() for work in works]
+    _together(lambda number: [_alike(works[number % 4](), alone[number % 4]) for _ in range(10)])
+
+
+def _alike(found: object, alone: object) -> None:
+    if found != alone:
+        raise Broken(f"with others {found!r:.200}, alone {alone!r:.200}")
