@@ -40,7 +40,16 @@ from .index_errors import (
     outside_dimension,
     warn_of_bytes,
 )
-from .places import combined_natively, copied, one, put_by, taken_by, taken_natively
+from .places import (
+    combined_natively,
+    copied,
+    one,
+    positions,
+    put_by,
+    taken_by,
+    taken_natively,
+    written_by_numpy,
+)
 from .read_layout import WHOLE, laid, takes_rows
 
 __all__ = [
@@ -52,7 +61,6 @@ __all__ = [
     "index",
     "index_put",
     "is_within",
-    "positions",
     "row_starts",
 ]
 
@@ -179,6 +187,7 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
     # NumPy minds no leading ones that are too many; of other dimensions too many it adds elsewhere
     if values.ndim > 1 and (accumulate or values.shape[0] == 1):
         check_fits(self, key, values)
+    written_by_numpy()
     try:
         if accumulate:
             np.add.at(self, key, values)
@@ -392,13 +401,6 @@ def _lacks_room(self: Array, index: Array, source: Array | None, axis: int) -> b
     return any(n > given[wrap_dim(dim, len(given))] for dim, n in enumerate(wanted))
 
 
-def positions(index: Array, axis: int) -> tuple[Array, ...]:
-    """For every element of `index` its own position, but in `axis` the one it names."""
-    grid: list[Any] = list(np.ogrid[tuple(slice(n) for n in index.shape)])
-    grid[axis] = settled(index)
-    return tuple(grid)
-
-
 @operator(
     "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
     prepared=True,
@@ -444,19 +446,15 @@ def _scattered(self: Array, dim: int, index: Array, source: Array | Scalar) -> A
             part = source[tuple(slice(n) for n in shape)]
     else:
         part = one(source, self.dtype)
-    if not self.ndim:
-        self[...] = np.reshape(part, -1)[-1]
-    elif _put_natively(self, axis, index, part):
-        pass
-    else:
+    fits = self.ndim and index.ndim == self.ndim and part.shape in (index.shape, ())
+    if fits and combined_natively(self, axis, index, part, "put"):
+        return self
+    written_by_numpy()
+    if self.ndim:
         self[positions(index if index.ndim else index.reshape(1), axis)] = part
+    else:
+        self[...] = np.reshape(part, -1)[-1]
     return self
-
-
-def _put_natively(self: Array, axis: int, index: Array, part: Array) -> bool:
-    if index.ndim != self.ndim or part.shape not in (index.shape, ()):
-        return False
-    return combined_natively(self, axis, index, part, "put")
 
 
 @operator(
@@ -497,12 +495,14 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
     check_apart(self, (index, src))
     if self.itemsize == 2 and kind(self.dtype) == 2:
         wide = _scatter_added(self.astype(np.float32), dim, index, src.astype(np.float32))
+        written_by_numpy()
         self[...] = wide.astype(self.dtype)
         return self
     if self.ndim == index.ndim == src.ndim:
         part = src if src.shape == index.shape else src[tuple(slice(n) for n in index.shape)]
         if self.ndim and combined_natively(self, axis, index, part, "sum"):
             return self
+    written_by_numpy()
     if not (self.ndim and index.ndim and src.ndim):
         np.add.at(self.reshape(-1), settled(index).reshape(-1), src.reshape(-1)[: index.size])
     else:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from ..kernels import family, is_whole
 from ..memory.dtype import Array, Dtype, Scalar
 from ..memory.errors import IndexOutOfRange
+from ..memory.storage import settled
 from ..table.pointwise import number_in
 
 __all__ = [
-    *("combined_natively", "copied", "one", "put_by", "span", "taken_by", "taken_natively"),
+    *("combined_natively", "copied", "one", "positions", "put_by", "span", "taken_by"),
+    *("taken_natively", "written_by_numpy"),
 ]
 
 _INT64: Final = np.dtype(np.int64)
@@ -131,6 +133,13 @@ def combined_natively(self: Array, axis: int, index: Array, source: Array, opera
     return done is True
 
 
+def positions(index: Array, axis: int) -> tuple[Array, ...]:
+    """For every element of `index` its own position, but in `axis` the one it names."""
+    grid: list[Any] = list(np.ogrid[tuple(slice(n) for n in index.shape)])
+    grid[axis] = settled(index)
+    return tuple(grid)
+
+
 def one(value: Scalar, dtype: Dtype) -> Array:
     """A number as a source of one value that nobody can change.
 
@@ -147,6 +156,14 @@ def copied(self: Array) -> Array:
     copies = family("copies") if is_whole(self) else None
     found: Array | None = None if copies is None else copies.copied(self)
     return self.copy() if found is None else found
+
+
+def written_by_numpy() -> None:
+    """Say that elements are written without native code: what ran before is not the whole call,
+    though the values at hand may make it look so, such as a sum of zeros."""
+    native = family("run")
+    if native is not None:
+        native.unforeseen()
 
 
 def span(self: Array) -> tuple[int, int]:

@@ -19,9 +19,9 @@ from ..table.pointwise import checked_broadcast, number_in
 from ..table.promotion import kind
 from ..table.refusals import check_kernel
 from ..table.table import operator
-from .index import check_scatter, index, index_put, positions
+from .index import check_scatter, index, index_put
 from .index_errors import first_outside, no_such_element
-from .places import combined_natively, copied, one
+from .places import combined_natively, copied, one, positions, written_by_numpy
 
 __all__ = ["combine_along", "with_rank"]
 
@@ -95,6 +95,7 @@ def combine_along(
     if not isinstance(values, np.ndarray):
         values = one(values, target.dtype)
     if not _combined(target, axis, index, values, reduce, include_self):
+        written_by_numpy()
         by_slice = index.ndim < np.ndim(values)
         key = (slice(None),) * axis + (index,) if by_slice else positions(index, axis)
         combine_at(target, key, values, reduce, include_self)
@@ -114,6 +115,7 @@ def _combined(
     if reduce == "mean":
         counts = np.full(target.shape, int(include_self), _INT64)
         combined_natively(counts, axis, index, np.ones((), _INT64), "sum")
+        written_by_numpy()
         _divide(target, counts)
     return True
 

@@ -20,7 +20,7 @@ from ..table.refusals import Refusal
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .index_errors import PLACES, first_outside, outside_dimension
-from .places import combined_natively, copied, one
+from .places import combined_natively, copied, one, written_by_numpy
 from .scatter import combine_along, with_rank
 from .strides import as_strided
 
@@ -230,6 +230,7 @@ def index_copy_in_place(self: Array, dim: int, index: Array, source: Array) -> A
     if _has_slices(self, axis, index):
         target, key = _slices(self, axis, index, _outside(axis, "index_copy_(): "))
         if not combined_natively(target, axis, index.reshape(-1), with_rank(source), "put"):
+            written_by_numpy()
             target[key] = with_rank(source)
     return self
 
@@ -299,6 +300,7 @@ def _index_fill(self: Array, dim: int, index: Array, value: Array) -> Array:
         target, key = _slices(self, axis, index, _outside(axis), negative=True)
         value = value if value.dtype == self.dtype else cast(value, self.dtype)
         if not (_is_put_natively(target, axis, index, key[-1], value)):
+            written_by_numpy()
             target[key] = value
     return self
 

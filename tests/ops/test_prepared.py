@@ -120,6 +120,35 @@ def test_what_is_computed_besides_is_noticed():
     assert [known(x).shape for _ in range(3)] == [(20, 499)] * 3
 
 
+def _places(*shape):
+    return np.zeros(shape, np.int64)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int64])
+@pytest.mark.parametrize(
+    ("name", "arguments", "shape", "neutral", "wanted"),
+    [
+        ("scatter_add", lambda s: (0, _places(), s), (), 0, 9),
+        ("scatter_add", lambda s: (1, _places(2, 1), s), (2, 1), 0, 9),
+        ("scatter.src", lambda s: (0, _places(), s), (), 3, 6),
+        ("scatter_reduce.two", lambda s: (0, _places(), s, "sum", True), (), 0, 9),
+        ("scatter_reduce.two", lambda s: (0, _places(1), s, "prod", True), (1,), 1, 18),
+        ("index_add", lambda s: (0, _places(1), s, 1), (), 0, 9),
+        ("index_copy", lambda s: (0, _places(1), s), (), 3, 6),
+        ("index_put", lambda s: ([_places(1, 1)], s.reshape(1, 1), True), (1,), 0, 9),
+    ],
+)
+def test_what_changed_nothing_is_not_left_out_of_later_calls(
+    name, arguments, shape, neutral, wanted, dtype
+):
+    """Calls that begin with a copy, to which NumPy does at first what cannot be seen."""
+    known, _ = known_calls(TABLE.operator(f"aten::{name}").forward)
+    self = np.full(shape, 3, dtype)
+    for value, expected in ((neutral, 3), (neutral, 3), (6, wanted)):
+        made = known(self, *arguments(np.full(shape, value, dtype)))
+        assert (made == expected).all()
+
+
 def test_an_index_outside_is_refused_after_good_ones():
     table, ids = torch.randn(100, 64), torch.randint(0, 100, (400,))
     for _ in range(4):
