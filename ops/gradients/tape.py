@@ -175,6 +175,9 @@ def _rewritten(rewriting: Rewriting, values: list[object], known: dict[int, Tens
     def run(name: str, *given: Any) -> Any:
         entry = TABLE.operator(name)
         assert entry is not None
+        for each in given:
+            if isinstance(each, np.ndarray):  # which was drawn, and is kept as a tensor
+                known.setdefault(id(each), Tensor._of(each))
         made = taped(entry, list(given), list(known.values()))
         results = tensors_in(made)
         known.update((id(each._array), each) for each in results)

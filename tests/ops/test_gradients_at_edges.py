@@ -114,3 +114,19 @@ def test_a_grid_without_elements_has_gradients(mode: str, sizes: tuple[int, int,
     assert x.grad is not None
     assert grid.grad is not None
     assert x.grad.count_nonzero() == grid.grad.count_nonzero() == 0
+
+
+@pytest.mark.parametrize("name", ["dropout", "alpha_dropout", "feature_dropout"])
+def test_gradients_of_dropped_results_have_gradients(name: str) -> None:
+    """What was drawn is a tensor there, whatever its dtype."""
+    x = torch.ones(4, 3, 2, dtype=torch.float64, requires_grad=True)
+    torch.manual_seed(3)
+    y = getattr(torch, name)(x * x, 0.5, True)
+    (first,) = torch.autograd.grad((y * y).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    with torch.no_grad():  # y = n x^2 + s, so that y^2 has 4 n x y and 12 n^2 x^2 + 4 n s
+        torch.manual_seed(3)
+        shifted = getattr(torch, name)(torch.zeros(4, 3, 2, dtype=torch.float64), 0.5, True)
+        noise = y - shifted
+    assert torch.allclose(first, 4 * noise * y)
+    assert torch.allclose(second, 12 * noise * noise + 4 * noise * shifted)
