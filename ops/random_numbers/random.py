@@ -459,8 +459,8 @@ def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> A
     generator = g or default_generator
     if array.dtype.kind == "c":
         part = np.dtype(D if array.itemsize == 16 else F)
-        flat = normal(generator, 2 * array.size, part, 0.0, std * math.sqrt(0.5))
-        array[...] = flat.view(array.dtype).reshape(array.shape) + mean
+        parts = array[..., None].view(part)  # both have the mean, and half of the variance
+        fill_normal(parts, mean, std / math.sqrt(2), g)
         return array
     if array.flags.c_contiguous:
         array[...] = normal(generator, array.size, array.dtype, mean, std).reshape(array.shape)

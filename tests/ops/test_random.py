@@ -149,3 +149,16 @@ def test_an_empty_range_is_told_of_before_its_bounds() -> None:
             torch.empty(3, dtype=dtype).random_(-(2**40), -(2**40))
     with pytest.raises(RuntimeError, match="from is out of bounds for signed char"):
         torch.empty(3, dtype=torch.int8).random_(-(2**40), 1)
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_both_parts_of_complex_normals_have_the_mean(steps: int) -> None:
+    """As torch draws them: the parts are numbers beside each other, each of half the variance."""
+    torch.manual_seed(0)
+    made = torch.empty(3 * steps, dtype=torch.complex128)[::steps].normal_(2.0, 3.0)
+    wanted = [
+        5.268946393764326 + 1.3775432928208593j,
+        -2.621910240526501 + 3.2058248324110723j,
+        -0.30061930802903214 - 0.9668688646090822j,
+    ]
+    assert made.tolist() == wanted
