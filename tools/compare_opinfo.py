@@ -1,7 +1,7 @@
 """Compare rushlight's operators with torch's on the samples that torch's own tests use.
 
     PYTHONPATH=. PYTHON tools/compare_opinfo.py [--only REGEX] [--split K/N] [--dtypes float32,...]
-        [--each 6] [--known FILE] [--json FILE] [--exact] [-v]
+        [--each 6] [--references] [--known FILE] [--json FILE] [--exact] [-v]
 
 PYTHON is an interpreter that has torch 2.13 beside rushlight's requirements.  Every entry of
 `op_db` runs on both sides: as function, method, operator, with `out=`, in place, over samples of
@@ -95,10 +95,10 @@ class Comparer:
             if error is None:
                 yield f"{number} strided", strided
 
-    @staticmethod
-    def _samples(op: Any, dtype: Any, requires_grad: bool) -> list[Any]:
-        torch.manual_seed(7)
-        samples, error = outcome(lambda: list(op.sample_inputs("cpu", dtype, requires_grad)))
+    def _samples(self, op: Any, dtype: Any, requires_grad: bool) -> list[Any]:
+        torch.manual_seed(self.options.seed)
+        make = op.reference_inputs if self.options.references else op.sample_inputs
+        samples, error = outcome(lambda: list(make("cpu", dtype, requires_grad)))
         return samples if error is None else []
 
     # ------------------------------------------------------------------ forward
@@ -537,6 +537,8 @@ def main() -> int:
     parser.add_argument("--all", type=int, default=200, help="samples of float32, at most")
     parser.add_argument("--gradients", type=int, default=40, help="samples of gradients, at most")
     parser.add_argument("--without", default="", help="errors, gradients")
+    parser.add_argument("--references", action="store_true", help="take the reference samples")
+    parser.add_argument("--seed", type=int, default=7, help="of the samples' elements")
     parser.add_argument("--exact", action="store_true", help="no tolerance of values")
     parser.add_argument("--known", type=Path, default=ROOT / "tools" / "opinfo_known.txt")
     parser.add_argument("--json", type=Path, help="where to keep what differs, a line for each")
