@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import Prepared, blas, family, is_ready
+from ..kernels import Prepared, blas, family, is_ready, is_whole
 from ..linear_algebra.distance import vector_length
 from ..memory.counts import check_storage
 from ..memory.dims import size_at, wrap_dims
@@ -15,7 +15,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..reductions.loss_reduction import widened
 from ..selection.index import is_within
-from ..selection.places import combined_natively, span
+from ..selection.places import span
 from ..table.pointwise import as_array, cast
 from ..table.promotion import common_dtype
 from ..table.refusals import class_name, cpp_name, letter
@@ -419,6 +419,7 @@ def plain_embedding_bag(
     out="",
     face="layer",
     data_dependent=lambda self, num_classes: num_classes == -1,
+    prepared=True,
 )
 def one_hot(self: Array, num_classes: int) -> Array:
     """A new last dimension with a 1 at the place the number names."""
@@ -431,6 +432,9 @@ def one_hot(self: Array, num_classes: int) -> Array:
         if num_classes <= 0:
             raise OperatorError("Can not infer total number of classes from empty tensor.")
         return np.zeros((*self.shape, num_classes), np.int64)
+    made = _marked(self, num_classes) if num_classes > 0 else None
+    if made is not None:
+        return made
     low, high = span(self)
     if low < 0:
         raise OperatorError("Class values must be non-negative.")
@@ -440,11 +444,18 @@ def one_hot(self: Array, num_classes: int) -> Array:
             raise OperatorError("zeros: Dimension size must be non-negative.")
     elif high >= num_classes:
         raise OperatorError("Class values must be smaller than num_classes.")
-    check_storage([*self.shape, num_classes])
-    made, places = np.zeros((*self.shape, num_classes), np.int64), self[..., None]
-    if combined_natively(made, self.ndim, places, np.ones((), np.int64), "put"):
+    made = _marked(self, num_classes)
+    if made is not None:
         return made
     return as_array(self[..., None] == np.arange(num_classes)).astype(np.int64)
+
+
+def _marked(self: Array, num_classes: int) -> Array | None:
+    """`one_hot` by native code; None where there is none, and if a number is no class."""
+    check_storage([*self.shape, num_classes])
+    classes = family("classes") if is_whole(self) else None
+    found: Array | None = None if classes is None else classes.one_hot(self, num_classes)
+    return found
 
 
 def _sizes_differ(name: str, got: int, expected: int) -> OperatorError:

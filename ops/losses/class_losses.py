@@ -7,13 +7,13 @@ from typing import Final
 import numpy as np
 
 from ..arithmetic.elementwise import div, div_number, mul_number
+from ..kernels import family, is_ready, is_whole
 from ..layers.softmax import log_softmax
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..reductions.loss_reduction import MEAN, NONE, SUM, reduced, widened
 from ..reductions.reduce import sum_over, total
-from ..selection.index import is_within
 from ..table.pointwise import as_array, binary, with_number
 from ..table.promotion import kind
 from ..table.refusals import Refusal, scalar_types_differ
@@ -23,6 +23,8 @@ __all__: list[str] = []
 
 _FLOAT32: Final = np.dtype(np.float32)
 _INT64: Final = np.dtype(np.int64)
+
+_FORMS: Final = {NONE: "each", SUM: "sum", MEAN: "mean"}
 
 _REST = "Tensor? weight=None, int reduction=1, SymInt ignore_index=-100"
 
@@ -75,20 +77,21 @@ def _check_weight(weight: Array | None, classes: int) -> None:
         )
 
 
-def _all_count(scores: Array, target: Array, ignore_index: int) -> bool:
-    """Whether every target is a class, the scores being float32."""
-    classes = scores.shape[1]
-    usual = scores.dtype is _FLOAT32 and target.dtype is _INT64 and target.size > 0
-    return usual and not 0 <= ignore_index < classes and is_within(target, classes)
-
-
-def _plain_losses(scores: Array, target: Array, reduction: int) -> tuple[Array, Array]:
-    picked = scores[np.arange(target.size), settled(target)]
-    count = np.asarray(target.size, _FLOAT32)
-    if reduction == NONE:
-        return np.negative(picked, picked), np.zeros((), _FLOAT32)
-    result = np.asarray(-np.add.reduce(picked))
-    return (result if reduction == SUM else np.asarray(result / count)), count
+def _natively(
+    scores: Array, target: Array, reduction: int, ignore_index: int
+) -> tuple[Array, Array] | None:
+    """The same without weights by native code; None where there is none, or of other dtypes and
+    layouts, or where a target is no class."""
+    fits = is_ready(scores) and target.dtype is _INT64 and is_whole(target)
+    classes = family("classes") if fits else None
+    if classes is None:
+        return None
+    found: tuple[Array, Array] | None = classes.picked(
+        scores, target, ignore_index, _FORMS[reduction]
+    )
+    if found is not None and reduction == NONE:
+        return found[0], np.zeros((), _FLOAT32)
+    return found
 
 
 def _losses(
@@ -96,8 +99,9 @@ def _losses(
 ) -> tuple[Array, Array]:
     """The reduced losses of scores [N, C, *] and their total weight."""
     classes = scores.shape[1]
-    if weight is None and scores.ndim == 2 and _all_count(scores, target, ignore_index):
-        return _plain_losses(scores, target, reduction)
+    found = _natively(scores, target, reduction, ignore_index) if weight is None else None
+    if found is not None:
+        return found
     _check_weight(weight, classes)
     if weight is not None and weight.dtype != scores.dtype:
         raise scalar_types_differ(scores, weight, "self", "weight")
@@ -205,6 +209,7 @@ def _likelihood_of_maps(
     autocast_in_graphs="full",
     refuses=Refusal("biuqc", "nll_loss_out_frame"),
     face="layer",
+    prepared=True,
 )
 def nll_loss(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
@@ -226,6 +231,7 @@ operator(
     autocast_in_graphs="full",
     refuses=Refusal("biuqc", "nll_loss2d_out_frame"),
     face="layer",
+    prepared=True,
 )
 def nll_loss2d(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
@@ -246,6 +252,7 @@ operator(
     refuses=Refusal("biuqc", "nll_loss_out_frame"),
     out="",
     face="layer",
+    prepared=True,
 )
 def nll_loss_nd(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
@@ -281,6 +288,7 @@ def nll_loss_nd(
     autocast="full",
     out="",
     face="layer",
+    prepared=True,
 )
 def cross_entropy_loss(
     self: Array,

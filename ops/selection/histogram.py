@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_whole
+from ..kernels import Prepared, family, is_whole
 from ..memory.counts import check_storage
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
@@ -27,6 +27,8 @@ _OUT_OF_HISTC: Final = OutDtype(
 )
 
 _INT64: Final = np.dtype(np.int64)
+_FEW: Final = 1 << 10
+"""So many numbers are counted into some bins without asking first how many it takes."""
 _FLOATS: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
@@ -47,6 +49,16 @@ def _counted(self: Array, size: int, weights: Array | None) -> Array:
     return found.astype(_INT64, copy=False) if weights is None else found
 
 
+def _tally(self: Array) -> tuple[Array, Array] | None:
+    """How often small numbers occur, and the largest of them; None where there is no native code,
+    and if others occur."""
+    counting = family("counting")
+    return None if counting is None else counting.tally(self)
+
+
+_known_tally: Final = Prepared(_tally)
+
+
 @operator(
     "aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
     data_dependent=always,
@@ -62,6 +74,10 @@ def bincount(self: Array, weights: Array | None, minlength: int) -> Array:
     if self.ndim == 1 and not self.size:
         check_storage([minlength])
         return np.zeros(minlength, _INT64)
+    if weights is None and self.dtype is _INT64 and self.size <= _FEW and self.ndim == 1:
+        found = _known_tally.call(self) if is_whole(self) else None
+        if found is not None and minlength <= found[0].size:
+            return found[0][: max(found[1].item() + 1, minlength)].copy()  # type: ignore[no-any-return]
     low, most = span(self) if self.ndim == 1 else (-1, 0)
     if low < 0:
         raise OperatorError("bincount only supports 1-d non-negative integral inputs.")

@@ -12,8 +12,10 @@ from .run import run, unforeseen
 from .target import Target
 from .text import DOUBLE, INT64, LANES, POINTER, Code, Value
 
-__all__ = ["count", "span"]
+__all__ = ["TALLIED", "count", "span", "tally"]
 
+TALLIED: Final = 1 << 10
+"""Bins of a tally."""
 _PART: Final = 1 << 14
 _WHOLE: Final = INT64.of_lanes(LANES)
 
@@ -36,10 +38,23 @@ def count(x: Any, size: int, weights: Any = None) -> Any | None:
     unforeseen()
     x, is_weighed = x[...], weights is not None
     counts = np.zeros(size, np.float64 if is_weighed else np.int64)
-    outside, more = np.zeros(1, np.int64), [weights] if is_weighed else []
+    outside, more = _flag(), [weights] if is_weighed else []
     counting = _kernel("weigh" if is_weighed else "count")
     run(counting, 1, 2, x.size, size, x, counts, outside, *more)
     return None if outside[0] else counts
+
+
+def tally(x: Any) -> tuple[Any, Any] | None:
+    """How often each number below `TALLIED` occurs in a contiguous int64 array, and the largest of
+    them, both int64; None if there is another number."""
+    x = x[...]
+    counts, most, outside = np.empty(TALLIED, np.int64), np.empty((), np.int64), _flag()
+    run(_kernel("tally"), 1, 2, x.size, TALLIED, x, counts, outside, most)
+    return None if outside[0] else (counts, most)
+
+
+def _flag() -> Any:
+    return np.zeros(1, np.int64)
 
 
 @cache
@@ -48,15 +63,15 @@ def _kernel(form: str) -> int:
 
 
 def counting_text(target: Target, form: str) -> str:
-    """The module of a kernel: the "span" of parts of an array, or to "count" or "weigh" it all."""
+    """The module of a kernel: the "span" of parts of an array, or to "count", "tally" or "weigh" it
+    all."""
     code = Code(target)
     names = ["x", "ends"] if form == "span" else ["x", "counts", "outside"]
-    if form == "weigh":
-        names.append("weights")
+    names += {"weigh": ["weights"], "tally": ["most"]}.get(form, [])
     if form == "span":
         _span(code)
     else:
-        _count(code, is_weighed=form == "weigh")
+        _count(code, form)
     words = [(INT64, "count"), (INT64, "size"), *((POINTER, name) for name in names)]
     return code.kernel("counting", words)
 
@@ -84,9 +99,12 @@ def _span(code: Code) -> None:
         code.store(most, code.at(ends, parts + part, INT64))
 
 
-def _count(code: Code, *, is_weighed: bool) -> None:
+def _count(code: Code, form: str) -> None:
     total, size = code.argument(INT64, "count"), code.argument(INT64, "size")
+    is_weighed, most = form == "weigh", code.variable(code.constant(INT64, 0))
     kind = DOUBLE if is_weighed else INT64
+    if form == "tally":
+        _clear(code, size)
     with code.counted(code.constant(INT64, 0), total) as at:
         place = code.load(INT64, code.at(code.argument(POINTER, "x"), at, INT64))
         is_there = place.below(size)
@@ -96,5 +114,20 @@ def _count(code: Code, *, is_weighed: bool) -> None:
             if is_weighed:
                 more = code.load(DOUBLE, code.at(code.argument(POINTER, "weights"), at, DOUBLE))
             code.store(code.load(kind, goal) + more, goal)
+            if form == "tally":
+                most.set(code.choose(place > most.now, place, most.now))
         with code.when(is_there.equals(0), rarely=True):
             code.store(code.constant(INT64, 1), code.argument(POINTER, "outside"))
+    if form == "tally":
+        code.store(most.now, code.argument(POINTER, "most"))
+
+
+def _clear(code: Code, size: Value) -> None:
+    """Zeros in all bins."""
+    nothing = code.constant(_WHOLE, 0)
+
+    def clear(places: list[Value], mask: Value | None) -> None:
+        for at in places:
+            code.store_if(nothing, code.at(code.argument(POINTER, "counts"), at, INT64), mask)
+
+    code.vectors(code.constant(INT64, 0), size, 2, clear)
