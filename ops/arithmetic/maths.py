@@ -8,7 +8,7 @@ from typing import Any, Final, Unpack
 
 import numpy as np
 
-from ..kernels import by_formula, of_floats, pointwise
+from ..kernels import by_formula, pointwise
 from ..memory.dtype import Array, Dtype, default_dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError
 from ..special_functions.bessel import i0
@@ -124,7 +124,7 @@ _native("atanh", Refusal("q", "atanh_cpu"), np.arctanh, "arctanh")
 _native("cos", Refusal("q", "cos_vml_cpu"), np.cos)
 _native("cosh", Refusal("q", "cosh_cpu"), np.cosh, autocast_in_graphs="full")
 _declare("deg2rad", _not_complex("deg2rad"), _times(math.pi / 180), formula=formula("deg2rad"))
-_declare(
+_native(
     "digamma",
     Refusal("qc", "digamma"),
     in_double(digamma),
@@ -133,8 +133,8 @@ _declare(
     twin="method",
 )
 _native("erf", Refusal("qc", "erf_vml_cpu"), erf, "special_erf")
-_declare("erfc", Refusal("qc", "erfc_vml_cpu"), erfc, "special_erfc")
-_declare(
+_native("erfc", Refusal("qc", "erfc_vml_cpu"), erfc, "special_erfc")
+_native(
     "erfinv",
     Refusal("qc", "erfinv_vml_cpu"),
     erfinv,
@@ -152,7 +152,7 @@ _native(
     autocast_in_graphs="full",
 )
 _declare("i0", Refusal("qc", "i0_vml_cpu"), in_double(i0), "special_i0")
-_declare(
+_native(
     "lgamma", Refusal("qc", "lgamma_vml_cpu"), in_double(lgamma), "special_gammaln", twin="method"
 )
 _native("log", Refusal("q", "log_vml_cpu"), _closely(np.log), autocast_in_graphs="full")
@@ -292,12 +292,12 @@ def limit_of(dtype: Dtype) -> Any:
 def logit(self: Array, eps: float | None) -> Array:
     """`log(x / (1 - x))`, x held between eps and 1 - eps if there is one."""
 
-    bounds = (-math.inf, math.inf) if eps is None else (eps, 1 - np.float32(eps))
-
     def kernel(x: Array) -> Any:
-        found = of_floats("logit", x, *(np.asarray(each, np.float32) for each in bounds))
-        if found is not None:
-            return found
+        if x.dtype in _FLOATS:
+            bounds = (-math.inf, math.inf) if eps is None else (eps, 1 - x.dtype.type(eps))
+            found = by_formula("logit", x, *(np.asarray(each, x.dtype) for each in bounds))
+            if found is not None:
+                return found
         held = x
         if eps is not None:
             one = x.dtype.type(1)

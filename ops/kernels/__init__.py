@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _FLOAT32: Final = np.dtype(np.float32)
+_FLOAT64: Final = np.dtype(np.float64)
 
 KERNELS_VARIABLE: Final = "RUSHLIGHT_KERNELS"
 """The environment variable that, set to `numpy`, switches native code off."""
@@ -111,15 +112,16 @@ class Prepared:
 
 
 ALWAYS: Final = frozenset(
-    """acos acosh asin asinh atan atan2 atanh cos cosh elu exp2 gelu gelu_tanh hypot log10 log2
-    log_sigmoid logaddexp logit power scaled_elu sigmoid silu sin sinh softplus tan tanh""".split()
+    """acos acosh asin asinh atan atan2 atanh cos cosh digamma elu erfc erfinv exp2 gelu gelu_tanh
+    hypot lgamma log10 log2 log_sigmoid logaddexp logit power scaled_elu sigmoid silu sin sinh
+    softplus tan tanh""".split()
 )
-"""Formulas that compute float32 of every size where there is native code: NumPy's way takes several
+"""Formulas that compute floats of every size where there is native code: NumPy's way takes several
 passes, or gives other bits."""
 
 
 def pointwise(name: str, kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function of one number that is computed natively where that pays, else by `kernel`, which
+    """A function of one float that is computed natively where that pays, else by `kernel`, which
     is its attribute `for_small` where that is by size."""
     least = 1 if name in ALWAYS else LARGE
 
@@ -131,7 +133,9 @@ def pointwise(name: str, kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
     known = Prepared(compute)
 
     def call(x: Any) -> Any:
-        return known.call(x) if x.dtype is _FLOAT32 and x.size >= least else kernel(x)
+        dtype = x.dtype
+        is_known = (dtype is _FLOAT32 or dtype is _FLOAT64) and x.size >= least
+        return known.call(x) if is_known else kernel(x)
 
     if name not in ALWAYS:
         call.for_small = kernel  # type: ignore[attr-defined]

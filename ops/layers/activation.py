@@ -46,6 +46,7 @@ _add: Final = np.add
 _multiply: Final = np.multiply
 _divide: Final = np.true_divide
 _float32: Final = np.dtype(np.float32)
+_FLOATS: Final = (_float32, np.dtype(np.float64))
 _ZEROS: Final[dict[Dtype, Array]] = {}
 
 
@@ -193,12 +194,12 @@ def _leaky_relu(x: Array, negative_slope: float) -> Any:
 
 
 def _elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
-    if scale == 1 and input_scale == 1 and x.dtype is _float32:
-        found = by_formula("elu", x, checked_operand(alpha, _float32))
+    if scale == 1 and input_scale == 1 and x.dtype in _FLOATS:
+        found = by_formula("elu", x, checked_operand(alpha, x.dtype))
         if found is not None:
             return found
-    if x.dtype is _float32:
-        factors = (checked_operand(each, _float32) for each in (alpha * scale, scale, input_scale))
+    if x.dtype in _FLOATS:
+        factors = (checked_operand(each, x.dtype) for each in (alpha * scale, scale, input_scale))
         found = by_formula("scaled_elu", x, *factors)
         if found is not None:
             return found
@@ -229,8 +230,8 @@ def _celu(x: Array, alpha: float) -> Any:
 
 def _softplus(x: Array, beta: float, threshold: float) -> object:
     level = checked_operand(threshold, x.dtype)
-    if x.dtype is _float32:
-        found = by_formula("softplus", x, operand(beta, _float32), level)
+    if x.dtype in _FLOATS:
+        found = by_formula("softplus", x, operand(beta, x.dtype), level)
         if found is not None:
             return found
     scaled = x if beta == 1 else x * operand(beta, x.dtype)

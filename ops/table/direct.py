@@ -127,7 +127,7 @@ def _explained(
         return None
     known = arrays.FORMULAS[formula.name]
     joins = meeting(arrays, formula, taken, letter)
-    is_always = formula.name in ALWAYS and joins == letter == "f"
+    is_always = formula.name in ALWAYS and joins == letter and letter in "fd"
     bringing = [values[0], *taken] if entry.is_in_place else taken
     if joins in ("f", "d") and not _brings(joins, bringing):
         return None

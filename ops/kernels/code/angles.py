@@ -11,8 +11,9 @@ from __future__ import annotations
 from math import inf, nan, pi
 from typing import Final
 
+from . import doubles
 from .formulas import as_kind, formula
-from .scalars import polynomial, with_sign
+from .series import polynomial, with_sign
 from .text import DOUBLE, INT32, Kind, Value
 
 _TO_WHOLE: Final = 12582912.0  # 1.5 * 2**23: adding it rounds to a whole number
@@ -123,21 +124,21 @@ def _wave(quarter: Value, angle: Value) -> Value:
     return (made.bits(quarter.kind) ^ ((quarter & 2) << 30)).bits(angle.kind)
 
 
-@formula()
+@formula(double=doubles.sin)
 def sin(x: Value) -> Value:
     """The sine."""
     quarter, angle, _ = _reduced(x)
     return x.code.choose(x.equals(0.0), x, _wave(quarter, angle))
 
 
-@formula()
+@formula(double=doubles.cos)
 def cos(x: Value) -> Value:
     """The cosine."""
     quarter, angle, _ = _reduced(x)
     return _wave(quarter + 1, angle)
 
 
-@formula()
+@formula(double=doubles.tan)
 def tan(x: Value) -> Value:
     """The tangent; after an odd number of quarter turns `-1 / tan`."""
     code = x.code
@@ -163,7 +164,7 @@ def _arcsine(x: Value) -> tuple[Value, Value]:
     return is_large, made
 
 
-@formula()
+@formula(double=doubles.asin)
 def asin(x: Value) -> Value:
     """The angle from -pi / 2 to pi / 2 whose sine it is."""
     code = x.code
@@ -172,7 +173,7 @@ def asin(x: Value) -> Value:
     return with_sign(code.choose(is_large, far, made), x)
 
 
-@formula()
+@formula(double=doubles.acos)
 def acos(x: Value) -> Value:
     """The angle from 0 to pi whose cosine it is."""
     code = x.code
@@ -188,7 +189,7 @@ def _arctangent(x: Value) -> Value:
     return x.code.multiply_add(x * square, polynomial(square, *_ARCTANGENT), x)
 
 
-@formula()
+@formula(double=doubles.atan)
 def atan(x: Value) -> Value:
     """The angle from -pi / 2 to pi / 2 whose tangent it is."""
     code, size = x.code, x.code.absolute(x)

@@ -42,15 +42,31 @@ FORMULAS: Final[dict[str, Formula]] = {}
 
 
 def formula(
-    of: str = "f", *, is_exact: bool = False, masks: tuple[int, ...] = ()
+    of: str = "f",
+    *,
+    is_exact: bool = False,
+    masks: tuple[int, ...] = (),
+    double: Callable[..., Value] | None = None,
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-    """A function that operators may ask for by its name."""
+    """A function that operators may ask for by its name; `double` is its form for float64, where it
+    has another."""
 
     def declare(function: Callable[..., Value]) -> Callable[..., Value]:
-        FORMULAS[function.__name__] = Formula(function, of, is_exact, masks)
-        return function
+        chosen = function if double is None else _by_length(function, double)
+        known = of if double is None else f"{of}d"
+        FORMULAS[function.__name__] = Formula(chosen, known, is_exact, masks)
+        return chosen
 
     return declare
+
+
+def _by_length(short: Callable[..., Value], long: Callable[..., Value]) -> Callable[..., Value]:
+    """One of two functions, by what the numbers are."""
+
+    def compute(*operands: Value) -> Value:
+        return (long if operands[0].kind.element == "double" else short)(*operands)
+
+    return compute
 
 
 def as_kind(value: Value, kind: Kind) -> Value:

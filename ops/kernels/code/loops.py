@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from . import angles, arithmetic, powers, scalars  # noqa: F401  (which fill the table)
+from . import angles, arithmetic, gammas, powers, scalars  # noqa: F401  (which fill the table)
 from .formulas import FORMULAS, KINDS, as_kind
 from .objects import is_kept, kernel
 from .target import Target

@@ -11,9 +11,11 @@ from math import log as _log
 from math import log10 as _log10
 from typing import Final
 
+from . import doubles
 from .arithmetic import at_least, at_most, called
 from .formulas import as_kind, formula
-from .scalars import polynomial, scaled_exp, with_sign
+from .scalars import scaled_exp
+from .series import polynomial, with_sign
 from .text import DOUBLE, FLOAT, Kind, Value
 
 __all__ = ["logarithm", "power_of_two"]
@@ -67,19 +69,19 @@ def _narrow(x: Value) -> Value:
     return as_kind(x, FLOAT.of_lanes(x.kind.lanes))
 
 
-@formula()
+@formula(double=doubles.log2)
 def log2(x: Value) -> Value:
     """The logarithm to the base 2."""
     return _narrow(logarithm(_wide(x)))
 
 
-@formula()
+@formula(double=doubles.log10)
 def log10(x: Value) -> Value:
     """The logarithm to the base 10."""
     return _narrow(logarithm(_wide(x)) * _log10(2))
 
 
-@formula()
+@formula(double=doubles.exp2)
 def exp2(x: Value) -> Value:
     """Two to the power of x."""
     return _narrow(power_of_two(_wide(x)))
@@ -133,7 +135,7 @@ _TINY: Final = 2.0**-13
 """Below that the inverse functions are x itself."""
 
 
-@formula()
+@formula(double=doubles.sinh)
 def sinh(x: Value) -> Value:
     """`(e ** x - e ** -x) / 2`."""
     code = x.code
@@ -144,14 +146,14 @@ def sinh(x: Value) -> Value:
     return with_sign(code.choose(size < 1.0, near, half - 0.25 / half), x)
 
 
-@formula()
+@formula(double=doubles.cosh)
 def cosh(x: Value) -> Value:
     """`(e ** x + e ** -x) / 2`."""
     half = scaled_exp(at_most(x.code.absolute(x), 90.0), 0.5)
     return half + 0.25 / half
 
 
-@formula()
+@formula(double=doubles.asinh)
 def asinh(x: Value) -> Value:
     """The number whose hyperbolic sine it is."""
     code, size = x.code, x.code.absolute(x)
@@ -161,7 +163,7 @@ def asinh(x: Value) -> Value:
     return with_sign(code.choose(size < _TINY, size, made), x)
 
 
-@formula()
+@formula(double=doubles.acosh)
 def acosh(x: Value) -> Value:
     """The number from 0 on whose hyperbolic cosine it is."""
     wide = _wide(x)
@@ -170,7 +172,7 @@ def acosh(x: Value) -> Value:
     return x.code.choose(x < 1.0, nan, made)
 
 
-@formula()
+@formula(double=doubles.atanh)
 def atanh(x: Value) -> Value:
     """The number whose hyperbolic tangent it is."""
     code, wide = x.code, _wide(x)

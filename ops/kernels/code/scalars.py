@@ -1,4 +1,4 @@
-"""Functions of float32 numbers, each written once, for vectors of them.
+"""Functions of floats, each written once, for vectors of them.
 
 Transcendental functions are right to 2.5 units in the last place, for denormals, infinities and
 NaN too.  Reductions to small arguments follow J.-M. Muller, "Elementary Functions" (2016), chapter
@@ -9,26 +9,18 @@ from __future__ import annotations
 
 from math import inf, nan
 
+from . import doubles
 from .arithmetic import at_least, at_most
 from .formulas import formula
+from .series import polynomial, with_sign
 from .text import INT32, Value
 
-__all__ = ["exp", "log", "polynomial", "scaled_exp", "with_sign"]
-
-
-def polynomial(x: Value, *factors: float) -> Value:
-    """Horner's rule, the factor of the highest power first."""
-    add = x.code.multiply_add
-    made = add(x, factors[0], factors[1])
-    for each in factors[2:]:
-        made = add(made, x, each)
-    return made
+__all__ = ["exp", "log", "scaled_exp"]
 
 
 # ------------------------------------------------------------------------------------- powers
 
 _TO_WHOLE = 12582912.0  # 1.5 * 2**23: adding it rounds to a whole number
-_SIGN = -(1 << 31)
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860677e-06
 _EXP = (1 / 5040, 1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2)
@@ -48,21 +40,21 @@ def scaled_exp(x: Value, factor: float) -> Value:
     return x.code.scaled(polynomial(r, *_EXP, 1.0, 1.0) * factor, n)
 
 
-@formula()
+@formula(double=doubles.exp)
 def exp(x: Value) -> Value:
     """`e ** x`; tiny results are denormal, not zero."""
     n, r = _reduced(at_least(at_most(x, 89.0), -104.5))
     return x.code.scaled(polynomial(r, *_EXP, 1.0, 1.0), n)
 
 
-@formula()
+@formula("fd")
 def sigmoid(x: Value) -> Value:
     """`1 / (1 + e ** -x)`, by powers that do not overflow."""
     power = exp(-x.code.absolute(x))
     return x.code.choose(x < 0.0, power, 1.0) / (power + 1.0)
 
 
-@formula()
+@formula(double=doubles.expm1)
 def expm1(x: Value) -> Value:
     """`e ** x - 1`, by half the power, which does not overflow before the result does."""
     code = x.code
@@ -77,7 +69,7 @@ _HALF_ROOT_BITS = 0x3F3504F3
 _LOG = (2 / 9, 2 / 7, 2 / 5, 2 / 3)
 
 
-@formula()
+@formula(double=doubles.natural_log)
 def log(x: Value) -> Value:
     """The natural logarithm: of m 2**n, by the series of `2 artanh((m - 1) / (m + 1))`."""
     code, whole = x.code, INT32.of_lanes(x.kind.lanes)
@@ -96,7 +88,7 @@ def log(x: Value) -> Value:
     return code.choose(is_large, x, made)
 
 
-@formula()
+@formula(double=doubles.log1p)
 def log1p(x: Value) -> Value:
     """`log(1 + x)`, with what the sum is rounded by made good (W. Kahan)."""
     code = x.code
@@ -106,13 +98,7 @@ def log1p(x: Value) -> Value:
     return code.choose(x.equals(0.0), x, known)
 
 
-def with_sign(size: Value, x: Value) -> Value:
-    """A positive value with the sign of another."""
-    kind = INT32.of_lanes(x.kind.lanes)
-    return (size.bits(kind) | (x.bits(kind) & _SIGN)).bits(x.kind)
-
-
-@formula()
+@formula(double=doubles.tanh)
 def tanh(x: Value) -> Value:
     """The hyperbolic tangent, by `p = e ** 2|x| - 1`: p / (p + 2), or 1 - 2 / (p + 2)."""
     code = x.code
@@ -136,7 +122,7 @@ _ERF_FAR = (
 )
 
 
-@formula()
+@formula(double=doubles.erf)
 def erf(x: Value) -> Value:
     """The error function: x + x p(x * x) up to 1, 1 - e ** -q(x) from there."""
     code = x.code
@@ -168,27 +154,30 @@ def _quick_erf(x: Value) -> Value:
     return at_least(at_most(made, 1.0), -1.0)
 
 
-@formula()
+@formula("fd")
 def gelu(x: Value) -> Value:
-    """x times the normal distribution's share below it; NaN of infinity, as torch's vectors."""
-    made = x * 0.5 * (_quick_erf(x * 0.7071067811865476) + 1.0)
+    """x times the normal distribution's share below it; of float32 NaN of infinity, as torch's."""
+    inner = x * 0.7071067811865476
+    if x.kind.element == "double":
+        return x * 0.5 * (erf(inner) + 1.0)
+    made = x * 0.5 * (_quick_erf(inner) + 1.0)
     return x.code.choose(x.equals(inf), nan, made)
 
 
-@formula()
+@formula("fd")
 def gelu_tanh(x: Value) -> Value:
     """`gelu`, its share approximated by `tanh`."""
     inner = x.code.multiply_add(x * x * x, 0.044715, x) * 0.7978845608028654
     return x * 0.5 * (tanh(inner) + 1.0)
 
 
-@formula()
+@formula("fd")
 def silu(x: Value) -> Value:
     """`x / (1 + e ** -x)`."""
     return x / (exp(-x) + 1.0)
 
 
-@formula()
+@formula("fd")
 def mish(x: Value) -> Value:
     """`x tanh(ln(1 + e ** x))`, as a fraction of powers."""
     grown = exp(at_most(x, 20.0))
@@ -196,7 +185,7 @@ def mish(x: Value) -> Value:
     return x * (part / (part + 2.0))
 
 
-@formula()
+@formula("fd")
 def softplus(x: Value, beta: Value, threshold: Value) -> Value:
     """`log(1 + e ** (beta x)) / beta`; x itself where `beta x` is beyond a threshold."""
     scaled = x * beta
@@ -204,26 +193,26 @@ def softplus(x: Value, beta: Value, threshold: Value) -> Value:
     return x.code.choose(scaled > threshold, x, made)
 
 
-@formula()
+@formula("fd")
 def elu(x: Value, alpha: Value) -> Value:
     """`alpha (e ** x - 1)` where x is negative, else x, whatever alpha is."""
     return x.code.choose(x < 0.0, expm1(at_most(x, 0.0)) * alpha, x)
 
 
-@formula()
+@formula("fd")
 def scaled_elu(x: Value, below: Value, above: Value, inner: Value) -> Value:
     """`elu` with factors: of what is negative, of the rest, and of the exponent."""
     return x.code.choose(x < 0.0, expm1(at_most(x, 0.0) * inner) * below, x * above)
 
 
-@formula()
+@formula("fd")
 def logit(x: Value, low: Value, high: Value) -> Value:
     """`log(x / (1 - x))` of x between two bounds."""
     held = at_most(at_least(x, low), high)
     return log(held / (1.0 - held))
 
 
-@formula()
+@formula("fd")
 def log_sigmoid(x: Value) -> Value:
     """`-log(1 + e ** -x)`, by powers that do not overflow."""
     return at_most(x, 0.0) - log1p(exp(-x.code.absolute(x)))

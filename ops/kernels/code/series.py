@@ -1,0 +1,24 @@
+"""What functions of numbers are made of: polynomials, and signs."""
+
+from __future__ import annotations
+
+from .text import Kind, Value
+
+__all__ = ["polynomial", "with_sign"]
+
+
+def polynomial(x: Value, *factors: float) -> Value:
+    """Horner's rule, the factor of the highest power first."""
+    add = x.code.multiply_add
+    made = add(x, factors[0], factors[1])
+    for each in factors[2:]:
+        made = add(made, x, each)
+    return made
+
+
+def with_sign(size: Value, x: Value) -> Value:
+    """A positive value with the sign of another."""
+    is_wide = x.kind.element == "double"
+    kind = Kind("i64" if is_wide else "i32", x.kind.lanes)
+    sign = -(1 << (63 if is_wide else 31))
+    return (size.bits(kind) | (x.bits(kind) & sign)).bits(x.kind)

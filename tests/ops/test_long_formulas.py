@@ -1,0 +1,132 @@
+"""Functions of float64, and of the gamma and error functions of float32, by native code: exact
+values (rounded to the nearest number), ends, places, layouts, and what operators make of them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops import kernels
+
+pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
+
+DATA = Path(__file__).parent / "data"
+Rows = dict[str, tuple[list[float], list[float]]]
+
+
+def read(file: str) -> Rows:
+    found: Rows = {}
+    for line in (DATA / file).read_text().splitlines():
+        name, x, y = line.split()
+        given, wanted = found.setdefault(name, ([], []))
+        given.append(float.fromhex(x))
+        wanted.append(float.fromhex(y))
+    return found
+
+
+LONG, SHORT = read("doubles.txt"), read("singles.txt")
+ENDS = [0.0, -0.0, 5e-324, -1e-310, math.inf, -math.inf, math.nan, 1.0, -1.0, 1e300, -1e300]
+
+
+def apply(name: str, *operands: Any) -> Any:
+    return kernels.family("arrays").apply(name, operands)
+
+
+def assert_within_two_numbers(made: Any, want: Any) -> None:
+    """Two steps from the nearest number is 2.5 units from what is right."""
+    finite = np.isfinite(want)
+    assert np.array_equal(made[~finite], want[~finite])
+    apart = np.abs(made[finite] - want[finite])
+    assert np.max(apart / np.spacing(np.abs(want[finite]))) <= 2
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_exact_values_of_float64(name: str) -> None:
+    x, want = map(np.array, LONG[name])
+    assert_within_two_numbers(apply(name, x), want)
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_exact_values_of_float32(name: str) -> None:
+    x, want = (np.array(each, np.float32) for each in SHORT[name])
+    assert_within_two_numbers(apply(name, x), want)
+
+
+NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
+NUMPY |= {"asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
+OURS = {
+    "erf": [0.0, -0.0, 5e-324 * 1, -1e-310, 1, -1, math.nan, 0.8427007929497148, None, 1, -1],
+    "erfc": [1, 1, 1, 1, 0, 2, math.nan, None, None, 0, 2],
+    "sigmoid": [0.5, 0.5, 0.5, 0.5, 1, 0, math.nan, None, None, 1, 0],
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_ends_of_float64(name: str) -> None:
+    x = np.array(ENDS)
+    made = apply(name, x)
+    if name in OURS:
+        for each, want in zip(made.tolist(), OURS[name], strict=True):
+            assert want is None or each == pytest.approx(want, rel=0.2, nan_ok=True)
+        return
+    with np.errstate(all="ignore"):
+        want = getattr(np, NUMPY.get(name, name))(x)
+    odd = ~np.isfinite(want) | (want == 0)
+    assert np.array_equal(made[odd], want[odd], equal_nan=True)
+    known = odd & ~np.isnan(want)
+    assert np.array_equal(np.signbit(made[known]), np.signbit(want[known]))
+    assert np.allclose(made[~odd], want[~odd], rtol=1e-15, atol=0)
+
+
+def test_ends_of_gamma_functions() -> None:
+    x = np.array([0.0, -0.0, -1, -7, math.inf, -math.inf, math.nan, 1, 2], np.float32)
+    inf, nan = math.inf, math.nan
+    assert np.array_equal(
+        apply("lgamma", x), [inf, inf, inf, inf, inf, inf, nan, 0, 0], equal_nan=True
+    )
+    made = apply("digamma", x)
+    assert np.array_equal(made[:7], [-inf, inf, nan, nan, inf, nan, nan], equal_nan=True)
+    y = np.array([1, -1, 1.5, -0.0, nan, inf], np.float32)
+    made = apply("erfinv", y)
+    assert np.array_equal(made, [inf, -inf, nan, 0, nan, nan], equal_nan=True)
+    assert np.signbit(made[3])
+
+
+@pytest.mark.parametrize("name", [*LONG, "silu", "mish", "gelu", "gelu_tanh", "log_sigmoid"])
+def test_place_in_the_array_changes_no_bit(name: str) -> None:
+    x = np.random.default_rng(0).standard_normal(200) * 3
+    x[::41] *= 1e12
+    whole = apply(name, x)
+    for start, stop in ((0, 1), (3, 20), (1, 34), (17, 81), (199, 200)):
+        part = apply(name, np.ascontiguousarray(x[start:stop]))
+        assert part.tobytes() == whole[start:stop].tobytes()
+    assert apply(name, x[::3]).tobytes() == np.ascontiguousarray(whole[::3]).tobytes()
+    turned = x.reshape(8, 25).T
+    assert np.array_equal(apply(name, turned), whole.reshape(8, 25).T, equal_nan=True)
+
+
+FUNCTIONS = "exp expm1 log1p sin cos tan tanh sigmoid erf erfc sinh cosh asinh atan".split()
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8191, 8200])
+def test_eager_scripted_and_later_calls_give_the_same_bits(size: int) -> None:
+    def several(x: torch.Tensor) -> torch.Tensor:
+        y = torch.sin(x) * torch.sigmoid(x) + torch.tanh(x)
+        z = torch.nn.functional.softplus(x, 2.0) - torch.nn.functional.elu(x, 0.5)
+        return torch.nn.functional.gelu(y) + z * torch.exp(-x * x) + torch.logit(y, 0.1)
+
+    x = torch.randn(size, dtype=torch.float64)
+    scripted, want = torch.jit.script(several), several(x).numpy().tobytes()
+    for _ in range(70):
+        assert scripted(x).numpy().tobytes() == want
+    assert several(x).numpy().tobytes() == want
+    for name in FUNCTIONS:
+        function = getattr(torch, name)
+        first = function(x).numpy().tobytes()
+        assert {function(x).numpy().tobytes() for _ in range(60)} == {first}
+        assert function(x).dtype == torch.float64
