@@ -314,6 +314,27 @@ RUN_TIME = (
         'with `trust="none"` may run only so many instructions, seconds and bytes a call.',
     ),
     Code(
+        "no-onnx-form",
+        "a call has no form in an ONNX file",
+        """
+        @torch.jit.script
+        def f(x: torch.Tensor):
+            return torch.linalg.svd(x)
+
+        torch.onnx.export(f, (torch.ones(2, 2),), "f.onnx")
+        """,
+        """
+        @torch.jit.script
+        def f(x: torch.Tensor):
+            return torch.matmul(x, x.t())
+
+        torch.onnx.export(f, (torch.ones(2, 2),), "f.onnx")
+        """,
+        "An ONNX file holds ONNX's operators alone. Branches and loops are taken along; a value "
+        "that is None, a text or an object must be known when the model is exported. All such "
+        "places are told of at once, and nothing is written.",
+    ),
+    Code(
         "internal",
         "rushlight itself failed",
         """

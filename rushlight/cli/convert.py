@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.memory.dtype import Array
+from ..ops.memory.dtype import DTYPES, Array
 from ..ops.tensors.tensor import Tensor
 from ..serialization.source.load import weight_arrays
 from ..serialization.source.text import write_source
@@ -21,6 +21,7 @@ from .atomic import add_force, refuse_existing, replacing
 from .failure import CommandError
 from .progress import progress
 from .speech import tell_lines
+from .summary import named_dtype
 
 __all__ = ["add", "execute"]
 
@@ -31,15 +32,42 @@ def add(parser: argparse.ArgumentParser) -> None:
         "Write an archive in the form the name of the target asks for: .ptl for the lite "
         "interpreter, .ff for the same in a flatbuffer, .pt for an ordinary archive, .npz for "
         "the weights as NumPy arrays, .safetensors for the weights with the model as Python "
-        "source beside them, .py for that source alone. The source is a module whose `load` "
-        "makes the model."
+        "source beside them, .py for that source alone, .onnx for an ONNX file. The source is "
+        "a module whose `load` makes the model. An ONNX file needs the sizes of the inputs."
     )
     parser.add_argument("source", metavar="ARCHIVE")
     parser.add_argument("target", metavar="TARGET")
+    parser.add_argument(
+        "--input",
+        action="append",
+        type=_sizes,
+        default=[],
+        metavar="SIZES",
+        help="for .onnx: the sizes of an input, such as batch,3,224,224; names are sizes that vary",
+    )
+    parser.add_argument(
+        "--dtype",
+        action="append",
+        type=named_dtype,
+        default=[],
+        metavar="DTYPE",
+        help="for .onnx: the dtype of an input, once for all or for each; float32 if not given",
+    )
+    parser.add_argument(
+        "--opset", type=int, metavar="N", help="for .onnx: the version of operators"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_force(parser)
     add_trust(parser)
     parser.set_defaults(execute=execute)
+
+
+def _sizes(text: str) -> list[int | str]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    for word in words:
+        if not (word.isidentifier() or word.isdecimal()):
+            raise argparse.ArgumentTypeError(f"a size is a number or a name: {word}")
+    return [int(word) if word.isdecimal() else word for word in words]
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -130,6 +158,33 @@ def _source_of(module: Any, arguments: argparse.Namespace, path: Path, weights: 
     ).encode()
 
 
+def _onnx(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None:
+    from ..onnx import OnnxExporterError, export  # which other commands do not need
+
+    inputs, dtypes = arguments.input, arguments.dtype or [DTYPES["float32"]]
+    if len(dtypes) > 1 and len(dtypes) != len(inputs):
+        raise CommandError(f"{len(inputs)} inputs have {len(dtypes)} dtypes")
+    dtypes = dtypes * len(inputs) if len(dtypes) == 1 else dtypes
+    names = [argument.name for argument in module.forward.schema.arguments[1:]]
+    axes: dict[str, dict[int, str]] = {}
+    given = []
+    for name, sizes, dtype in zip(names, inputs, dtypes, strict=False):
+        axes[name] = {n: size for n, size in enumerate(sizes) if isinstance(size, str)}
+        known = [1 if isinstance(size, str) else size for size in sizes]
+        given.append(Tensor._of(np.zeros(known, dtype.numpy)))
+    try:
+        export(
+            module,
+            tuple(given),
+            files[0],
+            dynamic_axes=axes,
+            opset_version=arguments.opset,
+            dynamo=False,
+        )
+    except OnnxExporterError as error:
+        raise CommandError(str(error)) from None
+
+
 _FORMS: dict[str, Callable[[Any, argparse.Namespace, list[Path]], None]] = {
     ".ptl": _lite,
     ".ff": _lite,
@@ -137,4 +192,5 @@ _FORMS: dict[str, Callable[[Any, argparse.Namespace, list[Path]], None]] = {
     ".npz": _npz,
     ".safetensors": _safetensors,
     ".py": _python,
+    ".onnx": _onnx,
 }

@@ -21,7 +21,7 @@ from .archive import add_trust, open_archive
 from .failure import FAILED, CommandError, report
 from .speech import script_output, tell, tell_lines
 
-__all__ = ["add", "execute"]
+__all__ = ["add", "execute", "named_dtype"]
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dtype",
         action="append",
-        type=_dtype,
+        type=named_dtype,
         metavar="DTYPE",
         help="the dtype of all inputs, or once for each; float32 if none is given",
     )
@@ -59,7 +59,8 @@ def _sizes(text: str) -> list[int]:
     return sizes
 
 
-def _dtype(text: str) -> DType:
+def named_dtype(text: str) -> DType:
+    """The dtype of a word of the command line."""
     found = DTYPES.get(text.removeprefix("torch."))
     if found is None:
         raise argparse.ArgumentTypeError(f"there is no dtype {text}")

@@ -1,17 +1,24 @@
-"""`torch.onnx`: there is no export here; packages that register how to export are heard.
+"""`torch.onnx`: programs as ONNX files, with their branches and loops.
 
-Whoever asks for an export is refused by name.
+`items` says what values are while a graph is exported, `walk` goes through it, `control_flow`,
+`lists` and `steps` are the nodes with a meaning of their own, `forms` the table of all others,
+`writer` what they write with, `program` the file.  `proto` alone asks for the package `onnx`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from ..module_names import names_of
 from . import errors as errors
 from .errors import OnnxExporterError as OnnxExporterError
+from .export import ONNXProgram as ONNXProgram
+from .export import export as export
+from .modes import OperatorExportTypes as OperatorExportTypes
+from .modes import TrainingMode as TrainingMode
+from .modes import is_in_onnx_export as is_in_onnx_export
 
 __all__ = [
     *("ExportableModule", "InputObserver", "ONNXProgram", "OnnxExporterError", "errors"),
@@ -43,30 +50,14 @@ class TensorProtoDataType(IntEnum):
     BFLOAT16 = 16
 
 
-class TrainingMode(IntEnum):
-    """In which mode a model is exported."""
-
-    EVAL = 0
-    PRESERVE = 1
-    TRAINING = 2
-
-
-class OperatorExportTypes(IntEnum):
-    """What becomes of operators that ONNX has not."""
-
-    ONNX = 0
-    ONNX_ATEN = 1
-    ONNX_ATEN_FALLBACK = 2
-    ONNX_FALLTHROUGH = 3
-
-
 _REGISTERED: Final[dict[tuple[str, int], Callable[..., Any]]] = {}
 
 
 def register_custom_op_symbolic(
     symbolic_name: str, symbolic_fn: Callable[..., object], opset_version: int
 ) -> None:
-    """Note how an operator, `namespace::name`, is exported.
+    """Note how an operator, `namespace::name`, is exported by torch; exports here ask the table of
+    operators alone.
 
     Raises:
         ValueError: the name has another form.
@@ -91,27 +82,9 @@ def _check_name(name: str) -> None:
         )
 
 
-def is_in_onnx_export() -> bool:
-    """Whether a model is being exported: no."""
-    return False
-
-
 def is_onnxrt_backend_supported() -> bool:
     """Whether models can be compiled for the ONNX runtime: no."""
     return False
-
-
-def export(*args: object, **kwargs: object) -> NoReturn:
-    """Refused: rushlight writes no ONNX files.
-
-    Raises:
-        NotImplementedError: always.
-    """
-    del args, kwargs
-    raise NotImplementedError(
-        "torch.onnx.export: rushlight writes no ONNX files; save the scripted model, "
-        "`rushlight.jit.save`, or its weights, `rushlight.save`"
-    )
 
 
 __getattr__ = names_of(__name__)

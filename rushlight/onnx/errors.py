@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..frontend.diagnostics import Diagnostic
 from ..module_names import names_of
 
 __all__ = ["OnnxExporterError", "SymbolicValueError", "UnsupportedOperatorError"]
@@ -12,7 +13,9 @@ class OnnxExporterError(RuntimeError):
 
 
 class UnsupportedOperatorError(OnnxExporterError):
-    """ONNX has no such operator."""
+    """Something has no ONNX form; `diagnostics` tells what and where, each cause once."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 class SymbolicValueError(OnnxExporterError):

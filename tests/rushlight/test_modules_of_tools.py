@@ -19,7 +19,7 @@ from rushlight.utils.module_tracker import ModuleTracker
     [
         ("export", "export"),
         ("export", "ExportedProgram"),
-        ("onnx", "ONNXProgram"),
+        ("onnx", "InputObserver"),
         ("ao.quantization", "quantize_dynamic"),
         ("quantization", "QuantStub"),
         ("ao.nn.quantized", "Linear"),

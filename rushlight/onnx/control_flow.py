@@ -1,0 +1,350 @@
+"""`prim::If` and `prim::Loop`: taken or unrolled where that is known, else ONNX's `If` and `Loop`.
+
+What a branch or round changes (lists, tensors in place, attributes) is carried like a variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from ..ir.graph import Block, Node
+from . import joined, proto
+from .contents import Kept
+from .items import BROKEN, Cell, Item, Operand, Unsupported
+from .walk import Walk, step
+from .writer import BOOL, INT, Writer
+
+__all__: list[str] = []
+
+_ATTEMPTS = 20
+_ROUNDS = 256
+"""Loops of a known number of rounds, up to this one, are written out where ONNX has no `Loop` for
+them."""
+
+
+@dataclass
+class _Way:
+    """One branch, or the body of a loop: its nodes, results, and what there is after it."""
+
+    writer: Writer
+    results: list[Item]
+    after: dict[Cell, Kept]
+    changed: list[Cell]
+
+
+@contextmanager
+def _inside(walk: Walk, before: dict[Cell, Kept]) -> Iterator[Writer]:
+    """Write into a graph of its own; what is changed inside is put back."""
+    outer, walk.w = walk.w, Writer(walk.model)
+    try:
+        yield walk.w
+    finally:
+        walk.w = outer
+        walk.contents.restore(before)
+
+
+def _way(walk: Walk, block: Block, before: dict[Cell, Kept]) -> _Way:
+    with _inside(walk, before) as writer:
+        results = walk.block(block)
+        changed = walk.contents.changed(before)
+        return _Way(writer, results, walk.contents.saved(), changed)
+
+
+@step("prim::If")
+def _if(walk: Walk, node: Node, items: list[Item]) -> Sequence[Item] | None:
+    condition, (yes, no) = items[0], node.blocks
+    if isinstance(condition, bool):
+        return walk.block(yes if condition else no)
+    for raising, other in ((yes, no), (no, yes)):
+        if _raises(raising):
+            return walk.block(other)
+    if not isinstance(condition, Operand):
+        raise Unsupported("a branch depends on what is no number")
+    before = walk.contents.saved()
+    ways = [_way(walk, block, before) for block in (yes, no)]
+    return _meeting(walk, condition, ways, before)
+
+
+def _raises(block: Block) -> bool:
+    """Whether a block raises in any case: a run is taken not to come there."""
+    return any(
+        node.kind == "prim::RaiseException"
+        or (node.kind == "prim::If" and all(map(_raises, node.blocks)))
+        for node in block.nodes
+    )
+
+
+def _meeting(
+    walk: Walk, condition: Operand, ways: list[_Way], before: dict[Cell, Kept]
+) -> Sequence[Item]:
+    """Write the `If`; its results."""
+    changed = list(dict.fromkeys(cell for way in ways for cell in way.changed))
+    lost = [c for c in changed if any(_is_lost(walk, way.after, c) for way in ways)]
+    kept = [cell for cell in changed if cell not in lost]
+    forms: list[joined.Form] = []
+    for number in range(len(ways[0].results) + len(kept)):
+        forms.append(_meet([_form(walk, way, number, kept) for way in ways]))
+    graphs = []
+    for way, name in zip(ways, ("then", "else"), strict=True):
+        graphs.append(_closed(walk, way, forms, kept, name))
+    sources = [_sources(items) for items in zip(*(way.results for way in ways), strict=True)]
+    results = [
+        Operand(walk.model.fresh("if"), leaf.dtype or INT, leaf.shape)
+        for form in forms
+        for leaf in joined.leaves(form)
+    ]
+    if results:
+        names = [operand.name for operand in results]
+        branches = {"then_branch": graphs[0], "else_branch": graphs[1]}
+        walk.w.add(proto.make_node("If", [condition.name], names, branches))
+    found = _gathered(walk, forms, _typed(forms, results), sources)
+    count = len(ways[0].results)
+    for cell, item in zip(kept, found[count:], strict=True):
+        walk.contents.write(cell, _bare(walk, cell, item))
+    for cell in lost:
+        walk.contents.lose(cell)
+    return found[:count]
+
+
+def _is_lost(walk: Walk, after: dict[Cell, Kept], cell: Cell) -> bool:
+    now = walk.contents.saved()
+    walk.contents.restore(after)
+    try:
+        return walk.contents.is_lost(cell)
+    finally:
+        walk.contents.restore(now)
+
+
+def _form(walk: Walk, way: _Way, number: int, kept: list[Cell]) -> joined.Form:
+    """The form of a result of a way, or of a cell after it."""
+    now = walk.contents.saved()
+    walk.contents.restore(way.after)
+    try:
+        return joined.form_of((way.results + list(kept))[number], walk.contents)
+    finally:
+        walk.contents.restore(now)
+
+
+def _meet(forms: Sequence[joined.Form]) -> joined.Form:
+    first, *rest = forms
+    for form in rest:
+        first = joined.meet(first, form)
+    return first
+
+
+def _typed(forms: Sequence[joined.Form], operands: Sequence[Operand]) -> Iterator[Operand]:
+    """Operands with what their forms say of them."""
+    leaves = (leaf for form in forms for leaf in joined.leaves(form))
+    for leaf, operand in zip(leaves, operands, strict=True):
+        yield replace(operand, weak=leaf.weak, is_sequence=leaf.is_sequence)
+
+
+def _closed(
+    walk: Walk, way: _Way, forms: Sequence[joined.Form], kept: list[Cell], name: str
+) -> object:
+    """The ONNX graph of a branch."""
+    now, outer = walk.contents.saved(), walk.w
+    walk.contents.restore(way.after)
+    walk.w = way.writer
+    try:
+        outputs = _spread(walk, way.results + list(kept), forms)
+        infos = [proto.value_info(operand) for operand in outputs]
+        return proto.make_graph(walk.model.fresh(name), way.writer.nodes, [], infos)
+    finally:
+        walk.w = outer
+        walk.contents.restore(now)
+
+
+def _spread(walk: Walk, items: Sequence[Item], forms: Sequence[joined.Form]) -> list[Operand]:
+    """The operands that carry values out of a graph: each is made in it, and is another."""
+    outputs: list[Operand] = []
+    for item, form in zip(items, forms, strict=True):
+        for leaf, operand in zip(
+            joined.leaves(form), joined.spread(item, form, walk.contents, walk.w), strict=True
+        ):
+            if operand.name not in walk.w.made or operand.name in [o.name for o in outputs]:
+                operand = walk.w.op("Identity", operand)
+            outputs.append(replace(operand, shape=leaf.shape))
+    return outputs
+
+
+def _sources(items: Sequence[Item]) -> list[Cell]:
+    return [item for item in items if isinstance(item, Cell)]
+
+
+def _gathered(
+    walk: Walk,
+    forms: Sequence[joined.Form],
+    operands: Iterator[Operand],
+    sources: Sequence[list[Cell]],
+) -> list[Item]:
+    """The values that operands carry; of each but those of cells, what it may be elsewhere."""
+    others = [*sources, *([list[Cell]()] * (len(forms) - len(sources)))]
+    return [
+        joined.gather(form, operands, walk.contents, other)
+        for form, other in zip(forms, others, strict=True)
+    ]
+
+
+def _bare(walk: Walk, cell: Cell, item: Item) -> Item:
+    """What is put into a cell: into an attribute the cell that was gathered, else its contents."""
+    return walk.contents.read(item) if isinstance(item, Cell) and not cell.is_slot else item
+
+
+# ------------------------------------------------------------------------------------ loops
+
+
+@step("prim::Loop")
+def _loop(walk: Walk, node: Node, items: list[Item]) -> Sequence[Item] | None:
+    rounds, condition, carried = items[0], items[1], items[2:]
+    if rounds == 0 or condition is False:
+        return carried
+    before, problems = walk.contents.saved(), dict(walk.problems)
+    values, nodes, made = dict(walk._values), list(walk.w.nodes), set(walk.w.made)
+    try:
+        found = _as_loop(walk, node, items)
+        if walk.problems.keys() == problems.keys():
+            return found
+    except Unsupported:
+        if not (isinstance(rounds, int) and rounds <= _ROUNDS):
+            raise
+        found = None
+    if not (isinstance(rounds, int) and rounds <= _ROUNDS and condition is True):
+        return found
+    told = dict(walk.problems)
+    walk.problems.clear()
+    walk.problems.update(problems)
+    walk.contents.restore(before)
+    walk._values, walk.w.nodes, walk.w.made = values, nodes, made
+    unrolled = _unrolled(walk, node, rounds, carried)
+    if unrolled is None or walk.problems.keys() != problems.keys():
+        walk.problems.update(told)
+        return found if found is not None else unrolled
+    return unrolled
+
+
+def _unrolled(walk: Walk, node: Node, rounds: int, carried: list[Item]) -> list[Item] | None:
+    """The loop, round by round; None if only a run knows how often it goes on."""
+    (body,) = node.blocks
+    for number in range(rounds):
+        for value, item in zip(body.inputs, [number, *carried], strict=True):
+            walk.set(value, item)
+        goes_on, *carried = walk.block(body)
+        if goes_on is False:
+            break
+        if goes_on is not True:
+            raise Unsupported("the loop's values differ from round to round")
+    return carried
+
+
+def _as_loop(walk: Walk, node: Node, items: list[Item]) -> Sequence[Item]:
+    """Write the `Loop`; its results.
+
+    The first round is tried with what the values are before the loop; where they are something
+    else after it, they are carried, and it is tried anew.
+    """
+    before = walk.contents.saved()
+    carried, kept, lost = items[2:], list[Cell](), set[Cell]()
+    forms = [joined.form_of(item, walk.contents) for item in carried]
+    problems = dict(walk.problems)
+    for _ in range(_ATTEMPTS):
+        walk.problems.clear()
+        walk.problems.update(problems)
+        attempt = _attempt(walk, node, forms, carried, kept, before)
+        new_cells = [c for c in attempt.way.changed if c not in kept and c not in lost]
+        gone = {c for c in (*kept, *new_cells) if _is_lost(walk, attempt.way.after, c)}
+        more = [c for c in new_cells if c not in gone]
+        results = [_form(walk, attempt.way, n, kept) for n in range(1, 1 + len(forms))]
+        met = [joined.meet(a, b) for a, b in zip(forms, results, strict=True)]
+        if met == forms and not more and not (gone - lost):
+            return _written(walk, items, attempt, forms, kept, lost)
+        lost |= gone
+        forms = met + [joined.form_of(cell, walk.contents) for cell in more]
+        kept = [*kept, *more]
+    raise Unsupported("the loop's values differ from round to round")
+
+
+@dataclass
+class _Attempt:
+    way: _Way
+    inputs: list[Operand]
+    goes_on: Item
+
+
+def _attempt(
+    walk: Walk,
+    node: Node,
+    forms: Sequence[joined.Form],
+    carried: Sequence[Item],
+    kept: Sequence[Cell],
+    before: dict[Cell, Kept],
+) -> _Attempt:
+    (body,) = node.blocks
+    with _inside(walk, before) as writer:
+        number = Operand(walk.model.fresh("round"), INT, (), weak=True)
+        condition = Operand(walk.model.fresh("condition"), BOOL, (), weak=True)
+        leaves = [leaf for form in forms for leaf in joined.leaves(form)]
+        given = [
+            Operand(walk.model.fresh("carried"), leaf.dtype or INT, leaf.shape) for leaf in leaves
+        ]
+        inputs = list(_typed(forms, given))
+        operands = iter(inputs)
+        count = len(carried)
+        sources = [_sources([item]) for item in carried] + [[] for _ in kept]
+        items = [
+            joined.gather(form, operands, walk.contents, others)
+            for form, others in zip(forms, sources, strict=True)
+        ]
+        for cell, item in zip(kept, items[count:], strict=True):
+            walk.contents.write(cell, _bare(walk, cell, item))
+        for value, item in zip(body.inputs, [number, *items[:count]], strict=True):
+            walk.set(value, item)
+        goes_on, *results = walk.block(body)
+        changed = walk.contents.changed(before)
+        way = _Way(writer, [goes_on, *results], walk.contents.saved(), changed)
+    return _Attempt(way, [number, condition, *inputs], goes_on)
+
+
+def _written(
+    walk: Walk,
+    items: list[Item],
+    attempt: _Attempt,
+    forms: Sequence[joined.Form],
+    kept: list[Cell],
+    lost: set[Cell],
+) -> Sequence[Item]:
+    rounds, condition, *carried = items
+    if attempt.goes_on is BROKEN or any(form == joined.Same(BROKEN) for form in forms):
+        return [BROKEN] * len(carried)
+    goes_on = joined.One(BOOL, (), weak=True, is_cell=False)
+    now, outer = walk.contents.saved(), walk.w
+    walk.contents.restore(attempt.way.after)
+    walk.w = attempt.way.writer
+    try:
+        outputs = _spread(walk, [*attempt.way.results, *kept], [goes_on, *forms])
+    finally:
+        walk.w = outer
+        walk.contents.restore(now)
+    graph = proto.make_graph(
+        walk.model.fresh("body"),
+        attempt.way.writer.nodes,
+        [proto.value_info(operand) for operand in attempt.inputs],
+        [proto.value_info(operand) for operand in outputs],
+    )
+    starts: list[Operand] = []
+    for item, form in zip([*carried, *kept], forms, strict=True):
+        starts.extend(joined.spread(item, form, walk.contents, walk.w))
+    results = [replace(operand, name=walk.model.fresh("loop")) for operand in outputs[1:]]
+    inputs = [walk.w.tensor(rounds, INT), walk.w.tensor(condition, BOOL), *starts]
+    names = [operand.name for operand in results]
+    walk.w.add(proto.make_node("Loop", [i.name for i in inputs], names, {"body": graph}))
+    ends = attempt.way.results[1:]
+    sources = [_sources(items) for items in zip(carried, ends, strict=True)]
+    found = _gathered(walk, forms, _typed(forms, results), sources)
+    for cell, item in zip(kept, found[len(carried) :], strict=True):
+        walk.contents.write(cell, _bare(walk, cell, item))
+    for cell in lost:
+        walk.contents.lose(cell)
+    return found[: len(carried)]

@@ -1,0 +1,200 @@
+"""Losses."""
+
+from __future__ import annotations
+
+from ..items import Item, Operand, Unsupported
+from ..table import exports
+from ..writer import Writer
+from .reductions import log_softmax
+
+__all__: list[str] = []
+
+
+def _reduced(w: Writer, x: Operand, reduction: Item) -> Operand:
+    """0 keeps all, 1 is the mean, 2 the sum."""
+    number = w.whole(reduction, "reduction")
+    if number == 0:
+        return x
+    kind = "ReduceMean" if number == 1 else "ReduceSum"
+    return w.reduce(kind, x, range(w.rank(x)), False)
+
+
+@exports("aten::mse_loss")
+def mse_loss(w: Writer, self: Item, target: Item, reduction: Item = 1) -> Item:
+    gap = w.op("Sub", *w.common(self, target))
+    return _reduced(w, w.op("Mul", gap, gap), reduction)
+
+
+@exports("aten::l1_loss")
+def l1_loss(w: Writer, self: Item, target: Item, reduction: Item = 1) -> Item:
+    return _reduced(w, w.op("Abs", w.op("Sub", *w.common(self, target))), reduction)
+
+
+def _bent(w: Writer, self: Item, target: Item, limit: float, scale: float) -> Operand:
+    """Quadratic up to a limit, then straight: Huber's loss over `scale`."""
+    x, y = w.common(self, target)
+    gap = w.op("Abs", w.op("Sub", x, y))
+    half, edge = w.constant(0.5, x.dtype), w.constant(limit, x.dtype)
+    round_part = w.op("Mul", half, w.op("Mul", gap, gap))
+    straight = w.op("Mul", edge, w.op("Sub", gap, w.op("Mul", half, edge)))
+    found = w.where(w.op("Less", gap, edge), round_part, straight)
+    return found if scale == 1 else w.op("Div", found, w.constant(scale, x.dtype))
+
+
+@exports("aten::smooth_l1_loss")
+def smooth_l1_loss(
+    w: Writer, self: Item, target: Item, reduction: Item = 1, beta: Item = 1.0
+) -> Item:
+    limit = w.real(beta, "beta")
+    if limit == 0:
+        return l1_loss(w, self, target, reduction)
+    return _reduced(w, _bent(w, self, target, limit, limit), reduction)
+
+
+@exports("aten::huber_loss")
+def huber_loss(w: Writer, self: Item, target: Item, reduction: Item = 1, delta: Item = 1.0) -> Item:
+    return _reduced(w, _bent(w, self, target, w.real(delta, "delta"), 1.0), reduction)
+
+
+_KINDS = ("none", "mean", "sum")
+
+
+@exports("aten::nll_loss_nd", "aten::nll_loss", "aten::nll_loss2d")
+def nll_loss(
+    w: Writer,
+    self: Item,
+    target: Item,
+    weight: Item = None,
+    reduction: Item = 1,
+    ignore_index: Item = -100,
+) -> Item:
+    x, y = w.tensor(self), w.tensor(target)
+    is_single = w.rank(x) == 1
+    if is_single:
+        x, y = w.unsqueeze(x, 0), w.unsqueeze(y, 0)
+    kind = w.whole(reduction, "reduction")
+    found = w.op(
+        "NegativeLogLikelihoodLoss",
+        x,
+        y,
+        None if weight is None else w.tensor(weight),
+        reduction=_KINDS[kind],
+        ignore_index=w.whole(ignore_index, "ignore_index"),
+    )
+    return w.squeeze(found, 0) if is_single and kind == 0 else found
+
+
+@exports("aten::cross_entropy_loss")
+def cross_entropy_loss(
+    w: Writer,
+    self: Item,
+    target: Item,
+    weight: Item = None,
+    reduction: Item = 1,
+    ignore_index: Item = -100,
+    label_smoothing: Item = 0.0,
+) -> Item:
+    x, y = w.tensor(self), w.tensor(target)
+    if w.real(label_smoothing, "label_smoothing") != 0:
+        raise Unsupported("label smoothing")
+    axis = 0 if w.rank(x) == 1 else 1
+    logs = log_softmax(w, x, axis)
+    if y.dtype.kind != "f":
+        return nll_loss(w, logs, y, weight, reduction, ignore_index)
+    if weight is not None:
+        raise Unsupported("weights of classes with probabilities as the target")
+    each = w.op("Neg", w.reduce("ReduceSum", w.op("Mul", w.tensor(logs), y), [axis], False))
+    return _reduced(w, each, reduction)
+
+
+@exports("aten::binary_cross_entropy")
+def binary_cross_entropy(
+    w: Writer, self: Item, target: Item, weight: Item = None, reduction: Item = 1
+) -> Item:
+    x, y = w.common(self, target)
+    one, least = w.constant(1.0, x.dtype), w.constant(-100.0, x.dtype)
+    yes = w.op("Max", w.op("Log", x), least)
+    no = w.op("Max", w.op("Log", w.op("Sub", one, x)), least)
+    total = w.op("Add", w.op("Mul", y, yes), w.op("Mul", w.op("Sub", one, y), no))
+    found = w.op("Neg", total)
+    if weight is not None:
+        found = w.op("Mul", found, w.tensor(weight))
+    return _reduced(w, found, reduction)
+
+
+@exports("aten::binary_cross_entropy_with_logits")
+def binary_cross_entropy_with_logits(
+    w: Writer,
+    self: Item,
+    target: Item,
+    weight: Item = None,
+    pos_weight: Item = None,
+    reduction: Item = 1,
+) -> Item:
+    x, y = w.common(self, target)
+    one = w.constant(1.0, x.dtype)
+    soft = w.op("Softplus", w.op("Neg", x))
+    if pos_weight is not None:
+        more = w.op("Sub", w.tensor(pos_weight), one)
+        soft = w.op("Mul", soft, w.op("Add", w.op("Mul", more, y), one))
+    found = w.op("Add", w.op("Mul", w.op("Sub", one, y), x), soft)
+    if weight is not None:
+        found = w.op("Mul", found, w.tensor(weight))
+    return _reduced(w, found, reduction)
+
+
+@exports("aten::kl_div")
+def kl_div(
+    w: Writer, self: Item, target: Item, reduction: Item = 1, log_target: Item = False
+) -> Item:
+    x, y = w.common(self, target)
+    if log_target is True:
+        return _reduced(w, w.op("Mul", w.op("Exp", y), w.op("Sub", y, x)), reduction)
+    zero = w.constant(0.0, x.dtype)
+    logs = w.where(w.op("Greater", y, zero), w.op("Mul", y, w.op("Log", y)), zero)
+    return _reduced(w, w.op("Sub", logs, w.op("Mul", y, x)), reduction)
+
+
+def _hinge(w: Writer, x: Operand) -> Operand:
+    return w.op("Max", x, w.constant(0.0, x.dtype))
+
+
+@exports("aten::margin_ranking_loss")
+def margin_ranking_loss(
+    w: Writer, input1: Item, input2: Item, target: Item, margin: Item = 0.0, reduction: Item = 1
+) -> Item:
+    x, y, sign = w.common(input1, input2, target)
+    gap = w.op("Mul", w.op("Neg", sign), w.op("Sub", x, y))
+    return _reduced(w, _hinge(w, w.op("Add", gap, w.tensor(margin, x.dtype))), reduction)
+
+
+@exports("aten::soft_margin_loss")
+def soft_margin_loss(w: Writer, self: Item, target: Item, reduction: Item = 1) -> Item:
+    x, y = w.common(self, target)
+    return _reduced(w, w.op("Softplus", w.op("Neg", w.op("Mul", x, y))), reduction)
+
+
+@exports("aten::hinge_embedding_loss")
+def hinge_embedding_loss(
+    w: Writer, self: Item, target: Item, margin: Item = 1.0, reduction: Item = 1
+) -> Item:
+    x, y = w.common(self, target)
+    one, zero = w.constant(1.0, x.dtype), w.constant(0.0, x.dtype)
+    far = w.where(w.op("Equal", y, one), zero, _hinge(w, w.op("Sub", w.tensor(margin, x.dtype), x)))
+    near = w.where(w.op("Equal", y, w.constant(-1.0, x.dtype)), zero, x)
+    return _reduced(w, w.op("Add", far, near), reduction)
+
+
+@exports("aten::poisson_nll_loss")
+def poisson_nll_loss(
+    w: Writer, input: Item, target: Item, log_input: Item, full: Item, eps: Item, reduction: Item
+) -> Item:
+    x, y = w.common(input, target)
+    if full is not False:
+        raise Unsupported("Stirling's term")
+    if log_input is True:
+        found = w.op("Sub", w.op("Exp", x), w.op("Mul", y, x))
+    else:
+        logs = w.op("Log", w.op("Add", x, w.tensor(eps, x.dtype)))
+        found = w.op("Sub", x, w.op("Mul", y, logs))
+    return _reduced(w, found, reduction)

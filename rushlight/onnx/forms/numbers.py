@@ -1,0 +1,150 @@
+"""Python's numbers: conversions between them and tensors, and their arithmetic."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...ops.memory.dtype import of_numpy
+from ..items import Item, Operand, Unsupported
+from ..table import exports
+from ..writer import BOOL, DOUBLE, INT, Writer, is_float, is_number
+from .comparisons import truths
+
+__all__: list[str] = []
+
+
+def _single(w: Writer, item: Item) -> Operand:
+    """A tensor of one element without dimensions."""
+    x = w.tensor(item)
+    return x if x.shape == () else w.reshape(x, [])
+
+
+@exports("aten::Int", "aten::IntImplicit")
+def to_int(w: Writer, a: Item) -> Item:
+    return w.cast(_single(w, a), INT)
+
+
+@exports("aten::Float", "aten::FloatImplicit")
+def to_float(w: Writer, a: Item) -> Item:
+    return w.cast(_single(w, a), DOUBLE)
+
+
+@exports("aten::Bool", "aten::is_nonzero")
+def to_bool(w: Writer, a: Item) -> Item:
+    return truths(w, _single(w, a))
+
+
+@exports("aten::item", "aten::ScalarImplicit")
+def item(w: Writer, self: Item) -> Item:
+    x = _single(w, self)
+    return w.cast(x, DOUBLE if is_float(x.dtype) else BOOL if x.dtype == BOOL else INT)
+
+
+@exports("aten::tensor", "aten::as_tensor", "aten::scalar_tensor")
+def tensor(w: Writer, data: Item, dtype: Item = None, *rest: Item) -> Item:
+    if isinstance(data, list) and any(isinstance(each, list) for each in data):
+        rows = [w.unsqueeze(w.tensor(tensor(w, row, dtype)), 0) for row in data]
+        return w.op("Concat", *w.common(*rows), axis=0)
+    if isinstance(data, list):
+        wanted = w.dtype(dtype, _default(w, data))
+        return w.vector(data, wanted)
+    return w.tensor(data, w.dtype(dtype, _default(w, [data])))
+
+
+def _default(w: Writer, items: list[Item]) -> np.dtype:
+    found = w.meeting(*items) if items else np.dtype(np.float32)
+    plain = all(is_number(i) or (isinstance(i, Operand) and i.weak) for i in items)
+    return w.dtype(None) if plain and is_float(found) else found
+
+
+@exports("prim::min")
+def smallest(w: Writer, a: Item, b: Item = None) -> Item:
+    return _extreme("Min", w, a, b)
+
+
+@exports("prim::max")
+def largest(w: Writer, a: Item, b: Item = None) -> Item:
+    return _extreme("Max", w, a, b)
+
+
+def _extreme(kind: str, w: Writer, a: Item, b: Item) -> Operand:
+    if b is None:
+        x = w.vector(a, a.dtype if isinstance(a, Operand) else w.meeting(*_listed(a)))
+        return w.reduce(f"Reduce{kind}", x, [0], False)
+    return w.op(kind, *w.common(a, b))
+
+
+def _listed(item: Item) -> list[Item]:
+    if not isinstance(item, list):
+        raise Unsupported("a list that only a run knows")
+    return item
+
+
+@exports("aten::size")
+def size(w: Writer, self: Item, dim: Item = None) -> Item:
+    x = w.tensor(self)
+    if dim is None:
+        return w.op("Shape", x) if x.shape is None else w.sizes(x)
+    if isinstance(dim, int) and x.shape is not None:
+        return w.size(x, w.axis(dim, w.rank(x)))
+    return w.op("Gather", w.op("Shape", x), w.tensor(dim, INT), axis=0)
+
+
+@exports("aten::dim")
+def dim(w: Writer, self: Item) -> Item:
+    x = w.tensor(self)
+    if x.shape is not None:
+        return len(x.shape)
+    return w.op("Size", w.op("Shape", x))
+
+
+@exports("aten::numel")
+def numel(w: Writer, self: Item) -> Item:
+    x = w.tensor(self)
+    return math.prod(x.sizes) if x.sizes is not None else w.op("Size", x)
+
+
+@exports("prim::dtype")
+def dtype(w: Writer, a: Item) -> Item:
+    return of_numpy(w.tensor(a).dtype).number
+
+
+@exports("prim::device")
+def device(w: Writer, a: Item) -> Item:
+    from ...ops.memory.dtype import CPU
+
+    return CPU
+
+
+@exports("prim::layout")
+def layout(w: Writer, a: Item) -> Item:
+    return 0
+
+
+@exports("prim::requires_grad", "prim::is_cuda", "prim::is_quantized", "prim::is_sparse")
+@exports("prim::is_mkldnn", "prim::is_meta", "aten::is_complex", "prim::is_nested")
+def is_false(w: Writer, a: Item) -> Item:
+    return False
+
+
+@exports("prim::is_cpu")
+def is_true(w: Writer, a: Item) -> Item:
+    return True
+
+
+@exports("aten::is_floating_point")
+def is_floating_point(w: Writer, self: Item) -> Item:
+    return is_float(w.tensor(self).dtype)
+
+
+@exports("aten::to", "aten::type_as", "aten::_to_copy")
+def to(w: Writer, self: Item, *rest: Item) -> Item:
+    x = w.tensor(self)
+    for wanted in rest:
+        if isinstance(wanted, Operand):
+            return w.cast(x, wanted.dtype)
+        if isinstance(wanted, int) and not isinstance(wanted, bool):
+            return w.cast(x, w.dtype(wanted))
+    return x

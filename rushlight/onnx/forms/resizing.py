@@ -1,0 +1,82 @@
+"""Interpolation and sampling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..items import Item, Operand, Unsupported
+from ..table import EXPORTS, exports
+from ..writer import FLOAT, Writer
+
+__all__: list[str] = []
+
+
+def _resized(
+    w: Writer, input: Item, size: Item, factors: list[Item], mode: str, corners: bool
+) -> Operand:
+    """By factors where they are given, else to sizes."""
+    x = w.tensor(input)
+    options: dict[str, Any] = {
+        "mode": mode,
+        "coordinate_transformation_mode": (
+            "asymmetric" if mode == "nearest" else "align_corners" if corners else "half_pixel"
+        ),
+        "nearest_mode": "floor" if mode == "nearest" else None,
+        "cubic_coeff_a": -0.75 if mode == "cubic" else None,
+    }
+    if mode != "nearest" and not corners:
+        options["coordinate_transformation_mode"] = (
+            "pytorch_half_pixel" if mode == "linear" else "half_pixel"
+        )
+    given = [each for each in factors if each is not None]
+    if given and size is None:
+        scales = w.constant([1.0, 1.0, *(w.real(f, "scale") for f in given)], FLOAT)
+        return w.op("Resize", x, None, scales, **options)
+    if size is None:
+        raise Unsupported("neither a size nor a factor is known")
+    first = w.slice(w.op("Shape", x), 0, 0, 2)
+    sizes = w.op("Concat", first, w.vector(size), axis=0)
+    known = list(size) if isinstance(size, list | tuple) else [None] * (w.rank(x) - 2)
+    shape = x.shape or (None, None)
+    return w.op("Resize", x, None, None, sizes, dims=[*shape[:2], *known], **options)
+
+
+def _declare(name: str, mode: str, count: int, with_corners: bool) -> None:
+    def form(w: Writer, input: Item, size: Item, *rest: Item) -> Item:
+        more = list(rest)
+        corners = more.pop(0) is True if with_corners else False
+        if len(more) == 1 and isinstance(more[0], list):
+            more = more[0]
+        return _resized(w, input, size, more, mode, corners)
+
+    EXPORTS[f"aten::upsample_{name}{count}d"] = form
+
+
+for _count in (1, 2, 3):
+    _declare("nearest", "nearest", _count, with_corners=False)
+_declare("linear", "linear", 1, with_corners=True)
+_declare("bilinear", "linear", 2, with_corners=True)
+_declare("trilinear", "linear", 3, with_corners=True)
+_declare("bicubic", "cubic", 2, with_corners=True)
+
+
+@exports("aten::grid_sampler", "aten::grid_sampler_2d")
+def grid_sampler(
+    w: Writer,
+    input: Item,
+    grid: Item,
+    interpolation_mode: Item,
+    padding_mode: Item,
+    align_corners: Item,
+) -> Item:
+    names = ["bilinear", "nearest", "bicubic"]
+    if w.opset >= 20:
+        names = ["linear", "nearest", "cubic"]
+    return w.op(
+        "GridSample",
+        w.tensor(input),
+        w.tensor(grid),
+        mode=names[w.whole(interpolation_mode, "interpolation_mode")],
+        padding_mode=["zeros", "border", "reflection"][w.whole(padding_mode, "padding_mode")],
+        align_corners=int(align_corners is True),
+    )

@@ -1,0 +1,199 @@
+"""ONNX's own messages: types, tensors, and what its schemas say of a node's results.
+
+This is the only file that asks for `onnx`, an optional dependency, and only when something is
+exported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ..ops.memory.dtype import Array, Dtype
+from .errors import OnnxExporterError
+from .items import Operand, Shape, Unsupported
+
+__all__ = [
+    *("check", "element_type", "infer", "little", "make_graph", "make_model"),
+    *("make_node", "names_used", "newest", "outside", "tensor", "value_info", "with_weights"),
+]
+
+
+@cache
+def _onnx(part: str = "") -> Any:
+    return import_module(f"onnx.{part}" if part else "onnx")
+
+
+def newest() -> int:
+    """The newest opset of the installed package."""
+    return int(_onnx("defs").onnx_opset_version())
+
+
+_NAMES = {
+    **{"float32": "FLOAT", "float64": "DOUBLE", "float16": "FLOAT16", "bfloat16": "BFLOAT16"},
+    **{"bool": "BOOL", "object": "STRING", "complex64": "COMPLEX64", "complex128": "COMPLEX128"},
+    **{
+        f"{sign}int{bits}": f"{sign}int{bits}".upper()
+        for sign in ("", "u")
+        for bits in (8, 16, 32, 64)
+    },
+}
+
+
+@cache
+def element_type(dtype: Dtype) -> int:
+    """The number of a dtype in ONNX files.
+
+    Raises:
+        Unsupported: ONNX has no such elements.
+    """
+    name = _NAMES.get(dtype.name)
+    if name is None:
+        raise Unsupported(f"ONNX has no tensors of {dtype.name}")
+    return int(getattr(_onnx().TensorProto, name))
+
+
+@cache
+def _dtype(number: int) -> Dtype:
+    found: Dtype = _onnx("helper").tensor_dtype_to_np_dtype(number)
+    return found
+
+
+def _type(operand: Operand) -> Any:
+    made = _onnx("helper").make_tensor_type_proto(element_type(operand.dtype), operand.shape)
+    return _onnx("helper").make_sequence_type_proto(made) if operand.is_sequence else made
+
+
+def little(array: Array) -> Array:
+    """The array as files have it: contiguous, the least byte first."""
+    return np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+
+
+def outside(name: str, array: Array, file: str, place: int) -> Any:
+    """A tensor's message whose contents are in another file."""
+    made = _onnx().TensorProto(name=name, data_type=element_type(array.dtype), dims=array.shape)
+    made.data_location = _onnx().TensorProto.EXTERNAL
+    for key, value in (("location", file), ("offset", place), ("length", array.nbytes)):
+        made.external_data.add(key=key, value=str(value))
+    return made
+
+
+def tensor(name: str, array: Array) -> Any:
+    """A tensor's message."""
+    number = element_type(array.dtype)
+    if number == _onnx().TensorProto.STRING:
+        return _onnx("helper").make_tensor(
+            name, number, array.shape, [str(t).encode() for t in array.flat]
+        )
+    return _onnx("helper").make_tensor(name, number, array.shape, little(array).tobytes(), raw=True)
+
+
+def value_info(operand: Operand) -> Any:
+    """The message that tells a value's name and type."""
+    return _onnx("helper").make_value_info(operand.name, _type(operand))
+
+
+def make_node(kind: str, inputs: Sequence[str], outputs: Sequence[str], attributes: Any) -> Any:
+    """A node's message."""
+    return _onnx("helper").make_node(kind, inputs, outputs, **attributes)
+
+
+def infer(
+    node: Any, inputs: Mapping[str, Operand], opset: int
+) -> list[tuple[Dtype, Shape | None, bool]]:
+    """Dtype and shape of each result of a node, and whether it is a sequence.
+
+    Raises:
+        Unsupported: the opset has no such operator, or not for these operands.
+    """
+    data = {
+        name: tensor(name, operand.array)
+        for name, operand in inputs.items()
+        if operand.array is not None
+    }
+    try:
+        schema = _onnx("defs").get_schema(node.op_type, opset, "")
+        found = _onnx("shape_inference").infer_node_outputs(
+            schema,
+            node,
+            {name: _type(operand) for name, operand in inputs.items()},
+            data,
+            {},
+            [_onnx("helper").make_opsetid("", opset)],
+            _ir_version(opset),
+        )
+    except (
+        _onnx("defs").SchemaError,
+        _onnx("shape_inference").InferenceError,
+        _onnx("checker").ValidationError,
+    ) as error:
+        raise Unsupported(f"ONNX's {node.op_type} in opset {opset}: {error}") from None
+    return [_read(found.get(name), node) for name in node.output]
+
+
+def _read(found: Any, node: Any) -> tuple[Dtype, Shape | None, bool]:
+    if found is None:
+        raise Unsupported(f"ONNX's {node.op_type} gives no type here")
+    is_sequence = found.HasField("sequence_type")
+    inner = found.sequence_type.elem_type.tensor_type if is_sequence else found.tensor_type
+    shape = None
+    if inner.HasField("shape"):
+        shape = tuple(
+            d.dim_value if d.HasField("dim_value") else (d.dim_param or None)
+            for d in inner.shape.dim
+        )
+    return _dtype(inner.elem_type), shape, is_sequence
+
+
+def _ir_version(opset: int) -> int:
+    """The version of the file format that came with an opset, or the first that has it."""
+    return int(
+        _onnx("helper").find_min_ir_version_for([_onnx("helper").make_opsetid("", opset)], True)
+    )
+
+
+def make_graph(name: str, nodes: Any, inputs: Any, outputs: Any) -> Any:
+    """A graph's message."""
+    return _onnx("helper").make_graph(nodes, name, inputs, outputs)
+
+
+def with_weights(graph: Any, weights: Sequence[Any]) -> Any:
+    """A graph's message with its constants."""
+    return _onnx("helper").make_graph(graph.node, graph.name, graph.input, graph.output, weights)
+
+
+def names_used(nodes: Sequence[Any]) -> set[str]:
+    """The values that nodes read, those of their inner graphs included."""
+    found = {name for node in nodes for name in node.input}
+    for node in nodes:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                found |= names_used(attribute.g.node)
+    return found
+
+
+def make_model(graph: Any, opset: int, producer: str, version: str) -> Any:
+    """A model's message."""
+    return _onnx("helper").make_model(
+        graph,
+        opset_imports=[_onnx("helper").make_opsetid("", opset)],
+        ir_version=_ir_version(opset),
+        producer_name=producer,
+        producer_version=version,
+    )
+
+
+def check(data: bytes) -> None:
+    """Ask ONNX's checker about a file's contents.
+
+    Raises:
+        OnnxExporterError: it finds a fault.
+    """
+    try:
+        _onnx("checker").check_model(data)
+    except _onnx("checker").ValidationError as error:
+        raise OnnxExporterError(f"ONNX's checker refuses the model: {error}") from None

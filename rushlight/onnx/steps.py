@@ -1,0 +1,123 @@
+"""The nodes that are no operators over tensors: constants, attributes, calls, tuples, casts."""
+
+from __future__ import annotations
+
+from ..interpreter.values.objects import ScriptObject
+from ..ir.graph import Node
+from ..typecheck.class_types import ClassType, FunctionType
+from ..typecheck.functions import Function
+from .items import UNSET, Cell, Item, Operand, Unsupported
+from .walk import Walk, graph_of, step
+
+__all__: list[str] = []
+
+
+@step("prim::Constant")
+def _constant(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    if isinstance(node.output.type, FunctionType):
+        return [node.output.type.function]
+    return [walk.constant(node.value)]
+
+
+@step("prim::Uninitialized")
+def _uninitialized(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    return [UNSET]
+
+
+@step("prim::GetAttr")
+def _get_attribute(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    return [walk.contents.read(walk.slot(items[0], str(node.attributes["name"])))]
+
+
+@step("prim::SetAttr")
+def _set_attribute(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    walk.contents.write(walk.slot(items[0], str(node.attributes["name"])), items[1])
+    return []
+
+
+@step("prim::CallMethod")
+def _call_method(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    target, name = items[0], str(node.attributes["name"])
+    cls = target.cls if isinstance(target, ScriptObject) else None
+    method = cls.method(name) if isinstance(cls, ClassType) else None
+    if not isinstance(method, Function):
+        raise Unsupported(f"the method `{name}` of an object that only a run knows")
+    return walk.call(graph_of(method), items, node, method.qualified_name)
+
+
+@step("prim::CallFunction")
+def _call_function(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    function = items[0]
+    if not isinstance(function, Function):
+        raise Unsupported("a function that stays Python's is called")
+    return walk.call(graph_of(function), items[1:], node, function.name)
+
+
+@step("prim::TupleConstruct")
+def _tuple(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    return [tuple(items)]
+
+
+@step("prim::TupleUnpack")
+def _unpack_tuple(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    if not isinstance(items[0], tuple):
+        raise Unsupported("a tuple that only a run knows")
+    return list(items[0])
+
+
+@step("prim::TupleIndex")
+def _tuple_index(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    if not isinstance(items[0], tuple) or not isinstance(items[1], int):
+        raise Unsupported("an element of a tuple that only a run knows")
+    return [items[0][items[1]]]
+
+
+@step("prim::unchecked_cast", "prim::unchecked_unwrap_optional", "aten::_unwrap_optional")
+def _same(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    return [items[0]]
+
+
+@step("prim::Print", "aten::warn", "aten::_assert_async")
+def _nothing(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    return []
+
+
+@step("prim::RaiseException")
+def _raise(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    raise Unsupported("every run would raise here")
+
+
+@step("aten::__is__", "aten::__isnot__")
+def _identity(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    if any(item is UNSET for item in items):
+        raise Unsupported("whether a value is None only a run knows")
+    if not any(item is None for item in items):
+        one, other = items
+        cells = isinstance(one, Cell) and isinstance(other, Cell)
+        if one is not other and (not cells or walk.contents.are_linked(one, other)):
+            raise Unsupported("objects are compared")
+    return [(items[0] is items[1]) == (node.kind == "aten::__is__")]
+
+
+@step("prim::isinstance")
+def _is_instance(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    from ..typecheck.types import NONE
+
+    types = node.attributes["types"]
+    assert isinstance(types, list | tuple)
+    item = items[0]
+    if list(types) == [NONE]:
+        return [item is None]
+    raise Unsupported("the type of a value is asked for")
+
+
+@step("prim::NumToTensor")
+def _to_tensor(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    x = walk.w.tensor(walk.contents.resolved(items[0]))
+    return [walk.contents.cell(Operand(x.name, x.dtype, x.shape, x.array))]
+
+
+@step("prim::data", "aten::detach_")
+def _itself(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    assert isinstance(items[0], Cell)
+    return [items[0]]

@@ -1,0 +1,364 @@
+"""The nodes of one ONNX graph, as they are written; each result's type is ONNX's own inference."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from ..ops.memory.dtype import Array, Dtype, default_dtype, numpy_dtype
+from ..ops.table.promotion import number_dtype, result_dtype
+from . import proto
+from .items import Item, Operand, Shape, Unsupported
+
+__all__ = ["BOOL", "DOUBLE", "FLOAT", "INT", "Model", "Writer", "is_float", "is_number"]
+
+INT = np.dtype(np.int64)
+FLOAT = np.dtype(np.float32)
+DOUBLE = np.dtype(np.float64)
+BOOL = np.dtype(np.bool_)
+_SMALL = 1 << 12
+"""Contents of constants up to this number of elements are remembered with them."""
+
+
+def is_number(item: Item) -> TypeGuard[bool | int | float | complex]:
+    """Whether it is a Python number."""
+    return isinstance(item, bool | int | float | complex)
+
+
+def is_float(dtype: Dtype) -> bool:
+    """Whether elements are floating-point numbers."""
+    return dtype.kind == "f" or dtype.name == "bfloat16"
+
+
+class Model:
+    """What the graphs of one file share: names, the opset, and the constants."""
+
+    def __init__(self, opset: int) -> None:
+        self.opset = opset
+        self.arrays: dict[str, Array] = {}
+        self.weights: list[str] = []
+        self._names: set[str] = set()
+        self._constants: dict[object, Operand] = {}
+
+    def name(self, wanted: str) -> str:
+        """A name that nothing has yet."""
+        names = itertools.chain([wanted], (f"{wanted}_{n}" for n in itertools.count(1)))
+        found = next(name for name in names if name not in self._names)
+        self._names.add(found)
+        return found
+
+    def fresh(self, kind: str) -> str:
+        """A new name for a result."""
+        found = f"{kind.lower()}_{len(self._names)}"
+        return self.name(found)
+
+    def constant(self, array: Array) -> Operand:
+        """A constant; equal small ones are one."""
+        proto.element_type(array.dtype)
+        key: object = None
+        if array.size <= _SMALL:
+            contents = tuple(array.flat) if array.dtype == object else array.tobytes()
+            key = array.dtype, array.shape, contents
+            if key in self._constants:
+                return self._constants[key]
+        found = self._keep(self.fresh("constant"), array)
+        if key is not None:
+            self._constants[key] = found = replace(found, array=array)
+        return found
+
+    def weight(self, name: str, array: Array) -> Operand:
+        """A parameter or buffer, under its own name."""
+        found = self._keep(self.name(name), array)
+        self.weights.append(found.name)
+        return found
+
+    def _keep(self, name: str, array: Array) -> Operand:
+        self.arrays[name] = array
+        return Operand(name, array.dtype, array.shape)
+
+
+class Writer:
+    """Writes nodes into one graph."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.nodes: list[Any] = []
+        self.made: set[str] = set()
+
+    @property
+    def opset(self) -> int:
+        return self.model.opset
+
+    # -- nodes
+
+    def ops(
+        self, count: int, kind: str, *inputs: Operand | None, **attributes: object
+    ) -> tuple[Operand, ...]:
+        """The results of a new node; an input that is left out is None."""
+        given = list(inputs)
+        while given and given[-1] is None:
+            given.pop()
+        names = [self.model.fresh(kind) for _ in range(count)]
+        known = {key: value for key, value in attributes.items() if value is not None}
+        node = proto.make_node(kind, ["" if i is None else i.name for i in given], names, known)
+        operands = {operand.name: operand for operand in given if operand is not None}
+        found = proto.infer(node, operands, self.opset)
+        self.add(node)
+        return tuple(
+            Operand(name, dtype, shape, is_sequence=is_sequence)
+            for name, (dtype, shape, is_sequence) in zip(names, found, strict=True)
+        )
+
+    def op(
+        self,
+        kind: str,
+        *inputs: Operand | None,
+        dims: Sequence[Item] | None = None,
+        **attributes: object,
+    ) -> Operand:
+        """The only result of a new node; `dims` are sizes that are known from elsewhere."""
+        (made,) = self.ops(1, kind, *inputs, **attributes)
+        return made if dims is None else replace(made, shape=_merged(made.shape, dims))
+
+    def add(self, node: Any) -> None:
+        """Put a node at the end."""
+        self.nodes.append(node)
+        self.made.update(node.output)
+
+    # -- operands
+
+    def constant(self, value: object, dtype: Dtype | None = None) -> Operand:
+        """A constant tensor of numbers or nested lists of numbers."""
+        array = np.asarray(value, dtype)
+        return self.model.constant(np.ascontiguousarray(array).reshape(array.shape))
+
+    def ints(self, *values: int) -> Operand:
+        """A constant 1-d tensor of int64."""
+        return self.constant(list(values), INT)
+
+    def tensor(self, item: Item, dtype: Dtype | None = None) -> Operand:
+        """An operand, cast where a dtype is asked for; numbers become 0-d."""
+        if isinstance(item, Operand):
+            if item.is_sequence:
+                raise Unsupported("a list of tensors stands where ONNX wants a tensor")
+            return item if dtype is None else self.cast(item, dtype)
+        if is_number(item):
+            own = DOUBLE if isinstance(item, float) else number_dtype(item)
+            return self.constant(_within(item, dtype or own), dtype or own)
+        if isinstance(item, list | tuple):
+            return self.vector(item, dtype or INT)
+        raise Unsupported(f"`{item}` stands where ONNX wants a tensor")
+
+    def cast(self, x: Operand, dtype: Dtype) -> Operand:
+        """The operand in another dtype."""
+        if x.dtype == dtype:
+            return x
+        if x.array is not None and dtype.kind in "iufb" and x.dtype.kind in "iufb":
+            with np.errstate(all="ignore"):
+                return self.constant(x.array.astype(dtype))
+        return self.op("Cast", x, to=proto.element_type(dtype))
+
+    def common(self, *items: Item) -> tuple[Operand, ...]:
+        """The operands in the dtype in which they meet."""
+        dtype = self.meeting(*items)
+        return tuple(self.tensor(item, dtype) for item in items)
+
+    def meeting(self, *items: Item) -> Dtype:
+        """The dtype in which tensors and numbers meet."""
+        if all(is_number(i) or (isinstance(i, Operand) and i.weak) for i in items):
+            return np.result_type(*(self.tensor(item).dtype for item in items))
+        return result_dtype([_stand_in(item) for item in items])
+
+    def floating(self, item: Item) -> Operand:
+        """The operand as floating-point numbers; whole numbers in the default dtype."""
+        x = self.tensor(item)
+        if is_float(x.dtype):
+            return x
+        return self.cast(x, DOUBLE if x.weak or is_number(item) else default_dtype.float)
+
+    def vector(self, items: Item, dtype: Dtype = INT) -> Operand:
+        """A 1-d tensor of a list of numbers."""
+        if isinstance(items, Operand):
+            return self.cast(items, dtype)
+        if is_number(items):
+            items = [items]
+        if not isinstance(items, list | tuple):
+            raise Unsupported(f"`{items}` stands where ONNX wants a list of numbers")
+        if all(is_number(item) for item in items):
+            return self.constant([_within(i, dtype) for i in items], dtype)
+        parts = [self.unsqueeze(self.tensor(item, dtype), 0) for item in items]
+        return parts[0] if len(parts) == 1 else self.op("Concat", *parts, axis=0)
+
+    # -- what is known
+
+    def whole(self, item: Item, what: str) -> int:
+        """A number that must be known."""
+        if isinstance(item, Operand) and item.array is not None and item.array.size == 1:
+            return int(item.array.reshape(()))
+        if not isinstance(item, int):
+            raise Unsupported(f"ONNX takes no `{what}` that is computed")
+        return int(item)
+
+    def wholes(self, item: Item, what: str, size: int | None = None) -> list[int]:
+        """Numbers that must be known; a single one is repeated, if a size is given."""
+        if isinstance(item, Operand) and item.array is not None and item.array.ndim == 1:
+            item = item.array.tolist()
+        found = list(item) if isinstance(item, list | tuple) else [item]
+        if size is not None and len(found) == 1:
+            found = found * size
+        return [self.whole(each, what) for each in found]
+
+    def real(self, item: Item, what: str) -> float:
+        """A number that must be known."""
+        if isinstance(item, Operand) and item.array is not None and item.array.size == 1:
+            return float(item.array.reshape(()))
+        if not isinstance(item, int | float):
+            raise Unsupported(f"ONNX takes no `{what}` that is computed")
+        return float(item)
+
+    def dtype(self, item: Item, default: Dtype | None = None) -> Dtype:
+        """The dtype that an argument names."""
+        if item is None:
+            return default_dtype.float if default is None else default
+        return numpy_dtype(self.whole(item, "dtype"))
+
+    def rank(self, x: Operand) -> int:
+        """The number of dimensions, which must be known."""
+        if x.shape is None:
+            raise Unsupported("the number of dimensions is not known here")
+        return len(x.shape)
+
+    def axis(self, item: Item, rank: int, what: str = "dim") -> int:
+        """A dimension, counted from the first; it must be known."""
+        found = self.whole(item, what)
+        return found + max(rank, 1) if found < 0 else found
+
+    def axes(self, item: Item, rank: int) -> list[int]:
+        """Several dimensions; all of them for None or an empty list."""
+        if item is None or item == []:
+            return list(range(rank))
+        return [self.axis(each, rank) for each in self.wholes(item, "dim")]
+
+    # -- sizes
+
+    def size(self, x: Operand, axis: int) -> Item:
+        """One size: a number where it is known, else an operand without dimensions."""
+        size = None if x.shape is None else x.shape[axis]
+        if isinstance(size, int):
+            return size
+        found = self.op("Gather", self.op("Shape", x), self.constant(axis, INT), axis=0)
+        return replace(found, weak=True)
+
+    def sizes(self, x: Operand) -> list[Item]:
+        """All sizes."""
+        return [self.size(x, axis) for axis in range(self.rank(x))]
+
+    def known_size(self, x: Operand, axis: int, what: str) -> int:
+        """One size, which must be known."""
+        size = None if x.shape is None else x.shape[axis]
+        if not isinstance(size, int):
+            raise Unsupported(f"{what} must be known when the model is exported")
+        return size
+
+    # -- forms that many operators use
+
+    def unsqueeze(self, x: Operand, *axes: int) -> Operand:
+        if not axes:
+            return x
+        if x.array is not None and len(axes) == 1 and axes[0] >= 0:
+            return self.model.constant(np.expand_dims(x.array, axes[0]))
+        return self.op("Unsqueeze", x, self.ints(*axes))
+
+    def squeeze(self, x: Operand, *axes: int) -> Operand:
+        return self.op("Squeeze", x, self.ints(*axes)) if axes else x
+
+    def transpose(self, x: Operand, order: Sequence[int]) -> Operand:
+        return x if list(order) == sorted(order) else self.op("Transpose", x, perm=list(order))
+
+    def reshape(self, x: Operand, sizes: Sequence[Item]) -> Operand:
+        """Other sizes; -1 stands for the one that is left."""
+        known = [None if size == -1 or isinstance(size, Operand) else size for size in sizes]
+        zero = 1 if 0 in known else None
+        return self.op("Reshape", x, self.vector(list(sizes)), dims=known, allowzero=zero)
+
+    def expand(self, x: Operand, sizes: Sequence[Item]) -> Operand:
+        """Broadcast to sizes."""
+        known = [None if isinstance(size, Operand) else size for size in sizes]
+        if x.shape is not None and x.sizes is not None and list(x.shape) == list(known):
+            return x
+        return self.op("Expand", x, self.vector(list(sizes)), dims=known)
+
+    def slice(self, x: Operand, axis: int, start: Item, end: Item, step: Item = 1) -> Operand:
+        bounds = [self.vector([bound]) for bound in (start, end)]
+        return self.op("Slice", x, *bounds, self.ints(axis), self.vector([step]))
+
+    def select(self, x: Operand, axis: int, index: Item) -> Operand:
+        """One place of a dimension, which goes."""
+        return self.op("Gather", x, self.tensor(index, INT), axis=axis)
+
+    def filled(self, sizes: Item, value: Item, dtype: Dtype) -> Operand:
+        """A tensor of one value."""
+        known = sizes if isinstance(sizes, list | tuple) else None
+        if known is not None and all(isinstance(size, int) for size in known):
+            count = int(np.prod([size for size in known if isinstance(size, int)], dtype=np.int64))
+            if count <= _SMALL and is_number(value):
+                return self.constant(np.full(known, _within(value, dtype), dtype))
+        if is_number(value):
+            tensor = proto.tensor("value", np.full((1,), _within(value, dtype), dtype))
+            made = self.op("ConstantOfShape", self.vector(sizes), value=tensor)
+            return (
+                made if known is None else replace(made, shape=_merged(made.shape, _sizes(known)))
+            )
+        return self.op("Expand", self.tensor(value, dtype), self.vector(sizes))
+
+    def reduce(self, kind: str, x: Operand, axes: Iterable[int], keep: bool) -> Operand:
+        """A reduction; its axes are an attribute in older opsets."""
+        axes = list(axes)
+        if not axes and self.rank(x) == 0:
+            return x
+        if kind == "ReduceSum" or self.opset >= 18:
+            return self.op(kind, x, self.ints(*axes), keepdims=int(keep))
+        return self.op(kind, x, axes=axes, keepdims=int(keep))
+
+    def where(self, condition: Operand, x: Operand, y: Operand) -> Operand:
+        return self.op("Where", condition, x, y)
+
+
+def _sizes(items: Sequence[Item]) -> list[Item]:
+    return [item if isinstance(item, int) else None for item in items]
+
+
+def _merged(shape: Shape | None, dims: Sequence[Item]) -> Shape:
+    """What inference found, completed by what else is known."""
+    known = [d if isinstance(d, int | str) else None for d in dims]
+    if shape is None or len(shape) != len(known):
+        return tuple(known)
+    return tuple(
+        a if isinstance(a, int) or b is None else b for a, b in zip(shape, known, strict=True)
+    )
+
+
+def _within(value: Any, dtype: Dtype) -> Any:
+    """A number as an element of a dtype: whole ones wrap around."""
+    if isinstance(value, Operand):
+        raise Unsupported("a number is computed that must be known")
+    if dtype.kind in "iu":
+        bits = dtype.itemsize * 8
+        wrapped = int(value) & ((1 << bits) - 1)
+        return wrapped - (1 << bits) if dtype.kind == "i" and wrapped >> (bits - 1) else wrapped
+    return value
+
+
+def _stand_in(item: Item) -> Any:
+    """What counts like an operand where dtypes meet."""
+    if is_number(item):
+        return item
+    if not isinstance(item, Operand):
+        raise Unsupported(f"`{item}` stands where a tensor or a number is wanted")
+    if item.weak:
+        return {"b": True, "i": 1, "f": 1.0}[item.dtype.kind]
+    return np.empty((0,) * (1 if item.shape is None else min(len(item.shape), 1)), item.dtype)

@@ -1,0 +1,174 @@
+"""Exported programs, run by ONNX's own reference, give what the programs give."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight import nn
+from rushlight.__main__ import main
+
+onnx = pytest.importorskip("onnx")
+reference = pytest.importorskip("onnx.reference")
+
+
+def run(program: Any, given: tuple[Any, ...], other: tuple[Any, ...] = (), **options: Any) -> Any:
+    """The results of the exported program, of `other` arguments if there are any."""
+    file = io.BytesIO()
+    torch.onnx.export(program, given, file, **options)
+    onnx.checker.check_model(file.getvalue(), full_check=True)
+    model = onnx.load_from_string(file.getvalue())
+    values = [v for v in other or given if isinstance(v, torch.Tensor) or options]
+    arrays = [np.asarray(v.numpy() if isinstance(v, torch.Tensor) else v) for v in values]
+    names = [each.name for each in model.graph.input]
+    return reference.ReferenceEvaluator(model).run(None, dict(zip(names, arrays, strict=False)))
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(3, 4)
+        self.norm = nn.LayerNorm(4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(self.norm(torch.relu(self.first(x))), dim=-1)
+
+
+def branch(x: torch.Tensor) -> torch.Tensor:
+    if x.sum() > 0:  # noqa: SIM108
+        y = x * 2
+    else:
+        y = x - 1
+    return y
+
+
+def collected(x: torch.Tensor, n: int) -> torch.Tensor:
+    found = []
+    for i in range(n):
+        if i == 3:
+            break
+        x = x + i
+        found.append(x)
+    return torch.stack(found)
+
+
+def halved(x: torch.Tensor) -> tuple[torch.Tensor, int]:
+    rounds = 0
+    while bool(x.abs().max() > 1):
+        x = x / 2
+        rounds += 1
+    return x, rounds
+
+
+def returned(x: torch.Tensor, n: int) -> torch.Tensor:
+    for i in range(n):
+        if bool(x[i] > 0):
+            return x[i] * 10
+    return x[0]
+
+
+def written(x: torch.Tensor) -> torch.Tensor:
+    y = torch.zeros_like(x)
+    for i in range(x.size(0)):
+        y[i] = x[i] * i
+    part = y[:, 1]
+    part += 1
+    return y
+
+
+def numbers(x: torch.Tensor) -> torch.Tensor:
+    sizes = [1]
+    for _ in range(x.size(0)):
+        sizes.append(sizes[-1] * 2)
+    return torch.tensor(sizes)
+
+
+def test_a_module_keeps_the_names_of_its_weights() -> None:
+    model, x = Net(), torch.randn(2, 3)
+    for program in (
+        model,
+        torch.jit.script(model),
+        torch.jit.freeze(torch.jit.script(model.eval())),
+    ):
+        (found,) = run(program, (x,), dynamic_axes={"x": {0: "batch"}})
+        np.testing.assert_allclose(found, model(x).detach().numpy(), rtol=1e-5)
+    made = torch.onnx.export(model, (x,))
+    assert made is not None
+    names = {each.name for each in made.model_proto.graph.initializer}
+    assert names >= {"first.weight", "first.bias", "norm.weight", "norm.bias"}
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "other"),
+    [
+        (branch, (torch.ones(2),), (-torch.ones(5),)),
+        (collected, (torch.ones(2), 2), (torch.ones(3), 9)),
+        (halved, (torch.ones(2),), (torch.tensor([5.0, 1.0, 9.0]),)),
+        (returned, (torch.ones(2), 2), (torch.tensor([-1.0, -2.0, 3.0]), 3)),
+        (written, (torch.ones(2, 3),), (torch.randn(4, 3),)),
+        (numbers, (torch.ones(2),), (torch.ones(5),)),
+    ],
+)
+def test_branches_and_loops_are_kept(function: Any, given: Any, other: Any) -> None:
+    program = torch.jit.script(function)
+    axes: dict[str, dict[int, str]] = {"x": {0: "size"}, "n": {}}
+    found = run(program, given, other, dynamic_axes=axes)
+    wanted = program(*(v.clone() if isinstance(v, torch.Tensor) else v for v in other))
+    for a, b in zip(found, wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
+        np.testing.assert_allclose(a, b.numpy() if isinstance(b, torch.Tensor) else b, rtol=1e-6)
+
+
+def test_everything_without_a_form_is_told_of_at_once(tmp_path: Path) -> None:
+    def unknown(x: torch.Tensor) -> torch.Tensor:
+        y = torch.linalg.inv(x)
+        return torch.fft.rfft(y).real + torch.linalg.inv(x)
+
+    with pytest.raises(torch.onnx.errors.UnsupportedOperatorError) as caught:
+        torch.onnx.export(torch.jit.script(unknown), (torch.eye(2),), tmp_path / "m.onnx")
+    assert len(caught.value.diagnostics) == 2
+    lines = [d.primary.span.line for d in caught.value.diagnostics if d.primary is not None]
+    assert lines[1] == lines[0] + 1
+    assert "linalg_inv" in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_tensor_changed_under_another_name_is_refused() -> None:
+    def aliased(x: torch.Tensor, n: int) -> torch.Tensor:
+        found = []
+        for _ in range(n):
+            x = x * 2
+            found.append(x)
+        x += 1
+        return torch.stack(found)
+
+    with pytest.raises(torch.onnx.errors.UnsupportedOperatorError, match="under another name"):
+        run(torch.jit.script(aliased), (torch.ones(2), 3), dynamic_axes={"n": {}})
+
+
+def test_weights_may_lie_beside_the_file(tmp_path: Path) -> None:
+    model = nn.Linear(40, 40)
+    made = torch.onnx.export(model, (torch.ones(1, 40),))
+    assert made is not None
+    made.save(tmp_path / "m.onnx", external_data=True)
+    assert {file.name for file in tmp_path.iterdir()} == {"m.onnx", "m.onnx.data"}
+    read = onnx.load(tmp_path / "m.onnx")
+    (found,) = reference.ReferenceEvaluator(read).run(None, {"input": np.ones((1, 40), np.float32)})
+    np.testing.assert_allclose(found, model(torch.ones(1, 40)).detach().numpy(), rtol=1e-4)
+
+
+def test_the_command_writes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    torch.jit.script(Net()).save(str(tmp_path / "m.pt"))
+    target = tmp_path / "m.onnx"
+    words = ["convert", str(tmp_path / "m.pt"), str(target)]
+    assert main(words) == 2
+    assert "`x`" in capsys.readouterr().err
+    assert not target.exists()
+    assert main([*words, "--input", "batch,3", "--opset", "17"]) == 0
+    model = onnx.load(target)
+    assert model.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "batch"
+    assert model.opset_import[0].version == 17

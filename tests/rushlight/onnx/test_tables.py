@@ -1,0 +1,39 @@
+"""What needs no package `onnx`: the table of ONNX forms, its page, and what is said without it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import rushlight as torch
+from rushlight.onnx.families import load_operators
+from rushlight.onnx.table import EXPORTS
+from rushlight.ops.table.table import TABLE
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "onnx.md"
+
+
+def test_every_form_is_of_an_operator() -> None:
+    load_operators()
+    assert set(EXPORTS) <= set(TABLE.names())
+
+
+def test_the_page_lists_the_table() -> None:
+    load_operators()
+    _, _, listed = PAGE.read_text(encoding="utf-8").partition("## Operators\n")
+    wanted = sorted(name.removeprefix("aten::") for name in EXPORTS)
+    assert listed.replace("`", "").replace(",", "").split() == wanted
+
+
+def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(torch.onnx.OnnxExporterError, match=r"pip install rushlight\[onnx\]"):
+        torch.onnx.export(torch.nn.ReLU(), (torch.ones(1),), "never.onnx")
+    assert not Path("never.onnx").exists()
+
+
+def test_what_is_not_supported_is_named() -> None:
+    with pytest.raises(torch.onnx.OnnxExporterError, match="`dynamic_shapes`"):
+        torch.onnx.export(torch.nn.ReLU(), (torch.ones(1),), dynamic_shapes={"x": {0: "n"}})
