@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..frontend.bounds import EXHAUSTED, report_exhausted
 from ..frontend.deep_stack import deeply, is_deep
 from ..frontend.diagnostics import Collector
@@ -38,23 +40,30 @@ def define_function(
     """
     before, forget = len(collector.errors), collector.forgetting()
 
-    def make() -> None:
+    def check() -> TypedFunction | None:
         typed = check_function(function, resolver, table, collector, self_type=function.owner)
-        if typed is None or len(collector.errors) > before:
-            return
-        if before and has_holes(typed):
-            return
-        function.typed = typed
-        function.graph = graph = build_graph(typed, PassContext(table, evaluate))
-        for each in graph.with_tasks:
-            each.guard = function.guard
+        if typed is None or len(collector.errors) > before or (before and has_holes(typed)):
+            return None
+        return typed
 
     def undo() -> None:
         forget()  # all of it will be found again
         function.typed = None
 
+    def may() -> bool:
+        return is_deep(function.tree)
+
+    def build(typed: TypedFunction) -> Graph:
+        return build_graph(typed, PassContext(table, evaluate))
+
     try:
-        deeply(make, undo, lambda: is_deep(function.tree))
+        typed = deeply(check, forget, may)
+        if typed is not None:  # which stays so if the stack ends while the graph is built
+            function.typed = typed
+            built = partial(build, typed)
+            function.graph = graph = deeply(built, collector.forgetting(), may)
+            for each in graph.with_tasks:
+                each.guard = function.guard
     except Postponed:
         undo()
         raise

@@ -114,7 +114,7 @@ def choose(
     discarded = 0
     for convert in (False, True) if len(signatures) > 1 else (True,):
         failures = []
-        for signature in signatures:
+        for signature in signatures if convert else _that_may_begin(signatures, given):
             found = match_signature(signature, given, table, convert=convert)
             if isinstance(found, Match):
                 found.discarded += discarded
@@ -122,6 +122,28 @@ def choose(
             discarded += found.made
             failures.append(found)
     return failures
+
+
+_DISTINCT = frozenset(map(id, (TENSOR, INT, FLOAT, BOOL, STRING)))
+"""Types of which none is a subtype of another."""
+
+
+def _that_may_begin(signatures: Sequence[Signature], given: Given) -> Sequence[Signature]:
+    """Without those that plainly do not take the first argument as it is.
+
+    Most overloads of an operator take another type first; nothing is made for them.
+    """
+    actual = given.positional[0].type if given.receiver is None and given.positional else None
+    if id(actual) not in _DISTINCT:
+        return signatures
+
+    def may(signature: Signature) -> bool:
+        wanted = signature.arguments[0] if signature.arguments else None
+        if wanted is None or wanted.keyword_only:
+            return True
+        return wanted.type is actual or id(wanted.type) not in _DISTINCT
+
+    return [signature for signature in signatures if may(signature)]
 
 
 def match_signature(
