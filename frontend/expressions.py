@@ -48,6 +48,8 @@ COMPARE: dict[type[ast.cmpop], str] = {
     ast.NotIn: "not in",
 }
 RESERVED = "__jit"
+LONGEST_ANNOTATION = 1 << 18
+"""Characters of one type; pairs of pairs double at each level."""
 
 
 class ExpressionConverter:
@@ -94,6 +96,17 @@ class ExpressionConverter:
         return tree.Name(span, tree.ERROR_NAME)
 
     # ------------------------------------------------------------------------- dispatching
+
+    def annotation(self, node: ast.expr) -> tree.Expr:
+        """The tree of a type; one that is larger than any program's is refused unread."""
+        start = self.positions.start(node)
+        if self.positions.end(node) - start <= LONGEST_ANNOTATION:
+            return self.expression(node)
+        shown = Span(self.source, start, start + 1)
+        construct = construct_of("large-annotation")
+        most = f"{LONGEST_ANNOTATION:,}"
+        self.collector.add(describe(construct, shown, self.where, torch_span=shown, most=most))
+        return tree.Name(shown, tree.ERROR_NAME)
 
     def expression(self, node: ast.expr) -> tree.Expr:
         """The tree of any expression."""

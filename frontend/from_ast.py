@@ -66,7 +66,7 @@ class Converter(StatementConverter):
         parameters = self.parameters(node.args)
         if class_name is not None and not parameters and node.args.vararg is None:
             self._report_no_receiver(node)
-        returns = self.expression(node.returns) if node.returns else None
+        returns = self.annotation(node.returns) if node.returns else None
         body = (*self.variadic_names(node.args), *self.statements(node.body))
         decorators = self.quiet().expressions(node.decorator_list)
         start = self.positions.start(node)
@@ -135,7 +135,7 @@ class Converter(StatementConverter):
     def parameter(
         self, node: ast.arg, default: ast.expr | None, keyword_only: bool
     ) -> tree.Parameter:
-        annotation = self.expression(node.annotation) if node.annotation else None
+        annotation = self.annotation(node.annotation) if node.annotation else None
         # The value of a default comes from the live function; its text is only shown.
         value = self.quiet().expression(default) if default is not None else None
         start = self.positions.start(node)
@@ -234,7 +234,7 @@ class Converter(StatementConverter):
     def member(self, node: ast.stmt) -> tree.ClassMember | None:
         match node:
             case ast.AnnAssign(target=ast.Name(id=name)):
-                annotation = self.expression(node.annotation)
+                annotation = self.annotation(node.annotation)
                 value = self.expression(node.value) if node.value else None
                 return tree.ClassMember(self.span(node), name, annotation, value)
             case ast.Assign(targets=[ast.Name(id=name)]):

@@ -203,7 +203,7 @@ class StatementConverter(ExpressionConverter):
             return None
         value = self.expression(node.value)
         target = self.expression(node.target)
-        annotation = self.expression(node.annotation)
+        annotation = self.annotation(node.annotation)
         span = self.span(node, start=target.span.start, torch_end=whole_end(value))
         return tree.AnnotatedAssign(span, target, annotation, value)
 

@@ -201,6 +201,13 @@ CONSTRUCTS: dict[str, Construct] = {
         FORM,
         help='`"%f" % x`, `"%e" % x` and `"%d" % n` are supported, without widths',
     ),
+    "large-annotation": Construct(
+        "a type of more than {most} characters",
+        "Type annotations of more than {most} characters are not supported",
+        FORM,
+        width=0,
+        help="give what lies in it a class or a NamedTuple of its own",
+    ),
     "double-star": Construct(
         "`**` in a call",
         "keyword-arg expansion is not supported",

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 import rushlight as torch
+from rushlight.frontend.exceptions import NotSupportedError
+from rushlight.ir import define
 
 HEADS = {"int": "def f(x: int) -> int:\n", "bool": "def f(x: int) -> bool:\n", "": "def f(x):\n"}
 N = 400
@@ -80,3 +82,32 @@ def test_threads_with_little_stack_refuse_what_is_deep() -> None:
 def test_what_python_itself_does_not_take_is_an_error_with_a_place() -> None:
     with pytest.raises(RuntimeError, match="the code is nested too deeply"):
         compiled(f"{HEADS['int']}    return {' + '.join('x' * 10_000)}\n")(1)
+
+
+def test_what_is_checked_stays_so_if_the_stack_ends_while_the_graph_is_built(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[str] = []
+    for name in ("check_function", "build_graph"):
+        whole = getattr(define, name)
+
+        def noted(*arguments: Any, name: str = name, whole: Any = whole, **more: Any) -> Any:
+            calls.append(name)
+            return whole(*arguments, **more)
+
+        monkeypatch.setattr(define, name, noted)
+    assert compiled(f"{HEADS['bool']}    return {' <= '.join('x' * 1500)}\n")(1) is True
+    assert calls == ["check_function", "build_graph", "build_graph"]
+
+
+def test_a_type_of_hundreds_of_thousands_of_letters_is_refused_unread() -> None:
+    inner = "int"
+    while len(inner) < 1 << 18:
+        inner = f"Tuple[{inner}, {inner}]"
+    for text in (
+        f"def f(x: {inner}) -> int:\n    return 1\n",
+        f"def f(x: int) -> {inner}:\n    return x\n",
+        f"def f(x: int) -> int:\n    y: {inner} = x\n    return x\n",
+    ):
+        with pytest.raises(NotSupportedError, match="of more than 262,144 characters"):
+            compiled(text)
