@@ -175,16 +175,20 @@ def _rewritten(rewriting: Rewriting, values: list[object], known: dict[int, Tens
     def run(name: str, *given: Any) -> Any:
         entry = TABLE.operator(name)
         assert entry is not None
-        for each in given:
-            if isinstance(each, np.ndarray):  # which was drawn, and is kept as a tensor
-                known.setdefault(id(each), Tensor._of(each))
-        made = taped(entry, list(given), list(known.values()))
+        made = taped(entry, [_known(value, known) for value in given], list(known.values()))
         results = tensors_in(made)
         known.update((id(each._array), each) for each in results)
         return made._array if isinstance(made, Tensor) else tuple(each._array for each in results)
 
     made = lifted(rewriting(run, *values), known)
     return tuple(made) if isinstance(made, list) else made
+
+
+def _known(value: Any, known: dict[int, Tensor]) -> Any:
+    """A value, with a handle among those that are known if it is an array that was just made."""
+    if isinstance(value, np.ndarray) and id(value) not in known:
+        known[id(value)] = Tensor._of(value)
+    return value
 
 
 def is_active(bound: Bound, args: Sequence[object]) -> bool:

@@ -50,10 +50,10 @@ def _factors(input: Array, p: float, train: bool, features: bool, alpha: bool) -
         raise cast_error(default_dtype.float, input.dtype)
     noise = bernoulli_(_noise_of_features(input) if features else np.empty_like(input), 1 - p, None)
     if not alpha:
-        return noise / number(1 - p), None
+        return as_array(noise / number(1 - p)), None
     scale = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
     shift = (noise - number(1)) * number(_ALPHA * scale) + number(_ALPHA * scale * p)
-    return noise * number(scale), shift
+    return as_array(noise * number(scale)), as_array(shift)
 
 
 def _declare(name: str, features: bool, alpha: bool) -> Callable[[Array, float, bool], Array]:
