@@ -40,6 +40,7 @@ from .sugar import (
     BoundPython,
     StaticMethod,
     Sugar,
+    describe,
 )
 from .types import (
     ANY_ENUM,
@@ -112,7 +113,7 @@ def attribute_of(scope: Scope, owner: Sugar, access: Access) -> Sugar:
         f"`{access.span.text}`: a function has no attributes in script",
         access.span,
         "read here",
-        torch="attribute lookup is not defined on builtin",
+        torch=f"attribute lookup is not defined on {describe(owner)}",
     )
     return scope.unknown(access.span)
 

@@ -42,7 +42,7 @@ def as_iterated(scope: Scope, sugar: Sugar, span: Span) -> Iterated:
         return sugar
     if isinstance(sugar, TypeName) and sugar.type.is_enum:
         return _members_of_enum(sugar.type, span)
-    value = value_of(scope, sugar, span)
+    value = value_of(scope, sugar, span, "an iterable")
     type = value.type
     holds = type.is_collection or type.tuple_of is not None
     if holds or type in (TENSOR, STRING, UNKNOWN):

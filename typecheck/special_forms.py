@@ -18,7 +18,7 @@ from .narrowing import has_length, to_bool
 from .operators import call_operator
 from .relations import is_subtype
 from .scope import Scope
-from .sugar import Sugar
+from .sugar import MAGIC, Sugar
 from .types import (
     BOOL,
     COMPLEX,
@@ -61,12 +61,6 @@ CASTS_BY_NAME: dict[str, tuple[Type, str]] = {
     "bool": (BOOL, "aten::Bool"),
     "str": (STRING, "aten::str"),
 }
-
-_MAGIC = {
-    **{name: f"__{name}__" for name in ("len", "hex", "oct", "bin", "round", "abs")},
-    **{name: f"__{name}__" for name in CASTS_BY_NAME},
-}
-"""Methods of script classes that builtins call."""
 
 Form = Callable[[Scope, tree.Call, Type | None], Sugar]
 
@@ -120,7 +114,7 @@ def special_form(scope: Scope, form: SpecialForm, node: tree.Call, hint: Type | 
 
 def _magic(scope: Scope, name: str, given: Given, node: tree.Call) -> Sugar | None:
     """`len(obj)` and the like, for an object of a script class."""
-    method = _MAGIC.get(name)
+    method = MAGIC.get(name)
     if method is None or len(given.positional) != 1:
         return None
     value = given.positional[0]

@@ -12,7 +12,8 @@ from ..frontend.source import Span
 from ..frontend.value_class import value_class
 from . import typed
 from .functions import Function
-from .names import Meaning, PythonName, TypeName, Unusable
+from .names import Meaning, PythonName, SpecialForm, TypeName, Unusable
+from .types import TENSOR
 
 __all__ = [
     "BoundMethod",
@@ -26,7 +27,9 @@ __all__ = [
     "ExceptionValue",
     "Item",
     "Iterated",
+    "MAGIC",
     "MemberSequence",
+    "PERHAPS",
     "RangeValue",
     "SliceValue",
     "StaticMethod",
@@ -34,6 +37,7 @@ __all__ = [
     "ZipValue",
     "as_called",
     "describe",
+    "no_value",
 ]
 
 
@@ -182,12 +186,10 @@ Sugar = (
 
 _WORDS = {
     "OperatorName": "builtin",
-    "SpecialForm": "builtin",
     "FunctionName": "function",
     "OverloadedFunction": "function",
     "FlaggedFunction": "function",
-    "TypeName": "class",
-    "ExceptionClass": "exception",
+    "ExceptionClass": "Python exception",
     "BoundOperator": "builtin",
     "BoundMethod": "method",
     "BoundOverloads": "method",
@@ -204,6 +206,28 @@ _WORDS = {
     "ExceptionValue": "exception message",
 }
 
+MAGIC = {
+    **{name: f"__{name}__" for name in ("len", "hex", "oct", "bin", "round", "abs")},
+    **{name: f"__{name}__" for name in ("int", "float", "complex", "bool", "str")},
+}
+"""Methods of script classes that builtins call."""
+
+_BY_NAME = frozenset({"isinstance", "list", "dict", "zip", "enumerate", "print", "annotate"})
+_BUILTINS = frozenset({"abs", "bin"})
+_FORMS = {
+    **{"range": "range", "fork": "fork"},
+    **dict.fromkeys(
+        ("set", "frozenset", "type", "super", "map", "filter", "reversed", "bytes", "bytearray"),
+        "python value of type 'type'",
+    ),
+    **{"tuple": "TupleConstruct", "getattr": "GetAttr", "hasattr": "HasAttr"},
+    "slice": "Python slice class",
+}
+"""torch's words for names that the checker knows; the others are builtins."""
+
+_WITHOUT_ELEMENTS = frozenset({"List", "Dict", "Tuple", "Optional"})
+_OF_PYTHON = frozenset({"iter", "next", "format", "ascii", "eval", "exec", "repr", "setattr"})
+
 
 def as_called(sugar: Sugar) -> Sugar:
     """What is meant where something is called: of what is no value, what stands for its call."""
@@ -212,6 +236,49 @@ def as_called(sugar: Sugar) -> Sugar:
 
 def describe(sugar: Sugar) -> str:
     """torch's word for what is not a first-class value."""
-    if isinstance(sugar, TypeName) and sugar.type.is_enum:
-        return "EnumClass"
+    if isinstance(sugar, TypeName):
+        if sugar.type is TENSOR:
+            return "builtin"
+        return "EnumClass" if sugar.type.is_enum else "Python type"
+    if isinstance(sugar, SpecialForm):
+        return _word_of_form(sugar.name)
+    if hasattr(sugar, "member"):
+        return "python value of type 'module'"
     return _WORDS.get(type(sugar).__name__, "module")
+
+
+def _word_of_form(name: str) -> str:
+    if name in _BUILTINS:
+        return "builtin"
+    return name if name in _BY_NAME else MAGIC.get(name) or _FORMS.get(name, "builtin")
+
+
+def no_value(sugar: Sugar, purpose: str = "a value") -> str:
+    """torch's sentence where what is not first-class is used as `a value`, `an iterable`, …"""
+    word = describe(sugar)
+    if isinstance(sugar, Unusable):
+        word, found, _ = sugar.torch_message.partition(" cannot be used as a value")
+        if not found or purpose == "a value":
+            return sugar.torch_message
+    elif isinstance(sugar, SpecialForm) and sugar.name in _WITHOUT_ELEMENTS:
+        example = "Dict[int, int]" if sugar.name == "Dict" else f"{sugar.name}[int]"
+        return (
+            f"Attempted to use {sugar.name} without a contained type. Please add a contained "
+            f"type, e.g. {example}"
+        )
+    elif isinstance(sugar, SpecialForm) and sugar.name in _OF_PYTHON:
+        return (
+            f"Python builtin <built-in function {sugar.name}> is currently not supported in "
+            "Torchscript"
+        )
+    sentence = f"{word} cannot be used as {purpose}"
+    if word.startswith("python value of type") and purpose == "a value":
+        return sentence + PERHAPS
+    return sentence
+
+
+PERHAPS = (
+    ". Perhaps it is a closed over global variable? If so, please consider passing it in as an "
+    "argument or use a local variable instead."
+)
+"""What torch adds where a value of Python is no value of script."""

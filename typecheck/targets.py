@@ -177,7 +177,7 @@ def _values(
     if isinstance(item, tuple):
         values = list(item)
     else:
-        value = value_of(scope, item, span)
+        value = value_of(scope, item, span, "a tuple")
         if value.type is UNKNOWN:
             return None
         if value.type.tuple_of is not None:

@@ -11,23 +11,26 @@ from .globals import global_helps, global_labels, global_notes
 from .members import rows_of
 from .names import Constant, FunctionName, Unusable
 from .scope import Scope
-from .sugar import BoundMethod, BoundOperator, MemberSequence, Sugar, describe
+from .sugar import BoundMethod, BoundOperator, MemberSequence, Sugar, describe, no_value
 from .types import ANY, UNKNOWN, TupleType, Type
 
 __all__ = ["as_any", "called", "sequenced", "value_of"]
 
 
-def value_of(scope: Scope, sugar: Sugar, span: Span) -> typed.Expr:
-    """The first-class value of what an expression stands for; an error if it has none."""
+def value_of(scope: Scope, sugar: Sugar, span: Span, purpose: str = "a value") -> typed.Expr:
+    """The first-class value of what an expression stands for; an error if it has none.
+
+    `purpose` is what it is wanted as, for the sentence: `an iterable`, `a tuple`.
+    """
     if isinstance(sugar, typed.Expr):
         return sugar
     if isinstance(sugar, Constant):
         return typed.Literal(span, sugar.type, sugar.value)
-    if isinstance(sugar, FunctionName):
+    if isinstance(sugar, FunctionName) and purpose == "a value":
         return typed.Literal(span, FunctionType(sugar.function), sugar.function)
     if isinstance(sugar, MemberSequence) and sugar.cut != slice(None):
         return _tuple_of_members(scope, sugar, span)
-    _report_no_value(scope, sugar, span)
+    _report_no_value(scope, sugar, span, purpose)
     return scope.unknown(span)
 
 
@@ -39,14 +42,14 @@ def _tuple_of_members(scope: Scope, sequence: MemberSequence, span: Span) -> typ
     return typed.Sequenced(span, type, tuple(into), typed.TupleLiteral(span, type, tuple(members)))
 
 
-def _report_no_value(scope: Scope, sugar: Sugar, span: Span) -> None:
+def _report_no_value(scope: Scope, sugar: Sugar, span: Span, purpose: str) -> None:
     if isinstance(sugar, Unusable):
         scope.report(
             sugar.code,
             sugar.message.replace("{name}", span.text) or f"`{span.text}` cannot be used here",
             span,
             "used here",
-            torch=sugar.torch_message,
+            torch=no_value(sugar, purpose),
             secondary=global_labels(sugar),
             notes=global_notes(sugar),
             helps=global_helps(sugar, span, scope.tree),
@@ -58,7 +61,7 @@ def _report_no_value(scope: Scope, sugar: Sugar, span: Span) -> None:
             f"`{span.text}` is a method, and no value until it is called",
             span,
             "not called",
-            torch=f"{describe(sugar)} cannot be used as a value",
+            torch=no_value(sugar, purpose),
             helps=(Help("call it", (Edit(Span(span.source, span.end, span.end), "()"),)),),
         )
     else:
@@ -68,7 +71,7 @@ def _report_no_value(scope: Scope, sugar: Sugar, span: Span) -> None:
             f"`{span.text}` is not a value",
             span,
             f"this is a {word}",
-            torch=f"{word} cannot be used as a value",
+            torch=no_value(sugar, purpose),
             torch_span=called(span),
         )
 

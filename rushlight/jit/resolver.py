@@ -50,6 +50,7 @@ from ..typecheck.names import (
     Unusable,
 )
 from ..typecheck.schema import Argument, Signature
+from ..typecheck.sugar import PERHAPS
 from ..typecheck.typed import EnumMember
 from ..typecheck.types import (
     ANY,
@@ -467,11 +468,7 @@ _TORCH_NAMES: dict[type, str] = {
 
 def _unusable(value: Any, name: str) -> Unusable:
     kind = _TORCH_NAMES.get(type(value)) or type(value).__name__
-    message = (
-        f"python value of type '{kind}' cannot be used as a value. Perhaps it is a closed over "
-        "global variable? If so, please consider passing it in as an argument or use a local "
-        "variable instead."
-    )
+    message = f"python value of type '{kind}' cannot be used as a value{PERHAPS}"
     if isinstance(value, type):
         shown = "the class `{name}` cannot be used in script"
         if decorators.modifier(value) in (decorators.IGNORE, decorators.UNUSED):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import pytest
 
 from rushlight import ones
@@ -81,3 +84,62 @@ def test_words_and_place_of_calls(call: str, words: str, underlined: str) -> Non
     shown = str(caught.value)
     assert words in shown
     assert f" {'~' * len(underlined)} <--- HERE" in shown
+
+
+NUMBERS = [1, 2]
+
+
+def as_value() -> int:
+    return math  # type: ignore[return-value]
+
+
+def as_elements() -> int:
+    for _ in NUMBERS:
+        pass
+    return 1
+
+
+def as_cast() -> int:
+    return int  # type: ignore[return-value]
+
+
+def as_exception() -> int:
+    return ValueError  # type: ignore[return-value]
+
+
+def as_builtin() -> int:
+    for _ in abs:  # type: ignore[attr-defined]
+        pass
+    return 1
+
+
+def as_parts() -> int:
+    _a, _b = len  # type: ignore[misc]
+    return 1
+
+
+def as_type() -> int:
+    return set  # type: ignore[return-value]
+
+
+def as_owner() -> int:
+    return len(dict.foo)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (as_value, "python value of type 'module' cannot be used as a value. Perhaps it is"),
+        (as_elements, "python value of type 'list' cannot be used as an iterable"),
+        (as_cast, "__int__ cannot be used as a value"),
+        (as_exception, "Python exception cannot be used as a value"),
+        (as_builtin, "builtin cannot be used as an iterable"),
+        (as_parts, "__len__ cannot be used as a tuple"),
+        (as_type, "python value of type 'type' cannot be used as a value. Perhaps it is"),
+        (as_owner, "attribute lookup is not defined on dict"),
+    ],
+)
+def test_words_for_what_is_no_value(function: Callable[[], int], words: str) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        script(function)
+    assert words in str(caught.value)
