@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fuzz_families
 from fuzz_kinds import DTYPES, FORMS, FUNCTIONS
+from fuzz_language import LANGUAGE, METHODS
 from fuzz_modules import CLASSES, LAYERS
 from fuzz_views import GRADIENTS, VIEWS
 
@@ -18,4 +19,6 @@ FAMILIES = {
     "dtypes": DTYPES,
     "functions": FUNCTIONS,
     "forms": FORMS,
+    "language": LANGUAGE,
+    "methods": METHODS,
 }

@@ -101,7 +101,7 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
     (
         r"(?:for|while) [^\n]*:\n(?: {8}[^\n]*\n)*? {8,}([a-e]) [-+*/|&]?= [^\n]*\n"
         r"(?:[^\n]*\n)*?"
-        r" {4}\1(?:\.\w+_\(|\[[^\n]*\] [-+*/|&]?= | [-+*/|&]= )",
+        r" {4,}\1(?:\.\w+_\(|\[[^\n]*\] [-+*/|&]?= | [-+*/|&]= )",
         r"^\w+\n  torch +\{\"out\"",
         "torch takes what a loop leaves for what its rounds made, even where it has none, and "
         "drops what is then written into the argument",
@@ -117,7 +117,7 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "what Python calls the class of a tensor is told of scripts too",
     ),
     (
-        r"topk\(",
+        r"topk\([^\n]*\[1\]",
         r'torch .*"tensor".*rushlight.*"tensor"',
         "which of equal elements `topk` takes is not said",
     ),
@@ -174,6 +174,13 @@ def _unsigned(value: dict[str, Any]) -> dict[str, Any]:
     return {**value, **bare}
 
 
+def _as_after_waiting(value: dict[str, Any]) -> dict[str, Any]:
+    raised = value.get("raises")
+    if not isinstance(raised, list) or raised[0] != "Error":
+        return value
+    return {**value, "raises": ["RuntimeError", *raised[1:]]}
+
+
 def _beside_largest(value: dict[str, Any]) -> dict[str, Any]:
     """Elements in parts of the largest one."""
     if value.get("t") != "tensor" or not re.fullmatch(r"[-+.\de ]*\.[-+.\de ]*", value["v"]):
@@ -201,6 +208,13 @@ LOOSER: tuple[tuple[str, str, Callable[[dict[str, Any]], dict[str, Any]], str], 
         "",
         _beside_largest,
         "a sum of elements that cancel each other, whose last bits differ",
+    ),
+    (
+        r"wait\(",
+        r"torch[^\n]*\"RuntimeError\"[^\n]*\n  rushlight[^\n]*\"Error\"",
+        _as_after_waiting,
+        "torch gives what a script raises another class once the script has waited for "
+        "a task that was not done",
     ),
     ("", "", _unsigned, "whether a NaN has a sign depends on the instructions of the processor"),
 )
