@@ -108,10 +108,6 @@ def _report_fixed(scope: Scope, target: tree.Name, value: typed.Expr) -> None:
 
 
 def _bind_sugar(scope: Scope, target: tree.Name, value: Sugar, outer: Variable | None) -> None:
-    if getattr(value, "torch_message", None) is not None:
-        value_of(scope, value, target.span)
-        scope.define(Variable(target.id, UNKNOWN, target.span))
-        return
     if outer is not None:
         word = describe(value)
         scope.report(

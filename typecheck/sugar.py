@@ -240,6 +240,8 @@ def describe(sugar: Sugar) -> str:
         if sugar.type is TENSOR:
             return "builtin"
         return "EnumClass" if sugar.type.is_enum else "Python type"
+    if isinstance(sugar, Unusable):
+        return sugar.torch_message.partition(" cannot be used as a value")[0]
     if isinstance(sugar, SpecialForm):
         return _word_of_form(sugar.name)
     if hasattr(sugar, "member"):
@@ -257,8 +259,7 @@ def no_value(sugar: Sugar, purpose: str = "a value") -> str:
     """torch's sentence where what is not first-class is used as `a value`, `an iterable`, …"""
     word = describe(sugar)
     if isinstance(sugar, Unusable):
-        word, found, _ = sugar.torch_message.partition(" cannot be used as a value")
-        if not found or purpose == "a value":
+        if word == sugar.torch_message or purpose == "a value":
             return sugar.torch_message
     elif isinstance(sugar, SpecialForm) and sugar.name in _WITHOUT_ELEMENTS:
         example = "Dict[int, int]" if sugar.name == "Dict" else f"{sugar.name}[int]"

@@ -143,3 +143,12 @@ def test_words_for_what_is_no_value(function: Callable[[], int], words: str) -> 
     with pytest.raises(RuntimeError) as caught:
         script(function)
     assert words in str(caught.value)
+
+
+def named() -> int:
+    _held = NUMBERS
+    return 1
+
+
+def test_a_name_may_stand_for_what_is_no_value() -> None:
+    assert script(named)() == 1
