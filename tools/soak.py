@@ -11,6 +11,7 @@ and living objects are counted, and again at the end; a kind fails where a round
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
 import ctypes
 import gc
@@ -222,6 +223,103 @@ def native() -> None:
     del linecache.cache[name]
 
 
+DTYPES = [
+    *(torch.float32, torch.float64, torch.int64, torch.int32, torch.uint8, torch.int8),
+    *(torch.bool, torch.bfloat16, torch.float16, torch.complex64),
+]
+
+
+def _sizes(n: int) -> tuple[int, ...]:
+    return 1 + n % 7, 1 + n % 11, 1 + n % 13, 1 + n % 17
+
+
+def dtypes() -> None:
+    """Eager operators on ever new pairs of dtypes and sizes."""
+    n = next(_numbers)
+    size = _sizes(n)
+    x = torch.ones(size).to(DTYPES[n % len(DTYPES)])
+    y = torch.ones(size[1:]).to(DTYPES[n // len(DTYPES) % len(DTYPES)])
+    x + y, x * 2, x == y, x.sum(n % 4), x[x != 0], torch.where(x != 0, x, x)
+    torch.cat([x, x], n % 4), torch.stack([x, x]), x.transpose(0, n % 4).contiguous()
+    x.expand(3, *size).flip(1), x.float().softmax(n % 4), x.nonzero(), x.cumsum(n % 4)
+
+
+def gradients() -> None:
+    """Ways back through ever new sizes, and once more through the gradients."""
+    n = next(_numbers)
+    size = _sizes(n)
+    x = torch.rand(size, requires_grad=True)
+    y = nn.functional.conv2d(x, torch.rand(3, size[1], 1, 1, requires_grad=True))
+    y = nn.functional.layer_norm(y.relu().softmax(n % 4), y.shape[-1:])
+    (y.exp().sum() + x.cumsum(n % 4).mean() + x.sort(n % 4)[0].prod()).backward()
+    torch.autograd.grad((x**3).sum(), x, create_graph=True)[0].sum().backward()
+
+
+def fork_wait() -> None:
+    source = "def g(x: Tensor) -> Tensor:\n    return x * 2\n"
+    source += "def f(x: Tensor) -> Tensor:\n    return torch.jit.wait(torch.jit.fork(g, x)) + 1\n"
+    f, name = _made(source)
+    torch.jit.script(f)(X)
+    torch.jit.wait(torch.jit.fork(torch.neg, X))
+    del linecache.cache[name]
+
+
+_pairs = torch.utils.data.TensorDataset(torch.rand(8, 4), torch.rand(8))
+
+
+def workers() -> None:
+    for a, _ in torch.utils.data.DataLoader(_pairs, batch_size=2, num_workers=2):
+        a + 1
+
+
+def meta() -> None:
+    x = torch.empty(_sizes(next(_numbers)), device="meta")
+    x + x, x.sum(1), x.reshape(-1), torch.cat([x, x]), nn.functional.softmax(x, 1)
+    torch.jit.script(Model().to("meta"))(torch.empty(2, 4, device="meta"))
+
+
+def package() -> None:
+    name, sink = f"soaked{next(_numbers)}.module", io.BytesIO()
+    with torch.package.PackageExporter(sink) as exporter:
+        exporter.save_source_string(name, "def f(x):\n    return x + 1\n")
+        exporter.save_pickle("data", "x.pkl", {"x": X})
+    sink.seek(0)
+    importer = torch.package.PackageImporter(sink)
+    importer.import_module(name).f(importer.load_pickle("data", "x.pkl")["x"])
+
+
+def functions() -> None:
+    """Plans of a dozen functions that call each other."""
+    n = next(_numbers)
+    lines = ["def f(x: Tensor, n: int) -> Tensor:", *(f"    x = h{k}(x, n)" for k in range(12))]
+    lines.append("    return x")
+    for k in range(12):
+        lines += [f"def h{k}(x: Tensor, n: int) -> Tensor:", f"    y = x * {k + n} + n"]
+        lines += [f"    if n > {k}:", "        y = y.relu() + 1", "    return y"]
+    f, name = _made("\n".join(lines) + "\n")
+    scripted = torch.jit.script(f)
+    for k in range(30):
+        scripted(X, k)
+    del linecache.cache[name]
+
+
+def symbolic() -> None:
+    traced = torch.fx.symbolic_trace(Model())
+    traced.recompile()
+    traced(X)
+    torch.vmap(torch.func.grad(lambda v: (v * v).sum()))(X)
+
+
+def damaged() -> None:
+    """Archives with a byte changed: they load or are refused."""
+    n = next(_numbers)
+    data = bytearray(_data)
+    data[n * 37 % len(data)] ^= 1 + n % 255
+    for trust in ("none", "full"):
+        with contextlib.suppress(RuntimeError):
+            torch.jit.load(io.BytesIO(bytes(data)), trust=trust)(X)
+
+
 KINDS: dict[str, tuple[Callable[[], object], float, float]] = {
     "load": (load, 1, 300),
     "load_untrusted": (load_untrusted, 0.5, 300),
@@ -242,6 +340,15 @@ KINDS: dict[str, tuple[Callable[[], object], float, float]] = {
     "autograd": (autograd, 2, 100),
     "draw": (draw, 2, 100),
     "native": (native, 0.1, 20000),
+    "dtypes": (dtypes, 1, 1000),
+    "gradients": (gradients, 1, 1000),
+    "fork_wait": (fork_wait, 1, 700),
+    "workers": (workers, 0.05, 1000),
+    "meta": (meta, 0.5, 700),
+    "package": (package, 0.5, 700),
+    "functions": (functions, 0.2, 3000),
+    "symbolic": (symbolic, 0.5, 700),
+    "damaged": (damaged, 0.5, 700),
 }
 """What is done, how much of the rounds, and the bytes a round may leave behind."""
 
