@@ -86,6 +86,8 @@ def of_one(refuse: Refusal, kernel: Kernel) -> Callable[[Array], Array]:
 
     def forward(self: Array) -> Array:
         dtype = self.dtype
+        if not self.flags.c_contiguous:
+            self = in_own_order(self)
         if dtype is _float32 or dtype is _float64:
             result = kernel(self)
             return result if type(result) is ndarray else asarray(result)

@@ -116,7 +116,8 @@ def like(array: Array, dtype: Dtype) -> Array:
 
 def in_own_order(array: Array) -> Array:
     """The array; a copy of one that repeats elements, which lies as results computed of it do."""
-    if array.flags.c_contiguous or 0 not in array.strides:
+    strides = array.strides
+    if array.flags.c_contiguous or (0 not in strides and len(set(strides)) == len(strides)):
         return array
     fresh = like(array, array.dtype)
     fresh[...] = array

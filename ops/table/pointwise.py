@@ -204,11 +204,12 @@ def binary(kernel: Kernel, a: Array, b: Array) -> Array:
     Raises:
         OperatorError: the shapes do not broadcast, or there is no common dtype.
     """
+    left, right = a, b
     if a.dtype is not b.dtype:
         dtype = common_dtype(a, b)
-        a, b = cast(a, dtype), cast(b, dtype)
+        left, right = cast(a, dtype), cast(b, dtype)
     try:
-        result = kernel(a, b)
+        result = kernel(left, right)
     except ValueError:
         checked_broadcast(a.shape, b.shape)
         raise

@@ -403,3 +403,16 @@ def test_an_empty_vector_has_a_gradient_of_its_norm() -> None:
     x = torch.ones(0, requires_grad=True)
     F.batch_norm(x, torch.ones(0), torch.ones(0), training=True).sum().backward()
     assert x.grad.shape == (0,)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64])
+def test_results_beside_memory_that_overlaps(dtype: torch.dtype) -> None:
+    """Where steps are equal the smaller dimension lies inside; what is repeated tells nothing."""
+    whole = torch.ones(60, dtype=dtype)
+    assert whole.as_strided((5, 6, 2), (1, 1, 7)).cosh().stride() == (1, 5, 30)
+    assert torch.ones(7, 1, 3, dtype=dtype).expand(7, 5, 3).exp().stride() == (15, 3, 1)
+    repeated = whole.as_strided((2, 3, 4), (0, 1, 1))
+    assert repeated.sin().stride() == (12, 1, 3)
+    for function in (torch.remainder, torch.maximum, torch.fmod):
+        assert function(repeated, repeated.double()).stride() == (12, 1, 3)
+        assert function(repeated, torch.ones(2, 3, 4).double()).stride() == (12, 1, 3)
