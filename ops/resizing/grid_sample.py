@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import blas
+from ..kernels import blas, family, is_ready
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..shapes.windows import Ints, wide_dtype
@@ -203,6 +203,19 @@ def _check(input: Array, grid: Array, mode: int) -> None:
         raise scalar_types_differ(input, grid, "input", "grid")
 
 
+def _natively(input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array | None:
+    """Images of float32 in one piece by native code; None of others, and where there is none."""
+    known = input.ndim == 4 and mode in _FORMS and padding in _PADDINGS
+    kernels = family("grid_samples") if known and is_ready(input) else None
+    if kernels is None:
+        return None
+    places = np.ascontiguousarray(grid)
+    found: Array | None = kernels.sample(input, places, _FORMS[mode], _PADDINGS[padding], align)
+    return found
+
+
+_FORMS: Final = {_LINEAR: "linear", _NEAREST: "nearest"}
+_PADDINGS: Final = {_ZEROS: "zeros", _BORDER: "border", _REFLECTION: "reflection"}
 _KERNELS: Final = {2: "grid_sampler_2d_cpu_kernel_impl", 3: "grid_sampler3d_cpu"}
 
 
@@ -216,12 +229,14 @@ _KERNELS: Final = {2: "grid_sampler_2d_cpu_kernel_impl", 3: "grid_sampler3d_cpu"
     "aten::grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
     "bool align_corners) -> Tensor",
     autocast="full",
+    prepared=True,
 )
 @operator(
     "aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
     "bool align_corners) -> Tensor",
     autocast="full",
     out="",
+    prepared=True,
 )
 def grid_sampler(
     input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool
@@ -231,6 +246,9 @@ def grid_sampler(
     space = input.shape[2:]
     if not input.size or not grid.size:
         return np.zeros((*input.shape[:2], *grid.shape[1:-1]), input.dtype)
+    found = _natively(input, grid, interpolation_mode, padding_mode, align_corners)
+    if found is not None:
+        return found
     reader = _Reader(input)  # 16-bit floats are rounded at every step
     is_volume = len(space) == 3
     to_places = _to_places_in_volume if is_volume else _to_places

@@ -1,0 +1,53 @@
+"""Images at the places of a grid: native code against NumPy's steps, which give the same bits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops import kernels
+from rushlight.ops.resizing import grid_sample
+
+native = pytest.mark.skipif(kernels.family("grid_samples") is None, reason="no native code here")
+SHAPES = [((1, 3, 16, 16), (16, 16)), ((2, 1, 1, 1), (3, 1)), ((2, 5, 7, 3), (1, 37)),
+          ((1, 2, 1, 9), (4, 15)), ((3, 2, 40, 33), (20, 50))]  # fmt: skip
+
+
+@native
+@pytest.mark.parametrize(("shape", "places"), SHAPES)
+@pytest.mark.parametrize("padding", [0, 1, 2])
+def test_bits_are_those_of_numpys_steps(
+    shape: tuple[int, ...], places: tuple[int, int], padding: int, monkeypatch: Any
+) -> None:
+    random = np.random.default_rng(0)
+    x = random.standard_normal(shape).astype(np.float32)
+    grid = random.uniform(-1.6, 1.6, (shape[0], *places, 2)).astype(np.float32)
+    flat = grid.reshape(-1)
+    flat[: min(9, flat.size)] = [-1, 1, 0, math.nan, math.inf, -math.inf, 1e30, 5, -7][: flat.size]
+    calls = [(mode, align) for mode in (0, 1) for align in (False, True)]
+    with np.errstate(all="ignore"):
+        made = [grid_sample.grid_sampler(x, grid, mode, padding, align) for mode, align in calls]
+        monkeypatch.setattr(grid_sample, "_natively", lambda *_: None)
+        want = [grid_sample.grid_sampler(x, grid, mode, padding, align) for mode, align in calls]
+    for one, other in zip(made, want, strict=True):
+        assert one.shape == other.shape
+        assert np.array_equal(one, other, equal_nan=True)
+
+
+def test_later_calls_and_other_layouts_give_the_same() -> None:
+    x, grid = torch.randn(2, 3, 8, 9), torch.rand(2, 5, 6, 2) * 2 - 1
+    sample = torch.nn.functional.grid_sample
+    want = sample(x, grid, align_corners=False)
+    for _ in range(60):
+        assert torch.equal(sample(x, grid, align_corners=False), want)
+    turned = grid.permute(3, 0, 1, 2).contiguous().permute(1, 2, 3, 0)
+    assert torch.equal(sample(x, turned, align_corners=False), want)
+    outward = x.to(memory_format=torch.channels_last)
+    assert torch.allclose(sample(outward, grid, align_corners=False), want)
+    assert sample(x[:0], grid[:0], align_corners=False).shape == (0, 3, 5, 6)
+    double = sample(x.double(), grid.double(), align_corners=False)
+    assert torch.allclose(double.float(), want, atol=1e-5)
