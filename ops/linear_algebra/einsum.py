@@ -150,6 +150,7 @@ def _spread(labels: Labels, dots: int, widest: int) -> Labels:
     autocast="lower",
     out="",
     cost="products-by-letters",
+    prepared=True,
 )
 def einsum(equation: str, tensors: list[Array], path: object) -> Array:
     """The sum of products that an equation such as `ij,jk->ik` describes."""

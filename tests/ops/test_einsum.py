@@ -90,3 +90,17 @@ def test_numbers_in_place_of_letters() -> None:
         torch.einsum(wide, [0, 0])
     with pytest.raises(ValueError, match="must specify the equation string and at least one"):
         torch.einsum(wide)
+
+
+def test_later_calls_give_the_same_bits_and_strides() -> None:
+    a, b, c = torch.randn(4, 5, 6), torch.randn(4, 6, 5), torch.randn(4, 6)
+    calls = [("bij,bjk->bik", a, b), ("bij,bj->ib", a, c), ("bi,bj->bij", c, c), ("bij->bi", a)]
+    calls += [("ij,jk->ki", a[0], b[0]), ("i,i->", c[0], c[1]), ("...ij,...jk->...ik", a, b)]
+    for equation, *tensors in calls:
+        first = torch.einsum(equation, *tensors)
+        for _ in range(60):
+            later = torch.einsum(equation, *tensors)
+            assert torch.equal(later, first)
+            assert later.stride() == first.stride()
+    with pytest.raises(RuntimeError, match="does not broadcast"):
+        torch.einsum("bij,bjk->bik", a, a)
