@@ -6,10 +6,11 @@ What a branch or round changes (lists, tensors in place, attributes) is carried 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from ..ir.graph import Block, Node
+from ..typecheck.types import TENSOR
 from . import joined, proto
 from .contents import Kept
 from .items import BROKEN, Cell, Item, Operand, Unsupported
@@ -202,6 +203,15 @@ def _loop(walk: Walk, node: Node, items: list[Item]) -> Sequence[Item] | None:
     if rounds == 0 or condition is False:
         return carried
     before, problems = walk.contents.saved(), dict(walk.problems)
+    if (
+        isinstance(rounds, int)
+        and rounds <= _ROUNDS
+        and condition is True
+        and _of_numbers(node.blocks[0])
+    ):
+        with suppress(Unsupported):
+            return _unrolled(walk, node, rounds, carried)
+        walk.contents.restore(before)
     values, nodes, made = dict(walk._values), list(walk.w.nodes), set(walk.w.made)
     try:
         found = _as_loop(walk, node, items)
@@ -223,6 +233,12 @@ def _loop(walk: Walk, node: Node, items: list[Item]) -> Sequence[Item] | None:
         walk.problems.update(told)
         return found if found is not None else unrolled
     return unrolled
+
+
+def _of_numbers(block: Block) -> bool:
+    """Whether nothing in a block makes a tensor, so that its results are mostly known."""
+    made = (value.type.inner for node in block.all_nodes for value in node.outputs)
+    return not any(TENSOR in (type, type.list_of) for type in made)
 
 
 def _unrolled(walk: Walk, node: Node, rounds: int, carried: list[Item]) -> list[Item] | None:

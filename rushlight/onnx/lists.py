@@ -104,6 +104,17 @@ def _extend(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
     return []
 
 
+@step("aten::add[]")
+def _sum(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    return [walk.contents.cell(_joined(walk, items[0], items[1]))]
+
+
+@step("aten::add_[]")
+def _sum_in_place(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    _extend(walk, node, items)
+    return [items[0]]
+
+
 def _joined(walk: Walk, one: Item, other: Item) -> Item:
     held, more = _held(walk, one), _held(walk, other)
     if isinstance(held, list) and isinstance(more, list):
@@ -134,6 +145,8 @@ def _insert(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
         if not operand.is_sequence:
             raise Unsupported("a number is put into a list whose length only a run knows")
         x = walk.w.tensor(walk.contents.resolved(items[2]))
+        if isinstance(items[2], Cell):
+            walk.contents.hold(items[0], items[2])
         made = walk.w.op("SequenceInsert", operand, x, walk.w.tensor(place, INT))
     walk.contents.write(items[0], made)
     return []
@@ -187,6 +200,8 @@ def _set(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
         walk.contents.write(target, made)
         return [target] if node.outputs else []
     operand = as_operand(walk, _held(walk, target))
+    if isinstance(item, Cell):
+        walk.contents.hold(target, item)
     walk.contents.write(target, _exchanged(walk, operand, place, item))
     return [target] if node.outputs else []
 

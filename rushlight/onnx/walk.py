@@ -39,7 +39,8 @@ _NUMBERS: Final = {INT: INT64, FLOAT: DOUBLE, BOOL: BOOLEAN}
 
 Step = Callable[["Walk", Node, list[Item]], Sequence[Item] | None]
 STEPS: Final[dict[str, Step]] = {}
-"""What has a meaning of its own in the walk, by kind: control flow, containers, attributes."""
+"""What has a meaning of its own in the walk, by kind: control flow, containers, attributes.  A kind
+with `[]` behind it is for lists alone."""
 
 
 def step(*kinds: str) -> Callable[[Step], Step]:
@@ -173,6 +174,8 @@ class Walk:
 
     def _results(self, node: Node, items: list[Item]) -> Sequence[Item] | None:
         own = STEPS.get(node.kind)
+        if node.inputs and node.inputs[0].type.list_of is not None:
+            own = STEPS.get(f"{node.kind}[]", own)
         if own is not None:
             return own(self, node, items)
         if node.signature is None:

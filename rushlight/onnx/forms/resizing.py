@@ -45,8 +45,10 @@ def _declare(name: str, mode: str, count: int, with_corners: bool) -> None:
     def form(w: Writer, input: Item, size: Item, *rest: Item) -> Item:
         more = list(rest)
         corners = more.pop(0) is True if with_corners else False
-        if len(more) == 1 and isinstance(more[0], list):
-            more = more[0]
+        if len(more) == 1 and isinstance(more[0], list | tuple):
+            more = list(more[0])
+        elif len(more) == 1 and isinstance(more[0], Operand) and more[0].array is not None:
+            more = more[0].array.tolist()
         return _resized(w, input, size, more, mode, corners)
 
     EXPORTS[f"aten::upsample_{name}{count}d"] = form

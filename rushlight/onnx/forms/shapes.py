@@ -243,3 +243,17 @@ def meshgrid(w: Writer, tensors: Item, indexing: Item = "ij") -> Item:
         shape[number] = -1
         found.append(w.expand(w.reshape(part, shape), sizes))
     return found
+
+
+@exports("aten::broadcast_tensors")
+def broadcast_tensors(w: Writer, tensors: Item) -> Item:
+    parts = [w.tensor(each) for each in _several(tensors)]
+    sizes = [part.sizes for part in parts]
+    if None not in sizes and all(size == sizes[0] for size in sizes):
+        return parts
+    truths = [w.op("Equal", part, part) for part in parts]
+    whole = truths[0]
+    for each in truths[1:]:
+        whole = w.op("Or", whole, each)
+    shape = w.op("Shape", whole)
+    return [w.op("Expand", part, shape, dims=whole.shape) for part in parts]
