@@ -28,6 +28,14 @@ TEXTS = (
 what is read of them (`serialization`) name operators as others write them, too."""
 
 ALLOWED = (
+    # which functions tensors with a mask have forms for, and what masked reductions start from
+    "ops/eager/masked.py: _STARTS",
+    "rushlight/masked/maskedtensor/binary.py: BINARY_NAMES INPLACE_BINARY_NAMES",
+    "rushlight/masked/maskedtensor/conversions.py: _ASKED",
+    "rushlight/masked/maskedtensor/passthrough.py: _MADE_OF_THEM _NAMES",
+    "rushlight/masked/maskedtensor/reductions.py: REDUCE_NAMES",
+    "rushlight/masked/maskedtensor/unary.py: INPLACE_UNARY_NAMES UNARY_NAMES "
+    "UNARY_NAMES_UNSUPPORTED",
     # what stands for an operator in Python: signs, names, types
     "typecheck/advice.py: BUILTINS TYPES",
     "typecheck/annotations.py: TYPE_NAMES",
