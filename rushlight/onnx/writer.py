@@ -169,6 +169,8 @@ class Writer:
 
     def meeting(self, *items: Item) -> Dtype:
         """The dtype in which tensors and numbers meet."""
+        if not items:
+            raise Unsupported("an empty list")
         if all(is_number(i) or (isinstance(i, Operand) and i.weak) for i in items):
             return np.result_type(*(self.tensor(item).dtype for item in items))
         return result_dtype([_stand_in(item) for item in items])

@@ -14,16 +14,17 @@ class Numbers(IterDataPipe):
         return iter(range(3))
 
 
+class Times(IterDataPipe):
+    def __init__(self, source: IterDataPipe, factor: int = 2) -> None:
+        self.source, self.factor = source, factor
+
+    def __iter__(self) -> Iterator[int]:
+        return (each * self.factor for each in self.source)
+
+
 @pytest.fixture
 def times() -> Iterator[None]:
-    @functional_datapipe("times")
-    class Times(IterDataPipe):
-        def __init__(self, source: IterDataPipe, factor: int = 2) -> None:
-            self.source, self.factor = source, factor
-
-        def __iter__(self) -> Iterator[int]:
-            return (each * self.factor for each in self.source)
-
+    functional_datapipe("times")(Times)
     yield
     del IterDataPipe.functions["times"]
 

@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -192,7 +193,8 @@ def in_child(*actions: Callable[[], object]) -> int:
 
 
 def test_rights_are_heeded(way: str, tmp_path: Path) -> None:
-    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
+    above = Path(tempfile.gettempdir()).resolve()
+    for folder in (tmp_path, *(each for each in tmp_path.parents if above in each.parents)):
         folder.chmod(0o755)
     open_folder = tmp_path / "open"
     open_folder.mkdir()

@@ -150,6 +150,15 @@ def test_a_tensor_changed_under_another_name_is_refused() -> None:
         run(torch.jit.script(aliased), (torch.ones(2), 3), dynamic_axes={"n": {}})
 
 
+def test_what_joins_nothing_is_refused() -> None:
+    def nothing(x: torch.Tensor) -> torch.Tensor:
+        parts: list[torch.Tensor] = []
+        return torch.cat(parts)
+
+    with pytest.raises(torch.onnx.errors.UnsupportedOperatorError, match="an empty list"):
+        run(torch.jit.script(nothing), (torch.ones(2),))
+
+
 def test_weights_may_lie_beside_the_file(tmp_path: Path) -> None:
     model = nn.Linear(40, 40)
     made = torch.onnx.export(model, (torch.ones(1, 40),))

@@ -14,7 +14,6 @@ from typing import Any, Final
 import numpy as np
 
 from .....ops.eager.namespace import public_names
-from .....weights import load
 from .common import StreamWrapper
 
 __all__ = [
@@ -34,6 +33,8 @@ def basichandlers(extension: str, data: bytes) -> Any:
     Pickles run what they name, so files of others are not safe here.
     """
     if extension == "pt":  # before texts: torch finds these letters in `transcript`
+        from .....weights import load  # with the interpreter, which layers alone do without
+
         return load(io.BytesIO(data))
     if extension in "txt text transcript":
         return data.decode("utf-8")
