@@ -106,9 +106,12 @@ def _archive(file: OpenedFile, found: Audit, limits: Limits) -> tuple[bool, bool
     found.kind = archive.kind().description
     found.records = len(archive.entries)
     _container(archive, found)
-    _pickles(archive, found, limits)
+    unread = _pickles(archive, found, limits)
     _code(_texts(archive, found, limits), found)
     is_mobile = "constants.pkl" not in archive and "bytecode.pkl" in archive
+    needed = {"data.pkl", "bytecode.pkl" if is_mobile else "constants.pkl"}
+    if unread & needed:  # loading would read them once more and say the same
+        return False, False
     return not is_mobile, is_mobile
 
 
@@ -167,7 +170,9 @@ def _container(archive: ArchiveReader, found: Audit) -> None:
 # --------------------------------------------------------------------------- data and code
 
 
-def _pickles(archive: ArchiveReader, found: Audit, limits: Limits) -> None:
+def _pickles(archive: ArchiveReader, found: Audit, limits: Limits) -> set[str]:
+    """Look at the pickles; the records that cannot be read."""
+    unread = set()
     for record in ("data.pkl", "constants.pkl", "bytecode.pkl"):
         if record not in archive:
             continue
@@ -175,10 +180,12 @@ def _pickles(archive: ArchiveReader, found: Audit, limits: Limits) -> None:
             root = read_pickle(archive.read(record), f"`{record}`", limits)
         except ArchiveError as error:
             _failed(found, error)
+            unread.add(record)
             continue
         for name in class_names([root]):
             if name not in found.classes:
                 found.classes.append(name)
+    return unread
 
 
 _CODE = ("code/", "libs/", ".data/ts_code/code/")

@@ -15,6 +15,7 @@ import pytest
 import rushlight as torch
 from rushlight.__main__ import main
 from rushlight.interpreter.bounds.guard import Bounds
+from rushlight.serialization.archives import audit as audits
 from rushlight.serialization.files.limits import Limits
 
 DATA = b"\x80\x02c__torch__\nM\n)\x81}(X\x08\x00\x00\x00training\x89ub."
@@ -146,6 +147,21 @@ def test_untrusted_code_computes_the_same(saved: str) -> None:
 def run(capsys: Any, *words: str) -> tuple[int, str]:
     status = main(words)
     return status, capsys.readouterr().out
+
+
+def test_audit_reads_a_pickle_that_cannot_be_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[object] = []
+    monkeypatch.setattr(audits, "load_archive", lambda source, **_: loaded.append(source))
+    whole = archive("return x")
+    assert audits.audit(whole, "whole").severity == ""
+    assert loaded == [whole]
+    bad = audits.audit(archive("return x", more={"data.pkl": b"\x80\x02((."}), "bad")
+    assert bad.severity == "unreadable"
+    assert len(bad.findings) == 1
+    assert loaded == [whole]
+    # a record that a program does not need keeps nothing from being looked at
+    audits.audit(archive("return x", more={"bytecode.pkl": b"\x80\x02((."}), "odd")
+    assert len(loaded) == 2
 
 
 def test_audit(tmp_path: Path, saved: str, capsys: Any) -> None:
