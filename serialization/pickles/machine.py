@@ -23,6 +23,9 @@ class _Mark:
 
 _MARK: Final = _Mark()
 
+_GROUPS: Final = 64
+"""Groups that may be open for each level of values: far more than any writer needs."""
+
 
 class Action(Protocol):
     """What an opcode does to a machine."""
@@ -57,6 +60,7 @@ class PickleMachine:
         self.at = at
         self.opcode_at = at
         self.stack: list[Any] = []
+        self.open_groups = 0
         self.memo: dict[int, object] = {}
 
     def read(self) -> Any:
@@ -65,7 +69,7 @@ class PickleMachine:
         Raises:
             ArchiveError: the pickle is damaged, has too many opcodes, or uses one that it may not.
         """
-        self.stack, self.memo = [], {}
+        self.stack, self.memo, self.open_groups = [], {}, 0
         steps = self.steps
         for count in range(self.limits.opcodes):
             if not count & 1023:
@@ -138,12 +142,20 @@ class PickleMachine:
             raise self.damaged("takes a value where there is none")
         return self.stack[-1]
 
+    def mark(self) -> None:
+        """Begin a group: what it holds lies in something, and so no deeper than values may."""
+        self.open_groups += 1
+        if self.open_groups > _GROUPS * self.limits.depth:
+            raise self.error("limit-exceeded", "has values that are nested too deeply")
+        self.stack.append(_MARK)
+
     def pop_to_mark(self) -> list[Any]:
         stack = self.stack
         for place in range(len(stack) - 1, -1, -1):
             if stack[place] is _MARK:
                 items = stack[place + 1 :]
                 del stack[place:]
+                self.open_groups -= 1
                 return items
         raise self.damaged("ends a group that never began")
 
@@ -209,7 +221,7 @@ SHARED: Final[Mapping[bytes, Action | str]] = {
     b"r": lambda m: m.remember(m.unsigned(4)),
     b"h": lambda m: m.recall(1),
     b"j": lambda m: m.recall(4),
-    b"(": _pushing(_MARK),
+    b"(": "mark",
     b")": lambda m: m.tuple_of(0),
     b"\x85": lambda m: m.tuple_of(1),
     b"\x86": lambda m: m.tuple_of(2),

@@ -170,6 +170,17 @@ def test_limits_of_pickles_are_those_given() -> None:
     with pytest.raises(ArchiveError, match="more than 1 tuples, lists, dicts, names and objects"):
         read_pickle(b"\x80\x02]].", "it", Limits(nodes=1))
     assert read_pickle(b"\x80\x02N.", "it", Limits(opcodes=2)) is None
+
+
+def test_groups_that_are_open_are_counted() -> None:
+    most = 64 * 3
+    after_another = b"(t" * (most + 1)
+    read_pickle(b"\x80\x02" + after_another + b".", "it", Limits(depth=3))
+    with pytest.raises(ArchiveError, match="ends in the middle"):
+        read_pickle(b"\x80\x02" + b"(" * most, "it", Limits(depth=3))
+    with pytest.raises(ArchiveError, match="nested too deeply") as caught:
+        read_pickle(b"\x80\x02" + b"(" * (most + 1), "it", Limits(depth=3))
+    assert caught.value.code == "limit-exceeded"
     with pytest.raises(ArchiveError, match="contains itself"):
         load_archive(archive(constant=b"]q\x00(h\x00e"))
 
