@@ -336,13 +336,22 @@ def test_commands_tell_how_their_child_ended(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rushlight", "run", str(path), "[1.0]"]
     for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)):
         run = subprocess.Popen(
-            command, stdout=subprocess.PIPE, env=_environment(), start_new_session=True
+            command,
+            stdout=subprocess.PIPE,
+            env=_environment(),
+            start_new_session=True,
+            preexec_fn=_heeds_interrupts,
         )
         assert run.stdout is not None
         assert run.stdout.readline() == b"1\n"
         os.killpg(run.pid, number) if number == signal.SIGINT else run.terminate()
         run.communicate(timeout=20)  # which reads on: into a full pipe nothing more is written
         assert run.returncode == status
+
+
+def _heeds_interrupts() -> None:
+    """Shells have what they run in the background ignore them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _environment() -> dict[str, str]:
