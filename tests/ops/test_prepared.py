@@ -9,6 +9,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops.kernels import family
+from rushlight.ops.memory.metadata import become
 from rushlight.ops.table import direct
 from rushlight.ops.table.direct import direct_form
 from rushlight.ops.table.table import TABLE
@@ -41,6 +42,34 @@ def test_a_call_like_an_earlier_one_is_done_natively():
         x = random(20, 500, seed=seed)
         assert known(x).tobytes() == family("rows").softmax(x).tobytes()
         assert len(calls) == expected
+
+
+def test_a_tensor_that_another_thread_resizes_is_learned_as_it_was(monkeypatch):
+    x, other = random(20, 500), random(20, 500, seed=2)
+    result_of = module._Entry._result
+
+    def resizing(entry, made):
+        become(x, other)
+        return result_of(entry, made)
+
+    monkeypatch.setattr(module._Entry, "_result", resizing)
+    known, calls = known_calls(family("rows").softmax)
+    assert known(x).tobytes() == family("rows").softmax(random(20, 500)).tobytes()
+    assert known(x).tobytes() == family("rows").softmax(other).tobytes()
+    assert len(calls) == 1
+
+
+def test_a_tensor_that_is_another_after_the_call_is_not_learned():
+    def changing(x):
+        made = family("rows").softmax(x)
+        become(x, random(5, 7))
+        return made
+
+    known, calls = known_calls(changing)
+    for seed in (1, 2):
+        expected = family("rows").softmax(random(20, 500, seed=seed))
+        assert known(random(20, 500, seed=seed)).tobytes() == expected.tobytes()
+    assert len(calls) == 2
 
 
 @pytest.mark.parametrize(

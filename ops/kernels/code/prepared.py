@@ -116,8 +116,8 @@ class Known:
 
     def learn(self, *values: Any) -> Any:
         """Do a call and remember how."""
-        forgotten = self._forgotten
-        before = values[0].copy("K") if self._writes and type(values[0]) is ndarray else None
+        forgotten, settled = self._forgotten, _settled(values)
+        before = settled[0].copy("K") if self._writes and type(values[0]) is ndarray else None
         if self._explain is None:
             result, notes = self._seen(values)
         else:
@@ -126,7 +126,10 @@ class Known:
         try:
             if not notes or () in notes:  # which says that something is unforeseen
                 raise Unknown
-            entry = _Entry(values, result, notes, before)
+            if not all(map(_is_still, values, settled)):
+                raise Unknown
+            made = settled[0] if before is not None and result is values[0] else result
+            entry = _Entry(settled, made, notes, before)
             if forgotten == self._forgotten:
                 self._add(entry)
             self._next_wait = _SHORTEST_WAIT
@@ -200,6 +203,7 @@ class _Entry:
             for i, each in enumerate(values)
         ]
         self._operands = [each for each in values if type(each) is ndarray]
+        self._spans = {_address(each): _span(each) for each in self._operands}
         self._made: list[Any] = []
         self._at: dict[int, int] = {}
         self._before = before
@@ -301,6 +305,8 @@ class _Entry:
             return _NUMBER, _bits(value) if type(value) is float else int(value)
         place = _address(value)
         if place in self._places:
+            if _span(value) > self._spans[place]:
+                raise Unknown  # it was larger meanwhile, in another thread
             return _ARGUMENT, self._places[place]
         if place in self._at:
             return _RESULT, self._at[place]
@@ -387,6 +393,21 @@ class _Entry:
                 *(len(self._runs), self._kept(runs), self._kept(self._back), int(lets_go)),
             ]
         )
+
+
+def _settled(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Arguments with a view in the place of each array, which no other thread can make another
+    array; one that is given twice has one view."""
+    views = {id(each): each[...] for each in values if type(each) is ndarray}
+    return tuple(views.get(id(each), each) for each in values)
+
+
+def _is_still(value: Any, settled: Any) -> bool:
+    """Whether an argument is what it was."""
+    if value is settled:
+        return True
+    lies = value.shape == settled.shape and value.strides == settled.strides
+    return lies and value.dtype is settled.dtype and _address(value) == _address(settled)
 
 
 def _address(array: Any) -> int:
