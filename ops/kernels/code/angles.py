@@ -13,6 +13,7 @@ from typing import Final
 
 from . import doubles
 from .formulas import as_kind, formula
+from .quarter_turns import INVERSE, Reduced, reduced_by
 from .series import polynomial, with_sign
 from .text import DOUBLE, INT32, Kind, Value
 
@@ -43,25 +44,20 @@ _ARCTANGENT: Final = (
 # -------------------------------------------------------------------------------------- reduction
 
 _INVERSE: Final = (
-    *(0, 0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB),
-)
+    0,
+    *(half for word in INVERSE[1:5] for half in (word >> 32, word & 0xFFFFFFFF)),
+)[:8]
 """The bits of 2 / pi behind the point, after 32 that are zero."""
 
 
-def _reduced(x: Value) -> tuple[Value, Value, Value]:
-    """x = n pi / 2 + r: n, of which the last two bits are right, and r of at most about pi / 4, as
-    a number and what that is rounded by."""
-    code = x.code
-    is_fused = code.target.has_fma
-    found = [code.variable(each) for each in (_of_near if is_fused else _of_small)(x)]
-    far = code.absolute(x) >= (_FAR if is_fused else _SMALL)
-    with code.when(code.any_of(far), rarely=is_fused):
-        for known, made in zip(found, _of_far(x), strict=True):
-            known.set(code.choose(far, made, known.now))
-    return found[0].now, found[1].now, found[2].now
+def _reduced(x: Value) -> Reduced:
+    """An angle of float32."""
+    if x.code.target.has_fma:
+        return reduced_by(x, _of_near, _FAR, _of_far)
+    return reduced_by(x, _of_small, _SMALL, _of_far)
 
 
-def _of_near(x: Value) -> tuple[Value, Value, Value]:
+def _of_near(x: Value) -> Reduced:
     """The same by fused operations, of which the first is exact."""
     code, (high, middle, low) = x.code, _QUARTER
     shifted = code.multiply_add(x, 2 / pi, _TO_WHOLE)
@@ -74,12 +70,12 @@ def _of_near(x: Value) -> tuple[Value, Value, Value]:
     return shifted.bits(INT32.of_lanes(x.kind.lanes)), angle, as_kind(lost, x.kind)
 
 
-def _of_small(x: Value) -> tuple[Value, Value, Value]:
+def _of_small(x: Value) -> Reduced:
     """The same of what needs no reduction."""
     return x.code.constant(INT32.of_lanes(x.kind.lanes), 0), x, x.taken(0.0)
 
 
-def _of_far(x: Value) -> tuple[Value, Value, Value]:
+def _of_far(x: Value) -> Reduced:
     """The same of numbers from 0.5 on: their 24 bits times those bits of 2 / pi that count.
 
     The product is taken modulo 4 in units of 2**-62, with 32 bits more of the factor.

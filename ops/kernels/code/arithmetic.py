@@ -9,6 +9,7 @@ from math import inf, pi
 from typing import Final
 
 from .formulas import FLOATS_ONLY, NUMBERS, WHOLE, as_kind, formula
+from .series import TO_WHOLE, TO_WHOLE_BITS
 from .text import DOUBLE, INT64, Kind, Value
 
 __all__ = ["at_least", "at_most", "called"]
@@ -144,17 +145,16 @@ def rint(x: Value) -> Value:
 
 _SHORT: Final = 51
 """Bits of whole numbers that float64 divides rightly, sums and products of them included."""
-_MIDDLE, _MIDDLE_BITS = 1.5 * 2.0**52, 0x4338000000000000
 
 
 def _as_double(x: Value) -> Value:
     """A whole number of at most so many bits; there is no one instruction for that everywhere."""
-    return (x + _MIDDLE_BITS).bits(DOUBLE.of_lanes(x.kind.lanes)) - _MIDDLE
+    return (x + TO_WHOLE_BITS).bits(DOUBLE.of_lanes(x.kind.lanes)) - TO_WHOLE
 
 
 def _as_whole(x: Value) -> Value:
     """The way back of what has nothing behind the point."""
-    return (x + _MIDDLE).bits(INT64.of_lanes(x.kind.lanes)) - _MIDDLE_BITS
+    return (x + TO_WHOLE).bits(INT64.of_lanes(x.kind.lanes)) - TO_WHOLE_BITS
 
 
 def _quotient(x: Value, y: Value) -> tuple[Value, Value]:

@@ -12,31 +12,17 @@ from typing import Final
 
 from .arithmetic import at_least, at_most, called
 from .quarter_turns import reduced
-from .series import polynomial, with_sign
+from .series import TO_WHOLE, TO_WHOLE_BITS, polynomial, with_sign
 from .text import Kind, Value
 
 __all__ = [
-    *(
-        "acos",
-        "acosh",
-        "asin",
-        "asinh",
-        "atan",
-        "atanh",
-        "cos",
-        "cosh",
-        "erf",
-        "erfc",
-        "exp",
-        "exp2",
-    ),
-    *("expm1", "log10", "log1p", "log2", "natural_log", "sin", "sine_and_cosine", "sinh", "tan"),
-    "tanh",
+    *("acos", "acosh", "asin", "asinh", "at_ends", "atan", "atanh", "cos", "cosh", "erf"),
+    *("erfc", "exp", "exp2", "expm1", "log10", "log1p", "log2", "natural_log", "power_and_rest"),
+    *("sin", "sine_and_cosine", "sinh", "tan", "tanh"),
 ]
 
-_TO_WHOLE: Final = 1.5 * 2.0**52
-_WHOLE_BITS: Final = 0x4338000000000000  # of that number
 _ONE_BITS, _HALF_ROOT_BITS = 0x3FF0000000000000, 0x3FE6A09E667F3BCD
+_EXPONENT_BITS: Final = 0x4330000000000000  # of 2**52, whose last bit is worth 1
 _LOG2_E: Final = 1 / log(2)
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 """The logarithm of 2: a part of 32 bits, of which small multiples are exact, and the rest."""
@@ -59,8 +45,8 @@ def _words(x: Value) -> Kind:
 def _split(x: Value) -> tuple[Value, Value]:
     """x = n ln 2 + r: the bits of n + 1.5 * 2**52, and r between -ln 2 / 2 and ln 2 / 2."""
     code = x.code
-    shifted = code.multiply_add(x, _LOG2_E, _TO_WHOLE)
-    n = shifted - _TO_WHOLE
+    shifted = code.multiply_add(x, _LOG2_E, TO_WHOLE)
+    n = shifted - TO_WHOLE
     rest = code.multiply_add(n, -_LN2_HIGH, x)
     return shifted.bits(_words(x)), code.multiply_add(n, -_LN2_LOW, rest)
 
@@ -72,7 +58,7 @@ def _less_one(r: Value) -> Value:
 
 def _scaled(value: Value, power: Value) -> Value:
     """Times a power of two, by two factors that are normal numbers."""
-    biased = power - (_WHOLE_BITS - 2046)
+    biased = power - (TO_WHOLE_BITS - 2046)
     half = biased >> 1
     for part in (half, biased - half):
         value = value * (part << 52).bits(value.kind)
@@ -95,7 +81,7 @@ def expm1(x: Value) -> Value:
     """`e ** x - 1`, by half the power, which does not overflow before the result does."""
     code = x.code
     power, r = _split(at_least(at_most(x, 710.0), -50.0))
-    half = ((power - (_WHOLE_BITS - 1022)) << 52).bits(x.kind)
+    half = ((power - (TO_WHOLE_BITS - 1022)) << 52).bits(x.kind)
     made = code.multiply_add(half, _less_one(r), half - 0.5) * 2.0
     return code.choose(code.absolute(x) < 2.0**-54, x, made)
 
@@ -103,8 +89,8 @@ def expm1(x: Value) -> Value:
 def exp2(x: Value) -> Value:
     """Two to the power of x."""
     bounded = at_least(at_most(x, 1025.0), -1080.0)
-    shifted = bounded + _TO_WHOLE
-    r = (bounded - (shifted - _TO_WHOLE)) * log(2)
+    shifted = bounded + TO_WHOLE
+    r = (bounded - (shifted - TO_WHOLE)) * log(2)
     return _scaled(polynomial(r, *_EXP, 1.0, 1.0), shifted.bits(_words(x)))
 
 
@@ -141,21 +127,26 @@ _LOG: Final = (
 _LOG10_2_HIGH, _LOG10_2_LOW = 0.3010299950838089, 5.801722962879576e-10
 
 
+def power_and_rest(x: Value) -> tuple[Value, Value]:
+    """x = 2**n (1 + f) of a normal number: n, and f of at most about 0.42."""
+    bits = x.bits(_words(x))
+    exponent = (bits + (_ONE_BITS - _HALF_ROOT_BITS)) >> 52
+    n = (exponent | _EXPONENT_BITS).bits(x.kind) - (2.0**52 + 1023)
+    return n, (bits - (exponent << 52) + _ONE_BITS).bits(x.kind) - 1.0
+
+
 def _parts(x: Value) -> tuple[Value, Value, Value]:
     """x = 2**n (1 + f): n, f, and what the logarithm of 1 + f is less than f."""
     code = x.code
-    words, is_tiny = _words(x), x < 2.2250738585072014e-308
-    bits = code.choose(is_tiny, x * 2.0**54, x).bits(words)
-    exponent = (bits + (_ONE_BITS - _HALF_ROOT_BITS)) >> 52
-    f = (bits - (exponent << 52) + _ONE_BITS).bits(x.kind) - 1.0
-    n = (exponent | 0x4330000000000000).bits(x.kind) - (2.0**52 + 1023)
+    is_tiny = x < 2.2250738585072014e-308
+    n, f = power_and_rest(code.choose(is_tiny, x * 2.0**54, x))
     s, half = f / (f + 2.0), f * f * 0.5
     square = s * s
     less = half - s * code.multiply_add(square, polynomial(square, *_LOG), half)
     return code.choose(is_tiny, n - 54.0, n), f, less
 
 
-def _at_ends(x: Value, made: Value) -> Value:
+def at_ends(x: Value, made: Value) -> Value:
     """A logarithm, also of 0, of negative numbers and of those without end."""
     code = x.code
     made = code.choose(x.equals(0.0), -inf, code.choose(x < 0.0, nan, made))
@@ -166,7 +157,7 @@ def natural_log(x: Value) -> Value:
     """The natural logarithm."""
     n, f, less = _parts(x)
     add = x.code.multiply_add
-    return _at_ends(x, add(n, _LN2_HIGH, f - add(n, -_LN2_LOW, less)))
+    return at_ends(x, add(n, _LN2_HIGH, f - add(n, -_LN2_LOW, less)))
 
 
 def log2(x: Value) -> Value:
@@ -174,7 +165,7 @@ def log2(x: Value) -> Value:
     code = x.code
     n, f, less = _parts(x)
     made = _in_base(f, less, _LOG2_E, 2.0355273740931033e-17)
-    return _at_ends(x, code.choose(f.equals(0.0), n, n + made))
+    return at_ends(x, code.choose(f.equals(0.0), n, n + made))
 
 
 def log10(x: Value) -> Value:
@@ -182,7 +173,7 @@ def log10(x: Value) -> Value:
     add = x.code.multiply_add
     n, f, less = _parts(x)
     made = _in_base(f, less, 1 / log(10), 1.098319650216765e-17)
-    return _at_ends(x, add(n, _LOG10_2_HIGH, add(n, _LOG10_2_LOW, made)))
+    return at_ends(x, add(n, _LOG10_2_HIGH, add(n, _LOG10_2_LOW, made)))
 
 
 def _in_base(f: Value, less: Value, high: float, low: float) -> Value:

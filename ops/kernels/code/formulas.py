@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from .text import Kind, Value
+from .text import DOUBLE, FLOAT, Kind, Value
 
-__all__ = ["FLOATS_ONLY", "FORMULAS", "KINDS", "NUMBERS", "WHOLE", "Formula", "as_kind", "formula"]
+__all__ = [
+    *("FLOATS_ONLY", "FORMULAS", "KINDS", "NUMBERS", "WHOLE", "Formula"),
+    *("as_kind", "formula", "to_double", "to_float"),
+]
 
 FLOATS_ONLY: Final = "fd"
 WHOLE: Final = "bhilB"
@@ -88,6 +91,16 @@ def as_kind(value: Value, kind: Kind) -> Value:
     if _bits(own) > _bits(kind):
         return value.converted("trunc", kind)
     return value.converted("zext" if own.unsigned else "sext", kind)
+
+
+def to_double(value: Value) -> Value:
+    """A number in float64."""
+    return as_kind(value, DOUBLE.of_lanes(value.kind.lanes))
+
+
+def to_float(value: Value) -> Value:
+    """A number in float32."""
+    return as_kind(value, FLOAT.of_lanes(value.kind.lanes))
 
 
 def _bits(kind: Kind) -> int:

@@ -12,9 +12,9 @@ from typing import Final
 
 from . import doubles
 from .arithmetic import at_least, at_most, called
-from .formulas import as_kind, formula
+from .formulas import formula, to_double, to_float
 from .series import polynomial, with_sign
-from .text import DOUBLE, FLOAT, Value
+from .text import Value
 
 __all__: list[str] = []
 
@@ -48,24 +48,16 @@ _OUTER: Final = (
 )
 
 
-def _wide(x: Value) -> Value:
-    return as_kind(x, DOUBLE.of_lanes(x.kind.lanes))
-
-
-def _narrow(x: Value) -> Value:
-    return as_kind(x, FLOAT.of_lanes(x.kind.lanes))
-
-
 @formula(double=doubles.erfc)
 def erfc(x: Value) -> Value:
     """`1 - erf(x)`, also where that is small."""
-    return _narrow(doubles.erfc(_wide(x)))
+    return to_float(doubles.erfc(to_double(x)))
 
 
 @formula()
 def erfinv(x: Value) -> Value:
     """The number whose error function it is; infinite at -1 and 1, NaN beyond."""
-    code, wide = x.code, _wide(x)
+    code, wide = x.code, to_double(x)
     size = code.absolute(wide)
     level = -doubles.natural_log((1.0 - size) * (size + 1.0))
     root = called("sqrt", at_least(at_most(level, 20.0), 5.0))
@@ -73,7 +65,7 @@ def erfinv(x: Value) -> Value:
     near = polynomial(held - 2.5, *_CENTRE)
     made = code.choose(level < 5.0, near, polynomial(root - 3.0, *_OUTER)) * wide
     made = code.choose(size.equals(1.0), with_sign(made.taken(inf), wide), made)
-    return _narrow(code.choose(size > 1.0, nan, made))
+    return to_float(code.choose(size > 1.0, nan, made))
 
 
 def _turned(x: Value) -> tuple[Value, Value]:
@@ -89,7 +81,7 @@ def _turned(x: Value) -> tuple[Value, Value]:
 @formula()
 def lgamma(x: Value) -> Value:
     """The logarithm of the absolute value of the gamma function."""
-    code, wide = x.code, _wide(x)
+    code, wide = x.code, to_double(x)
     size = code.absolute(wide)
     is_near = (size < 2.5) & (wide > 0.0)
     # near the zeros 1 and 2, where need be by the number above: gamma(y + 1) = y gamma(y)
@@ -112,13 +104,13 @@ def lgamma(x: Value) -> Value:
     sine, _ = _turned(wide)
     other = doubles.natural_log(pi / code.absolute(size * sine)) - made
     made = code.choose(wide < 0.0, other, made)
-    return _narrow(code.choose(size.equals(inf), inf, code.choose(x.is_nan(), wide, made)))
+    return to_float(code.choose(size.equals(inf), inf, code.choose(x.is_nan(), wide, made)))
 
 
 @formula()
 def digamma(x: Value) -> Value:
     """The derivative of `lgamma`; infinite at 0, NaN at whole numbers below."""
-    code, wide = x.code, _wide(x)
+    code, wide = x.code, to_double(x)
     is_negative = wide < 0.0
     y = code.choose(is_negative, 1.0 - wide, wide)
     is_near = (y >= 1.0) & (y < 2.0)
@@ -142,4 +134,4 @@ def digamma(x: Value) -> Value:
     made = code.choose(is_negative, other, made)
     made = code.choose(wide.equals(0.0), with_sign(made.taken(inf), -wide), made)
     made = code.choose(wide.equals(inf), inf, code.choose(wide.equals(-inf), nan, made))
-    return _narrow(code.choose(x.is_nan(), wide, made))
+    return to_float(code.choose(x.is_nan(), wide, made))

@@ -13,17 +13,14 @@ from typing import Final
 
 from . import doubles
 from .arithmetic import at_least, at_most, called
-from .formulas import as_kind, formula
+from .formulas import formula, to_double, to_float
 from .scalars import scaled_exp
-from .series import polynomial, with_sign
-from .text import DOUBLE, FLOAT, Kind, Value
+from .series import TO_WHOLE, polynomial, with_sign
+from .text import Kind, Value
 
 __all__ = ["logarithm", "power_of_two"]
 
 _LN_2: Final = _log(2)
-_TO_WHOLE: Final = 1.5 * 2.0**52
-_ONE_BITS, _HALF_ROOT_BITS = 0x3FF0000000000000, 0x3FE6A09E667F3BCD
-_EXPONENT_BITS: Final = 0x4330000000000000  # of 2**52, whose last bit is worth 1
 _LOG_2: Final = (
     *(0.34074974854680384, 0.4116716953122265, 0.5770836014319064),
     *(0.961796673257477, 2.88539008179016),
@@ -37,16 +34,9 @@ _EXP_2: Final = (
 
 def logarithm(x: Value) -> Value:
     """The logarithm to the base 2 of normal float64, to 37 bits."""
-    code = x.code
-    words = Kind("i64", x.kind.lanes, unsigned=True)
-    bits = x.bits(words)
-    exponent = (bits + (_ONE_BITS - _HALF_ROOT_BITS)) >> 52
-    whole = (exponent | _EXPONENT_BITS).bits(x.kind) - (2.0**52 + 1023)
-    f = (bits - (exponent << 52) + _ONE_BITS).bits(x.kind) - 1.0
+    n, f = doubles.power_and_rest(x)
     s = f / (f + 2.0)
-    made = code.multiply_add(s, polynomial(s * s, *_LOG_2), whole)
-    made = code.choose(x > 0.0, made, code.choose(x.equals(0.0), x.taken(-inf), nan))
-    return code.choose(x.equals(inf) | x.is_nan(), x, made)
+    return doubles.at_ends(x, x.code.multiply_add(s, polynomial(s * s, *_LOG_2), n))
 
 
 def power_of_two(x: Value) -> Value:
@@ -54,37 +44,29 @@ def power_of_two(x: Value) -> Value:
     code = x.code
     words = Kind("i64", x.kind.lanes)
     bounded = at_least(at_most(x, 200.0), -200.0)
-    shifted = bounded + _TO_WHOLE
-    rest = bounded - (shifted - _TO_WHOLE)
+    shifted = bounded + TO_WHOLE
+    rest = bounded - (shifted - TO_WHOLE)
     made = code.multiply_add(rest, polynomial(rest, *_EXP_2), rest.taken(1.0))
     made = (made.bits(words) + (shifted.bits(words) << 52)).bits(x.kind)
     return code.choose(x.is_nan(), x, made)
 
 
-def _wide(x: Value) -> Value:
-    return as_kind(x, DOUBLE.of_lanes(x.kind.lanes))
-
-
-def _narrow(x: Value) -> Value:
-    return as_kind(x, FLOAT.of_lanes(x.kind.lanes))
-
-
 @formula(double=doubles.log2)
 def log2(x: Value) -> Value:
     """The logarithm to the base 2."""
-    return _narrow(logarithm(_wide(x)))
+    return to_float(logarithm(to_double(x)))
 
 
 @formula(double=doubles.log10)
 def log10(x: Value) -> Value:
     """The logarithm to the base 10."""
-    return _narrow(logarithm(_wide(x)) * _log10(2))
+    return to_float(logarithm(to_double(x)) * _log10(2))
 
 
 @formula(double=doubles.exp2)
 def exp2(x: Value) -> Value:
     """Two to the power of x."""
-    return _narrow(power_of_two(_wide(x)))
+    return to_float(power_of_two(to_double(x)))
 
 
 @formula()
@@ -95,9 +77,9 @@ def power(x: Value, y: Value) -> Value:
     half = y * 0.5
     is_whole = called("trunc", y).equals(y)
     is_odd = is_whole & called("trunc", half).differs(half)
-    exponent = _wide(y) * logarithm(_wide(size))
+    exponent = to_double(y) * logarithm(to_double(size))
     exponent = code.choose(y.equals(0.0) | size.equals(1.0), 0.0, exponent)
-    made = _narrow(power_of_two(exponent))
+    made = to_float(power_of_two(exponent))
     is_real = (x >= 0.0) | is_whole | size.equals(inf) | size.equals(0.0) | x.is_nan()
     made = code.choose(is_real, made, nan)
     made = code.choose(is_odd, with_sign(made, x), made)
@@ -110,10 +92,10 @@ def logaddexp(x: Value, y: Value) -> Value:
     """The logarithm of the sum of `e ** x` and `e ** y`."""
     code = x.code
     above = code.choose(x > y, x, y)
-    less = -code.absolute(_wide(x) - _wide(y))
+    less = -code.absolute(to_double(x) - to_double(y))
     power = power_of_two(less * (1 / _LN_2))
     more = code.choose(power < 2.0**-26, power, logarithm(power + 1.0) * _LN_2)
-    made = _narrow(more + _wide(above))
+    made = to_float(more + to_double(above))
     made = code.choose(x.equals(y) & code.absolute(x).equals(inf), x, made)
     return code.choose(x.is_nan() | y.is_nan(), x + y, made)
 
@@ -122,8 +104,8 @@ def logaddexp(x: Value, y: Value) -> Value:
 def hypot(x: Value, y: Value) -> Value:
     """The distance of the point (x, y); infinite if one of both is."""
     code = x.code
-    wide, high = _wide(x), _wide(y)
-    made = _narrow(called("sqrt", code.multiply_add(wide, wide, high * high)))
+    wide, high = to_double(x), to_double(y)
+    made = to_float(called("sqrt", code.multiply_add(wide, wide, high * high)))
     is_infinite = code.absolute(x).equals(inf) | code.absolute(y).equals(inf)
     return code.choose(is_infinite, inf, made)
 
@@ -157,24 +139,24 @@ def cosh(x: Value) -> Value:
 def asinh(x: Value) -> Value:
     """The number whose hyperbolic sine it is."""
     code, size = x.code, x.code.absolute(x)
-    wide = _wide(size)
+    wide = to_double(size)
     grown = wide + called("sqrt", code.multiply_add(wide, wide, wide.taken(1.0)))
-    made = _narrow(logarithm(grown) * _LN_2)
+    made = to_float(logarithm(grown) * _LN_2)
     return with_sign(code.choose(size < _TINY, size, made), x)
 
 
 @formula(double=doubles.acosh)
 def acosh(x: Value) -> Value:
     """The number from 0 on whose hyperbolic cosine it is."""
-    wide = _wide(x)
+    wide = to_double(x)
     root = called("sqrt", (wide - 1.0) * (wide + 1.0))
-    made = _narrow(logarithm(wide + root) * _LN_2)
+    made = to_float(logarithm(wide + root) * _LN_2)
     return x.code.choose(x < 1.0, nan, made)
 
 
 @formula(double=doubles.atanh)
 def atanh(x: Value) -> Value:
     """The number whose hyperbolic tangent it is."""
-    code, wide = x.code, _wide(x)
-    made = _narrow(logarithm((wide + 1.0) / (1.0 - wide)) * (_LN_2 / 2))
+    code, wide = x.code, to_double(x)
+    made = to_float(logarithm((wide + 1.0) / (1.0 - wide)) * (_LN_2 / 2))
     return code.choose(code.absolute(x) < _TINY, x, made)

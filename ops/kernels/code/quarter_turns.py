@@ -6,15 +6,16 @@ exponent asks for (M. Payne, R. Hanek, "Radian Reduction for Trigonometric Funct
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from math import inf, nan, pi
 from typing import Final
 
-from .text import DOUBLE, INT64, Kind, Value, Variable
+from .series import TO_WHOLE
+from .text import DOUBLE, INT64, Kind, Value
 
-__all__ = ["reduced"]
+__all__ = ["INVERSE", "Reduced", "reduced", "reduced_by"]
 
-_TO_WHOLE: Final = 1.5 * 2.0**52
 _QUARTER: Final = (pi / 2, 6.123233995736766e-17, -1.4973849048591833e-33)
 _FAR: Final = 2.0**30
 """From there on those parts do not do; without fused operations from the least that is reduced."""
@@ -22,7 +23,7 @@ _SMALL: Final = 0.78
 
 _UNSIGNED: Final = Kind("i64", unsigned=True)
 _LONG: Final = Kind("i128", unsigned=True)
-_INVERSE: Final = (
+INVERSE: Final = (
     0,
     *(0xA2F9836E4E441529, 0xFC2757D1F534DDC0, 0xDB6295993C439041, 0xFE5163ABDEBBC561),
     *(0xB7246E3A424DD2E0, 0x06492EEA09D1921C, 0xFE1DEB1CB129A73E, 0xE88235F52EBB4484),
@@ -33,58 +34,77 @@ _INVERSE: Final = (
 """The bits of 2 / pi behind the point, after 64 that are zero."""
 
 
-def reduced(x: Value) -> tuple[Value, Value, Value]:
-    """x = n pi / 2 + r: n, of which the last two bits are right, and r of at most about pi / 4, as
-    a number and what that is rounded by."""
+def _words(x: Value) -> Kind:
+    return _UNSIGNED.of_lanes(x.kind.lanes)
+
+
+Reduced = tuple[Value, Value, Value]
+"""n, of which the last two bits are right, and r of at most about pi / 4, as a number and what that
+is rounded by, where x = n pi / 2 + r."""
+
+
+def reduced(x: Value) -> Reduced:
+    """An angle of float64."""
+    if x.code.target.has_fma:
+        return reduced_by(x, _of_near, _FAR, _of_far)
+    return reduced_by(x, _of_small, _SMALL, _of_far)
+
+
+def reduced_by(
+    x: Value, near: Callable[[Value], Reduced], end: float, far: Callable[[Value], Reduced]
+) -> Reduced:
+    """An angle by two functions, of which `far` is called only for vectors with angles that are
+    not below `end`."""
     code = x.code
-    is_fused = code.target.has_fma
-    found = [code.variable(each) for each in (_of_near if is_fused else _of_small)(x)]
-    far = code.absolute(x) >= (_FAR if is_fused else _SMALL)
-    with code.when(code.any_of(far), rarely=is_fused):
-        _far(x, far, found)
+    found = [code.variable(each) for each in near(x)]
+    is_far = code.absolute(x) >= end
+    with code.when(code.any_of(is_far), rarely=code.target.has_fma):
+        for known, made in zip(found, far(x), strict=True):
+            known.set(code.choose(is_far, made, known.now))
     return found[0].now, found[1].now, found[2].now
 
 
-def _of_near(x: Value) -> tuple[Value, Value, Value]:
+def _of_near(x: Value) -> Reduced:
     """By fused operations, of which the first is exact."""
     code, (high, middle, low) = x.code, _QUARTER
-    shifted = code.multiply_add(x, 2 / pi, _TO_WHOLE)
-    n = shifted - _TO_WHOLE
+    shifted = code.multiply_add(x, 2 / pi, TO_WHOLE)
+    n = shifted - TO_WHOLE
     first = code.multiply_add(n, -high, x)
     part = n * middle
     angle = first - part
     taken = first - angle
     lost = (first - (angle + taken)) + (taken - part)
     lost = code.multiply_add(n, -low, lost - code.multiply_add(n, middle, -part))
-    return shifted.bits(Kind("i64", x.kind.lanes, unsigned=True)), angle, lost
+    return shifted.bits(_words(x)), angle, lost
 
 
-def _of_small(x: Value) -> tuple[Value, Value, Value]:
+def _of_small(x: Value) -> Reduced:
     """Of what needs no reduction."""
-    return x.code.constant(Kind("i64", x.kind.lanes, unsigned=True), 0), x, x.taken(0.0)
+    return x.code.constant(_words(x), 0), x, x.taken(0.0)
 
 
-def _far(x: Value, far: Value, found: list[Variable]) -> None:
-    """The same one by one for those elements that are far, or no numbers."""
+def _of_far(x: Value) -> Reduced:
+    """Numbers from 0.5 on, one by one."""
     code, lanes = x.code, x.kind.lanes
-    table = code.room(INT64, len(_INVERSE))
-    for at, word in enumerate(_INVERSE):
+    table = code.room(INT64, len(INVERSE))
+    for at, word in enumerate(INVERSE):
         signed = word - (1 << 64) if word >> 63 else word
         code.store(code.constant(INT64, signed), code.at(table, at, INT64))
     kinds = (INT64, DOUBLE, DOUBLE)
     given, rooms = code.room(DOUBLE, lanes), [code.room(kind, lanes) for kind in kinds]
     code.store(x, given)
     with code.counted(code.constant(INT64, 0), code.constant(INT64, lanes)) as lane:
-        parts = _of_far(code.load(DOUBLE, code.at(given, lane, DOUBLE)), table)
+        parts = _of_one(code.load(DOUBLE, code.at(given, lane, DOUBLE)), table)
         for part, room, kind in zip(parts, rooms, kinds, strict=True):
             code.store(part, code.at(room, lane, kind))
-    for known, room in zip(found, rooms, strict=True):
-        kind = known.now.kind
-        known.set(code.choose(far, code.load(kind, room), known.now))
-    found[1].set(code.choose(code.absolute(x).equals(inf), nan, found[1].now))
+    turns, angle, lost = (
+        code.load(known, room)
+        for known, room in zip((_words(x), x.kind, x.kind), rooms, strict=True)
+    )
+    return turns, code.choose(code.absolute(x).equals(inf), nan, angle), lost
 
 
-def _of_far(x: Value, table: Value) -> tuple[Value, Value, Value]:
+def _of_one(x: Value, table: Value) -> Reduced:
     """One number from 0.5 on: its 53 bits times those 192 bits of 2 / pi that count."""
     code = x.code
     bits = x.bits(_UNSIGNED)
@@ -105,7 +125,7 @@ def _of_far(x: Value, table: Value) -> tuple[Value, Value, Value]:
     return _in_radians(x, turns.converted("trunc", INT64), left)
 
 
-def _in_radians(x: Value, turns: Value, left: Value) -> tuple[Value, Value, Value]:
+def _in_radians(x: Value, turns: Value, left: Value) -> Reduced:
     """What is left, in units of 2**-126 quarter turns, as an angle; all with the sign of x."""
     code = x.code
     upper = Value(code, INT64, (left >> 64).converted("trunc", INT64).name)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from .text import Kind, Value
 
-__all__ = ["polynomial", "with_sign"]
+__all__ = ["TO_WHOLE", "TO_WHOLE_BITS", "polynomial", "with_sign"]
+
+TO_WHOLE: Final = 1.5 * 2.0**52
+"""Added to a smaller float64 it rounds that to a whole number, which its last bits then hold."""
+TO_WHOLE_BITS: Final = 0x4338000000000000
 
 
 def polynomial(x: Value, *factors: float) -> Value:
