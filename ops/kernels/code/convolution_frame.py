@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from .formulas import FORMULAS, as_kind
 from .loops import NUMBER_LETTERS, Expression
 from .target import Target
-from .text import FLOAT, INT64, POINTER, Code, Value
+from .text import FLOAT, FLOATS, INT64, POINTER, Code, Value
 
 __all__ = ["PLAIN", "After", "Convolving"]
 
@@ -78,6 +78,20 @@ class Convolving(ABC):
             taken = (values[number] for number in step.operands)
             values[len(values)] = FORMULAS[step.formula].compute(*taken)
         return values[len(values) - 1]
+
+    def finished_at(
+        self, sums: Value, place: Value, mask: Value | None, of_channel: Callable[[int], Value]
+    ) -> Value:
+        """The same of sums of one channel at a place of the result, where arrays are read that lie
+        as it does; `of_channel` gives those that have one number a channel."""
+        code, numbers = self.code, self.operands("v")
+
+        def seen(number: int) -> Value:
+            if number in numbers:
+                return of_channel(number)
+            return code.load_if(FLOATS, code.at(self.given[number], place, FLOAT), mask)
+
+        return self.finished(sums, seen)
 
     def text(self, name: str) -> str:
         """The module of the kernel."""

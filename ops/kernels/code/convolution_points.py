@@ -11,6 +11,7 @@ which sums wait in the result.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from .convolution_frame import PLAIN, After, Convolving
@@ -196,7 +197,7 @@ class _Points(Convolving):
         ]
         for row in goals:
             code.prefetch(row[0])
-        sums = [[code.variable(self._number("bias", each)) for _ in vectors] for each in channels]
+        sums = [[code.variable(self._number(each, "bias")) for _ in vectors] for each in channels]
         with code.when(first > 0):
             for row, totals in zip(goals, sums, strict=True):
                 for goal, total in zip(row, totals, strict=True):
@@ -214,25 +215,16 @@ class _Points(Convolving):
                     total.set(code.multiply_add(number, weight, total.now))
         is_last = end.equals(size["depth"])
         for channel, place, row, totals in zip(channels, places, goals, sums, strict=True):
+            seen = partial(self._number, channel)
             with code.when(is_last):
                 for v, total in zip(vectors, totals, strict=True):
-                    made = self._finished(total.now, channel, place + v * LANES, panel.mask)
+                    made = self.finished_at(total.now, place + v * LANES, panel.mask, seen)
                     code.store_if(made, row[v], panel.mask)
             with code.when(is_last.equals(0)):
                 for goal, total in zip(row, totals, strict=True):
                     code.store_if(total.now, goal, panel.mask)
 
-    def _number(self, array: str | int, channel: Value) -> Value:
+    def _number(self, channel: Value, array: str | int) -> Value:
         """A vector of what an array has for a channel."""
         whole = self.at[array] if isinstance(array, str) else self.given[array]
         return self.code.spread(self.code.load(FLOAT, self.code.at(whole, channel, FLOAT)))
-
-    def _finished(self, sums: Value, channel: Value, place: Value, mask: Value | None) -> Value:
-        code, numbers = self.code, self.operands("v")
-
-        def seen(number: int) -> Value:
-            if number in numbers:
-                return self._number(number, channel)
-            return code.load_if(FLOATS, code.at(self.given[number], place, FLOAT), mask)
-
-        return self.finished(sums, seen)

@@ -174,14 +174,8 @@ class _Strips(Convolving):
 
             def finish(row: int, at: Value, sums: Value, mask: Value | None) -> None:
                 place = begins[row] + at
-
-                def seen_too(number: int) -> Value:
-                    if number in same:
-                        return same[number]
-                    return code.load_if(FLOATS, code.at(self.given[number], place, FLOAT), mask)
-
                 goal = code.at(self.at["out"], place, FLOAT)
-                code.store_if(self.finished(sums, seen_too), goal, mask)
+                code.store_if(self.finished_at(sums, place, mask, same.__getitem__), goal, mask)
 
             def add_up(columns: list[Value], mask: Value | None) -> None:
                 places = [(row, at) for row in range(self.tall) for at in columns]
