@@ -8,7 +8,7 @@ from .instructions import opcode, row
 __all__ = ["drop_needless_frees"]
 
 _FREE = opcode("free")
-_QUICK = frozenset({"move", "get_tensor", "get_slot", "list", "tuple", "item", "length", "return"})
+_QUICK = frozenset("move get_tensor get_slot list tuple named item length return".split())
 """Instructions that take no memory to speak of: until they are done an array may linger."""
 
 
