@@ -340,16 +340,14 @@ def _number(entries: list[Entry], wanted: Entry) -> int:
 
 
 def _as_machine_has_it(value: object, type: Type) -> object:
-    """A constant with the members of enumerations as the machine has them."""
+    """A constant with members of enumerations and NamedTuples as the machine has them."""
     if isinstance(type, EnumType):
         return EnumMember(type, str(getattr(value, "name", "")))
     if type.list_of is not None and type.list_of.is_enum:
         assert isinstance(value, list)
         return [_as_machine_has_it(member, type.list_of) for member in value]
-    if type.tuple_of is not None:
+    if isinstance(type, TupleType):
         assert isinstance(value, tuple)
-        parts = tuple(map(_as_machine_has_it, value, type.tuple_of))
-        if isinstance(type, TupleType) and type.name is not None:
-            return make_named(type, parts)
-        return parts
+        parts = tuple(map(_as_machine_has_it, value, type.elements))
+        return parts if type.name is None else make_named(type, parts)
     return value

@@ -17,7 +17,6 @@ from ...typecheck.types import (
     NONE,
     STRING,
     TENSOR,
-    TupleType,
     Type,
 )
 from ..values.tasks import Task
@@ -149,7 +148,7 @@ def _construct(name: str) -> Maker:
 
 def _tuple(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
     type = node.output.type
-    if isinstance(type, TupleType) and type.name is not None:
+    if type.tuple_name is not None:
         return (opcode("named"), outputs[0], tables.type(type), inputs)
     return (opcode("tuple"), outputs[0], inputs)
 

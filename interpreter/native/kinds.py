@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...ops.table.inline import Native
 from ...typecheck.schema import Signature
-from ...typecheck.types import BOOL, FLOAT, INT, ListType, TupleType, Type
+from ...typecheck.types import BOOL, FLOAT, INT, ListType, Type
 
 __all__ = ["Kind", "NotNative", "bound", "kind_of", "matches"]
 
@@ -108,7 +108,7 @@ def kind_of(type: Type) -> Kind:
     if type.list_of is not None:
         kind_of(type.list_of)
     elif type.tuple_of is not None:
-        named = isinstance(type, TupleType) and type.name is not None
+        named = type.tuple_name is not None
         if named or not type.tuple_of or not all(element in _LETTERS for element in type.tuple_of):
             raise NotNative
     elif type not in _LETTERS:

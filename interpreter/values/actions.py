@@ -92,8 +92,9 @@ def is_instance(value: object, types: Sequence[Type]) -> bool:
 
 def _has_names(value: object, type: Type) -> bool:
     """Whether a value has the names of a type's fields, if it has some."""
-    fields = type.fields if isinstance(type, TupleType) and type.name is not None else None
-    return fields is None or (isinstance(value, NamedValues) and value.type.fields == fields)
+    if not isinstance(type, TupleType) or type.name is None:
+        return True
+    return isinstance(value, NamedValues) and value.type.fields == type.fields
 
 
 def enum_value(member: EnumMember) -> object:
