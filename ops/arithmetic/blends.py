@@ -29,11 +29,11 @@ def _cast_all(*tensors: Array) -> list[Array]:
     return [cast(tensor, dtype) for tensor in tensors]
 
 
-def _check_shapes(*tensors: Array) -> None:
+def _check_shapes(self: Array, **others: Array) -> None:
     """Refuse shapes that do not broadcast, told in the order of the operands."""
-    shape = tensors[0].shape
-    for tensor in tensors[1:]:
-        shape = checked_broadcast(shape, tensor.shape)
+    shape = self.shape
+    for name, other in others.items():
+        shape = checked_broadcast(shape, other.shape, ("self", name))
 
 
 def _narrow(*tensors: Array) -> tuple[np.dtype[np.generic] | None, list[Array]]:
@@ -57,9 +57,9 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
         found = by_formula("add_products", self, tensor1, tensor2)
         if found is not None:
             return found  # type: ignore[no-any-return]
-        _check_shapes(self, tensor1, tensor2)
+        _check_shapes(self, tensor1=tensor1, tensor2=tensor2)
         return binary(np.add, self, binary(np.multiply, tensor1, tensor2))
-    _check_shapes(self, tensor1, tensor2)
+    _check_shapes(self, tensor1=tensor1, tensor2=tensor2)
     self, tensor1, tensor2 = _cast_all(self, tensor1, tensor2)
     _refuse_addcmul(self.dtype)
     back, (self, tensor1, tensor2) = _narrow(self, tensor1, tensor2)
@@ -89,7 +89,7 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
             code="dtype-mismatch",
             headline="`addcdiv` needs floats",
         )
-    _check_shapes(self, tensor1, tensor2)
+    _check_shapes(self, tensor1=tensor1, tensor2=tensor2)
     self, tensor1, tensor2 = _cast_all(self, tensor1, tensor2)
     _refuse_addcdiv(self.dtype)
     back, (self, tensor1, tensor2) = _narrow(self, tensor1, tensor2)
@@ -114,8 +114,7 @@ def _lerp_floats(self: Array, end: Array, weight: float) -> Array:
     found = by_formula("lerp", self, end, checked_operand(weight, _FLOAT32))
     if found is not None and end.ndim:
         return found  # type: ignore[no-any-return]
-    if self.shape != end.shape:
-        checked_broadcast(self.shape, end.shape, ("self", "end"))
+    _check_shapes(self, end=end)
     change = binary(np.subtract, end, self)
     if abs(weight) < 0.5:
         return as_array(np.add(self, as_array(change * checked_operand(weight, _FLOAT32))))
@@ -126,8 +125,6 @@ def _lerp_floats(self: Array, end: Array, weight: float) -> Array:
 def _lerp(self: Array, end: Array, weight: Array) -> Array:
     back, (self, end) = _narrow(self, end)
     weight = cast(weight, self.dtype)
-    shape = checked_broadcast(self.shape, end.shape, ("self", "end"))
-    checked_broadcast(shape, weight.shape, ("self", "weight"))
     change = binary(np.subtract, end, self)
     near = binary(np.add, self, binary(np.multiply, weight, change))
     far = binary(np.subtract, end, binary(np.multiply, change, as_array(1 - weight)))
@@ -143,7 +140,7 @@ def lerp_number(self: Array, end: Array, weight: Scalar) -> Array:
     _check_same_dtype(self, end, "end")
     if self.dtype is _FLOAT32 is end.dtype and isinstance(weight, (int, float)):
         return _lerp_floats(self, end, weight)
-    _check_shapes(self, end)
+    _check_shapes(self, end=end)
     _refuse_lerp_number(self.dtype)
     wide = _FLOAT32 if letter(self.dtype) == "h" else self.dtype
     return _lerp(self, end, number_in(weight, wide))
@@ -161,6 +158,6 @@ def lerp(self: Array, end: Array, weight: Array) -> Array:
     elif weight.dtype != self.dtype:
         dtype = result_dtype([self, end, weight])
         self, end, weight = (cast(each, dtype) for each in (self, end, weight))
-    _check_shapes(self, end, weight)
+    _check_shapes(self, end=end, weight=weight)
     _refuse_lerp(self.dtype)
     return _lerp(self, end, weight)

@@ -8,6 +8,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.nn import functional as F
+from rushlight.ops.memory.errors import OperatorError
 
 f = torch.zeros(2, 2)
 i = f.int()
@@ -167,3 +168,21 @@ def test_products_of_no_bools_need_no_kernel() -> None:
     assert (
         torch.inner(torch.ones(2, 0).bool(), torch.ones(2, 0).bool()).tolist() == [[False] * 2] * 2
     )
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: torch.lerp(v, torch.ones(3), v), ["self", "end"]),
+        (lambda: torch.lerp(v, v, torch.ones(3)), ["self", "weight"]),
+        (lambda: v.double().lerp(torch.ones(3).double(), 0.5), ["self", "end"]),
+        (lambda: torch.addcmul(v, v, torch.ones(3)), ["self", "tensor2"]),
+        (lambda: torch.addcdiv(v, torch.ones(3), v), ["self", "tensor1"]),
+    ],
+)
+def test_shapes_of_several_operands_are_told_of_by_the_operands_names(
+    call: Callable[[], object], named: list[str]
+) -> None:
+    with pytest.raises(OperatorError, match="must match the size of tensor b") as caught:
+        call()
+    assert list(caught.value.roles or ()) == named
