@@ -212,10 +212,11 @@ MAGIC = {
 }
 """Methods of script classes that builtins call."""
 
-_BY_NAME = frozenset({"isinstance", "list", "dict", "zip", "enumerate", "print", "annotate"})
+_BY_NAME = frozenset(
+    {"isinstance", "list", "dict", "zip", "enumerate", "print", "annotate", "range", "fork"}
+)
 _BUILTINS = frozenset({"abs", "bin"})
 _FORMS = {
-    **{"range": "range", "fork": "fork"},
     **dict.fromkeys(
         ("set", "frozenset", "type", "super", "map", "filter", "reversed", "bytes", "bytearray"),
         "python value of type 'type'",
