@@ -10,10 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from .counting import clear
 from .objects import kernel
 from .run import run
 from .target import Target
-from .text import DOUBLE, FLOAT, INT64, LANES, POINTER, Code, Value
+from .text import DOUBLE, FLOAT, INT64, POINTER, Code
 
 __all__ = ["one_hot", "picked"]
 
@@ -98,15 +99,10 @@ def marking_text(target: Target) -> str:
     code = Code(target)
     words = [(INT64, "classes"), *((POINTER, name) for name in ("index", "out", "outside"))]
     classes, index, out, outside = (code.argument(*each) for each in words)
-    zeros, one = code.constant(INT64.of_lanes(LANES), 0), code.constant(INT64, 1)
+    one = code.constant(INT64, 1)
     with code.units() as row:
         start = code.at(out, row * classes, INT64)
-
-        def clear(places: list[Value], mask: Value | None) -> None:
-            for at in places:
-                code.store_if(zeros, code.at(start, at, INT64), mask)
-
-        code.vectors(code.constant(INT64, 0), classes, _BESIDE, clear)
+        clear(code, start, classes, _BESIDE)
         named = code.load(INT64, code.at(index, row, INT64))
         is_there = named.below(classes)
         with code.when(is_there):

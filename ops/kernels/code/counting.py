@@ -12,7 +12,7 @@ from .run import run, unforeseen
 from .target import Target
 from .text import DOUBLE, INT64, LANES, POINTER, Code, Value
 
-__all__ = ["TALLIED", "count", "span", "tally"]
+__all__ = ["TALLIED", "clear", "count", "span", "tally"]
 
 TALLIED: Final = 1 << 10
 """Bins of a tally."""
@@ -104,7 +104,7 @@ def _count(code: Code, form: str) -> None:
     is_weighed, most = form == "weigh", code.variable(code.constant(INT64, 0))
     kind = DOUBLE if is_weighed else INT64
     if form == "tally":
-        _clear(code, size)
+        clear(code, code.argument(POINTER, "counts"), size, 2)
     with code.counted(code.constant(INT64, 0), total) as at:
         place = code.load(INT64, code.at(code.argument(POINTER, "x"), at, INT64))
         is_there = place.below(size)
@@ -122,12 +122,12 @@ def _count(code: Code, form: str) -> None:
         code.store(most.now, code.argument(POINTER, "most"))
 
 
-def _clear(code: Code, size: Value) -> None:
-    """Zeros in all bins."""
-    nothing = code.constant(_WHOLE, 0)
+def clear(code: Code, start: Value, count: Value, beside: int) -> None:
+    """Write zeros to so many int64 from an address on, several vectors side by side."""
+    zeros = code.constant(_WHOLE, 0)
 
-    def clear(places: list[Value], mask: Value | None) -> None:
+    def visit(places: list[Value], mask: Value | None) -> None:
         for at in places:
-            code.store_if(nothing, code.at(code.argument(POINTER, "counts"), at, INT64), mask)
+            code.store_if(zeros, code.at(start, at, INT64), mask)
 
-    code.vectors(code.constant(INT64, 0), size, 2, clear)
+    code.vectors(code.constant(INT64, 0), count, beside, visit)
