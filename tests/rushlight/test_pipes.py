@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -50,3 +52,23 @@ def test_other_classes_are_left_as_they_are() -> None:
     assert functional_datapipe("other")(Other) is Other
     with pytest.raises(AttributeError, match="'Numbers' object has no attribute 'other'"):
         Numbers().other()
+
+
+def test_kinds_of_pipes_are_loaded_when_a_pipe_is_used() -> None:
+    code = """
+import sys
+from rushlight.utils.data import DataLoader, IterDataPipe
+
+def loaded():
+    return [n for n in ("iter", "map") if f"rushlight.utils.data.datapipes.{n}" in sys.modules]
+
+assert [batch.tolist() for batch in DataLoader([1, 2], batch_size=2)] == [[1, 2]]
+print(loaded())
+try:
+    IterDataPipe.register_datapipe_as_function("batch", IterDataPipe)
+except Exception as error:
+    print(error, loaded())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    told = "Unable to add DataPipe function name batch as it is already taken"
+    assert done.stdout.splitlines() == ["[]", f"{told} ['iter']"]

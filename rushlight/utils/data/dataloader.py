@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 from ...module_names import names_of
@@ -16,7 +17,6 @@ from .datapipes.datapipe import (
     _MapDataPipeSerializationWrapper,
 )
 from .dataset import IterableDataset
-from .graph_settings import apply_random_seed, apply_sharding, apply_shuffle_settings
 from .sampler import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
@@ -147,8 +147,14 @@ def _arranged(dataset: Any, shuffle: bool | None) -> Any:
         return _MapDataPipeSerializationWrapper(dataset)
     if not isinstance(dataset, IterDataPipe):
         return dataset
-    apply_shuffle_settings(dataset, shuffle)  # like torch's, it adds no pipe that shuffles
+    # Like torch's it drops a pipe that shuffles, where that had to be added.
+    _settings().apply_shuffle_settings(dataset, shuffle)
     return _IterDataPipeSerializationWrapper(dataset)
+
+
+def _settings() -> Any:
+    """What is set for pipes; with it come all kinds of them, which loaders of other sets spare."""
+    return import_module(".graph_settings", __package__)
 
 
 class _BaseDataLoaderIter:
@@ -164,9 +170,10 @@ class _BaseDataLoaderIter:
     def _begin(self, loader: DataLoader) -> None:
         dataset = loader.dataset
         if isinstance(dataset, IterDataPipe):
-            apply_random_seed(dataset, Generator().manual_seed(drawn_seed(loader.generator)))
+            seeds = Generator().manual_seed(drawn_seed(loader.generator))
+            _settings().apply_random_seed(dataset, seeds)
         if isinstance(dataset, IterDataPipe | MapDataPipe):
-            apply_sharding(dataset, 1, 0)
+            _settings().apply_sharding(dataset, 1, 0)
         drawn_seed(loader.generator)  # torch draws the seed of its workers here, also without any
         self._loader, self._batches = loader, loader._batches()
 

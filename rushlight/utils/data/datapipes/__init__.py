@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ....module_names import names_of
-from . import iter, map  # noqa: A004 - torch's names
 
 __all__ = ["iter", "map"]
 
-__getattr__ = names_of(__name__, "utils")
+__getattr__ = names_of(__name__, "iter", "map", "utils")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, update_wrapper
+from importlib import import_module
 from typing import Any, ClassVar, TypeVar
 
 from ....module_names import names_of
@@ -39,10 +40,26 @@ class DataChunk(list[Item]):
         yield from self.items
 
 
+class _Functions:
+    """The methods of one kind of pipes by name, torch's own among them.
+
+    Those are put in by the modules that have them, which are loaded at the first look: a loader of
+    other sets needs none of them.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+        self._named: dict[str, Callable[..., Any]] = {}
+
+    def __get__(self, pipe: object, kind: type) -> dict[str, Callable[..., Any]]:
+        import_module(self._module, __package__)
+        return self._named
+
+
 class _Pipe:
     """What both kinds share: methods that make pipes, and what is asked before they are pickled."""
 
-    functions: ClassVar[dict[str, Callable[..., Any]]]
+    functions: ClassVar[_Functions]
     reduce_ex_hook: ClassVar[Callable[[Any], Any] | None] = None
     getstate_hook: ClassVar[Callable[[Any], Any] | None] = None
     str_hook: ClassVar[Callable[[Any], str] | None] = None
@@ -139,11 +156,12 @@ class IterDataPipe(_Pipe, IterableDataset[Sample]):
     A pipe has one iterator at a time: making another one ends it, and calls `reset`.
     """
 
-    functions: ClassVar[dict[str, Callable[..., Any]]] = {}
+    functions = _Functions(".iter")
     _valid_iterator_id: int | None = None
     _number_of_samples_yielded = 0
     _snapshot_state = _SnapshotState.NotStarted
     _fast_forward_iterator: Iterator[Any] | None = None
+    _is_child_datapipe = False  # asked before each sample: a pipe need not look for a method then
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -159,7 +177,7 @@ class IterDataPipe(_Pipe, IterableDataset[Sample]):
 class MapDataPipe(_Pipe, Dataset[Sample]):
     """Samples by key; subclasses define `__getitem__`."""
 
-    functions: ClassVar[dict[str, Callable[..., Any]]] = {}
+    functions = _Functions(".map")
 
 
 def _hook(cls: type[IterDataPipe[Any]]) -> None:
