@@ -228,7 +228,7 @@ def _nothing(name: str) -> Callable[[Tensor], None]:
     return method
 
 
-def _grad_dtype(self: Tensor) -> DType | None:
+def grad_dtype(self: Tensor) -> DType | None:
     """The dtype of gradients: the tensor's own."""
     return self.dtype
 
@@ -252,7 +252,7 @@ METHODS: Final[dict[str, Any]] = {
 """What `Tensor.<name>` stands for, by name."""
 
 ATTRIBUTES: Final[dict[str, Any]] = {
-    **{"grad_dtype": property(_grad_dtype), "_cdata": property(_address_of_object)},
+    **{"grad_dtype": property(grad_dtype), "_cdata": property(_address_of_object)},
     **dict.fromkeys(("name", "_backward_hooks", "_post_accumulate_grad_hooks")),
     **dict.fromkeys(("volatile", "_has_symbolic_sizes_strides"), False),
 }

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -302,14 +301,9 @@ _PLAIN_NAMES: Final[dict[str, str]] = {}
 _TURNED: Final = ("T", "mT", "H", "mH")
 
 
-def _members() -> dict[int, str]:
-    found = chain.from_iterable(vars(cls).items() for cls in Tensor.__mro__)
-    return {id(value): name for name, value in found if isinstance(value, property)}
-
-
 def _of_member(func: Any, self: Any, *given: Any) -> Any:
     """What the data has under the name of an attribute; tensors with the mask, views of both."""
-    name = _members()[id(func.__self__)]
+    name = func.__self__.fget.__name__
     data, mask = self._masked_data, self._masked_mask
     if given:  # it is set
         setattr(data, name, data_of(given[0]) if isinstance(given[0], Tensor) else given[0])
