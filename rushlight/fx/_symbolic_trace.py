@@ -9,7 +9,6 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from threading import get_ident
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, Self, cast
 
@@ -380,10 +379,9 @@ class Tracer(TracerBase):
     def _patch(self, patcher: Patcher, function: Any) -> None:
         cache: dict[str, Proxy] = {}
         call, read = Module.__call__, Module.__getattr__
-        own = get_ident()  # the classes are those of all threads
 
         def called(module: Module, *args: Any, **kwargs: Any) -> Any:
-            if get_ident() != own:
+            if not is_tracing():  # another thread: the class is that of all
                 return call(module, *args, **kwargs)
 
             def forward(*args: Any, **kwargs: Any) -> Any:
@@ -395,7 +393,7 @@ class Tracer(TracerBase):
 
         def attribute(module: Module, name: str) -> object:
             found = read(module, name)
-            return self.getattr(name, found, cache) if get_ident() == own else found
+            return self.getattr(name, found, cache) if is_tracing() else found
 
         patcher.patch_method(Module, "__getattr__", attribute)
         patcher.patch_method(Module, "__call__", called)
