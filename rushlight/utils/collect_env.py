@@ -203,10 +203,10 @@ def get_lsb_version(run_lambda: Run) -> str | None:
 
 def check_release_file(run_lambda: Run) -> str | None:
     """How the distribution describes itself in its file."""
-    return run_and_parse_first_match(run_lambda, ["cat", *_RELEASE_FILES], r'PRETTY_NAME="(.*)"')
-
-
-_RELEASE_FILES: Final = [f for f in ("/etc/os-release", "/usr/lib/os-release") if os.path.exists(f)]
+    files = [f for f in ("/etc/os-release", "/usr/lib/os-release") if os.path.exists(f)]
+    if not files:  # `cat` would wait for input
+        return None
+    return run_and_parse_first_match(run_lambda, ["cat", *files], r'PRETTY_NAME="(.*)"')
 
 
 def get_os(run_lambda: Run) -> str | None:

@@ -118,6 +118,16 @@ def test_the_report_reads_what_commands_say() -> None:
     assert collect_env.run("no-such-command-here")[0] != 0
 
 
+def test_the_report_waits_for_no_input_where_the_system_has_no_file_of_its_release(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unasked(command: object) -> tuple[int, str, str]:
+        raise AssertionError(command)
+
+    monkeypatch.setattr(collect_env.os.path, "exists", lambda path: False)
+    assert collect_env.check_release_file(unasked) is None
+
+
 def test_annotations_have_the_old_names_of_typing() -> None:
     annotations = import_module("rushlight.jit.annotations")
     assert annotations.List[int].__origin__ is list
