@@ -167,7 +167,8 @@ def get_pip_packages(
     """
     del run_lambda
     wanted = _PATTERNS if patterns is None else list(patterns)
-    lines = {f"{found.metadata['Name']}=={found.version}" for found in distributions()}
+    told = (found.metadata for found in distributions())  # its file is read each time
+    lines = {f"{each['Name']}=={each['Version']}" for each in told}
     return "pip3" if sys.version_info.major == 3 else "pip", _with_words(sorted(lines), wanted)
 
 
