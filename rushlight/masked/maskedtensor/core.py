@@ -42,7 +42,7 @@ def is_masked_tensor(obj: Any, /) -> bool:
 
 def layout_of(tensor: Tensor) -> str:
     """The name of a plain tensor's layout."""
-    return str(tensor.layout).partition(".")[2]
+    return tensor.layout.name
 
 
 def places_of(tensor: Any) -> list[Tensor]:
