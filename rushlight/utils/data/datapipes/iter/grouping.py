@@ -5,38 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..batches import Batches
 from ..datapipe import DataChunk, IterDataPipe
 from ..decorators import functional_datapipe
-from ..utils.common import checked_function, length_of
+from ..utils.common import checked_function
 
 __all__ = ["BatcherIterDataPipe", "GrouperIterDataPipe", "UnBatcherIterDataPipe"]
 
 
 @functional_datapipe("batch")
-class BatcherIterDataPipe(IterDataPipe[DataChunk[Any]]):
-    """So many samples together (functional name: ``batch``).
-
-    Args:
-        batch_size: how many.
-        drop_last: leave out a last batch of fewer.
-        wrapper_class: what a batch is made of its list.
-
-    Raises:
-        AssertionError: batches of no samples.
-    """
-
-    def __init__(
-        self,
-        datapipe: IterDataPipe[Any],
-        batch_size: int,
-        drop_last: bool = False,
-        wrapper_class: Callable[[list[Any]], Any] = DataChunk,
-    ) -> None:
-        if batch_size <= 0:
-            raise AssertionError("Batch size is required to be larger than 0!")
-        super().__init__()
-        self.datapipe, self.batch_size, self.drop_last = datapipe, batch_size, drop_last
-        self.wrapper_class = wrapper_class
+class BatcherIterDataPipe(Batches, IterDataPipe[DataChunk[Any]]):
+    """So many samples together (functional name: ``batch``). See `Batches`."""
 
     def __iter__(self) -> Iterator[Any]:
         batch: list[Any] = []
@@ -47,10 +26,6 @@ class BatcherIterDataPipe(IterDataPipe[DataChunk[Any]]):
                 batch = []
         if batch and not self.drop_last:
             yield self.wrapper_class(batch)
-
-    def __len__(self) -> int:
-        samples = length_of(self, [self.datapipe])[0]
-        return (samples if self.drop_last else samples + self.batch_size - 1) // self.batch_size
 
 
 @functional_datapipe("unbatch")
