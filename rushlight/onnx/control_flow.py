@@ -5,7 +5,7 @@ What a branch or round changes (lists, tensors in place, attributes) is carried 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
@@ -46,6 +46,19 @@ def _inside(walk: Walk, before: dict[Cell, Kept]) -> Iterator[Writer]:
         walk.contents.restore(before)
 
 
+@contextmanager
+def _after(walk: Walk, way: _Way) -> Iterator[None]:
+    """Be where a way ends: its values are held, and nodes go into its graph."""
+    now, outer = walk.contents.saved(), walk.w
+    walk.contents.restore(way.after)
+    walk.w = way.writer
+    try:
+        yield
+    finally:
+        walk.w = outer
+        walk.contents.restore(now)
+
+
 def _way(walk: Walk, block: Block, before: dict[Cell, Kept]) -> _Way:
     with _inside(walk, before) as writer:
         results = walk.block(block)
@@ -82,80 +95,58 @@ def _meeting(
 ) -> Sequence[Item]:
     """Write the `If`; its results."""
     changed = list(dict.fromkeys(cell for way in ways for cell in way.changed))
-    lost = [c for c in changed if any(_is_lost(walk, way.after, c) for way in ways)]
+    lost = set[Cell]().union(*(_lost(walk, way, changed) for way in ways))
     kept = [cell for cell in changed if cell not in lost]
-    forms: list[joined.Form] = []
-    for number in range(len(ways[0].results) + len(kept)):
-        forms.append(_meet([_form(walk, way, number, kept) for way in ways]))
+    one, other = (_forms(walk, way, [*way.results, *kept]) for way in ways)
+    forms = [joined.meet(a, b) for a, b in zip(one, other, strict=True)]
     graphs = []
     for way, name in zip(ways, ("then", "else"), strict=True):
-        graphs.append(_closed(walk, way, forms, kept, name))
+        with _after(walk, way):
+            outputs = _spread(walk, [*way.results, *kept], forms)
+            graphs.append(_graph(walk, name, [], outputs))
     sources = [_sources(items) for items in zip(*(way.results for way in ways), strict=True)]
-    results = [
-        Operand(walk.model.fresh("if"), leaf.dtype or INT, leaf.shape)
-        for form in forms
-        for leaf in joined.leaves(form)
-    ]
+    results = _operands(walk, "if", forms)
     if results:
         names = [operand.name for operand in results]
         branches = {"then_branch": graphs[0], "else_branch": graphs[1]}
         walk.w.add(proto.make_node("If", [condition.name], names, branches))
-    found = _gathered(walk, forms, _typed(forms, results), sources)
-    count = len(ways[0].results)
-    for cell, item in zip(kept, found[count:], strict=True):
-        walk.contents.write(cell, _bare(walk, cell, item))
+    found = _gathered(walk, forms, results, sources, kept)
     for cell in lost:
         walk.contents.lose(cell)
-    return found[:count]
+    return found
 
 
-def _is_lost(walk: Walk, after: dict[Cell, Kept], cell: Cell) -> bool:
-    now = walk.contents.saved()
-    walk.contents.restore(after)
-    try:
-        return walk.contents.is_lost(cell)
-    finally:
-        walk.contents.restore(now)
+def _lost(walk: Walk, way: _Way, cells: Iterable[Cell]) -> set[Cell]:
+    """Which cells were changed under another name on a way."""
+    with _after(walk, way):
+        return {cell for cell in cells if walk.contents.is_lost(cell)}
 
 
-def _form(walk: Walk, way: _Way, number: int, kept: list[Cell]) -> joined.Form:
-    """The form of a result of a way, or of a cell after it."""
-    now = walk.contents.saved()
-    walk.contents.restore(way.after)
-    try:
-        return joined.form_of((way.results + list(kept))[number], walk.contents)
-    finally:
-        walk.contents.restore(now)
+def _forms(walk: Walk, way: _Way, items: Sequence[Item]) -> list[joined.Form]:
+    """The forms of values at the end of a way."""
+    with _after(walk, way):
+        return [joined.form_of(item, walk.contents) for item in items]
 
 
-def _meet(forms: Sequence[joined.Form]) -> joined.Form:
-    first, *rest = forms
-    for form in rest:
-        first = joined.meet(first, form)
-    return first
+def _operands(walk: Walk, kind: str, forms: Sequence[joined.Form]) -> list[Operand]:
+    """New operands that carry values of these forms."""
+    return [
+        Operand(
+            walk.model.fresh(kind),
+            leaf.dtype or INT,
+            leaf.shape,
+            weak=leaf.weak,
+            is_sequence=leaf.is_sequence,
+        )
+        for form in forms
+        for leaf in joined.leaves(form)
+    ]
 
 
-def _typed(forms: Sequence[joined.Form], operands: Sequence[Operand]) -> Iterator[Operand]:
-    """Operands with what their forms say of them."""
-    leaves = (leaf for form in forms for leaf in joined.leaves(form))
-    for leaf, operand in zip(leaves, operands, strict=True):
-        yield replace(operand, weak=leaf.weak, is_sequence=leaf.is_sequence)
-
-
-def _closed(
-    walk: Walk, way: _Way, forms: Sequence[joined.Form], kept: list[Cell], name: str
-) -> object:
-    """The ONNX graph of a branch."""
-    now, outer = walk.contents.saved(), walk.w
-    walk.contents.restore(way.after)
-    walk.w = way.writer
-    try:
-        outputs = _spread(walk, way.results + list(kept), forms)
-        infos = [proto.value_info(operand) for operand in outputs]
-        return proto.make_graph(walk.model.fresh(name), way.writer.nodes, [], infos)
-    finally:
-        walk.w = outer
-        walk.contents.restore(now)
+def _graph(walk: Walk, name: str, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> object:
+    """The ONNX graph of the nodes written since it was entered."""
+    given, made = (list(map(proto.value_info, each)) for each in (inputs, outputs))
+    return proto.make_graph(walk.model.fresh(name), walk.w.nodes, given, made)
 
 
 def _spread(walk: Walk, items: Sequence[Item], forms: Sequence[joined.Form]) -> list[Operand]:
@@ -178,15 +169,20 @@ def _sources(items: Sequence[Item]) -> list[Cell]:
 def _gathered(
     walk: Walk,
     forms: Sequence[joined.Form],
-    operands: Iterator[Operand],
+    operands: Sequence[Operand],
     sources: Sequence[list[Cell]],
+    kept: Sequence[Cell],
 ) -> list[Item]:
-    """The values that operands carry; of each but those of cells, what it may be elsewhere."""
-    others = [*sources, *([list[Cell]()] * (len(forms) - len(sources)))]
-    return [
-        joined.gather(form, operands, walk.contents, other)
-        for form, other in zip(forms, others, strict=True)
+    """The values that operands carry, of each what it may be elsewhere; those of cells, which come
+    last, are put into them."""
+    rest = iter(operands)
+    found = [
+        joined.gather(form, rest, walk.contents, others)
+        for form, others in zip(forms, [*sources, *([] for _ in kept)], strict=True)
     ]
+    for cell, item in zip(kept, found[len(sources) :], strict=True):
+        walk.contents.write(cell, _bare(walk, cell, item))
+    return found[: len(sources)]
 
 
 def _bare(walk: Walk, cell: Cell, item: Item) -> Item:
@@ -270,9 +266,9 @@ def _as_loop(walk: Walk, node: Node, items: list[Item]) -> Sequence[Item]:
         walk.problems.update(problems)
         attempt = _attempt(walk, node, forms, carried, kept, before)
         new_cells = [c for c in attempt.way.changed if c not in kept and c not in lost]
-        gone = {c for c in (*kept, *new_cells) if _is_lost(walk, attempt.way.after, c)}
+        gone = _lost(walk, attempt.way, [*kept, *new_cells])
         more = [c for c in new_cells if c not in gone]
-        results = [_form(walk, attempt.way, n, kept) for n in range(1, 1 + len(forms))]
+        results = _forms(walk, attempt.way, [*attempt.way.results[1:], *kept])
         met = [joined.meet(a, b) for a, b in zip(forms, results, strict=True)]
         if met == forms and not more and not (gone - lost):
             return _written(walk, items, attempt, forms, kept, lost)
@@ -301,21 +297,10 @@ def _attempt(
     with _inside(walk, before) as writer:
         number = Operand(walk.model.fresh("round"), INT, (), weak=True)
         condition = Operand(walk.model.fresh("condition"), BOOL, (), weak=True)
-        leaves = [leaf for form in forms for leaf in joined.leaves(form)]
-        given = [
-            Operand(walk.model.fresh("carried"), leaf.dtype or INT, leaf.shape) for leaf in leaves
-        ]
-        inputs = list(_typed(forms, given))
-        operands = iter(inputs)
-        count = len(carried)
-        sources = [_sources([item]) for item in carried] + [[] for _ in kept]
-        items = [
-            joined.gather(form, operands, walk.contents, others)
-            for form, others in zip(forms, sources, strict=True)
-        ]
-        for cell, item in zip(kept, items[count:], strict=True):
-            walk.contents.write(cell, _bare(walk, cell, item))
-        for value, item in zip(body.inputs, [number, *items[:count]], strict=True):
+        inputs = _operands(walk, "carried", forms)
+        sources = [_sources([item]) for item in carried]
+        values = _gathered(walk, forms, inputs, sources, kept)
+        for value, item in zip(body.inputs, [number, *values], strict=True):
             walk.set(value, item)
         goes_on, *results = walk.block(body)
         changed = walk.contents.changed(before)
@@ -335,32 +320,19 @@ def _written(
     if attempt.goes_on is BROKEN or any(form == joined.Same(BROKEN) for form in forms):
         return [BROKEN] * len(carried)
     goes_on = joined.One(BOOL, (), weak=True, is_cell=False)
-    now, outer = walk.contents.saved(), walk.w
-    walk.contents.restore(attempt.way.after)
-    walk.w = attempt.way.writer
-    try:
+    with _after(walk, attempt.way):
         outputs = _spread(walk, [*attempt.way.results, *kept], [goes_on, *forms])
-    finally:
-        walk.w = outer
-        walk.contents.restore(now)
-    graph = proto.make_graph(
-        walk.model.fresh("body"),
-        attempt.way.writer.nodes,
-        [proto.value_info(operand) for operand in attempt.inputs],
-        [proto.value_info(operand) for operand in outputs],
-    )
+        graph = _graph(walk, "body", attempt.inputs, outputs)
     starts: list[Operand] = []
     for item, form in zip([*carried, *kept], forms, strict=True):
         starts.extend(joined.spread(item, form, walk.contents, walk.w))
-    results = [replace(operand, name=walk.model.fresh("loop")) for operand in outputs[1:]]
+    results = _operands(walk, "loop", forms)
     inputs = [walk.w.tensor(rounds, INT), walk.w.tensor(condition, BOOL), *starts]
     names = [operand.name for operand in results]
     walk.w.add(proto.make_node("Loop", [i.name for i in inputs], names, {"body": graph}))
     ends = attempt.way.results[1:]
     sources = [_sources(items) for items in zip(carried, ends, strict=True)]
-    found = _gathered(walk, forms, _typed(forms, results), sources)
-    for cell, item in zip(kept, found[len(carried) :], strict=True):
-        walk.contents.write(cell, _bare(walk, cell, item))
+    found = _gathered(walk, forms, results, sources, kept)
     for cell in lost:
         walk.contents.lose(cell)
-    return found[: len(carried)]
+    return found

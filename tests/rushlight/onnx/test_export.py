@@ -81,6 +81,16 @@ def written(x: torch.Tensor) -> torch.Tensor:
     return y
 
 
+def viewed(x: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    part = y[0]
+    found = x[1]
+    if bool(x.sum() > 0):
+        y.add_(1)
+        found = part
+    return found * 2
+
+
 def numbers(x: torch.Tensor) -> torch.Tensor:
     sizes = [1]
     for _ in range(x.size(0)):
@@ -111,6 +121,7 @@ def test_a_module_keeps_the_names_of_its_weights() -> None:
         (halved, (torch.ones(2),), (torch.tensor([5.0, 1.0, 9.0]),)),
         (returned, (torch.ones(2), 2), (torch.tensor([-1.0, -2.0, 3.0]), 3)),
         (written, (torch.ones(2, 3),), (torch.randn(4, 3),)),
+        (viewed, (torch.ones(2, 3),), (torch.ones(4, 3),)),
         (numbers, (torch.ones(2),), (torch.ones(5),)),
     ],
 )
