@@ -51,9 +51,9 @@ class Contents:
             self.hold(cell, other)
             self.hold(other, cell)
 
-    def hold(self, holder: Cell, element: Cell) -> None:
+    def hold(self, holder: Item, element: Item) -> None:
         """Note that a list may hold a tensor in a copy, so that it does not learn its changes."""
-        if holder is not element:
+        if isinstance(holder, Cell) and isinstance(element, Cell) and holder is not element:
             self._linked.setdefault(element, []).append(holder)
 
     def lasting(self, item: Item, is_slot: bool = False) -> Cell:
@@ -91,6 +91,12 @@ class Contents:
         if kept.item is _LOST:
             raise Unsupported("this is changed under another name in a branch or loop")
         return kept.item
+
+    def content(self, item: Item) -> Item:
+        """What an item is, or holds: its elements may be cells."""
+        while isinstance(item, Cell):
+            item = self.read(item)
+        return item
 
     def write(self, cell: Cell, item: Item) -> None:
         """Change what a cell holds.
@@ -132,8 +138,7 @@ class Contents:
 
     def resolved(self, item: Item) -> Item:
         """The value without cells."""
-        if isinstance(item, Cell):
-            return self.resolved(self.read(item))
+        item = self.content(item)
         if isinstance(item, list):
             return [self.resolved(each) for each in item]
         if isinstance(item, tuple):

@@ -61,7 +61,7 @@ Form = Same | One | Several
 
 def form_of(item: Item, contents: Contents) -> Form:
     """The form of one value."""
-    content = _content(item, contents)
+    content = contents.content(item)
     if isinstance(content, Operand):
         is_cell = isinstance(item, Cell)
         return One(content.dtype, content.shape, content.weak, content.is_sequence, is_cell)
@@ -72,12 +72,6 @@ def form_of(item: Item, contents: Contents) -> Form:
         parts = tuple(form_of(each, contents) for each in content)
         return Several(parts, isinstance(content, list))
     return Same(content)
-
-
-def _content(item: Item, contents: Contents) -> Item:
-    while isinstance(item, Cell):
-        item = contents.read(item)
-    return item
 
 
 def meet(a: Form, b: Form) -> Form:
@@ -183,12 +177,11 @@ def leaves(form: Form) -> Iterator[One]:
 
 def spread(item: Item, form: Form, contents: Contents, w: Writer) -> Iterator[Operand]:
     """The operands that carry a value, converted to what the form wants."""
-    content = _content(item, contents)
+    content = contents.content(item)
     if isinstance(form, One):
-        if form.is_sequence and isinstance(item, Cell) and isinstance(content, list):
+        if form.is_sequence and isinstance(content, list):
             for each in content:
-                if isinstance(each, Cell):
-                    contents.hold(item, each)
+                contents.hold(item, each)
         yield _carried(content, form, contents, w)
     elif isinstance(form, Several):
         given: Sequence[Item] = [UNSET] * len(form.forms)

@@ -35,7 +35,7 @@ def _unpack(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
 
 def _held(walk: Walk, item: Item) -> list[Item] | Operand:
     """What a list holds."""
-    held = walk.contents.read(item) if isinstance(item, Cell) else item
+    held = walk.contents.content(item)
     if not isinstance(held, list | Operand):
         raise Unsupported("a list that only a run knows")
     return held
@@ -47,8 +47,7 @@ def _element(walk: Walk, target: Item, held: Operand, index: Item) -> Item:
     if not held.is_sequence:
         return replace(walk.w.op("Gather", held, place, axis=0), weak=True)
     found = walk.contents.cell(walk.w.op("SequenceAt", held, place))
-    if isinstance(target, Cell):
-        walk.contents.hold(target, found)
+    walk.contents.hold(target, found)
     return found
 
 
@@ -68,20 +67,11 @@ def as_operand(walk: Walk, held: list[Item] | Operand) -> Operand:
 
 
 def _appended(walk: Walk, target: Item, held: Operand, item: Item) -> Operand:
-    if isinstance(target, Cell) and isinstance(item, Cell):
-        walk.contents.hold(target, item)
+    walk.contents.hold(target, item)
     if not held.is_sequence:
         one = walk.w.vector([walk.contents.resolved(item)], held.dtype)
         return replace(walk.w.op("Concat", held, one, axis=0), weak=True)
     return walk.w.op("SequenceInsert", held, walk.w.tensor(walk.contents.resolved(item)))
-
-
-def is_list(walk: Walk, item: Item) -> bool:
-    """Whether an item is a list."""
-    if not isinstance(item, Cell):
-        return isinstance(item, list)
-    held = walk.contents.read(item)
-    return isinstance(held, list) or (isinstance(held, Operand) and (held.is_sequence or held.weak))
 
 
 @step("aten::append")
@@ -137,16 +127,13 @@ def _insert(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
     held, place = _held(walk, items[0]), items[1]
     assert isinstance(items[0], Cell)
     if isinstance(held, list) and isinstance(place, int):
-        made: Item = [*held]
-        assert isinstance(made, list)
-        made.insert(place, items[2])
+        made: Item = [*held[:place], items[2], *held[place:]]
     else:
         operand = as_operand(walk, held)
         if not operand.is_sequence:
             raise Unsupported("a number is put into a list whose length only a run knows")
         x = walk.w.tensor(walk.contents.resolved(items[2]))
-        if isinstance(items[2], Cell):
-            walk.contents.hold(items[0], items[2])
+        walk.contents.hold(items[0], items[2])
         made = walk.w.op("SequenceInsert", operand, x, walk.w.tensor(place, INT))
     walk.contents.write(items[0], made)
     return []
@@ -200,8 +187,7 @@ def _set(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
         walk.contents.write(target, made)
         return [target] if node.outputs else []
     operand = as_operand(walk, _held(walk, target))
-    if isinstance(item, Cell):
-        walk.contents.hold(target, item)
+    walk.contents.hold(target, item)
     walk.contents.write(target, _exchanged(walk, operand, place, item))
     return [target] if node.outputs else []
 
@@ -222,7 +208,7 @@ def _exchanged(walk: Walk, operand: Operand, place: Item, item: Item) -> Operand
 
 @step("aten::len")
 def _length(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
-    held = walk.contents.read(items[0]) if isinstance(items[0], Cell) else items[0]
+    held = walk.contents.content(items[0])
     if isinstance(held, list | dict | tuple | str):
         return [len(held)]
     if not isinstance(held, Operand):
@@ -240,7 +226,7 @@ def _check_key(key: Item) -> None:
 @step("aten::__getitem__")
 def _get(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
     target, place = items
-    held = walk.contents.read(target) if isinstance(target, Cell) else target
+    held = walk.contents.content(target)
     if isinstance(held, dict):
         _check_key(place)
         if place not in held:
@@ -267,17 +253,23 @@ def _contains(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
         return [sought in held]
     if isinstance(held, list | Operand) and not isinstance(sought, str):
         w = walk.w
-        found = w.op("Equal", *w.common(replace(as_operand(walk, held)), sought))
+        found = w.op("Equal", *w.common(as_operand(walk, held), sought))
         any_of = w.reduce("ReduceMax", w.cast(found, INT), [0], False)
         return [replace(w.cast(any_of, found.dtype), weak=True)]
     raise Unsupported("an object is looked for in a list")
 
 
-@step("aten::keys", "aten::values", "aten::items")
-def _parts(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
-    held = walk.contents.read(items[0]) if isinstance(items[0], Cell) else items[0]
+def _dict_held(walk: Walk, item: Item) -> dict[Item, Item]:
+    """What a dict holds."""
+    held = walk.contents.content(item)
     if not isinstance(held, dict):
         raise Unsupported("a dict that only a run knows")
+    return held
+
+
+@step("aten::keys", "aten::values", "aten::items")
+def _parts(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    held = _dict_held(walk, items[0])
     if node.kind == "aten::items":
         return [walk.contents.cell(list(held.items()))]
     return [walk.contents.cell(list(held if node.kind == "aten::keys" else held.values()))]
@@ -285,16 +277,14 @@ def _parts(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
 
 @step("aten::get")
 def _get_or_default(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
-    held = walk.contents.read(items[0]) if isinstance(items[0], Cell) else items[0]
-    if not isinstance(held, dict):
-        raise Unsupported("a dict that only a run knows")
+    held = _dict_held(walk, items[0])
     _check_key(items[1])
     return [held.get(items[1], items[2] if len(items) > 2 else None)]
 
 
 @step("aten::list", "aten::copy")
 def _copy(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
-    held = walk.contents.read(items[0]) if isinstance(items[0], Cell) else items[0]
+    held = walk.contents.content(items[0])
     if isinstance(held, str):
         return [walk.contents.cell(list(held))]
     return [walk.contents.cell(list(held) if isinstance(held, tuple) else held)]
