@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..ir.graph import Node
 from .items import Cell, Item, Operand, Unsupported
 from .walk import Walk, step
-from .writer import INT, is_number
+from .writer import INT, is_plain
 
 __all__: list[str] = []
 
@@ -58,7 +58,7 @@ def as_operand(walk: Walk, held: list[Item] | Operand) -> Operand:
     parts = [walk.contents.resolved(each) for each in held]
     if not parts:
         raise Unsupported("the dtype of an empty list's elements is not known here")
-    if all(is_number(p) or (isinstance(p, Operand) and p.weak and p.shape == ()) for p in parts):
+    if all(is_plain(p) and not (isinstance(p, Operand) and p.shape != ()) for p in parts):
         dtype = walk.w.meeting(*parts)
         return replace(walk.w.vector(parts, dtype), weak=True)
     if any(isinstance(part, list | tuple) for part in parts):

@@ -241,7 +241,7 @@ class Walk:
             and made.shape is not None
             and len(made.shape) < len(before.shape)
         ):
-            made = self.w.op("Expand", made, self.w.op("Shape", before), dims=before.shape)
+            made = self.w.expand_as(made, before)
         self.contents.write(target, made)
         return [target]
 

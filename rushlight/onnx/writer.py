@@ -14,12 +14,17 @@ from ..ops.table.promotion import number_dtype, result_dtype
 from . import proto
 from .items import Item, Operand, Shape, Unsupported
 
-__all__ = ["BOOL", "DOUBLE", "FLOAT", "INT", "Model", "Writer", "is_float", "is_number"]
+__all__ = [
+    *("BOOL", "DOUBLE", "END", "FLOAT", "INT", "Model", "Writer"),
+    *("is_float", "is_number", "is_plain"),
+]
 
 INT = np.dtype(np.int64)
 FLOAT = np.dtype(np.float32)
 DOUBLE = np.dtype(np.float64)
 BOOL = np.dtype(np.bool_)
+END = (1 << 63) - 1
+"""Where a slice ends that goes to the end."""
 _SMALL = 1 << 12
 """Contents of constants up to this number of elements are remembered with them."""
 
@@ -27,6 +32,11 @@ _SMALL = 1 << 12
 def is_number(item: Item) -> TypeGuard[bool | int | float | complex]:
     """Whether it is a Python number."""
     return isinstance(item, bool | int | float | complex)
+
+
+def is_plain(item: Item) -> bool:
+    """Whether it is of Python's numbers, known or not, which count less than tensors do."""
+    return is_number(item) or (isinstance(item, Operand) and item.weak)
 
 
 def is_float(dtype: Dtype) -> bool:
@@ -153,6 +163,10 @@ class Writer:
             return self.vector(item, dtype or INT)
         raise Unsupported(f"`{item}` stands where ONNX wants a tensor")
 
+    def optional(self, item: Item) -> Operand | None:
+        """An operand, or None for one that is left out."""
+        return None if item is None else self.tensor(item)
+
     def cast(self, x: Operand, dtype: Dtype) -> Operand:
         """The operand in another dtype."""
         if x.dtype == dtype:
@@ -171,7 +185,7 @@ class Writer:
         """The dtype in which tensors and numbers meet."""
         if not items:
             raise Unsupported("an empty list")
-        if all(is_number(i) or (isinstance(i, Operand) and i.weak) for i in items):
+        if all(map(is_plain, items)):
             return np.result_type(*(self.tensor(item).dtype for item in items))
         return result_dtype([_stand_in(item) for item in items])
 
@@ -268,6 +282,12 @@ class Writer:
 
     # -- forms that many operators use
 
+    def batched(self, item: Item, rank: int) -> tuple[Operand, bool]:
+        """A tensor with a batch dimension, which makes `rank`, and whether that was added."""
+        x = self.tensor(item)
+        is_single = self.rank(x) == rank - 1
+        return (self.unsqueeze(x, 0) if is_single else x), is_single
+
     def unsqueeze(self, x: Operand, *axes: int) -> Operand:
         if not axes:
             return x
@@ -289,10 +309,13 @@ class Writer:
 
     def expand(self, x: Operand, sizes: Sequence[Item]) -> Operand:
         """Broadcast to sizes."""
-        known = [None if isinstance(size, Operand) else size for size in sizes]
-        if x.shape is not None and x.sizes is not None and list(x.shape) == list(known):
+        if x.sizes is not None and x.sizes == list(sizes):
             return x
-        return self.op("Expand", x, self.vector(list(sizes)), dims=known)
+        return self.op("Expand", x, self.vector(list(sizes)), dims=sizes)
+
+    def expand_as(self, x: Operand, other: Operand) -> Operand:
+        """Broadcast to the sizes of another."""
+        return self.op("Expand", x, self.op("Shape", other), dims=other.shape)
 
     def slice(self, x: Operand, axis: int, start: Item, end: Item, step: Item = 1) -> Operand:
         bounds = [self.vector([bound]) for bound in (start, end)]
@@ -311,10 +334,7 @@ class Writer:
                 return self.constant(np.full(known, _within(value, dtype), dtype))
         if is_number(value):
             tensor = proto.tensor("value", np.full((1,), _within(value, dtype), dtype))
-            made = self.op("ConstantOfShape", self.vector(sizes), value=tensor)
-            return (
-                made if known is None else replace(made, shape=_merged(made.shape, _sizes(known)))
-            )
+            return self.op("ConstantOfShape", self.vector(sizes), dims=known, value=tensor)
         return self.op("Expand", self.tensor(value, dtype), self.vector(sizes))
 
     def reduce(self, kind: str, x: Operand, axes: Iterable[int], keep: bool) -> Operand:
@@ -328,10 +348,6 @@ class Writer:
 
     def where(self, condition: Operand, x: Operand, y: Operand) -> Operand:
         return self.op("Where", condition, x, y)
-
-
-def _sizes(items: Sequence[Item]) -> list[Item]:
-    return [item if isinstance(item, int) else None for item in items]
 
 
 def _merged(shape: Shape | None, dims: Sequence[Item]) -> Shape:

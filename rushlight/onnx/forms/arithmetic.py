@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..items import Item, Operand, Unsupported
 from ..table import EXPORTS, exports
-from ..writer import BOOL, INT, Writer, is_float, is_number
+from ..writer import BOOL, INT, Writer, is_float, is_number, is_plain
 
 __all__ = ["divided", "scaled"]
 
@@ -19,9 +19,7 @@ def scaled(w: Writer, item: Item, factor: Item) -> Item:
 def _numbers(w: Writer, *items: Item) -> tuple[Operand, ...]:
     """Operands that can be added: truths count as whole numbers in Python."""
     found = w.common(*items)
-    if found[0].dtype == BOOL and all(
-        is_number(i) or (isinstance(i, Operand) and i.weak) for i in items
-    ):
+    if found[0].dtype == BOOL and all(map(is_plain, items)):
         return tuple(w.cast(each, INT) for each in found)
     return found
 
@@ -57,7 +55,7 @@ def divided(w: Writer, x: Item, y: Item) -> Operand:
     dtype = w.meeting(x, y)
     if not is_float(dtype):
         both = [w.floating(each) for each in (x, y)]
-        if all(is_number(i) or (isinstance(i, Operand) and i.weak) for i in (x, y)):
+        if is_plain(x) and is_plain(y):
             return w.op("Div", *both)
         dtype = min((each.dtype for each in both), key=lambda d: d.itemsize)
     return w.op("Div", w.tensor(x, dtype), w.tensor(y, dtype))

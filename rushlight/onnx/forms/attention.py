@@ -33,7 +33,7 @@ def scaled_dot_product_attention(
     order = [*range(w.rank(k) - 2), w.rank(k) - 1, w.rank(k) - 2]
     scaled = w.op("Mul", q, w.constant(factor, q.dtype))
     weights = w.op("MatMul", scaled, w.transpose(k, order))
-    mask = None if attn_mask is None else w.tensor(attn_mask)
+    mask = w.optional(attn_mask)
     if is_causal is True:
         sizes = [w.size(q, -2), w.size(k, -2)]
         mask = w.cast(w.op("Trilu", w.filled(sizes, 1, INT), upper=0), BOOL)

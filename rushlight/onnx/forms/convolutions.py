@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from ..items import Item, Operand, Unsupported
+from ..items import Item, Unsupported
 from ..table import EXPORTS, exports
 from ..writer import Writer
 
 __all__: list[str] = []
-
-
-def _batched(w: Writer, input: Item, rank: int) -> tuple[Operand, bool]:
-    """The input with a batch dimension, and whether that was added."""
-    x = w.tensor(input)
-    return (w.unsqueeze(x, 0), True) if w.rank(x) == rank - 1 else (x, False)
 
 
 def _convolution(
@@ -27,14 +21,14 @@ def _convolution(
 ) -> Item:
     kernel = w.tensor(weight)
     count = w.rank(kernel) - 2
-    x, is_single = _batched(w, input, count + 2)
+    x, is_single = w.batched(input, count + 2)
     steps = w.wholes(dilation, "dilation", count)
     sizes = [w.known_size(kernel, 2 + n, "the kernel's size") for n in range(count)]
     found = w.op(
         "Conv",
         x,
         kernel,
-        None if bias is None else w.tensor(bias),
+        w.optional(bias),
         kernel_shape=sizes,
         strides=w.wholes(stride, "stride", count),
         pads=_pads(w, padding, sizes, steps),
@@ -71,12 +65,12 @@ def _transposed(
 ) -> Item:
     kernel = w.tensor(weight)
     count = w.rank(kernel) - 2
-    x, is_single = _batched(w, input, count + 2)
+    x, is_single = w.batched(input, count + 2)
     found = w.op(
         "ConvTranspose",
         x,
         kernel,
-        None if bias is None else w.tensor(bias),
+        w.optional(bias),
         kernel_shape=[w.known_size(kernel, 2 + n, "the kernel's size") for n in range(count)],
         strides=w.wholes(stride, "stride", count),
         pads=w.wholes(padding, "padding", count) * 2,

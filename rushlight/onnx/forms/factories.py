@@ -67,7 +67,7 @@ def new_full(
 @exports("aten::fill_")
 def fill(w: Writer, self: Item, value: Item) -> Item:
     x = w.tensor(self)
-    return w.op("Expand", w.tensor(value, x.dtype), w.op("Shape", x), dims=x.shape)
+    return w.expand_as(w.tensor(value, x.dtype), x)
 
 
 @exports("aten::zero_")
@@ -81,7 +81,7 @@ def copy(w: Writer, self: Item, src: Item, non_blocking: Item = False) -> Item:
     new = w.tensor(src, x.dtype)
     if x.sizes is not None and x.sizes == new.sizes:
         return new
-    return w.op("Expand", new, w.op("Shape", x), dims=x.shape)
+    return w.expand_as(new, x)
 
 
 @exports("aten::arange")

@@ -50,24 +50,15 @@ def take(w: Writer, self: Item, index: Item) -> Item:
 def masked_select(w: Writer, self: Item, mask: Item) -> Item:
     x, chosen = w.tensor(self), w.tensor(mask)
     if x.sizes is None or x.sizes != chosen.sizes:
-        shape = w.op("Shape", w.op("And", _true(w, x), chosen))
+        true = w.expand_as(w.constant(True, BOOL), x)
+        shape = w.op("Shape", w.op("And", true, chosen))
         x, chosen = w.op("Expand", x, shape), w.op("Expand", chosen, shape)
     return w.op("Compress", w.reshape(x, [-1]), w.reshape(chosen, [-1]), axis=0)
 
 
-def _true(w: Writer, x: Operand) -> Operand:
-    """A tensor of truths of the sizes of another."""
-    return w.op("Expand", w.constant(True, BOOL), w.op("Shape", x), dims=x.shape)
-
-
-@exports("aten::nonzero")
+@exports("aten::nonzero", "aten::argwhere")
 def nonzero(w: Writer, self: Item) -> Item:
     return w.op("Transpose", w.op("NonZero", w.tensor(self)), perm=[1, 0])
-
-
-@exports("aten::argwhere")
-def argwhere(w: Writer, self: Item) -> Item:
-    return nonzero(w, self)
 
 
 # -------------------------------------------------------------------------------- x[a, b]
@@ -163,7 +154,7 @@ def _scattered(w: Writer, self: Item, dim: Item, index: Item, src: Item, reducti
     x, places = w.tensor(self), w.tensor(index)
     new = w.tensor(src, x.dtype)
     if w.rank(new) == 0 and w.rank(places) > 0:
-        new = w.op("Expand", new, w.op("Shape", places), dims=places.shape)
+        new = w.expand_as(new, places)
     elif new.sizes != places.sizes or new.sizes is None:
         rank = w.rank(places)
         ends = w.op("Shape", places)
@@ -207,7 +198,7 @@ def _along(w: Writer, x: Operand, axis: int, index: Operand, like: Operand) -> O
     """An index of one dimension, broadcast to the elements that it is for."""
     shape = [1] * w.rank(x)
     shape[axis] = -1
-    return w.op("Expand", w.reshape(index, shape), w.op("Shape", like), dims=like.shape)
+    return w.expand_as(w.reshape(index, shape), like)
 
 
 @exports("aten::index_add")
@@ -233,7 +224,7 @@ def index_fill(w: Writer, self: Item, dim: Item, index: Item, value: Item) -> It
     x = w.tensor(self)
     axis = w.axis(dim, w.rank(x))
     like = w.op("Gather", x, w.tensor(index, INT), axis=axis)
-    new = w.op("Expand", w.tensor(value, x.dtype), w.op("Shape", like), dims=like.shape)
+    new = w.expand_as(w.tensor(value, x.dtype), like)
     places = _along(w, x, axis, w.tensor(index, INT), new)
     return w.op("ScatterElements", x, places, new, axis=axis)
 
@@ -241,7 +232,7 @@ def index_fill(w: Writer, self: Item, dim: Item, index: Item, value: Item) -> It
 @exports("aten::masked_scatter")
 def masked_scatter(w: Writer, self: Item, mask: Item, source: Item) -> Item:
     x = w.tensor(self)
-    chosen = w.op("Expand", w.tensor(mask), w.op("Shape", x), dims=x.shape)
+    chosen = w.expand_as(w.tensor(mask), x)
     places = w.op("Transpose", w.op("NonZero", chosen), perm=[1, 0])
     count = w.slice(w.op("Shape", places), 0, 0, 1)
     new = w.op("Slice", w.reshape(w.tensor(source), [-1]), w.ints(0), count)

@@ -77,7 +77,7 @@ def nll_loss(
         "NegativeLogLikelihoodLoss",
         x,
         y,
-        None if weight is None else w.tensor(weight),
+        w.optional(weight),
         reduction=_KINDS[kind],
         ignore_index=w.whole(ignore_index, "ignore_index"),
     )

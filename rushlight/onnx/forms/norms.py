@@ -86,7 +86,7 @@ def layer_norm(
     x = w.tensor(input)
     sizes = w.wholes(normalized_shape, "normalized_shape")
     scale = w.constant(_ones(sizes), x.dtype) if weight is None else w.tensor(weight)
-    shift = None if bias is None else w.tensor(bias)
+    shift = w.optional(bias)
     return w.op("LayerNormalization", x, scale, shift, axis=-len(sizes), epsilon=w.real(eps, "eps"))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...ops.memory.dtype import of_numpy
 from ..items import Item, Operand, Unsupported
 from ..table import exports
-from ..writer import BOOL, DOUBLE, INT, Writer, is_float, is_number
+from ..writer import BOOL, DOUBLE, INT, Writer, is_float, is_plain
 from .comparisons import truths
 
 __all__: list[str] = []
@@ -55,7 +55,7 @@ def tensor(w: Writer, data: Item, dtype: Item = None, *rest: Item) -> Item:
 
 def _default(w: Writer, items: list[Item]) -> np.dtype:
     found = w.meeting(*items) if items else np.dtype(np.float32)
-    plain = all(is_number(i) or (isinstance(i, Operand) and i.weak) for i in items)
+    plain = all(map(is_plain, items))
     return w.dtype(None) if plain and is_float(found) else found
 
 

@@ -9,11 +9,6 @@ from ..writer import INT, Writer
 __all__: list[str] = []
 
 
-def _batched(w: Writer, input: Item, rank: int) -> tuple[Operand, bool]:
-    x = w.tensor(input)
-    return (w.unsqueeze(x, 0), True) if w.rank(x) == rank - 1 else (x, False)
-
-
 def _max_pool(count: int, with_places: bool) -> None:
     def form(
         w: Writer,
@@ -24,7 +19,7 @@ def _max_pool(count: int, with_places: bool) -> None:
         dilation: Item = 1,
         ceil_mode: Item = False,
     ) -> Item:
-        x, is_single = _batched(w, self, count + 2)
+        x, is_single = w.batched(self, count + 2)
         sizes = w.wholes(kernel_size, "kernel_size", count)
         options = {
             "kernel_shape": sizes,
@@ -61,7 +56,7 @@ def _average_pool(count: int) -> None:
     ) -> Item:
         if divisor_override is not None:
             raise Unsupported("a divisor of its own")
-        x, is_single = _batched(w, self, count + 2)
+        x, is_single = w.batched(self, count + 2)
         sizes = w.wholes(kernel_size, "kernel_size", count)
         pads = w.wholes(padding, "padding", count)
         if ceil_mode is True and count_include_pad is True and any(pads):
@@ -82,7 +77,7 @@ def _average_pool(count: int) -> None:
 
 def _adaptive(count: int, kind: str, name: str, results: int) -> None:
     def form(w: Writer, self: Item, output_size: Item) -> Item:
-        x, is_single = _batched(w, self, count + 2)
+        x, is_single = w.batched(self, count + 2)
         wanted = list(output_size) if isinstance(output_size, list | tuple) else [output_size]
         wanted = wanted * count if len(wanted) == 1 else wanted
         if all(size == 1 for size in wanted) and results == 1:

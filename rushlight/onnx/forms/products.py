@@ -20,7 +20,7 @@ def matmul(w: Writer, self: Item, other: Item) -> Item:
 def linear(w: Writer, input: Item, weight: Item, bias: Item = None) -> Item:
     x, matrix = w.tensor(input), w.tensor(weight)
     if w.rank(matrix) == 2 and x.shape is not None and len(x.shape) == 2:
-        added = None if bias is None else w.tensor(bias)
+        added = w.optional(bias)
         return w.op("Gemm", x, matrix, added, transB=1)
     turned = w.transpose(matrix, [1, 0]) if w.rank(matrix) == 2 else matrix
     found = w.op("MatMul", x, turned)

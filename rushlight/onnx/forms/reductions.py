@@ -7,7 +7,7 @@ from functools import reduce
 
 from ..items import Item, Operand, Unsupported
 from ..table import exports
-from ..writer import BOOL, INT, Writer, is_float
+from ..writer import BOOL, END, INT, Writer, is_float
 from .comparisons import truths
 
 __all__ = ["softmax", "log_softmax"]
@@ -276,6 +276,6 @@ def diff(
     parts = [w.tensor(part) for part in (prepend, self, append) if part is not None]
     x = parts[0] if len(parts) == 1 else w.op("Concat", *w.common(*parts), axis=axis)
     for _ in range(w.whole(n, "n")):
-        after = w.slice(x, axis, 1, (1 << 63) - 1)
+        after = w.slice(x, axis, 1, END)
         x = w.op("Sub", after, w.slice(x, axis, 0, -1))
     return x

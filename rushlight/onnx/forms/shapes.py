@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..items import Item, Operand, Unsupported
 from ..table import exports
-from ..writer import BOOL, INT, Writer
+from ..writer import BOOL, END, INT, Writer
 
 __all__: list[str] = []
 
@@ -33,7 +33,7 @@ def stack(w: Writer, tensors: Item, dim: Item = 0) -> Item:
     if isinstance(tensors, Operand) and tensors.is_sequence:
         return w.op("ConcatFromSequence", tensors, axis=axis, new_axis=1)
     parts = w.common(*_several(tensors))
-    place = axis + w.rank(parts[0]) + 1 if axis < 0 else axis
+    place = w.axis(axis, w.rank(parts[0]) + 1)
     return w.op("Concat", *(w.unsqueeze(part, place) for part in parts), axis=place)
 
 
@@ -112,7 +112,7 @@ def _circular(w: Writer, x: Operand, amounts: list[int]) -> Operand:
         before, after = amounts[2 * number : 2 * number + 2]
         parts = [x]
         if before > 0:
-            parts.insert(0, w.slice(x, axis, -before, (1 << 63) - 1))
+            parts.insert(0, w.slice(x, axis, -before, END))
         if after > 0:
             parts.append(w.slice(x, axis, 0, after))
         if before < 0 or after < 0:
@@ -136,7 +136,7 @@ def flip(w: Writer, self: Item, dims: Item) -> Item:
     axes = [w.axis(d, w.rank(x)) for d in w.wholes(dims, "dims")]
     if not axes:
         return x
-    ends = [-(1 << 63)] * len(axes)
+    ends = [-END - 1] * len(axes)
     back = w.ints(*[-1] * len(axes))
     return w.op("Slice", x, back, w.ints(*ends), w.ints(*axes), back)
 
@@ -158,7 +158,7 @@ def _rolled(w: Writer, x: Operand, axis: int, shift: int) -> Operand:
         shift = shift % size if size else 0
     if shift == 0:
         return x
-    parts = [w.slice(x, axis, -shift, (1 << 63) - 1), w.slice(x, axis, 0, -shift)]
+    parts = [w.slice(x, axis, -shift, END), w.slice(x, axis, 0, -shift)]
     return w.op("Concat", *parts, axis=axis)
 
 

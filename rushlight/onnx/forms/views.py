@@ -7,12 +7,11 @@ from collections.abc import Callable
 from ..items import Item, Operand, Unsupported
 from ..table import exports
 from ..walk import PUTS
-from ..writer import INT, Writer, is_number
+from ..writer import END, INT, Writer, is_number
 
 __all__: list[str] = []
 
 Put = Callable[..., Operand]
-_END = (1 << 63) - 1
 
 
 def _puts(*operators: str) -> Callable[[Put], Put]:
@@ -91,8 +90,7 @@ def _put_form(w: Writer, base: Operand, new: Operand, *rest: Item) -> Operand:
 @exports("aten::unsqueeze")
 def unsqueeze(w: Writer, self: Item, dim: Item) -> Item:
     x = w.tensor(self)
-    axis = w.whole(dim, "dim")
-    return w.unsqueeze(x, axis + w.rank(x) + 1 if axis < 0 else axis)
+    return w.unsqueeze(x, w.axis(dim, w.rank(x) + 1))
 
 
 @exports("aten::squeeze")
@@ -188,8 +186,8 @@ def slice_(
 ) -> Item:
     x = w.tensor(self)
     first = 0 if start is None else start
-    last = _END if end is None else end
-    if first == 0 and last == _END and step == 1:
+    last = END if end is None else end
+    if first == 0 and last == END and step == 1:
         return x
     return w.slice(x, w.axis(dim, w.rank(x)), first, last, step)
 
@@ -202,7 +200,7 @@ def narrow(w: Writer, self: Item, dim: Item, start: Item, length: Item) -> Item:
 
 def _end_of(w: Writer, start: Item, length: Item) -> Item:
     if is_number(start) and is_number(length):
-        return start + length if start != -length else _END
+        return start + length if start != -length else END
     return w.op("Add", w.tensor(start, INT), w.tensor(length, INT))
 
 
@@ -243,8 +241,8 @@ def _put_slice(
     step: Item = 1,
 ) -> Operand:
     axis = w.axis(dim, w.rank(base))
-    first, last = 0 if start is None else start, _END if end is None else end
-    if first == 0 and last == _END and step == 1:
+    first, last = 0 if start is None else start, END if end is None else end
+    if first == 0 and last == END and step == 1:
         return new
     places = w.slice(_places(w, base, axis), 0, first, last, step)
     return _put_at(w, base, axis, places, new)
