@@ -6,6 +6,7 @@ from ..interpreter.values.objects import ScriptObject
 from ..ir.graph import Node
 from ..typecheck.class_types import ClassType, FunctionType
 from ..typecheck.functions import Function
+from ..typecheck.types import NONE
 from .items import UNSET, Cell, Item, Operand, Unsupported
 from .walk import Walk, graph_of, step
 
@@ -101,8 +102,6 @@ def _identity(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
 
 @step("prim::isinstance")
 def _is_instance(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
-    from ..typecheck.types import NONE
-
     types = node.attributes["types"]
     assert isinstance(types, list | tuple)
     item = items[0]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from ..items import Item, Operand, Unsupported
 from ..table import EXPORTS, exports
 from ..writer import BOOL, INT, Writer, is_float, is_number, is_plain
+from .pointwise import trunc
 
 __all__ = ["divided", "scaled"]
 
@@ -67,11 +70,14 @@ def div(w: Writer, self: Item, other: Item, rounding_mode: Item = None) -> Item:
         return divided(w, self, other)
     if rounding_mode == "floor":
         return floor_divide(w, self, other)
-    x, y = _numbers(w, self, other)
-    found = w.op("Div", x, y)
-    if not is_float(x.dtype):
-        return found
-    return w.op("Mul", w.op("Sign", found), w.op("Floor", w.op("Abs", found)))
+    return trunc(w, w.op("Div", *_numbers(w, self, other)))
+
+
+def _crosses(w: Writer, rest: Operand, y: Operand) -> Operand:
+    """Whether the rest of a truncated division has another sign than the divisor."""
+    zero = w.constant(0, rest.dtype)
+    differ = w.op("Xor", w.op("Less", rest, zero), w.op("Less", y, zero))
+    return w.op("And", differ, w.op("Not", w.op("Equal", rest, zero)))
 
 
 @exports("aten::floor_divide", "aten::floordiv")
@@ -83,10 +89,7 @@ def floor_divide(w: Writer, self: Item, other: Item) -> Item:
     if x.dtype.kind == "u":
         return quotient
     rest = w.op("Sub", x, w.op("Mul", quotient, y))
-    zero = w.constant(0, x.dtype)
-    differ = w.op("Xor", w.op("Less", rest, zero), w.op("Less", y, zero))
-    low = w.op("And", differ, w.op("Not", w.op("Equal", rest, zero)))
-    return w.op("Sub", quotient, w.cast(low, x.dtype))
+    return w.op("Sub", quotient, w.cast(_crosses(w, rest, y), x.dtype))
 
 
 @exports("aten::remainder")
@@ -95,10 +98,7 @@ def remainder(w: Writer, self: Item, other: Item) -> Item:
     if not is_float(x.dtype):
         return w.op("Mod", x, y)
     rest = w.op("Mod", x, y, fmod=1)
-    zero = w.constant(0, x.dtype)
-    differ = w.op("Xor", w.op("Less", rest, zero), w.op("Less", y, zero))
-    wrong = w.op("And", differ, w.op("Not", w.op("Equal", rest, zero)))
-    return w.where(wrong, w.op("Add", rest, y), rest)
+    return w.where(_crosses(w, rest, y), w.op("Add", rest, y), rest)
 
 
 @exports("aten::fmod")
@@ -173,8 +173,6 @@ def lerp(w: Writer, self: Item, end: Item, weight: Item) -> Item:
 def atan2(w: Writer, self: Item, other: Item) -> Item:
     y, x = w.common(self, other)
     y, x = w.floating(y), w.floating(x)
-    import math
-
     zero, pi = w.constant(0.0, x.dtype), w.constant(math.pi, x.dtype)
     angle = w.op("Atan", w.op("Div", y, x))
     turned = w.where(w.op("Less", y, zero), w.op("Sub", angle, pi), w.op("Add", angle, pi))

@@ -8,7 +8,7 @@ from ..items import Item, Operand, Unsupported
 from ..table import EXPORTS, exports
 from ..writer import BOOL, INT, Writer, is_float, is_number
 
-__all__: list[str] = []
+__all__ = ["truths"]
 
 
 def _compared(kind: str, w: Writer, x: Item, y: Item) -> Operand:
@@ -56,18 +56,18 @@ def truths(w: Writer, item: Item) -> Operand:
     return x if x.dtype == BOOL else w.cast(x, BOOL)
 
 
-@exports("aten::logical_and", "aten::__and__", "aten::bitwise_and")
-def logical_and(w: Writer, self: Item, other: Item) -> Item:
+@exports("aten::__and__", "aten::bitwise_and")
+def bitwise_and(w: Writer, self: Item, other: Item) -> Item:
     return _logic("And", w, self, other)
 
 
-@exports("aten::logical_or", "aten::__or__", "aten::bitwise_or")
-def logical_or(w: Writer, self: Item, other: Item) -> Item:
+@exports("aten::__or__", "aten::bitwise_or")
+def bitwise_or(w: Writer, self: Item, other: Item) -> Item:
     return _logic("Or", w, self, other)
 
 
-@exports("aten::logical_xor", "aten::__xor__", "aten::bitwise_xor")
-def logical_xor(w: Writer, self: Item, other: Item) -> Item:
+@exports("aten::__xor__", "aten::bitwise_xor")
+def bitwise_xor(w: Writer, self: Item, other: Item) -> Item:
     return _logic("Xor", w, self, other)
 
 
@@ -132,8 +132,7 @@ def where(w: Writer, condition: Item, self: Item = None, other: Item = None) -> 
 @exports("aten::masked_fill")
 def masked_fill(w: Writer, self: Item, mask: Item, value: Item) -> Item:
     x = w.tensor(self)
-    made = w.where(w.tensor(mask), w.tensor(value, x.dtype), x)
-    return made
+    return w.where(w.tensor(mask), w.tensor(value, x.dtype), x)
 
 
 @exports("aten::isin")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..items import Item, Operand, Unsupported
 from ..table import exports
 from ..writer import Writer
@@ -48,8 +50,8 @@ def batch_norm(
     channels = mean.sizes
     if channels is None:
         raise Unsupported("the number of channels is not known")
-    scale = w.constant([1.0] * channels[0], x.dtype) if weight is None else w.tensor(weight)
-    shift = w.constant([0.0] * channels[0], x.dtype) if bias is None else w.tensor(bias)
+    scale = w.filled(channels, 1, x.dtype) if weight is None else w.tensor(weight)
+    shift = w.filled(channels, 0, x.dtype) if bias is None else w.tensor(bias)
     return w.op("BatchNormalization", x, scale, shift, mean, var, epsilon=w.real(eps, "eps"))
 
 
@@ -85,15 +87,9 @@ def layer_norm(
 ) -> Item:
     x = w.tensor(input)
     sizes = w.wholes(normalized_shape, "normalized_shape")
-    scale = w.constant(_ones(sizes), x.dtype) if weight is None else w.tensor(weight)
+    scale = w.filled(sizes, 1, x.dtype) if weight is None else w.tensor(weight)
     shift = w.optional(bias)
     return w.op("LayerNormalization", x, scale, shift, axis=-len(sizes), epsilon=w.real(eps, "eps"))
-
-
-def _ones(sizes: list[int]) -> object:
-    import numpy as np
-
-    return np.ones(sizes)
 
 
 @exports("aten::group_norm")
@@ -117,8 +113,6 @@ def group_norm(
 def rms_norm(
     w: Writer, input: Item, normalized_shape: Item, weight: Item = None, eps: Item = None
 ) -> Item:
-    import numpy as np
-
     x = w.tensor(input)
     count = len(w.wholes(normalized_shape, "normalized_shape"))
     axes = list(range(w.rank(x) - count, w.rank(x)))

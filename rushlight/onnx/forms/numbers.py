@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ...ops.memory.dtype import of_numpy
+from ...ops.memory.dtype import CPU, of_numpy
 from ..items import Item, Operand, Unsupported
 from ..table import exports
 from ..writer import BOOL, DOUBLE, INT, Writer, is_float, is_plain
@@ -113,8 +113,6 @@ def dtype(w: Writer, a: Item) -> Item:
 
 @exports("prim::device")
 def device(w: Writer, a: Item) -> Item:
-    from ...ops.memory.dtype import CPU
-
     return CPU
 
 

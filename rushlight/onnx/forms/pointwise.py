@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..items import Item, Operand, Unsupported
 from ..table import EXPORTS, exports
 from ..writer import BOOL, FLOAT, INT, Writer, is_float
@@ -125,17 +127,17 @@ def expm1(w: Writer, self: Item) -> Item:
     return w.where(large, w.op("Sub", w.op("Exp", x), constant_like(w, x, 1.0)), grown)
 
 
-@exports("aten::log1p", "aten::log1p")
+@exports("aten::log1p")
 def log1p(w: Writer, self: Item) -> Item:
     """As log(u) x / (u - 1) with u = 1 + x, which keeps its digits near zero (Kahan)."""
     x = w.floating(self)
     one = constant_like(w, x, 1.0)
     u = w.op("Add", x, one)
     rest = w.op("Sub", u, one)
-    exact = w.op("Or", w.op("Equal", rest, constant_like(w, x, 0.0)), w.op("IsInf", _f32(w, u)))
+    small = w.op("Equal", rest, constant_like(w, x, 0.0))
+    exact = w.op("Or", small, w.op("IsInf", _f32(w, u)))
     safe = w.where(exact, one, rest)
     scaled = w.op("Mul", w.op("Log", u), w.op("Div", x, safe))
-    small = w.op("Equal", rest, constant_like(w, x, 0.0))
     return w.where(small, x, w.where(exact, u, scaled))
 
 
@@ -170,7 +172,7 @@ def logit(w: Writer, self: Item, eps: Item = None) -> Item:
     x = w.floating(self)
     if eps is not None:
         low = w.real(eps, "eps")
-        x = w.op("Clip", x, constant_like(w, x, low), constant_like(w, x, 1.0 - low))
+        x = _clip(w, x, low, 1.0 - low)
     return w.op("Log", w.op("Div", x, w.op("Sub", constant_like(w, x, 1.0), x)))
 
 
@@ -208,8 +210,6 @@ def isfinite(w: Writer, self: Item) -> Item:
 
 @exports("aten::nan_to_num")
 def nan_to_num(w: Writer, self: Item, nan: Item, posinf: Item, neginf: Item) -> Item:
-    import numpy as np
-
     x = w.tensor(self)
     if not is_float(x.dtype):
         return x

@@ -6,6 +6,7 @@ from ..items import Item, Operand, Unsupported
 from ..table import exports
 from ..writer import Writer, is_number
 from .arithmetic import scaled
+from .reductions import norm_of
 
 __all__ = ["linear"]
 
@@ -96,8 +97,6 @@ def cosine_similarity(w: Writer, x1: Item, x2: Item, dim: Item = 1, eps: Item = 
 def pairwise_distance(
     w: Writer, x1: Item, x2: Item, p: Item = 2, eps: Item = 1e-6, keepdim: Item = False
 ) -> Item:
-    from .reductions import norm_of
-
     x, y = w.common(x1, x2)
     gap = w.op("Add", w.op("Sub", x, y), w.tensor(eps, x.dtype))
     return norm_of(w, gap, w.real(p, "p"), [-1], keepdim is True)
@@ -105,8 +104,6 @@ def pairwise_distance(
 
 @exports("aten::cdist")
 def cdist(w: Writer, x1: Item, x2: Item, p: Item = 2, compute_mode: Item = None) -> Item:
-    from .reductions import norm_of
-
     x, y = w.tensor(x1), w.tensor(x2)
     gap = w.op("Sub", w.unsqueeze(x, w.rank(x) - 1), w.unsqueeze(y, w.rank(y) - 2))
     return norm_of(w, gap, w.real(p, "p"), [-1], False)

@@ -10,7 +10,7 @@ from ..table import exports
 from ..writer import BOOL, END, INT, Writer, is_float
 from .comparisons import truths
 
-__all__ = ["softmax", "log_softmax"]
+__all__ = ["log_softmax", "norm_of"]
 
 
 def _summed(w: Writer, self: Item, dtype: Item) -> Operand:
@@ -122,9 +122,7 @@ def _truth(kind: str, w: Writer, self: Item, dim: Item, keepdim: Item) -> Item:
         parts = [truths(w, each) for each in self]
         return reduce(lambda a, b: w.op("And" if kind == "ReduceMin" else "Or", a, b), parts)
     x = w.cast(truths(w, self), INT)
-    dims = None if dim is None else w.axes(dim, w.rank(x))
-    axes = range(w.rank(x)) if dims is None else dims
-    return w.cast(w.reduce(kind, x, axes, keepdim is True), BOOL)
+    return w.cast(w.reduce(kind, x, w.axes(dim, w.rank(x)), keepdim is True), BOOL)
 
 
 @exports("aten::all")
@@ -156,8 +154,9 @@ def _variance(w: Writer, x: Operand, axes: list[int], correction: float, keep: b
 def _count(w: Writer, x: Operand, axes: list[int]) -> Operand:
     """How many elements are folded into one."""
     sizes = [w.size(x, axis) for axis in axes]
-    if all(isinstance(size, int) for size in sizes):
-        return w.constant(math.prod(int(str(size)) for size in sizes), x.dtype)
+    known = [size for size in sizes if isinstance(size, int)]
+    if len(known) == len(sizes):
+        return w.constant(math.prod(known), x.dtype)
     return w.cast(w.reduce("ReduceProd", w.vector(sizes), [0], False), x.dtype)
 
 
@@ -214,7 +213,7 @@ def norm_of(w: Writer, x: Operand, order: float, axes: list[int], keep: bool) ->
     return w.op("Pow", total, w.constant(1 / order, x.dtype))
 
 
-@exports("aten::norm")
+@exports("aten::norm", "aten::linalg_vector_norm")
 def norm(
     w: Writer, self: Item, p: Item = 2, dim: Item = None, keepdim: Item = False, dtype: Item = None
 ) -> Item:
@@ -223,18 +222,6 @@ def norm(
     x = w.floating(self if dtype is None else w.cast(w.tensor(self), w.dtype(dtype)))
     order = 2.0 if p is None else w.real(p, "p")
     return norm_of(w, x, order, w.axes(dim, w.rank(x)), keepdim)
-
-
-@exports("aten::linalg_vector_norm")
-def vector_norm(
-    w: Writer,
-    self: Item,
-    ord: Item = 2,
-    dim: Item = None,
-    keepdim: Item = False,
-    dtype: Item = None,
-) -> Item:
-    return norm(w, self, ord, dim, keepdim, dtype)
 
 
 # ----------------------------------------------------------------------- softmax, running sums

@@ -11,6 +11,15 @@ from ..writer import FLOAT, Writer
 __all__: list[str] = []
 
 
+def _coordinates(mode: str, corners: bool) -> str:
+    """Where the new places lie among the old ones."""
+    if mode == "nearest":
+        return "asymmetric"
+    if corners:
+        return "align_corners"
+    return "pytorch_half_pixel" if mode == "linear" else "half_pixel"
+
+
 def _resized(
     w: Writer, input: Item, size: Item, factors: list[Item], mode: str, corners: bool
 ) -> Operand:
@@ -18,16 +27,10 @@ def _resized(
     x = w.tensor(input)
     options: dict[str, Any] = {
         "mode": mode,
-        "coordinate_transformation_mode": (
-            "asymmetric" if mode == "nearest" else "align_corners" if corners else "half_pixel"
-        ),
+        "coordinate_transformation_mode": _coordinates(mode, corners),
         "nearest_mode": "floor" if mode == "nearest" else None,
         "cubic_coeff_a": -0.75 if mode == "cubic" else None,
     }
-    if mode != "nearest" and not corners:
-        options["coordinate_transformation_mode"] = (
-            "pytorch_half_pixel" if mode == "linear" else "half_pixel"
-        )
     given = [each for each in factors if each is not None]
     if given and size is None:
         scales = w.constant([1.0, 1.0, *(w.real(f, "scale") for f in given)], FLOAT)
