@@ -18,10 +18,10 @@ from ..serialization.source.text import write_source
 from ..serialization.weights.safetensors import write_safetensors
 from .archive import add_trust, open_archive
 from .atomic import add_force, refuse_existing, replacing
+from .dtypes import check_dtypes, named_dtype
 from .failure import CommandError
 from .progress import progress
 from .speech import tell_lines
-from .summary import named_dtype
 
 __all__ = ["add", "execute"]
 
@@ -162,8 +162,7 @@ def _onnx(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None
     from ..onnx import OnnxExporterError, export  # which other commands do not need
 
     inputs, dtypes = arguments.input, arguments.dtype or [DTYPES["float32"]]
-    if len(dtypes) > 1 and len(dtypes) != len(inputs):
-        raise CommandError(f"{len(inputs)} inputs have {len(dtypes)} dtypes")
+    check_dtypes(dtypes, len(inputs))
     dtypes = dtypes * len(inputs) if len(dtypes) == 1 else dtypes
     names = [argument.name for argument in module.forward.schema.arguments[1:]]
     axes: dict[str, dict[int, str]] = {}

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..ops.memory.dtype import DTYPES, DType
 from ..ops.tensors.tensor import Tensor
 from ..serialization.files.identify import (
     LEGACY_PICKLE,
@@ -18,10 +17,11 @@ from ..serialization.files.identify import (
     identify,
 )
 from .archive import add_trust, open_archive
+from .dtypes import check_dtypes, named_dtype
 from .failure import FAILED, CommandError, report
 from .speech import script_output, tell, tell_lines
 
-__all__ = ["add", "execute", "named_dtype"]
+__all__ = ["add", "execute"]
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -59,21 +59,12 @@ def _sizes(text: str) -> list[int]:
     return sizes
 
 
-def named_dtype(text: str) -> DType:
-    """The dtype of a word of the command line."""
-    found = DTYPES.get(text.removeprefix("torch."))
-    if found is None:
-        raise argparse.ArgumentTypeError(f"there is no dtype {text}")
-    return found
-
-
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
     from .. import summary  # which needs layers and their hooks; other commands do not
 
     path, sizes, dtypes = arguments.archive, arguments.input, arguments.dtype or []
-    if len(dtypes) > 1 and len(dtypes) != len(sizes or ()):
-        raise CommandError(f"{len(sizes or ())} inputs have {len(dtypes)} dtypes")
+    check_dtypes(dtypes, len(sizes or ()))
     if _holds_weights(path):
         if sizes:
             raise CommandError(f"{path}: weights alone cannot be run; leave --input out")

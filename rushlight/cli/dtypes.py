@@ -1,0 +1,29 @@
+"""The dtypes of inputs that a command makes of their sizes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from ..ops.memory.dtype import DTYPES, DType
+from .failure import CommandError
+
+__all__ = ["check_dtypes", "named_dtype"]
+
+
+def named_dtype(text: str) -> DType:
+    """The dtype of a word of the command line."""
+    found = DTYPES.get(text.removeprefix("torch."))
+    if found is None:
+        raise argparse.ArgumentTypeError(f"there is no dtype {text}")
+    return found
+
+
+def check_dtypes(dtypes: Sequence[DType], count: int) -> None:
+    """Take one dtype for all inputs, or one for each.
+
+    Raises:
+        CommandError: there is another number of them.
+    """
+    if len(dtypes) > 1 and len(dtypes) != count:
+        raise CommandError(f"{count} inputs have {len(dtypes)} dtypes")
