@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -226,8 +225,7 @@ def _scripted(
             "a module is traced with tensors, and lists, tuples and dicts of them: script one that "
             "takes other arguments"
         )
-    with warnings.catch_warnings():
-        traced: ScriptModule = trace(model, parameters.args, check_trace=False)
+    traced: ScriptModule = trace(model, parameters.args, check_trace=False)
     return traced
 
 

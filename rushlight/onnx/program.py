@@ -116,7 +116,6 @@ class _Inputs:
         self._walk = walk
         self._names = list(wishes.input_names)
         self._axes = wishes.dynamic_axes
-        self._outputs = wishes.output_names
 
     def item(self, parameter: Argument, value: Item) -> Item:
         """The item of an argument; each tensor in it is an input."""
@@ -150,8 +149,7 @@ class _Inputs:
         return self._names[number] if number < len(self._names) else name
 
     def _shape(self, name: str, sizes: tuple[int, ...]) -> Shape:
-        wanted = self._wanted(name)
-        return named_axes(wanted, sizes, self._axes)
+        return named_axes(self._wanted(name), sizes, self._axes)
 
     def check(self) -> None:
         """Refuse names that stand for nothing.
@@ -266,39 +264,39 @@ class Program:
         """
         size = sum(array.nbytes for array in self.arrays.values())
         if not (size >= _OUTSIDE if outside is None else outside):
-            data = self._checked(self.message())
+            data = self.message().SerializeToString()
+            proto.check(data)
             _write(file, data)
             return
         if not is_path(file):
             raise OnnxExporterError("weights of 2 GiB and more need a path to write to")
         beside = os.fsdecode(file) + ".data"
+        where = os.path.basename(beside)
         weights, place = [], 0
         for name, array in self.arrays.items():
-            if array.nbytes < _LEAST or array.dtype == object:
+            if not _is_apart(array):
                 weights.append(proto.tensor(name, array))
                 continue
             place += -place % _ALIGNED
-            where = os.path.basename(beside)
             weights.append(proto.outside(name, array, where, place))
             place += array.nbytes
         data = self._model(weights).SerializeToString()
         with atomic_file(beside) as target:
-            for array in self.arrays.values():
-                if array.nbytes >= _LEAST and array.dtype != object:
-                    write_all(target, bytes(-target.tell() % _ALIGNED))
-                    write_all(target, proto.little(array).data)
+            for array in filter(_is_apart, self.arrays.values()):
+                write_all(target, bytes(-target.tell() % _ALIGNED))
+                write_all(target, proto.little(array).data)
         _write(file, data)
-
-    def _checked(self, message: Any) -> bytes:
-        data: bytes = message.SerializeToString()
-        proto.check(data)
-        return data
 
 
 _LEAST = 1024
 """Smaller constants stay in the model, in bytes."""
 _ALIGNED = 4096
 """Where constants begin in a file of their own: multiples of this, so that they can be mapped."""
+
+
+def _is_apart(array: Array) -> bool:
+    """Whether a constant goes into a file of its own, where there is one."""
+    return array.nbytes >= _LEAST and array.dtype != object
 
 
 def _write(file: FilePath | BinaryIO, data: bytes) -> None:

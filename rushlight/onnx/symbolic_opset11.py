@@ -13,6 +13,6 @@ def __getattr__(name: str) -> Callable[..., NoReturn]:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
     def refuse(*args: object, **kwargs: object) -> NoReturn:
-        raise NotImplementedError(f"torch.onnx: rushlight exports nothing, also not `{name}`")
+        raise NotImplementedError(f"torch.onnx: rushlight has its own table, and no `{name}`")
 
     return refuse

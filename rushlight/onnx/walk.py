@@ -86,10 +86,8 @@ class Walk:
 
     def constant(self, value: object) -> Item:
         """The item of a constant of a graph or of an object's slot."""
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor | np.ndarray):
             return self._weight(value)
-        if isinstance(value, np.ndarray):
-            return self._array(value)
         if isinstance(value, list):
             return self.contents.lasting([self.constant(each) for each in value])
         if isinstance(value, tuple):
@@ -98,18 +96,11 @@ class Walk:
             return self.contents.lasting({k: self.constant(v) for k, v in value.items()})
         return value
 
-    def _array(self, array: Array) -> Cell:
-        found = self._weights.get(id(array))
-        if found is None:
-            made = self.model.constant(np.ascontiguousarray(array).reshape(array.shape))
-            found = self._weights[id(array)] = self.contents.lasting(made)
-        return found
-
-    def _weight(self, tensor: Tensor) -> Cell:
+    def _weight(self, tensor: Tensor | Array) -> Cell:
         found = self._weights.get(id(tensor))
         if found is None:
-            name, array = self._names.get(id(tensor)), np.ascontiguousarray(tensor._array)
-            array = array.reshape(tensor._array.shape)
+            own = tensor._array if isinstance(tensor, Tensor) else tensor
+            name, array = self._names.get(id(tensor)), np.asarray(own, order="C")
             made = self.model.constant(array) if name is None else self.model.weight(name, array)
             found = self._weights[id(tensor)] = self.contents.lasting(made)
         return found
@@ -201,10 +192,8 @@ class Walk:
         self, node: Node, items: list[Item], resolved: list[Item], result: Item, form: Any
     ) -> Item:
         """The result of an operator, a view where it shares its first argument's elements."""
-        base, alias = (
-            items[0] if items else None,
-            node.signature and node.signature.returns[0].alias,
-        )
+        base = items[0] if items else None
+        alias = node.signature and node.signature.returns[0].alias
         before, rest = resolved[0] if resolved else None, resolved[1:]
         if alias is None or not isinstance(base, Cell) or not isinstance(before, Operand):
             return self.wrapped(result, node.output.type)
@@ -296,11 +285,7 @@ class Walk:
     def _report(self, node: Node, reason: str) -> None:
         key = node, tuple(frame.span for frame in self._calls)
         operator = node.signature.full_name if node.signature is not None else node.kind
-        message = (
-            f"`{operator}` has no ONNX form here: {reason}"
-            if reason
-            else (f"`{operator}` has no ONNX form")
-        )
+        message = f"`{operator}` has no ONNX form" + (f" here: {reason}" if reason else "")
         stack = [*self._calls, *(Frame(s.function, s.span) for s in node.call_stack)]
         place = None if node.span is UNKNOWN else Label(node.span, "")
         self.problems[key] = Diagnostic(
@@ -353,7 +338,7 @@ def _is_small(result: object) -> bool:
 def _plain(result: object) -> object:
     """A computed value without memory in common with others."""
     if isinstance(result, np.ndarray):
-        return np.ascontiguousarray(result).reshape(result.shape).copy()
+        return np.array(result, order="C")
     if isinstance(result, list):
         return [_plain(each) for each in result]
     if isinstance(result, tuple):

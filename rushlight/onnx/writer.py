@@ -143,8 +143,7 @@ class Writer:
 
     def constant(self, value: object, dtype: Dtype | None = None) -> Operand:
         """A constant tensor of numbers or nested lists of numbers."""
-        array = np.asarray(value, dtype)
-        return self.model.constant(np.ascontiguousarray(array).reshape(array.shape))
+        return self.model.constant(np.asarray(value, dtype, order="C"))
 
     def ints(self, *values: int) -> Operand:
         """A constant 1-d tensor of int64."""
