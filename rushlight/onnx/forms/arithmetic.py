@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ..items import Item, Operand, Unsupported
-from ..table import EXPORTS, exports
-from ..writer import BOOL, INT, Writer, is_float, is_number, is_plain
+from ..table import exports
+from ..writer import BOOL, DOUBLE, INT, Writer, is_float, is_number, is_plain
 from .pointwise import trunc
 
 __all__ = ["divided", "scaled"]
@@ -107,7 +107,7 @@ def fmod(w: Writer, self: Item, other: Item) -> Item:
     return w.op("Mod", x, y, fmod=1)
 
 
-@exports("aten::pow", "aten::float_power")
+@exports("aten::pow")
 def power(w: Writer, self: Item, exponent: Item) -> Item:
     if is_number(exponent) and isinstance(self, Operand) and not self.weak and is_float(self.dtype):
         if exponent == 2:
@@ -117,20 +117,45 @@ def power(w: Writer, self: Item, exponent: Item) -> Item:
     return w.op("Pow", *_numbers(w, self, exponent))
 
 
-def _of_two(operator: str, kind: str) -> None:
-    def form(w: Writer, self: Item, other: Item) -> Item:
-        x, y = _numbers(w, self, other)
-        if x.dtype == BOOL:
-            return w.op("Or" if kind == "Max" else "And", x, y)
-        return w.op(kind, x, y)
-
-    EXPORTS[operator] = form
+@exports("aten::float_power")
+def float_power(w: Writer, self: Item, exponent: Item) -> Item:
+    return w.op("Pow", w.tensor(self, DOUBLE), w.tensor(exponent, DOUBLE))
 
 
-_of_two("aten::maximum", "Max")
-_of_two("aten::minimum", "Min")
-_of_two("aten::fmax", "Max")
-_of_two("aten::fmin", "Min")
+def _extreme(kind: str, w: Writer, self: Item, other: Item) -> Operand:
+    x, y = _numbers(w, self, other)
+    if x.dtype == BOOL:
+        return w.op("Or" if kind == "Max" else "And", x, y)
+    return w.op(kind, x, y)
+
+
+@exports("aten::maximum")
+def maximum(w: Writer, self: Item, other: Item) -> Item:
+    return _extreme("Max", w, self, other)
+
+
+@exports("aten::minimum")
+def minimum(w: Writer, self: Item, other: Item) -> Item:
+    return _extreme("Min", w, self, other)
+
+
+def _extreme_number(kind: str, w: Writer, self: Item, other: Item) -> Operand:
+    """The extreme of what is a number: NaN counts only where both are."""
+    x, y = w.common(self, other)
+    found = _extreme(kind, w, x, y)
+    if not is_float(x.dtype):
+        return found
+    return w.where(w.op("IsNaN", x), y, w.where(w.op("IsNaN", y), x, found))
+
+
+@exports("aten::fmax")
+def fmax(w: Writer, self: Item, other: Item) -> Item:
+    return _extreme_number("Max", w, self, other)
+
+
+@exports("aten::fmin")
+def fmin(w: Writer, self: Item, other: Item) -> Item:
+    return _extreme_number("Min", w, self, other)
 
 
 @exports("aten::clamp", "aten::clip")

@@ -11,10 +11,18 @@ from .reductions import norm_of
 __all__ = ["linear"]
 
 
-@exports("aten::matmul", "aten::mm", "aten::bmm", "aten::mv", "aten::dot", "aten::inner")
+@exports("aten::matmul", "aten::mm", "aten::bmm", "aten::mv", "aten::dot")
 @exports("aten::linalg_matmul")
 def matmul(w: Writer, self: Item, other: Item) -> Item:
     return w.op("MatMul", w.tensor(self), w.tensor(other))
+
+
+@exports("aten::inner")
+def inner(w: Writer, self: Item, other: Item) -> Item:
+    x, y = w.tensor(self), w.tensor(other)
+    if w.rank(y) > 2:
+        raise Unsupported("the second operand has more than two dimensions")
+    return w.op("MatMul", x, w.transpose(y, [1, 0]) if w.rank(y) == 2 else y)
 
 
 @exports("aten::linear")
@@ -28,7 +36,7 @@ def linear(w: Writer, input: Item, weight: Item, bias: Item = None) -> Item:
     return found if bias is None else w.op("Add", found, w.tensor(bias))
 
 
-@exports("aten::addmm", "aten::addbmm_")
+@exports("aten::addmm")
 def addmm(w: Writer, self: Item, mat1: Item, mat2: Item, beta: Item = 1, alpha: Item = 1) -> Item:
     return _plus(w, self, matmul(w, mat1, mat2), beta, alpha)
 
@@ -38,6 +46,12 @@ def _plus(w: Writer, self: Item, product: Item, beta: Item, alpha: Item) -> Item
     if is_number(beta) and beta == 0:
         return y
     return w.op("Add", *w.common(x, y))
+
+
+@exports("aten::addbmm")
+def addbmm(w: Writer, self: Item, one: Item, two: Item, beta: Item = 1, alpha: Item = 1) -> Item:
+    product = w.op("MatMul", w.tensor(one), w.tensor(two))
+    return _plus(w, self, w.reduce("ReduceSum", product, [0], False), beta, alpha)
 
 
 @exports("aten::baddbmm", "aten::addmv")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from functools import reduce
 
+from ...ops.memory.dtype import Dtype
 from ..items import Item, Operand, Unsupported
 from ..table import exports
 from ..writer import BOOL, END, INT, Writer, is_float
@@ -13,12 +14,17 @@ from .comparisons import truths
 __all__ = ["log_softmax", "norm_of"]
 
 
-def _summed(w: Writer, self: Item, dtype: Item) -> Operand:
-    """What is added up: truths and small whole numbers as int64."""
+def _addends(w: Writer, self: Item, dtype: Item) -> tuple[Operand, Dtype]:
+    """What is added or multiplied (no small whole numbers in ONNX), and the dtype of the result."""
     x = w.tensor(self)
-    if dtype is not None:
-        return w.cast(x, w.dtype(dtype))
-    return x if is_float(x.dtype) else w.cast(x, INT)
+    wanted = w.dtype(dtype) if dtype is not None else x.dtype if is_float(x.dtype) else INT
+    x = w.cast(x, wanted)
+    return x if is_float(wanted) else w.cast(x, INT), wanted
+
+
+def _reduced(w: Writer, kind: str, self: Item, dim: Item, keepdim: Item, dtype: Item) -> Operand:
+    x, wanted = _addends(w, self, dtype)
+    return w.cast(w.reduce(kind, x, w.axes(dim, w.rank(x)), keepdim is True), wanted)
 
 
 @exports("aten::sum")
@@ -31,8 +37,7 @@ def sum_(
         keepdim, dtype = False, keepdim
     if isinstance(dim, int) and not isinstance(dim, bool):  # `sum(x, dtype)`
         dim, dtype = None, dim
-    x = _summed(w, self, dtype)
-    return w.reduce("ReduceSum", x, w.axes(dim, w.rank(x)), keepdim is True)
+    return _reduced(w, "ReduceSum", self, dim, keepdim, dtype)
 
 
 @exports("aten::mean")
@@ -41,19 +46,14 @@ def mean(
 ) -> Item:
     if isinstance(dim, int) and not isinstance(dim, bool):
         dim, dtype = None, dim
-    x = _summed(w, self, dtype)
-    return w.reduce("ReduceMean", x, w.axes(dim, w.rank(x)), keepdim is True)
+    return _reduced(w, "ReduceMean", self, dim, keepdim, dtype)
 
 
 @exports("aten::prod")
-def prod(
-    w: Writer, self: Item, dim: Item = None, keepdim: Item = False, dtype: Item = None
-) -> Item:
-    x = w.tensor(self)
-    if not isinstance(keepdim, bool) or (dim is not None and keepdim is None):
-        raise Unsupported("these arguments")
-    x = _summed(w, x, dtype)
-    return w.reduce("ReduceProd", x, w.axes(dim, w.rank(x)), keepdim)
+def prod(w: Writer, self: Item, *args: Item) -> Item:
+    """`prod(self, dtype)` or `prod(self, dim, keepdim, dtype)`."""
+    dim, keepdim = args[:2] if len(args) == 3 else (None, False)
+    return _reduced(w, "ReduceProd", self, dim, keepdim, args[-1])
 
 
 @exports("aten::logsumexp")
@@ -248,10 +248,10 @@ def _soft(kind: str, w: Writer, self: Item, dim: Item, dtype: Item) -> Operand:
 
 @exports("aten::cumsum")
 def cumsum(w: Writer, self: Item, dim: Item, dtype: Item = None) -> Item:
-    x = _summed(w, self, dtype)
+    x, wanted = _addends(w, self, dtype)
     if w.rank(x) == 0:
-        return x
-    return w.op("CumSum", x, w.constant(w.axis(dim, w.rank(x)), INT))
+        return w.cast(x, wanted)
+    return w.cast(w.op("CumSum", x, w.constant(w.axis(dim, w.rank(x)), INT)), wanted)
 
 
 @exports("aten::diff")

@@ -136,13 +136,27 @@ def _put_transposed(w: Writer, base: Operand, new: Operand, dim0: Item, dim1: It
     return _exchanged(w, new, dim0, dim1)
 
 
-@exports("aten::t", "aten::numpy_T", "aten::mT")
+@exports("aten::numpy_T")
+def numpy_t(w: Writer, self: Item) -> Item:
+    return _turned(w, w.tensor(self))
+
+
+def _turned(w: Writer, x: Operand) -> Operand:
+    return w.transpose(x, list(reversed(range(w.rank(x)))))
+
+
+@_puts("aten::numpy_T")
+def _put_turned(w: Writer, base: Operand, new: Operand) -> Operand:
+    return _turned(w, new)
+
+
+@exports("aten::t", "aten::mT")
 def t(w: Writer, self: Item) -> Item:
     x = w.tensor(self)
     return _exchanged(w, x, -1, -2) if w.rank(x) > 1 else x
 
 
-@_puts("aten::t", "aten::numpy_T", "aten::mT")
+@_puts("aten::t", "aten::mT")
 def _put_t(w: Writer, base: Operand, new: Operand) -> Operand:
     return w.tensor(t(w, new))
 

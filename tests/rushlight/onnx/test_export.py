@@ -134,6 +134,32 @@ def test_branches_and_loops_are_kept(function: Any, given: Any, other: Any) -> N
         np.testing.assert_allclose(a, b.numpy() if isinstance(b, torch.Tensor) else b, rtol=1e-6)
 
 
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("body", "given"),
+    [
+        ("torch.prod(x, dtype=torch.uint8)", (torch.tensor([[1, 2], [3, 4]]),)),
+        ("torch.sum(x, dtype=torch.int8)", (torch.tensor([[100, 100], [3, 4]]),)),
+        ("torch.cumsum(x, 0, dtype=torch.int16)", (torch.tensor([30000, 30000]),)),
+        ("x.clone().addbmm_(y, z)", (torch.ones(2, 2), torch.ones(3, 2, 4), torch.ones(3, 4, 2))),
+        ("torch.fmax(x, y)", (torch.tensor([1, NAN, NAN]), torch.tensor([NAN, 2, NAN]))),
+        ("torch.fmin(x, y)", (torch.tensor([1, NAN, 3]), torch.tensor([NAN, 2, 2]))),
+        ("torch.float_power(x, 2)", (torch.tensor([3, 0.5]),)),
+        ("torch.inner(x, y)", (torch.arange(4.0).reshape(2, 2), torch.ones(2, 2).tril())),
+        ("x.T", (torch.arange(8).reshape(2, 2, 2),)),
+    ],
+)
+def test_operators_keep_dtypes_sizes_and_nan(body: str, given: Any) -> None:
+    parameters = ", ".join("xyz"[: len(given)])
+    program = torch.jit.CompilationUnit(f"def f({parameters}):\n    return {body}\n").f
+    (found,) = run(program, given)
+    wanted = program(*given).numpy()
+    assert found.dtype == wanted.dtype
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
 def test_everything_without_a_form_is_told_of_at_once(tmp_path: Path) -> None:
     def unknown(x: torch.Tensor) -> torch.Tensor:
         y = torch.linalg.inv(x)
