@@ -1,8 +1,8 @@
 """Changing in place what an array is: its sizes, strides and memory.
 
 `x.t_()`, `x.resize_(...)` and `x.set_(...)` change a tensor that others hold.  The machine's
-tensors are bare arrays, and NumPy lets no array change into any other.  `become` exchanges the
-contents of two array objects: all fields of NumPy's array structure but the ones that belong to
+tensors are bare arrays, and NumPy lets no array change into any other.  `become` hands on the
+contents of array objects: all fields of NumPy's array structure but the ones that belong to
 the Python object (its header, weak references, exported buffers).  The layout of that structure is
 part of NumPy's stable binary interface (`PyArrayObject_fields` in its C reference).
 """
@@ -40,21 +40,22 @@ CHANGEABLE: Final[set[type]] = {np.ndarray}
 _LOCK: Final = fork_safe_lock()
 
 
-def _exchange(a: Array, b: Array) -> None:
-    """Exchange what two arrays are.
+def _hand_on(array: Array, was: Array, other: Array) -> None:
+    """Make `array` what `other` is, and `was` what `array` was; `other` becomes what `was` was.
 
     From the first read to the last write nothing is called and no object is made that Python
     collects, so that no other thread sees a part of it.
     """
-    first, second = _CONTENTS.from_address(id(a) + _HEAD), _CONTENTS.from_address(id(b) + _HEAD)
-    its = _HANDLER.from_address(id(a) + _BEFORE_HANDLER)
-    other = _HANDLER.from_address(id(b) + _BEFORE_HANDLER)
-    contents = first.raw
-    first.raw = second.raw
+    every = [id(each) + _HEAD for each in (array, was, other)]
+    first, second, third = map(_CONTENTS.from_address, every)
+    its, past, new = (_HANDLER.from_address(each - _HEAD + _BEFORE_HANDLER) for each in every)
+    contents, handler = first.raw, its.raw
+    first.raw = third.raw
+    its.raw = new.raw
+    third.raw = second.raw
+    new.raw = past.raw
     second.raw = contents
-    handler = its.raw
-    its.raw = other.raw
-    other.raw = handler
+    past.raw = handler
 
 
 class Owned:
@@ -150,6 +151,5 @@ def become(array: Array, other: Array) -> Array:
         base = was if _leads_to(array, root) else root
         memory = np.asarray(Owned(seen, base, kept, was if _may_be_read() else None))
         view = memory.view(other.dtype)
-        _exchange(array, was)
-        _exchange(array, view)
+        _hand_on(array, was, view)
     return array

@@ -261,6 +261,29 @@ def test_a_child_may_change_tensors_that_a_thread_was_changing() -> None:
         thread.join()
 
 
+def test_no_thread_sees_a_tensor_that_is_neither_what_it_was_nor_what_it_becomes() -> None:
+    x, done = torch.ones(20_000), threading.Event()
+    seen = set()
+
+    def change() -> None:
+        for i in range(600):
+            x.resize_((1, 20_000)[i % 2])
+        done.set()
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        thread = threading.Thread(target=change)
+        thread.start()
+        while not done.is_set():
+            settled = x._array[...]
+            seen.add((settled.shape, settled.dtype))
+        thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert seen == {((size,), np.dtype(np.float32)) for size in (1, 20_000)}
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_view_that_is_changed_never_lies_in_itself(dtype: Any) -> None:
     x = torch.ones(6, dtype=dtype).view(2, 3)

@@ -164,6 +164,7 @@ def multiply_vectors(a: Any, b: Any) -> Any:
     Raises:
         ValueError: they differ in length.
     """
+    a, b = a[...], b[...]  # which no other thread can change
     if a.shape != b.shape:
         raise ValueError("vectors differ in length")
     whole = a.size // _PIECE * _PIECE

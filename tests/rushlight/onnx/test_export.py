@@ -13,7 +13,7 @@ import rushlight as torch
 from rushlight import nn
 from rushlight.__main__ import main
 
-onnx = pytest.importorskip("onnx")
+import onnx
 reference = pytest.importorskip("onnx.reference")
 
 
