@@ -14,6 +14,7 @@ from rushlight import nn
 from rushlight.__main__ import main
 
 import onnx
+
 reference = pytest.importorskip("onnx.reference")
 
 
