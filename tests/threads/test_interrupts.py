@@ -24,8 +24,6 @@ from rushlight.frontend.locks import DEFINING
 from rushlight.interpreter.native import native
 from rushlight.interpreter.running.invoking import tiers_of
 
-pytest.importorskip("numba")
-
 
 class Stop(Exception):
     pass
@@ -189,13 +187,13 @@ def test_threads_may_give_up_native_code_while_others_try_it() -> None:
         if thread.name == "rushlight-native":
             thread.join()
     assert made.is_ready
-    given = made._given
+    run = made._run
 
-    def later(values: Any) -> Any:
+    def later(*values: Any) -> Any:
         made._give_up()  # as another thread does after its last trial
-        return given(values)
+        return run(*values)
 
-    made._given = later  # type: ignore[method-assign]
+    made._run = later
     assert scripted([1, 2, 3]) == 6
     assert not made.is_ready
 
@@ -305,7 +303,9 @@ def test_an_interrupt_leaves_nothing_half_made(
     def profile(frame: object, event: str, argument: object) -> None:
         nonlocal events
         events -= 1
-        if events == 0:
+        is_letting_go = event == "c_call" and getattr(argument, "__name__", "") == "__exit__"
+        if events <= 0 and not is_letting_go:  # where no signal's handler runs, either
+            events = 1 << 60
             raise Stop
 
     after, number = 7, 0

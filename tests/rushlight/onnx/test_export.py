@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
 import rushlight as torch
 from rushlight import nn
 from rushlight.__main__ import main
-
-import onnx
 
 reference = pytest.importorskip("onnx.reference")
 
