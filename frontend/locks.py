@@ -28,7 +28,7 @@ PATIENCE: Final = 120.0
 """Seconds that a fork waits for other threads."""
 
 _OURS: Final = (
-    *("rushlight", "numba", "llvmlite", "lark", "threadpoolctl", "ml_dtypes", "numpy", "ctypes"),
+    *("rushlight", "llvmlite", "lark", "threadpoolctl", "ml_dtypes", "numpy", "ctypes"),
 )
 """Packages that are imported in the middle of work, when they are first needed."""
 
@@ -80,11 +80,10 @@ def _all_locks() -> list[Any]:
 
 
 def _borrowed() -> list[Any]:
-    """The locks of numba and LLVM, which are held while native code is made."""
-    compiler = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)
+    """The lock of LLVM, which is held while native code is made."""
     library = getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None)
-    locks = [getattr(each, "_lock", None) for each in (compiler, getattr(library, "_lock", None))]
-    return [lock for lock in locks if isinstance(lock, type(_first))]
+    lock = getattr(getattr(library, "_lock", None), "_lock", None)
+    return [lock] if isinstance(lock, type(_first)) else []
 
 
 def after_fork(forget: Callable[[], None]) -> None:

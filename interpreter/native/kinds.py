@@ -1,102 +1,122 @@
-"""What native code knows of the values it computes with."""
+"""The kinds of values that native code computes with, and how they lie in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ...ops.table.inline import Native
+from ...typecheck.class_types import ClassType
 from ...typecheck.schema import Signature
-from ...typecheck.types import BOOL, FLOAT, INT, ListType, Type
+from ...typecheck.types import BOOL as BOOL_TYPE
+from ...typecheck.types import FLOAT as FLOAT_TYPE
+from ...typecheck.types import INT as INT_TYPE
+from ...typecheck.types import NONE as NONE_TYPE
+from ...typecheck.types import STRING as STRING_TYPE
+from ...typecheck.types import DictType, Type
 
-__all__ = ["Kind", "NotNative", "bound", "kind_of", "matches"]
+__all__ = [
+    *("ADDRESS", "BOOL", "FLOAT", "INT", "NONE", "STR"),
+    *("Kind", "NotNative", "bound", "kind_of", "list_of", "matches", "tuple_of"),
+]
 
 
 class NotNative(Exception):
     """There is no native form of this."""
 
 
-_LETTERS: dict[Type, str] = {INT: "i", FLOAT: "f", BOOL: "b"}
-_EMPTY: dict[Type, str] = {INT: "0", FLOAT: "0.0", BOOL: "False"}
+_LLVM: Final = {
+    **{"int": "i64", "float": "double", "bool": "i1", "none": "i1", "str": "{ ptr, i64 }"},
+    **{"address": "ptr", "list": "ptr", "dict": "ptr", "object": "ptr"},
+}
+_LETTERS: Final = {
+    **{"int": "i", "float": "f", "bool": "b", "none": "n", "str": "s", "address": "p"},
+    **{"list": "L", "dict": "D", "tuple": "T"},
+}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Kind:
-    """The type of a value, and whether it is a list from outside, which is only read.
+    """A kind of values, by its family.
 
-    There are whole numbers of 64 bits, floats, truth values, tuples of these, and lists.
+    Numbers, truth values and addresses are words; a `str` is where its characters begin and how
+    many they are, a tuple its `parts` side by side.  Lists, dicts and objects of the class `name`
+    are reached by address; their `parts` are what they hold.
     """
 
-    type: Type
-    is_outside: bool = False
+    family: str
+    parts: tuple[Kind, ...] = ()
+    name: str = ""
 
     @property
-    def is_scalar(self) -> bool:
-        return self.type in _LETTERS
-
-    @property
-    def is_list(self) -> bool:
-        return self.type.list_of is not None
-
-    @property
-    def is_rows(self) -> bool:
-        """Whether it is a list of lists from outside."""
-        return self.is_outside and self.element.is_list
-
-    @property
-    def element(self) -> Kind:
-        """The kind of a list's elements.
-
-        Raises:
-            NotNative: it is no list.
-        """
-        element = self.type.list_of
-        if element is None:
-            raise NotNative
-        return Kind(element, self.is_outside and element.list_of is not None)
-
-    @property
-    def parts(self) -> tuple[Kind, ...]:
-        """The kinds of a tuple's elements.
-
-        Raises:
-            NotNative: it is no tuple.
-        """
-        if self.type.tuple_of is None:
-            raise NotNative
-        return tuple(map(Kind, self.type.tuple_of))
+    def llvm(self) -> str:
+        """LLVM's type."""
+        if self.family == "tuple":
+            return "{ " + ", ".join(part.llvm for part in self.parts) + " }"
+        return _LLVM[self.family]
 
     @property
     def letters(self) -> str:
         """What tells it apart in names."""
-        if self.is_list:
-            return ("A" if self.is_outside else "L") + self.element.letters
-        if self.is_scalar:
-            return _LETTERS[self.type]
-        return "T" + "".join(part.letters for part in self.parts)
+        if self.family == "object":
+            return f"O{len(self.name)}_{self.name.replace('.', '_')}_"
+        inside = "".join(part.letters for part in self.parts)
+        return _LETTERS[self.family] + (f"{len(self.parts)}{inside}" if self.parts else "")
 
     @property
-    def empty(self) -> str:
-        """An expression for a value of it."""
-        if self.is_list:
-            return f"[{self.element.empty} for _ in range(0)]"
-        if self.is_scalar:
-            return _EMPTY[self.type]
-        return "(" + "".join(f"{part.empty}, " for part in self.parts) + ")"
+    def is_number(self) -> bool:
+        return self.family in ("int", "float")
 
-    def from_outside(self) -> Kind:
-        """The kind of an argument: lists are one or two deep.
+    @property
+    def element(self) -> Kind:
+        """What a list holds.
 
         Raises:
-            NotNative: arguments cannot be that.
+            NotNative: it is no list.
         """
-        if self.type.tuple_of is not None or (self.is_list and not _is_flat(self.element)):
+        if self.family != "list":
             raise NotNative
-        return Kind(self.type, self.is_list)
+        return self.parts[0]
+
+    @property
+    def key(self) -> Kind:
+        """The kind of a dict's keys."""
+        return self.parts[0]
+
+    @property
+    def value(self) -> Kind:
+        """The kind of a dict's values."""
+        return self.parts[1]
+
+    @property
+    def may_cross(self) -> bool:
+        """Whether values of it come from Python's objects and become such."""
+        return self.family not in ("object", "address") and all(p.may_cross for p in self.parts)
 
 
-def _is_flat(kind: Kind) -> bool:
-    return kind.is_scalar or (kind.is_list and kind.element.is_scalar)
+INT: Final = Kind("int")
+FLOAT: Final = Kind("float")
+BOOL: Final = Kind("bool")
+NONE: Final = Kind("none")
+STR: Final = Kind("str")
+ADDRESS: Final = Kind("address")
+
+
+def list_of(element: Kind) -> Kind:
+    """Lists of a kind."""
+    return Kind("list", (element,))
+
+
+def tuple_of(parts: Sequence[Kind]) -> Kind:
+    """Tuples of some kinds."""
+    return Kind("tuple", tuple(parts))
+
+
+_ALONE: Final[dict[Type, Kind]] = {
+    **{INT_TYPE: INT, FLOAT_TYPE: FLOAT, BOOL_TYPE: BOOL, STRING_TYPE: STR, NONE_TYPE: NONE}
+}
+_KEYS: Final = (INT, FLOAT, BOOL, STR)
 
 
 def kind_of(type: Type) -> Kind:
@@ -105,15 +125,20 @@ def kind_of(type: Type) -> Kind:
     Raises:
         NotNative: native code has no such values.
     """
+    found = _ALONE.get(type)
+    if found is not None:
+        return found
     if type.list_of is not None:
-        kind_of(type.list_of)
-    elif type.tuple_of is not None:
-        named = type.tuple_name is not None
-        if named or not type.tuple_of or not all(element in _LETTERS for element in type.tuple_of):
-            raise NotNative
-    elif type not in _LETTERS:
-        raise NotNative
-    return Kind(type)
+        return list_of(kind_of(type.list_of))
+    if isinstance(type, DictType):
+        kind = Kind("dict", (kind_of(type.key), kind_of(type.value)))
+        if kind.key in _KEYS:
+            return kind
+    elif type.tuple_of and type.tuple_name is None:
+        return tuple_of([kind_of(part) for part in type.tuple_of])
+    elif isinstance(type, ClassType) and not type.is_module:
+        return Kind("object", (), type.qualified_name)
+    raise NotNative
 
 
 Known = dict[str, Kind]
@@ -122,33 +147,46 @@ Known = dict[str, Kind]
 
 def matches(form: Native, signature: Signature, kinds: Sequence[Kind]) -> Known | None:
     """What a form's type variables stand for if it takes operands of these kinds."""
-    if form.of and " ".join(str(kind.type) for kind in kinds) not in form.of:
-        return None
-    for kind in kinds:
-        if kind.is_rows if form.lists != "rows" else kind.is_list and not kind.is_rows:
-            return None
-        if kind.is_outside and form.lists == "made":
-            return None
+    if form.of:
+        texts = " ".join(_text(kind) for kind in kinds)
+        return {} if texts in form.of else None
     known: Known = {}
     wanted = [argument.type for argument in signature.arguments]
-    if form.of or all(map(_is_like, wanted, kinds, [known] * len(wanted))):
+    if all(_is_like(want, kind, known) for want, kind in zip(wanted, kinds, strict=False)):
         return known
     return None
+
+
+def _text(kind: Kind) -> str:
+    """As a type is written in schemas."""
+    return f"{_text(kind.element)}[]" if kind.family == "list" else kind.family
 
 
 def _is_like(wanted: Type, kind: Kind, known: Known) -> bool:
     """Whether an operand is of the kind that a schema wants."""
     if wanted.variable is not None:
         return known.setdefault(wanted.variable, kind) == kind
+    if wanted.optional_of is not None:
+        return kind == NONE or _is_like(wanted.optional_of, kind, known)
     if wanted.list_of is not None:
-        return kind.is_list and _is_like(wanted.list_of, kind.element, known)
-    return kind == Kind(wanted)
+        return kind.family == "list" and _is_like(wanted.list_of, kind.element, known)
+    if isinstance(wanted, DictType):
+        return (
+            kind.family == "dict"
+            and _is_like(wanted.key, kind.key, known)
+            and _is_like(wanted.value, kind.value, known)
+        )
+    return _ALONE.get(wanted) == kind
 
 
 def bound(result: Type, known: Known) -> Kind:
     """The kind of a schema's result."""
     if result.variable is not None:
         return known[result.variable]
-    if result.list_of is not None and result.list_of.variable is not None:
-        return Kind(ListType(known[result.list_of.variable].type))
+    if result.list_of is not None:
+        return list_of(bound(result.list_of, known))
+    if result.tuple_of:
+        return tuple_of([bound(part, known) for part in result.tuple_of])
+    if isinstance(result, DictType):
+        return Kind("dict", (bound(result.key, known), bound(result.value, known)))
     return kind_of(result)

@@ -1,6 +1,6 @@
-"""Native code for functions over numbers and lists of numbers, once they have proved to be hot.
+"""Native code for functions over numbers, strings, lists and dicts that have proved to be hot.
 
-What a function spends in its plan is added up; past a limit numba compiles it, in a thread of its
+What a function spends in its plan is added up; past a limit it is compiled, in a thread of its
 own, and plans go on until that is done.  Native code that cannot finish a call (an operator would
 fail, a list is empty) gives up without having touched anything outside, and the plan does the call.
 
@@ -10,15 +10,12 @@ everything at its first call.
 
 from __future__ import annotations
 
-import math
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
-from functools import cache
 from importlib.util import find_spec
-from itertools import accumulate, chain, count
+from itertools import count
 from time import perf_counter
 from typing import Any, Final
 
@@ -26,24 +23,25 @@ import numpy as np
 
 from ...frontend.locks import after_fork, fork_safe_lock
 from ...frontend.started import started
-from ...typecheck.types import BOOL, FLOAT, INT, Type
+from ...ops.kernels.code.objects import is_possible
+from ...typecheck.types import Type
 from ..code.code import Code
-from ..failures.errors import is_from_outside
 from ..plans.compiling import NATIVE_VARIABLE
 from ..plans.plan import Plan
-from .kinds import Kind
-from .source import DONE, FAILED, STOPPED, NativeSource, write_native
+from .kinds import NotNative, kind_of
+from .program import FAILED, STOPPED, compile_native
+from .source import NativeSource, write_native
 
 __all__ = ["NATIVE_VARIABLE", "Native", "native_of"]
 
-MOST: Final = 300
-"""Functions that become native in a process: LLVM keeps about 0.2 MB of each for ever."""
+MOST: Final = 2000
+"""Functions that become native in a process: their code is kept for ever."""
 
-SPENT: Final = 0.2
-"""Seconds in its plan that make a function hot: less than compiling it takes."""
+SPENT: Final = 0.02
+"""Seconds in its plan that make a function hot: about what compiling it takes."""
 
-LONGEST: Final = 400
-"""Instructions; longer code would take numba too long."""
+LONGEST: Final = 1500
+"""Instructions; longer code would take too long to compile."""
 
 MISSES: Final = 8
 """Calls that native code may give up before it is given up itself."""
@@ -51,14 +49,8 @@ MISSES: Final = 8
 TRIALS: Final = 5
 """Calls with lists that are timed: to hand lists over may cost more than the plan does."""
 
-REFUSALS: Final = (ArithmeticError, MemoryError, TypeError, ValueError)
-"""What native code raises for numbers beyond 64 bits or without memory: the plan knows what to say.
-Anything else comes from the handler of a signal."""
-
 ROUNDS: Final = 20_000_000
 """Rounds of loops after which a call is long: some hundredths of a second."""
-
-_DTYPES: Final[dict[Type, type[np.generic]]] = {INT: np.int64, FLOAT: np.float64, BOOL: np.bool_}
 
 
 def native_of(code: Code, arguments: Sequence[Type]) -> Native | None:
@@ -66,17 +58,14 @@ def native_of(code: Code, arguments: Sequence[Type]) -> Native | None:
     mode = os.environ.get(NATIVE_VARIABLE, "").lower()
     if mode == "off" or not code.has_loop or len(code.instructions) > LONGEST:
         return None
-    if not all(map(_is_number, arguments)):
+    try:
+        if not all(kind_of(type).may_cross for type in arguments):
+            return None
+    except NotNative:
         return None
     if any("Tensor" in entry.schema for entry in code.operators):
         return None
     return Native(code, arguments, 0.0 if mode == "now" else SPENT)
-
-
-def _is_number(type: Type) -> bool:
-    while type.list_of is not None:
-        type = type.list_of
-    return type in (INT, FLOAT, BOOL)
 
 
 class _Stage(Enum):
@@ -108,8 +97,7 @@ class Native:
         self._trials = 0
         self._stage = _Stage.COLD
         self._is_long = False
-        self._run: Callable[..., tuple[int, Any]] = _unready
-        self._convert: list[Callable[[Any], Any]] | None = None
+        self._run: Callable[..., Any] = _unready
 
     @property
     def is_ready(self) -> bool:
@@ -121,8 +109,8 @@ class Native:
         if self._stage is _Stage.COLD and not self._limit:
             self._begin()
         if self._stage is _Stage.HOT:
-            status, result = self._run_natively(values)
-            if status == DONE:
+            result = self._run_natively(values)
+            if result is not FAILED:
                 return result
             self._misses += 1
             if self._misses >= MISSES and self._limit:
@@ -137,30 +125,19 @@ class Native:
         self._stage, self._run = _Stage.PLAN, _unready
 
     def _run_natively(self, values: Sequence[object]) -> Any:
-        """The status and the result; what takes long runs in a thread beside this one.
+        """The result, or `FAILED`; what takes long runs in a thread beside this one.
 
         Native code looks at no signals: Python's handlers run here, while this thread waits.
         """
         run = self._run
-        try:
-            if self._convert is not None:
-                values = self._given(values)
-            if not self._is_long:
-                found = run(ROUNDS, _NEVER, *values)
-                if found[0] != STOPPED:
-                    return found
-        except REFUSALS as error:
-            if is_from_outside(error):
-                raise
-            return FAILED, None
+        if not self._is_long:
+            found = run(ROUNDS, _NEVER, *values)
+            if found is not STOPPED:
+                return found
         began = perf_counter()
         found = _beside(run, values)
         self._is_long = perf_counter() - began > 0.001
         return found
-
-    def _given(self, values: Sequence[object]) -> list[object]:
-        assert self._convert is not None
-        return [change(value) for change, value in zip(self._convert, values, strict=True)]
 
     def _timed(self, plan: Plan, values: Sequence[object]) -> object:
         began = perf_counter()
@@ -174,15 +151,15 @@ class Native:
     def _tried(self, plan: Plan, values: Sequence[object]) -> Any:
         """A call that is timed; if none of a few pays, plans go on."""
         began = perf_counter()
-        status, result = self._run_natively(values)
-        if status == DONE and perf_counter() - began < self._spent / max(1, self._calls):
+        result = self._run_natively(values)
+        if result is not FAILED and perf_counter() - began < self._spent / max(1, self._calls):
             if self._stage is _Stage.TRIAL:  # another thread may have given it up meanwhile
                 self._stage = _Stage.HOT
             return result
         self._trials += 1
         if self._trials >= TRIALS:
             self._give_up()
-        return result if status == DONE else plan.run(*values)
+        return plan.run(*values) if result is FAILED else result
 
     # ------------------------------------------------------------------ compiling
 
@@ -193,7 +170,7 @@ class Native:
                 return
             self._stage = _Stage.PLAN
         source = write_native(self._code, self._arguments)
-        if source is None or find_spec("numba") is None or next(_BEGUN) > MOST:
+        if source is None or not _may_compile() or next(_BEGUN) > MOST:
             return
         if not self._limit:
             self._compile(source)
@@ -210,23 +187,27 @@ class Native:
     def _compile(self, source: NativeSource) -> None:
         try:
             run = compile_native(source)
+        except NotNative:
+            return
         except Exception:
             if not self._limit:  # whoever asks for it now wants to know
                 raise
         else:
-            if source.takes_lists:
-                self._convert = [_change(kind) for kind in source.arguments]
             self._run = run
-            tried = source.takes_lists and self._limit
+            tried = source.takes_containers and self._limit
             self._stage = _Stage.TRIAL if tried else _Stage.HOT
         finally:
             if self in _UNDER_WAY:
                 _UNDER_WAY.remove(self)
 
 
-def _unready(*given: object) -> tuple[int, object]:
+def _unready(*given: object) -> object:
     """What stands for native code that is not there: the plan does the call."""
-    return FAILED, None
+    return FAILED
+
+
+def _may_compile() -> bool:
+    return find_spec("llvmlite") is not None and is_possible()
 
 
 _BEGINNING: Final = fork_safe_lock()
@@ -245,6 +226,9 @@ def _begin_anew() -> None:
 after_fork(_begin_anew)
 
 
+_EVER: Final = 1 << 62
+"""More rounds than there is time for."""
+
 _ZERO: Final = np.zeros(1, np.int64)
 _NEVER: Final = _ZERO.ctypes.data
 """The address of a number that stays 0."""
@@ -262,7 +246,7 @@ def _beside(run: Callable[..., object], values: Sequence[object]) -> Any:
             done.acquire()
             thread = _begun(run, values, stop, found, done)
             if thread is None:
-                return _refusing(run, _NEVER, values)
+                return run(_EVER, _NEVER, *values)
             while not done.acquire(timeout=0.05) and thread.is_alive():
                 pass
     finally:
@@ -279,151 +263,10 @@ def _begun(
 
     def work() -> None:
         try:
-            found.append(_refusing(run, stop.ctypes.data, values))
+            found.append(run(_EVER, stop.ctypes.data, *values))
         except BaseException as error:
             found.append(error)
         finally:
             done.release()
 
     return started("rushlight-hot", work)
-
-
-def _refusing(run: Callable[..., object], stop: int, values: Sequence[object]) -> object:
-    try:
-        return run(1 << 62, stop, *values)
-    except REFUSALS as error:
-        if is_from_outside(error):
-            raise
-        return FAILED, None
-
-
-def _change(kind: Kind) -> Callable[[Any], object]:
-    """What makes of a machine value of a kind what native code takes."""
-    if kind.is_scalar:
-        return _same
-    dtype = _DTYPES[_number_of(kind).type]
-    if kind.is_rows:
-        return lambda rows: (
-            np.array(list(chain.from_iterable(rows)), dtype),
-            np.array([0, *accumulate(map(len, rows))], np.int64),
-        )
-    return lambda values: np.array(values, dtype)
-
-
-def _same(value: object) -> object:
-    return value
-
-
-def _number_of(kind: Kind) -> Kind:
-    """What lies innermost in lists."""
-    return _number_of(kind.element) if kind.is_list else kind
-
-
-def compile_native(source: NativeSource) -> Callable[..., tuple[int, object]]:
-    """The function of a source: gives how it ended, and the result.
-
-    Its first arguments are how many rounds of loops may run, and the address of a number: what is
-    not 0 there stops it.
-
-    Raises:
-        Exception: numba does not take it, or the C library lacks a function.
-    """
-    import numba
-
-    space: dict[str, Any] = {"math": math, **_libm(source.libm)}
-    space.update(int64=numba.int64, uint64=numba.uint64)
-    for name, value in source.constants.items():
-        space[name] = np.array(value) if isinstance(value, list) else value
-    with _frugally():
-        for function in source.functions:
-            space[function.__name__] = _compiled_along(function)
-        exec(compile(source.text, "<native>", "exec"), space)
-        space["stopped"] = _stopped()
-        signature = (*(numba.int64,) * 2, *(_numba_type(kind) for kind in source.arguments))
-        make = numba.jit([signature], nopython=True, error_model="numpy", nogil=True)
-        made: Callable[..., tuple[int, Any]] = make(space["native"])
-        return made
-
-
-@cache
-def _stopped() -> object:
-    """A function for native code: the number at an address, read anew each time."""
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic
-
-    def stopped(context: object, address: object) -> object:
-        def generate(context: object, builder: Any, signature: object, given: Any) -> object:
-            pointer = builder.inttoptr(given[0], ir.IntType(64).as_pointer())
-            return builder.load_atomic(pointer, "monotonic", 8)
-
-        return types.int64(types.int64), generate
-
-    return intrinsic(stopped)
-
-
-@cache
-def _compiled_along(function: Callable[..., object]) -> object:
-    """A function that native code calls, compiled once for all that do."""
-    import numba
-
-    return numba.njit(function, error_model="numpy", nogil=True)
-
-
-class _NoPasses:
-    def run(self, function: object, builder: object) -> bool:
-        """Leave a function as it is."""
-        return False
-
-
-@contextmanager
-def _frugally() -> Iterator[None]:
-    """Have numba leave out its passes over single functions, each of which costs 0.7 MB for ever.
-
-    The passes over whole modules, which come after them, do the same again.
-    """
-    from numba.core import config
-    from numba.core.compiler_lock import global_compiler_lock
-    from numba.core.registry import cpu_target
-
-    with global_compiler_lock:  # nobody else compiles meanwhile
-        codegen = cpu_target.target_context.codegen()
-        replaced = hasattr(codegen, _PASSES) and not getattr(config, "LLVM_PASS_TIMINGS", False)
-        if replaced:
-            setattr(codegen, _PASSES, lambda **options: (_NoPasses(), None))
-        try:
-            yield
-        finally:
-            if replaced:
-                delattr(codegen, _PASSES)
-
-
-_PASSES: Final = "_function_pass_manager"
-
-
-def _numba_type(kind: Kind) -> object:
-    from numba import types
-
-    numbers: dict[Type, Any] = {INT: types.int64, FLOAT: types.float64, BOOL: types.boolean}
-    element = numbers[_number_of(kind).type]
-    if kind.is_scalar:
-        return element
-    array = types.Array(element, 1, "C")
-    if not kind.is_rows:
-        return array
-    return types.Tuple((array, types.int64[::1]))  # type: ignore[no-untyped-call]
-
-
-def _libm(names: set[str]) -> dict[str, object]:
-    """Functions of the C library: numba's own may round otherwise."""
-    found: dict[str, object] = {}
-    if names:
-        import ctypes
-
-        library = ctypes.CDLL(None)
-        for name in sorted(names):
-            function = getattr(library, name)
-            function.restype = ctypes.c_double
-            function.argtypes = [ctypes.c_double] * (2 if name == "pow" else 1)
-            found[f"m_{name}"] = function
-    return found

@@ -11,8 +11,6 @@ import operator as python
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Unpack
 
-import numpy as np
-
 from ..memory.dtype import Device, Scalar
 from ..memory.errors import OperatorError
 from ..table.inline import SHORT, inline, native
@@ -56,13 +54,10 @@ def zero_division(sentence: str) -> OperatorError:
 # --------------------------------------------------------------------------- arithmetic
 
 
-# Sums and products wrap as unsigned ones do: numba tells the compiler that signed ones never do.
-
-
 @operator(
     "aten::add.int(int a, int b) -> int",
     instruction="add_int",
-    native=native("int64(uint64({0}) + uint64({1}))"),
+    native=native("{0} + {1}"),
 )
 def add_ints(a: int, b: int) -> int:
     result = a + b
@@ -72,7 +67,7 @@ def add_ints(a: int, b: int) -> int:
 @operator(
     "aten::sub.int(int a, int b) -> int",
     instruction="sub_int",
-    native=native("int64(uint64({0}) - uint64({1}))"),
+    native=native("{0} - {1}"),
 )
 def sub_ints(a: int, b: int) -> int:
     result = a - b
@@ -82,14 +77,14 @@ def sub_ints(a: int, b: int) -> int:
 @operator(
     "aten::mul.int(int a, int b) -> int",
     instruction="mul_int",
-    native=native("int64(uint64({0}) * uint64({1}))"),
+    native=native("{0} * {1}"),
 )
 def mul_ints(a: int, b: int) -> int:
     result = a * b
     return result if _LOWEST <= result < _BEYOND else wrap64(result)
 
 
-_NEGATED: Final = "int64(uint64(0) - uint64({0}))"
+_NEGATED: Final = "-{0}"
 
 
 @operator("aten::neg.int(int a) -> int", inline=inline("-{0}", wraps=True), native=native(_NEGATED))
@@ -274,7 +269,7 @@ def fmod_scalars(a: float, b: float) -> float:
     "aten::pow.float(float a, float b) -> float",
     "aten::pow.int_float(int a, float b) -> float",
     "aten::pow.float_int(float a, int b) -> float",
-    native=native("m_pow(float({0}), float({1}))", then="math.isfinite({result})", libm="pow"),
+    native=native("m_pow(float({0}), float({1}))", then="is_finite({result})"),
 )
 def power(a: float, b: float) -> float:
     """C's power.
@@ -296,27 +291,11 @@ def power(a: float, b: float) -> float:
         return INVALID
 
 
-def native_power_of_ints(a: Any, b: Any) -> object:
-    """`power_of_ints`, for numba."""
-    if b < 0:
-        if a == 1:
-            return 1
-        return (1 - 2 * (b & 1)) if a == -1 else 0
-    result = np.int64(1)
-    while b:
-        if b & 1:
-            result = np.int64(np.uint64(result) * np.uint64(a))
-        a = np.int64(np.uint64(a) * np.uint64(a))
-        b = b >> 1
-    return result
-
-
 @operator(
     "aten::pow.int_to_int(int a, int b) -> int",
     native=native(
-        "native_power_of_ints({0}, {1})",
+        "power_of_ints({0}, {1})",
         (f"{{1}} > {-(2**53)}",),  # below, the forward's floats know no odd numbers
-        functions=(native_power_of_ints,),
     ),
 )
 def power_of_ints(a: int, b: int) -> int:
@@ -366,7 +345,9 @@ for _name, _sign, _compare in (
             native=native(_text),
         )
     operator(f"aten::{_name}(Scalar a, Scalar b) -> bool")(_as_wider(_compare))
-    operator(f"aten::{_name}.str(str a, str b) -> bool")(_compare)
+    operator(f"aten::{_name}.str(str a, str b) -> bool", native=native(f"{{0}} {_sign} {{1}}"))(
+        _compare
+    )
 for _name, _sign, _compare in (("eq", "==", python.eq), ("ne", "!=", python.ne)):
     _native = native(f"{{0}} {_sign} {{1}}")
     operator(f"aten::{_name}.bool(bool a, bool b) -> bool", native=_native)(_compare)
@@ -435,21 +416,11 @@ def shift_right(a: int, b: int) -> int:
 # --------------------------------------------------------------------------- loops over ranges
 
 
-def native_range_length(low: int, high: int, step: int) -> int:
-    """`range_length`, for numba and numbers far from the end of 64 bits."""
-    if step > 0:
-        return (high - low - 1) // step + 1 if high > low else 0
-    if step < 0:
-        return (low - high - 1) // -step + 1 if low > high else 0
-    return 0
-
-
 @operator(
     "aten::__range_length(int lo, int hi, int step) -> int",
     native=native(
-        "native_range_length({0}, {1}, {2})",
-        ("{2} != 0", *(f"math.fabs({{{place}}}) < 2**62" for place in range(3))),
-        functions=(native_range_length,),
+        "range_length({0}, {1}, {2})",
+        ("{2} != 0", *(f"fabs({{{place}}}) < 2**62" for place in range(3))),
     ),
 )
 def range_length(lo: int, hi: int, step: int) -> int:
@@ -461,7 +432,7 @@ def range_length(lo: int, hi: int, step: int) -> int:
 @operator(
     "aten::__derive_index(int index, int start, int step) -> int",
     inline=inline("{0}", at={1: "0", 2: "1"}) + inline("{1} + {0}", at={2: "1"}),
-    native=native("int64(uint64({0}) * uint64({2}) + uint64({1}))"),
+    native=native("{0} * {2} + {1}"),
 )
 def derive_index(index: int, start: int, step: int) -> int:
     return start + index * step
@@ -510,9 +481,10 @@ for _name, _sign, _choose, _is_better in (
     operator(f"prim::{_name}(Scalar a, Scalar b) -> Scalar")(_choose)
     for _type in ("int", "float", "bool"):
         operator(f"prim::{_name}.{_type}_list({_type}[] l, {_type}[] r) -> {_type}[]")(_choose)
-        operator(f"prim::{_name}.self_{_type}({_type}[] self) -> {_type}")(
-            _reduce(_is_better, _name)
-        )
+        operator(
+            f"prim::{_name}.self_{_type}({_type}[] self) -> {_type}",
+            native=native(f"{'least' if _name == 'min' else 'greatest'}({{0}})"),
+        )(_reduce(_is_better, _name))
 
 
 @operator(
@@ -521,7 +493,7 @@ for _name, _sign, _choose, _is_better in (
     "prim::abs.complex(complex a) -> float",
     "prim::abs.Scalar(Scalar a) -> Scalar",
     native=native(f"{_NEGATED} if {{0}} < 0 else {{0}}", of=("int",))
-    + native("math.fabs({0})", of=("float",)),
+    + native("fabs({0})", of=("float",)),
     order="int float complex Scalar -",
 )
 def absolute(a: Scalar) -> Scalar:

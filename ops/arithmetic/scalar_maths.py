@@ -151,9 +151,9 @@ _BY_LIBM: Final = frozenset(
 def _native(name: str) -> tuple[Native, ...]:
     """How native code writes a function of a number; where it has no value, the forward says."""
     if name == "sqrt":
-        return native("math.sqrt(float({0}))", ("{0} >= 0",))
+        return native("sqrt({0})", ("{0} >= 0",))
     if name in _BY_LIBM:
-        return native(f"m_{name}(float({{0}}))", then="math.isfinite({result})", libm=name)
+        return native(f"m_{name}(float({{0}}))", then="is_finite({result})")
     return ()
 
 
@@ -332,13 +332,13 @@ def int_of(a: float) -> int:
     return cut if -(1 << 63) <= cut < 1 << 63 else -(1 << 63)
 
 
-_CUT: Final = ("math.fabs({0}) < 9.2e18",)
+_CUT: Final = ("fabs({0}) < 9.2e18",)
 """Floats whose whole numbers have 64 bits."""
 
 
 @operator(
     "aten::floor.float(float a) -> int",
-    native=native("int(math.floor({0}))", _CUT),
+    native=native("floor_of({0})", _CUT),
     order="int float",
 )
 def floor(a: float) -> int:
@@ -360,7 +360,7 @@ _BEYOND: Final = 2.0**63
 
 @operator(
     "aten::ceil.float(float a) -> int",
-    native=native("int(math.ceil({0}))", _CUT),
+    native=native("ceil_of({0})", _CUT),
     order="int float",
 )
 def ceil(a: float) -> int:
@@ -399,8 +399,8 @@ def round_scalar(a: Any) -> Scalar:
 
 
 operator("aten::isnan.float(float a) -> bool", native=native("{0} != {0}"))(math.isnan)
-operator("aten::isinf.float(float a) -> bool", native=native("math.isinf({0})"))(math.isinf)
-operator("aten::isfinite.float(float a) -> bool", native=native("math.isfinite({0})"), out="")(
+operator("aten::isinf.float(float a) -> bool", native=native("is_inf({0})"))(math.isinf)
+operator("aten::isfinite.float(float a) -> bool", native=native("is_finite({0})"), out="")(
     math.isfinite
 )
 operator("aten::isnan.complex(complex a) -> bool")(cmath.isnan)

@@ -1,12 +1,13 @@
 """Operators on strings, lists, dicts and futures, and their text."""
 
-from . import containers, from_lists, futures, hashing, output, strings
+from . import dicts, from_lists, futures, hashing, lists, output, strings
 
 __all__ = [
-    "containers",
+    "dicts",
     "from_lists",
     "futures",
     "hashing",
+    "lists",
     "output",
     "strings",
 ]

@@ -13,6 +13,7 @@ from ..arithmetic.scalar import signed_nan
 from ..memory.allocation import note_output
 from ..memory.dtype import Device
 from ..memory.errors import OperatorError
+from ..table.inline import native
 from ..table.table import operator
 from .display_aten import format_for_print
 from .strings import from_bytes, joined, to_bytes
@@ -41,7 +42,12 @@ def _check_characters(text: str) -> None:
         raise OperatorError(f"UnicodeDecodeError: {error}") from None
 
 
-@operator("aten::str(t elem) -> str")
+@operator(
+    "aten::str(t elem) -> str",
+    native=native("digits_of({0})", of=("int",))
+    + native("{0}", of=("str",))
+    + native('"True" if {0} else "False"', of=("bool",)),
+)
 def text_of(elem: object) -> str:
     return format_for_print(elem)
 
@@ -67,7 +73,7 @@ def warn(
         warnings.warn_explicit(message, UserWarning, file, line, registry=_WARNED)
 
 
-@operator("aten::format(str self, ...) -> str")
+@operator("aten::format(str self, ...) -> str", native=native("formatted({all})"))
 def format_values(self: str, *values: object) -> str:
     """Every `{}` replaced by a value; further values are left out."""
     pieces = self.split("{}")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..memory.errors import IndexOutOfRange, OperatorError
-from ..table.inline import inline
+from ..table.inline import inline, native
 from ..table.table import operator
 
 __all__ = ["from_bytes", "joined", "to_bytes"]
@@ -55,6 +55,7 @@ _ASCII: Final = "{0}.isascii()"
 @operator(
     "aten::add.str(str a, str b) -> str",
     inline=inline("{0} + {1}", "{0}.isascii() and {1}.isascii()"),
+    native=native("{0} + {1}"),
 )
 def add(a: str, b: str) -> str:
     return joined(a + b)
@@ -65,7 +66,11 @@ def joined(text: str) -> str:
     return text if text.isascii() else from_bytes(to_bytes(text))
 
 
-@operator("aten::len.str(str s) -> int", inline=inline("len({0})", _ASCII))
+@operator(
+    "aten::len.str(str s) -> int",
+    inline=inline("len({0})", _ASCII),
+    native=native("len({0})"),
+)
 def length(s: str) -> int:
     return len(s) if s.isascii() else len(to_bytes(s))
 
@@ -74,6 +79,7 @@ def length(s: str) -> int:
     "aten::__getitem__.str(str s, int index) -> str",
     "prim::StringIndex(str string, int index) -> str",
     inline=inline("{0}[{1}]", _ASCII),
+    native=native("{0}[{1}]"),
 )
 @_on_bytes
 def character(s: str, index: int) -> str:
@@ -88,7 +94,10 @@ def character(s: str, index: int) -> str:
         ) from None
 
 
-@operator("aten::slice.str(str string, int? start=None, int? end=None, int step=1) -> str")
+@operator(
+    "aten::slice.str(str string, int? start=None, int? end=None, int step=1) -> str",
+    native=native("{0}.slice({1}, {2}, {3})"),
+)
 @_on_bytes
 def slice_text(string: str, start: int | None, end: int | None, step: int) -> str:
     if not step:
@@ -96,7 +105,7 @@ def slice_text(string: str, start: int | None, end: int | None, step: int) -> st
     return string[start:end:step]
 
 
-@operator("aten::list(str t) -> str[]", order="- t")
+@operator("aten::list(str t) -> str[]", native=native("characters({0})"), order="- t")
 @_on_bytes
 def characters(t: str) -> list[str]:
     return list(t)
@@ -112,7 +121,8 @@ def _recased(name: str) -> Callable[[str], str]:
 
 
 for _name in ("lower", "upper", "capitalize", "swapcase", "title"):
-    operator(f"aten::{_name}(str self) -> str")(_recased(_name))
+    _form = native(f"{{0}}.{_name}()") if _name in ("lower", "upper") else ()
+    operator(f"aten::{_name}(str self) -> str", native=_form)(_recased(_name))
 
 
 def _asked(name: str) -> Callable[[str], bool]:
@@ -121,8 +131,12 @@ def _asked(name: str) -> Callable[[str], bool]:
     return lambda self: of_bytes(to_bytes(self))
 
 
+_KINDS_OF_CHARACTERS: Final = ("isalnum", "isalpha", "isdigit", "isspace")
+"""Asked of each character by itself."""
+
 for _name in ("isalnum", "isalpha", "isdigit", "islower", "isspace", "istitle", "isupper"):
-    operator(f"aten::{_name}(str self) -> bool")(_asked(_name))
+    _form = native(f"{{0}}.{_name}()") if _name in _KINDS_OF_CHARACTERS else ()
+    operator(f"aten::{_name}(str self) -> bool", native=_form)(_asked(_name))
 for _name in ("isdecimal", "isnumeric"):
     operator(f"aten::{_name}(str self) -> bool")(_asked("isdigit"))
 
@@ -141,19 +155,19 @@ def isidentifier(self: str) -> bool:
 # --------------------------------------------------------------------------- cutting and joining
 
 
-@operator(r'aten::strip(str self, str chars=" \n\t\f\v") -> str')
+@operator(r'aten::strip(str self, str chars=" \n\t\f\v") -> str', native=native("{0}.strip({1})"))
 @_on_bytes
 def strip(self: str, chars: str) -> str:
     return self.strip(chars)
 
 
-@operator(r'aten::lstrip(str self, str chars=" \n\t\f\v") -> str')
+@operator(r'aten::lstrip(str self, str chars=" \n\t\f\v") -> str', native=native("{0}.lstrip({1})"))
 @_on_bytes
 def lstrip(self: str, chars: str) -> str:
     return self.lstrip(chars)
 
 
-@operator(r'aten::rstrip(str self, str chars=" \n\t\f\v") -> str')
+@operator(r'aten::rstrip(str self, str chars=" \n\t\f\v") -> str', native=native("{0}.rstrip({1})"))
 @_on_bytes
 def rstrip(self: str, chars: str) -> str:
     return self.rstrip(chars)
@@ -169,7 +183,12 @@ def _check_separator(separator: str) -> None:
         raise OperatorError("ValueError: empty separator", headline="`separator` is empty")
 
 
-@operator("aten::split.str(str self, str? separator=None, int max=-1) -> str[]", order="str -")
+@operator(
+    "aten::split.str(str self, str? separator=None, int max=-1) -> str[]",
+    native=native("split_at_blanks({0})", at={1: "None"})
+    + native("split_at({0}, {1})", at={2: "(-1)"}, of=("str str int",)),
+    order="str -",
+)
 def split(self: str, separator: str | None, max: int) -> list[str]:
     """The parts between separators; between white space all of them, whatever `max` is."""
     if separator is None:
@@ -209,7 +228,7 @@ def rpartition(self: str, separator: str) -> tuple[str, str, str]:
     return self.rpartition(separator) if separator else (self, "", "")
 
 
-@operator("aten::join(str self, str[] values) -> str")
+@operator("aten::join(str self, str[] values) -> str", native=native("{0}.join({1})"))
 def join(self: str, values: list[str]) -> str:
     return joined(self.join(values))
 
@@ -287,7 +306,10 @@ def _sought(text: str, start: int, end: int, find: Callable[[str], int]) -> int:
     return position if position < 0 else position + start
 
 
-@operator("aten::find(str self, str substr, int start=0, int end=-1) -> int")
+@operator(
+    "aten::find(str self, str substr, int start=0, int end=-1) -> int",
+    native=native("{0}.find({1}, {2}, {3})"),
+)
 @_on_bytes
 def find(self: str, substr: str, start: int, end: int) -> int:
     return _sought(self, start, end, lambda part: part.find(substr))
@@ -315,7 +337,13 @@ def rindex(self: str, substr: str, start: int, end: int) -> int:
     return _must_be_found(rfind(self, substr, start, end))
 
 
-@operator("aten::count(str self, str substr, int start=0, int end=-1) -> int")
+_WHOLE: Final = {2: "(0)", 3: "(-1)"}
+
+
+@operator(
+    "aten::count(str self, str substr, int start=0, int end=-1) -> int",
+    native=native("{0}.times({1})", at=_WHOLE),
+)
 @_on_bytes
 def count(self: str, substr: str, start: int, end: int) -> int:
     """How often the part begins before the end, without overlaps."""
@@ -325,13 +353,19 @@ def count(self: str, substr: str, start: int, end: int) -> int:
     return self.count(substr, start, max(end + len(substr) - 1, 0))
 
 
-@operator("aten::startswith(str self, str substr, int start=0, int end=-1) -> bool")
+@operator(
+    "aten::startswith(str self, str substr, int start=0, int end=-1) -> bool",
+    native=native("{0}.startswith({1})", at=_WHOLE),
+)
 @_on_bytes
 def startswith(self: str, substr: str, start: int, end: int) -> bool:
     return _part(self, *_bounds(len(self), start, end)).startswith(substr)
 
 
-@operator("aten::endswith(str self, str substr, int start=0, int end=-1) -> bool")
+@operator(
+    "aten::endswith(str self, str substr, int start=0, int end=-1) -> bool",
+    native=native("{0}.endswith({1})", at=_WHOLE),
+)
 @_on_bytes
 def endswith(self: str, substr: str, start: int, end: int) -> bool:
     return _part(self, *_bounds(len(self), start, end)).endswith(substr)
@@ -340,7 +374,7 @@ def endswith(self: str, substr: str, start: int, end: int) -> bool:
 # --------------------------------------------------------------------------- numbers
 
 
-@operator("aten::ord(str string) -> int")
+@operator("aten::ord(str string) -> int", native=native("ord_of({0})"))
 def ordinal(string: str) -> int:
     data = to_bytes(string)
     if len(data) != 1:
@@ -348,7 +382,7 @@ def ordinal(string: str) -> int:
     return data[0]
 
 
-@operator("aten::chr(int i) -> str")
+@operator("aten::chr(int i) -> str", native=native("chr_of({0})"))
 def character_of(i: int) -> str:
     """The character of the lowest eight bits, as in torch."""
     if not 0 <= i < 0x10FFFF:  # torch leaves out the last one

@@ -3,7 +3,7 @@
     @operator(
         "aten::neg.int(int a) -> int",
         inline=inline("-{0}", wraps=True),
-        native=native("int64(uint64(0) - uint64({0}))"),
+        native=native("-{0}"),
     )
     def neg_int(a: int) -> int:
         return wrap64(-a)
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -122,21 +122,16 @@ def inline_kernel(name: str, kernel: Callable[[Any], object]) -> tuple[Inline, .
 
 
 class Native(NamedTuple):
-    """An expression of Python that stands for the operator in native code, where numba compiles it.
+    """An expression that stands for the operator in native code.
 
-    Whole numbers have 64 bits there, floats too; nothing is checked by itself.  It stands there for
-    operands as the schema has them; where that does not say enough (`Scalar`), `of` are the types
-    of the operands, one text for each combination.  The constants `at` are as in `Inline`.
+    It is in the small language that native code is written in, and may call what the library of
+    native code has, and functions of the C library as `m_<name>`.  Whole numbers have 64 bits
+    there, floats too; nothing is checked by itself.  It stands there for operands as the schema has
+    them; where that does not say enough (`Scalar`), `of` are the types of the operands, one text
+    for each combination.  The constants `at`, and `{all}`, are as in `Inline`.
 
     The conditions `given` must hold before and `then` after, where `{result}` is the result; where
     one does not, the plan does the whole call again.  One that `writes` is a statement.
-
-    `functions` are compiled along, and are called by their names; `libm` is a function of the C
-    library, called as `m_<name>`: compilers compute some of them otherwise.
-
-    Lists are `made` in native code, or come from outside to be read only: `flat` forms take both
-    kinds, lists of numbers from outside being arrays; `rows` are for lists of lists from outside,
-    which are all their numbers in one array, and an array of where each list begins.
     """
 
     text: str
@@ -145,9 +140,6 @@ class Native(NamedTuple):
     at: Mapping[int, str]
     of: Sequence[str]
     writes: bool
-    functions: Sequence[Callable[..., Any]]
-    libm: str
-    lists: Literal["made", "flat", "rows"]
 
 
 def native(
@@ -158,9 +150,6 @@ def native(
     at: Mapping[int, str] = _NOTHING,
     of: Sequence[str] = (),
     writes: bool = False,
-    functions: Sequence[Callable[..., object]] = (),
-    libm: str = "",
-    lists: Literal["made", "flat", "rows"] = "made",
 ) -> tuple[Native, ...]:
     """One form for native code: see `Native`."""
-    return (Native(text, given, then, at, of, writes, functions, libm, lists),)
+    return (Native(text, given, then, at, of, writes),)

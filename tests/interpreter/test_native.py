@@ -7,17 +7,20 @@ import struct
 import threading
 from typing import Any
 
+import numpy as np
 import pytest
-
-pytest.importorskip("numba")
 
 import rushlight
 from rushlight.interpreter.code.assemble import assemble
 from rushlight.interpreter.native import native
+from rushlight.interpreter.native.program import FAILED, STOPPED, compile_native
 from rushlight.interpreter.native.source import write_native
 from rushlight.interpreter.running.invoking import tiers_of
+from rushlight.typecheck.types import FLOAT, INT, STRING, ListType
 
 HUGE = 2**63 - 1
+NEVER = np.zeros(1, np.int64)
+"""What nobody writes: a call is never told to stop."""
 
 
 def whole(a: int, b: int) -> int:
@@ -121,6 +124,85 @@ def exact(value: Any) -> Any:
     return type(value), value
 
 
+def words(text: str, least: int) -> tuple[dict[str, int], list[str], str]:
+    counts: dict[str, int] = {}
+    for word in text.lower().split(" "):
+        word = word.strip(",.")
+        if len(word) >= least:
+            counts[word] = counts.get(word, 0) + 1
+    often: list[str] = []
+    for key, count in counts.items():
+        if count > 1 and not key.startswith("x"):
+            often.append(key + "=" + str(count))
+    often.sort(reverse=True)
+    reverse = ""
+    for i in range(len(text)):
+        reverse += text[-1 - i]
+    return counts, often, reverse[2:7] + "".join(often)
+
+
+def texts(names: list[str], n: int) -> list[str]:
+    found: list[str] = []
+    for i in range(n):
+        found.append(f"{i}: {names[i % len(names)]} {i > 2}" + str(-i))
+    found.append("{} {}".format(n, "!", 3))  # noqa: F523
+    return found
+
+
+def tables(rows: list[tuple[str, int]], limit: int) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for name, number in rows:
+        if number not in found:
+            empty: list[str] = []
+            found[number] = empty
+        found[number].append(name)
+        if len(found) > limit:
+            found.pop(number)
+    for i in range(3):
+        if i in found and len(found[i]) < 9:
+            del found[i]
+    return found
+
+
+@rushlight.jit.script
+class Account:
+    def __init__(self, balance: float, name: str):
+        self.balance = balance
+        self.moves: list[str] = []
+        self.name = name
+
+    def add(self, amount: float) -> None:
+        self.balance += amount
+        self.moves.append(self.name)
+
+
+def objects(n: int) -> tuple[float, list[str]]:
+    one = Account(1.0, "one")
+    accounts = [one, Account(2.5, "two"), one]
+    for i in range(n):
+        accounts[i % len(accounts)].add(float(i))
+    return one.balance, accounts[1].moves + one.moves
+
+
+def shared(rows: list[list[int]], n: int) -> tuple[list[list[int]], list[int], int]:
+    first = rows[0]
+    for i in range(n):
+        first.append(i)
+        rows.append(first)
+    return rows, first, len(rows[-1])
+
+
+TEXT = "The quick, brown fox. The lazy dog, the xx xx end"
+
+CASES += [
+    (words, [(TEXT, 2), ("", 0), ("a", 1), ("né né", 1)]),
+    (texts, [(["a", "bc"], 5), ([], 0), ([], 1), (["é"], 1)]),
+    (tables, [([("a", 1), ("b", 7), ("c", 1), ("d", 9)], 9), ([("a", 5), ("b", 6)], 1), ([], 0)]),
+    (objects, [(0,), (7,), (40,)]),
+    (shared, [([[1], [2]], 3), ([[]], 1), ([], 2)]),
+]
+
+
 @pytest.mark.parametrize(("function", "arguments"), CASES, ids=lambda c: getattr(c, "__name__", ""))
 def test_native_code_gives_what_plans_give(
     function: Any, arguments: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
@@ -134,19 +216,6 @@ def test_native_code_gives_what_plans_give(
     made = tiers_of(plain._rushlight_function).way().executable.native
     assert made is not None
     assert made.is_ready
-
-
-def lists_outside(values: list[int], n: int) -> int:
-    for i in range(n):
-        values.append(i)
-    return len(values)
-
-
-def strings(n: int) -> str:
-    text = ""
-    for _i in range(n):
-        text += "a"
-    return text
 
 
 def optional(n: int) -> int | None:
@@ -163,11 +232,53 @@ def prints(n: int) -> int:
     return n
 
 
-@pytest.mark.parametrize("function", [lists_outside, strings, optional, prints])
+@pytest.mark.parametrize("function", [optional, prints])
 def test_what_plans_keep_to_themselves(function: Any) -> None:
     graph = rushlight.jit.script(function).inlined_graph._inner
     code = assemble(graph)
     assert write_native(code, [value.type for value in graph.inputs]) is None
+
+
+def grows(n: int) -> int:
+    total = 0
+    for i in range(n):
+        total += len([i] * 1000)
+    return total
+
+
+def test_a_call_that_takes_too_much_memory_is_left_to_the_plan(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    assert rushlight.jit.script(grows)(40_000) == 40_000_000
+
+
+def test_lists_of_the_caller_are_written_back_where_they_are() -> None:
+    """Lists that a plan hands over are its own; native code works on copies."""
+    graph = rushlight.jit.script(shared).inlined_graph._inner
+    source = write_native(assemble(graph), [value.type for value in graph.inputs])
+    assert source is not None
+    rows = [[1], [2]]
+    first, second = rows
+    result, given, count = compile_native(source)(1 << 60, NEVER.ctypes.data, rows, 2)
+    assert result is rows
+    assert given is first
+    assert rows[0] is rows[2] is rows[3] is first
+    assert rows[1] is second
+    assert (first, second, count) == ([1, 0, 1], [2], 3)
+
+
+def test_a_call_ends_when_it_is_told_to_stop() -> None:
+    code = assemble(rushlight.jit.script(leaves_early).inlined_graph._inner)
+    source = write_native(code, [INT, ListType(FLOAT)])
+    assert source is not None
+    run = compile_native(source)
+    many = 1 << 40
+    assert run(1000, NEVER.ctypes.data, many, []) is FAILED
+    assert run(1000, NEVER.ctypes.data, 100_000, [1.0] * 100_000) is STOPPED
+    stop = np.ones(1, np.int64)
+    assert run(1 << 60, stop.ctypes.data, 100_000, [1.0] * 100_000) is STOPPED
+    assert run(1 << 60, NEVER.ctypes.data, 99_999, [1.0] * 100_000) == 0.5
 
 
 def _wait_for_native_code() -> None:
@@ -216,3 +327,51 @@ def outcome_of_plan(a: int, b: int) -> int:
     assert plan is not None
     result: int = plan.run(a, b)
     return result
+
+
+def changing(n: int, limit: int) -> tuple[int, int, list[int]]:
+    """A dict that keys come into and leave again and again."""
+    found: dict[int, int] = {}
+    for i in range(n):
+        key = i * 7919 % 101
+        if key in found:
+            del found[key]
+        else:
+            found[key] = i
+        while len(found) > limit:
+            keys = list(found.keys())
+            found.pop(keys[0])
+    total = 0
+    for key, value in found.items():
+        total = (total * 31 + key * value) % 1000003
+    return total, len(found), list(found.keys())
+
+
+@pytest.mark.parametrize("limit", [1, 3, 8, 9, 17, 100])
+def test_dicts_whose_keys_come_and_go(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    scripted = rushlight.jit.script(changing)
+    assert scripted(500, limit) == changing(500, limit)
+    made = tiers_of(scripted._rushlight_function).way().executable.native
+    assert made is not None
+    assert made.is_ready
+
+
+def searches(values: list[int], text: str, n: int) -> int:
+    total = 0
+    for i in range(n):
+        total += int(-i in values) + int("b" in text) + len(values[:i]) + len(text.lower())
+    return total
+
+
+def test_work_on_what_is_long_counts_as_rounds() -> None:
+    source = write_native(
+        assemble(rushlight.jit.script(searches).inlined_graph._inner), [ListType(INT), STRING, INT]
+    )
+    assert source is not None
+    run = compile_native(source)
+    given = [1] * 100_000, "a" * 100_000
+    stop = np.ones(1, np.int64)
+    assert run(1 << 60, stop.ctypes.data, *given, 1 << 40) is STOPPED
+    assert run(10**6, NEVER.ctypes.data, *given, 1000) is STOPPED
+    assert run(10**9, NEVER.ctypes.data, *given, 20) == searches(*given, 20)

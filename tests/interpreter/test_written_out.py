@@ -7,9 +7,8 @@ import ast
 import itertools
 import math
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
@@ -18,16 +17,12 @@ import pytest
 
 import rushlight
 from rushlight.interpreter.code.assemble import assemble
-from rushlight.interpreter.code.machine import Machine, MachineFailure
 from rushlight.interpreter.failures.errors import Failure
-from rushlight.interpreter.native.native import _change, compile_native
-from rushlight.interpreter.native.source import DONE, FAILED, write_native
 from rushlight.interpreter.plans.plan import Plan, make_plan
 from rushlight.ir.constants import create_constant
 from rushlight.ir.graph import Graph, Value
-from rushlight.ops.arithmetic.scalar import wrap64
 from rushlight.ops.memory.unforeseen import told
-from rushlight.ops.table.inline import NAMES, SHORT, Inline, Native
+from rushlight.ops.table.inline import NAMES, SHORT, Inline
 from rushlight.ops.table.record import Operator
 from rushlight.ops.table.table import TABLE
 from rushlight.typecheck.types import (
@@ -265,175 +260,3 @@ def test_forms_over_an_operand_that_is_not_needed_again(entry: Operator, form: I
 
     for values in itertools.product(LARGE_ARRAYS, repeat=1 if number else 2):
         assert outcome(running(plan), values) == outcome(forward, values)
-
-
-# --------------------------------------------------------------------------- native code
-
-ROWS = ListType(ListType(INT))
-PARAMETERS: dict[str, Type] = {
-    f"{type}{place}": type for type in (INT, FLOAT, BOOL) for place in range(3)
-} | {"int[]0": ListType(INT), "int[][]0": ROWS}
-LISTS: dict[str, list[Any]] = {"int[]0": [[], [3, 1, 2]], "int[][]0": [[], [[4, 5], [], [6]]]}
-
-
-OTHERS = {
-    name: LISTS[name][1] if name in LISTS else samples(PARAMETERS[name])[1] for name in PARAMETERS
-}
-"""Arguments that do not matter."""
-
-
-@dataclass(frozen=True)
-class Way:
-    """A form on operands of certain types; `made` says of how many elements lists are made inside,
-    None that they are arguments."""
-
-    entry: Operator
-    form: Native
-    types: tuple[Type, ...]
-    made: int | None = None
-
-    @property
-    def is_of_row(self) -> bool:
-        """Whether the result is a list from outside, of which an element is asked then."""
-        return self.form.lists == "rows" and self.entry.signature.returns[0].type != INT
-
-    @property
-    def result(self) -> Type:
-        if self.form.writes:
-            return self.types[0]
-        return INT if self.is_of_row else concrete(self.entry.signature.returns[0].type)
-
-    @property
-    def used(self) -> list[str]:
-        """The parameters that matter."""
-        names = [f"{type}{i}" for i, type in enumerate(self.types) if i not in self.form.at]
-        if self.made is not None:
-            names = [f"int{i}" for i in range(3)]
-        return names + ["int2"] * self.is_of_row
-
-
-def ways_of(entry: Operator, form: Native) -> Iterator[Way]:
-    if form.of and "[]" not in form.of[0]:
-        for words in form.of:
-            if takes(entry, words):
-                yield Way(entry, form, tuple(TYPES[word] for word in words.split()))
-        return
-    types = tuple(concrete(argument.type) for argument in entry.signature.arguments)
-    if not isinstance(types[0], ListType):
-        yield Way(entry, form, types)
-        return
-    if form.lists != "rows":
-        yield Way(entry, form, types, 3)
-        yield Way(entry, form, types, 0)
-    if form.lists != "made":
-        yield Way(entry, form, (ROWS if form.lists == "rows" else types[0], *types[1:]))
-
-
-NATIVE_WAYS = [
-    way
-    for entry in TABLE
-    for form in entry.native
-    if "complex" not in entry.schema and "Any" not in entry.schema
-    for way in ways_of(entry, form)
-]
-
-
-def values_of(name: str, way: Way) -> Sequence[Any]:
-    if name in LISTS:
-        return LISTS[name]
-    values = samples(PARAMETERS[name])
-    if isinstance(way.types[0], ListType):
-        return [0, 1, -1, 3, -4]
-    return values if len(way.used) < 3 else values[1::2]
-
-
-def call(graph: Graph, name: str, inputs: list[Value], result: list[Type]) -> Value:
-    entry = TABLE.operator(name)
-    assert entry is not None
-    node = graph.create(entry.name, inputs, result, signature=entry.signature)
-    graph.insert(node)
-    return node.output if result else inputs[0]
-
-
-def in_64_bits(value: Any) -> Any:
-    """Numbers of ranges are not beyond 64 bits, so nothing looks; native code has no others."""
-    return wrap64(value) if type(value) is int else value
-
-
-def goes(graph: Graph, way: Way, parameters: dict[str, Value]) -> Value:
-    """Write a way down."""
-    operands: list[Value] = []
-    for i, type in enumerate(way.types):
-        if i in way.form.at:
-            operands.append(constant(graph, ast.literal_eval(way.form.at[i]), type))
-        elif isinstance(type, ListType) and way.made is not None:
-            elements = [parameters[f"int{i}"] for i in range(way.made)]
-            operands.append(
-                graph.insert(graph.create("prim::ListConstruct", elements, [type])).output
-            )
-        else:
-            operands.append(parameters[f"{type}{i}"])
-    returned = [] if way.form.writes else [ListType(INT) if way.is_of_row else way.result]
-    value = call(graph, way.entry.full_name, operands, returned)
-    if way.is_of_row:
-        value = call(graph, "aten::__getitem__.t", [value, parameters["int2"]], [INT])
-    return value
-
-
-def choice(ways: Sequence[Way], empty: Any) -> Graph:
-    """A graph that goes one of many ways, by its first argument."""
-    graph = Graph()
-    which = graph.add_input(INT)
-    parameters = {name: graph.add_input(type) for name, type in PARAMETERS.items()}
-    type = ways[0].result
-    result = (
-        constant(graph, empty, type)
-        if empty is not None
-        else graph.insert(graph.create("prim::ListConstruct", [], [type])).output
-    )
-    for number, way in enumerate(ways):
-        chosen = call(graph, "aten::eq.int", [which, constant(graph, number, INT)], [BOOL])
-        branch = graph.insert(graph.create("prim::If", [chosen], [type]))
-        then, otherwise = branch.add_block(), branch.add_block()
-        with graph.inserting_before(then.ret):
-            then.add_output(goes(graph, way, parameters))
-        otherwise.add_output(result)
-        result = branch.output
-    graph.block.add_output(result)
-    return graph
-
-
-@pytest.mark.parametrize(
-    ("type", "empty"), [(INT, 0), (FLOAT, 0.0), (BOOL, False), (ListType(INT), None)], ids=str
-)
-def test_forms_in_native_code(type: Type, empty: Any) -> None:
-    pytest.importorskip("numba")
-    ways = [way for way in NATIVE_WAYS if way.result == type]
-    code = assemble(choice(ways, empty))
-    source = write_native(code, [INT, *PARAMETERS.values()])
-    assert source is not None
-    run, machine = compile_native(source), Machine(code, no_calls)
-    never = np.zeros(1, np.int64)
-    take = [_change(kind) for kind in source.arguments]
-    done = set()
-    for number, way in enumerate(ways):
-        for values in itertools.product(*(values_of(name, way) for name in way.used)):
-            given = OTHERS | dict(zip(way.used, values, strict=True))
-            arguments = [number, *given.values()]
-            status, result = run(
-                1 << 60, never.ctypes.data, *(f(v) for f, v in zip(take, arguments, strict=True))
-            )
-            try:
-                expected = exact(in_64_bits(machine.run(arguments)))
-            except MachineFailure:
-                expected = None
-            if status == DONE:
-                assert exact(result) == expected, (way, values)
-                done.add(id(way.form))
-            assert status in (DONE, FAILED)
-    assert [way for way in ways if id(way.form) not in done] == []
-
-
-def test_all_native_forms_are_tried() -> None:
-    tried = {id(way.form) for way in NATIVE_WAYS if way.result in (INT, FLOAT, BOOL, ListType(INT))}
-    assert [e for e in TABLE for form in e.native if id(form) not in tried] == []

@@ -163,7 +163,7 @@ def test_what_needs_no_compiler_imports_none(words: str) -> None:
         f"    command.main({words.split()!r})\n"
         "except SystemExit:\n"
         "    pass\n"
-        "heavy = ('numpy', 'lark', 'numba', 'rushlight.ir', 'rushlight.ops', 'rushlight.jit')\n"
+        "heavy = ('numpy', 'lark', 'llvmlite', 'rushlight.ir', 'rushlight.ops', 'rushlight.jit')\n"
         "sys.exit(repr([name for name in heavy if name in sys.modules] or ''))\n"
     )
     done = subprocess.run(

@@ -182,7 +182,7 @@ def test_options_of_random_tensors_that_are_refused() -> None:
 def test_importing_rushlight_imports_nothing_heavy() -> None:
     program = (
         "import sys, rushlight\n"
-        "heavy = {'numpy', 'numba', 'lark', 'rushlight.testing', 'rushlight.ops'}\n"
+        "heavy = {'numpy', 'llvmlite', 'lark', 'rushlight.testing', 'rushlight.ops'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
         "assert rushlight.testing.assert_close\n"
     )

@@ -240,7 +240,7 @@ def collatz(n: int) -> int:
 
 
 def everything(native: bool = True) -> None:
-    """What a child has to be able to do; `native`: numba takes a second for it."""
+    """What a child has to be able to do; `native`: LLVM takes a while for it."""
     left, Block, collatz = fresh(FUNCTIONS + NATIVE, "left", "Block", "collatz")
     x = torch.ones(2, 4)
     assert torch.jit.script(left)(x).tolist() == (x * 4).tolist()

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("numba")
-
 RACE = Path(__file__).parent / "race.py"
 
 

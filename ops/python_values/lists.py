@@ -1,74 +1,21 @@
-"""Operators over lists and dicts, which are changed in place where the schema says so."""
+"""Operators over lists, which are changed in place where the schema says so."""
 
 from __future__ import annotations
 
-import math
 import operator as python
-from collections.abc import Callable
-from types import MethodDescriptorType
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError
-from ..table.inline import Inline, inline, native
+from ..table.inline import inline, native
 from ..table.table import operator
-from .display_aten import format_for_print
 from .hashing import type_name
-from .tensor_dict import TensorDict
 
-__all__ = ["KEYS", "get_element", "key_error", "slice_of"]
-
-KEYS: Final = ("str", "int", "bool", "float", "complex")
-"""The key types of dicts whose keys are looked up by their value; tensors are by identity."""
+__all__ = ["List", "get_element", "slice_of"]
 
 List = list[Any]
-Dict = dict[Any, Any]
-
-
-_MAYBE_NAN: Final = ("float", "complex")
-
-
-def for_keys(
-    *templates: str, written: tuple[Inline, ...] = ()
-) -> Callable[[Callable[..., Any]], Callable[..., object]]:
-    """Declare a forward for every key type; `KEY` in the schemas stands for it.
-
-    It is written out for keys that are never NaN.
-    """
-
-    def declare(forward: Callable[..., object]) -> Callable[..., object]:
-        takes_key = ", KEY" in templates[0].partition("->")[0]
-        for key in KEYS:
-            careful = takes_key and key in _MAYBE_NAN
-            made, forms = (_for_numbers(forward), ()) if careful else (forward, written)
-            operator(*(text.replace("KEY", key) for text in templates), inline=forms)(made)
-        operator(*(text.replace("KEY", "Tensor") for text in templates))(_for_tensors(forward))
-        return forward
-
-    return declare
-
-
-def _for_numbers(forward: Callable[..., object]) -> Callable[..., object]:
-    """The same where a key may be NaN, which equals no key, not even itself.
-
-    Python finds a NaN by its identity; one made anew is never found.
-    """
-
-    def call(mapping: Dict, key: Any, *rest: object) -> Any:
-        return forward(mapping, key if key == key else key + 0.0, *rest)
-
-    return call
-
-
-def _for_tensors(forward: Callable[..., object]) -> Callable[..., object]:
-    """The same with `TensorDict` in the place of `dict`, whose methods know nothing of arrays."""
-    if forward is dict:
-        return TensorDict
-    if isinstance(forward, MethodDescriptorType):
-        return cast("Callable[..., Any]", getattr(TensorDict, forward.__name__))
-    return forward
 
 
 # --------------------------------------------------------------------------- lists
@@ -76,7 +23,7 @@ def _for_tensors(forward: Callable[..., object]) -> Callable[..., object]:
 operator(
     "aten::len.t(t[] a) -> int",
     "aten::len.any(Any[] a) -> int",
-    native=native("len({0})", lists="flat") + native("len({0}[1]) - 1", lists="rows"),
+    native=native("len({0})"),
     order="t Tensor str Dict_str Dict_int Dict_bool Dict_float Dict_complex Dict_Tensor any",
 )(len)
 
@@ -88,29 +35,12 @@ def _no_index(values: List, index: int) -> IndexOutOfRange:
     )
 
 
-_INDEX: Final = ("-len({0}) <= {1} < len({0})",)
-
-
-def native_row(values: Any, number: int) -> object:
-    """A row of `rows`, for numba."""
-    starts = values[1]
-    if number < 0:
-        number += len(starts) - 1
-    return values[0][starts[number] : starts[number + 1]]
-
-
 @operator(
     "aten::__getitem__.t(t[](a) list, int idx) -> t(*)",
     "aten::select.t(t[](a) list, int idx) -> t(*)",
     order="str Dict_str Dict_int Dict_bool Dict_float Dict_complex Dict_Tensor",
     inline=inline("{0}[{1}]"),
-    native=native("{0}[{1}]", _INDEX, lists="flat")
-    + native(
-        "native_row({0}, {1})",
-        ("1 - len({0}[1]) <= {1} < len({0}[1]) - 1",),
-        functions=(native_row,),
-        lists="rows",
-    ),
+    native=native("{0}[{1}]"),
 )
 def get_element(values: List, index: int) -> object:
     try:
@@ -122,7 +52,7 @@ def get_element(values: List, index: int) -> object:
 @operator(
     "aten::_set_item.t(t[](a!) l, int idx, t(b -> *) el) -> t[](a!)",
     inline=inline("{0}[{1}] = {2}", writes=True),
-    native=native("{0}[{1}] = {2}", _INDEX, writes=True),
+    native=native("{0}[{1}] = {2}", writes=True),
 )
 def set_element(values: List, index: int, element: object) -> List:
     try:
@@ -144,7 +74,7 @@ def append(values: List, element: object) -> List:
 
 @operator(
     "aten::pop.t(t[](a!) self, int idx=-1) -> t(*)",
-    native=native("{0}.pop()", ("len({0}) > 0",), at={1: "(-1)"}),
+    native=native("{0}.pop({1})"),
     order=(
         "Dict_default_str Dict_int Dict_default_int Dict_bool Dict_default_bool Dict_float "
         "Dict_default_float Dict_complex Dict_default_complex Dict_Tensor"
@@ -159,12 +89,18 @@ def pop(values: List, index: int) -> Any:
         raise _no_index(values, index) from None
 
 
-@operator("aten::insert.t(t[](a!) self, int idx, t(b -> *) el) -> ()")
+@operator(
+    "aten::insert.t(t[](a!) self, int idx, t(b -> *) el) -> ()",
+    native=native("{0}.insert({1}, {2})", writes=True),
+)
 def insert(values: List, index: int, element: object) -> None:
     values.insert(index, element)
 
 
-@operator("aten::Delete.t(t[](a!) self, int idx) -> ()")
+@operator(
+    "aten::Delete.t(t[](a!) self, int idx) -> ()",
+    native=native("{0}.delete({1})", writes=True),
+)
 def delete(values: List, index: int) -> None:
     try:
         del values[index]
@@ -174,14 +110,23 @@ def delete(values: List, index: int) -> None:
         raise _no_index(values, index) from None
 
 
-operator("aten::extend.t(t[](a!) self, t[] other) -> ()")(list.extend)
+operator(
+    "aten::extend.t(t[](a!) self, t[] other) -> ()",
+    native=native("{0}.extend({1})", writes=True),
+)(list.extend)
 operator("aten::reverse.t(t[](a!) self) -> ()", native=native("{0}.reverse()", writes=True))(
     list.reverse
 )
 operator("aten::clear.t(t[](a!) self) -> ()", native=native("{0}.clear()", writes=True))(list.clear)
-operator("aten::copy.t(t[](a) self) -> t[]", "aten::list.t(t[] l) -> t[]")(list)
-operator("aten::add.t(t[] a, t[] b) -> t[]")(python.add)
-operator("aten::add_.t(t[](a!) self, t[] b) -> t[]")(python.iadd)
+operator(
+    "aten::copy.t(t[](a) self) -> t[]",
+    "aten::list.t(t[] l) -> t[]",
+    native=native("{0}.copy()"),
+)(list)
+operator("aten::add.t(t[] a, t[] b) -> t[]", native=native("{0} + {1}"))(python.add)
+operator("aten::add_.t(t[](a!) self, t[] b) -> t[]", native=native("{0}.extended({1})"))(
+    python.iadd
+)
 
 
 def _repeated(values: List, times: int) -> List:
@@ -197,14 +142,19 @@ operator("aten::mul.right_(int n, t[] l) -> t[]")(lambda times, values: _repeate
 operator("aten::mul_.t(t[](a!) l, int n) -> t[](a!)")(python.imul)
 
 
-@operator("aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]")
+@operator(
+    "aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]",
+    native=native("{0}.slice({1}, {2}, {3})"),
+)
 def slice_of(values: List, start: int | None, end: int | None, step: int) -> List:
     if not step:
         raise OperatorError("List slice should have non-zero step")
     return values[start:end:step]
 
 
-operator("prim::rangelist(int n) -> int[]")(lambda n: list(range(n)))
+operator("prim::rangelist(int n) -> int[]", native=native("range_list({0})"))(
+    lambda n: list(range(n))
+)
 
 _NOT_THERE: Final = object()
 
@@ -234,6 +184,7 @@ def _unequal_lists(a: List, b: List) -> bool:
 for _type in ("int", "float", "bool", "str"):
     operator(
         f"aten::eq.{_type}_list({_type}[] a, {_type}[] b) -> bool",
+        native=native("{0} == {1}"),
         order=(
             "Scalar_out Tensor_out int_list device bool enum int complex float int_float "
             "float_int float_complex complex_float - str float_list Tensor_list"
@@ -241,6 +192,7 @@ for _type in ("int", "float", "bool", "str"):
     )(_equal_lists)
     operator(
         f"aten::ne.{_type}_list({_type}[] a, {_type}[] b) -> bool",
+        native=native("{0} != {1}"),
         order=(
             "Scalar_out Tensor_out int_list device bool enum int complex float int_float "
             "float_int float_complex complex_float - str float_list Tensor_list"
@@ -248,11 +200,13 @@ for _type in ("int", "float", "bool", "str"):
     )(_unequal_lists)
     operator(
         f"aten::count.{_type}({_type}[] self, {_type} el) -> int",
+        native=native("{0}.times({1})"),
         order="- int float bool Tensor str",
     )(count)
 for _type in ("int", "float", "str"):
     operator(
         f"aten::__contains__.{_type}_list({_type}[] l, {_type} item) -> bool",
+        native=native("{1} in {0}"),
         order="str_list str int bool float complex Tensor float_list",
     )(contains)
 
@@ -290,6 +244,7 @@ def count_tensor(values: list[Array], element: Array) -> int:
 
 @operator(
     *(f"aten::index.list_{t}({t}[] self, {t} el) -> int" for t in ("int", "float", "bool", "str")),
+    native=native("{0}.index({1})"),
     order="Tensor_out Tensor_hacked_twin str list_int list_float list_bool list_Tensor list_str",
 )
 def index_of(values: List, element: object) -> int:
@@ -311,6 +266,7 @@ def index_of_tensor(values: list[Array], element: Array) -> int:
 
 @operator(
     *(f"aten::remove.{t}({t}[](a!) self, {t} el) -> ()" for t in ("int", "float", "bool", "str")),
+    native=native("{0}.remove({1})", writes=True),
     order="int float bool Tensor",
 )
 def remove(values: List, element: object) -> None:
@@ -332,36 +288,9 @@ def remove_tensor(values: list[Array], element: Array) -> None:
 _SORTED: Final = ("int", "float", "bool", "str")
 
 
-def native_sort_ints(values: Any) -> None:
-    """Sort a list of whole numbers where it lies, for numba: the heap sort."""
-    count = len(values)
-    for step in range(count // 2 + count - 1):
-        root, end = count // 2 - 1 - step, count
-        if root < 0:  # all are in the heap: its largest goes to its place
-            root, end = 0, count + root
-            values[0], values[end] = values[end], values[0]
-        value = values[root]
-        child = 2 * root + 1
-        while child < end:
-            if child + 1 < end and values[child + 1] > values[child]:
-                child += 1
-            if values[child] <= value:
-                break
-            values[root] = values[child]
-            root = child
-            child = 2 * root + 1
-        values[root] = value
-
-
 @operator(
     *(f"aten::sort.{t}({t}[](a!) self, bool reverse=False) -> ()" for t in _SORTED),
-    native=native(
-        "native_sort_ints({0})",
-        at={1: "False"},
-        of=("int[] bool",),
-        writes=True,
-        functions=(native_sort_ints,),
-    ),
+    native=native("{0}.sort({1})", writes=True),
 )
 def sort(values: List, reverse: bool) -> None:
     if 1 < len(values) <= 16 and type(values[0]) is float and any(v != v for v in values):
@@ -391,7 +320,10 @@ def sort_any(values: List, reverse: bool) -> None:
     values.sort(reverse=reverse)
 
 
-@operator(*(f"aten::sorted.{t}({t}[](a) input) -> {t}[]" for t in _SORTED))
+@operator(
+    *(f"aten::sorted.{t}({t}[](a) input) -> {t}[]" for t in _SORTED),
+    native=native("{0}.sorted()"),
+)
 def sorted_list(values: List) -> List:
     made = list(values)
     sort(made, False)
@@ -457,6 +389,7 @@ def _check_comparable(values: List) -> None:
     "aten::sum.int(int[] self) -> int",
     "aten::sum.bool(bool[] self) -> int",
     autocast_in_graphs="full-unless-dtype",
+    native=native("sum_of_ints({0})"),
     order="dim_IntList - IntList_out out int float complex bool",
 )
 def sum_of_ints(values: list[int]) -> int:
@@ -464,7 +397,11 @@ def sum_of_ints(values: list[int]) -> int:
     return ((sum(values) + (1 << 31)) & 0xFFFFFFFF) - (1 << 31)
 
 
-@operator("aten::sum.float(float[] self) -> float", autocast_in_graphs="full-unless-dtype")
+@operator(
+    "aten::sum.float(float[] self) -> float",
+    autocast_in_graphs="full-unless-dtype",
+    native=native("sum_of_floats({0})"),
+)
 def sum_of_floats(values: list[float]) -> float:
     total = 0.0  # not sum(), which compensates from Python 3.12 on
     for value in values:
@@ -482,115 +419,11 @@ def sum_of_complex(values: list[complex]) -> complex:
 
 operator(
     *(f"aten::any.{t}({t}[] self) -> bool" for t in ("int", "float", "bool", "str")),
+    native=native("any_of({0})"),
     order="out dims_out all_out str int float bool",
 )(any)
 operator(
     *(f"aten::all.{t}({t}[] self) -> bool" for t in ("int", "float", "bool")),
+    native=native("all_of({0})"),
     order="out dims_out all_out",
 )(all)
-
-
-# --------------------------------------------------------------------------- dicts
-
-for_keys("aten::len.Dict_KEY(Dict(KEY, t) self) -> int")(len)
-for_keys(
-    "aten::__contains__.KEY(Dict(KEY, t) dict, KEY key) -> bool",
-    written=inline("{1} in {0}"),
-)(python.contains)
-for_keys("aten::keys.KEY(Dict(KEY, t) self) -> KEY[](*)")(list)
-for_keys("aten::clear.KEY(Dict(KEY, t)(a!) self) -> ()")(dict.clear)
-for_keys(
-    "aten::get.KEY(Dict(KEY, t) self, KEY key) -> t(*)?",
-    "aten::get.default_KEY(Dict(KEY, t) self, KEY key, t default_value) -> t(*)",
-)(dict.get)
-for_keys(
-    "aten::copy.Dict_KEY(Dict(KEY, t)(a) self) -> Dict(KEY, t)",
-    "aten::dict.Dict_KEY(Dict(KEY, t)(a) self) -> Dict(KEY, t)",
-    "aten::dict.KEY((KEY, tVal)[] inputs) -> Dict(KEY, tVal)",
-)(dict)
-for_keys("aten::update.KEY(Dict(KEY, t)(a!) self, Dict(KEY, t)(a!) to_add) -> ()")(dict.update)
-for_keys(
-    "aten::setdefault.KEY(Dict(KEY, t)(a!) self, KEY(b -> *) key, t(c -> *) default_value) -> t(*)"
-)(dict.setdefault)
-operator(
-    "aten::dict() -> Dict(str, Tensor)",
-    face="operator",
-    order=(
-        "- str Dict_str int Dict_int bool Dict_bool float Dict_float complex Dict_complex "
-        "Tensor Dict_Tensor"
-    ),
-)(dict)
-
-
-@for_keys("aten::values.KEY(Dict(KEY, t) self) -> t[](*)")
-def values_of(mapping: Dict) -> List:
-    return list(mapping.values())
-
-
-@for_keys("aten::items.KEY(Dict(KEY, t) self) -> ((KEY, t)[])")
-def items_of(mapping: Dict) -> list[tuple[object, object]]:
-    return list(mapping.items())
-
-
-def key_error(key: object) -> OperatorError:
-    """The error of a key that a dict does not have."""
-    text = format_for_print(key) if isinstance(key, np.ndarray) else key
-    shown = "this tensor" if isinstance(key, np.ndarray) else f"key {key!r}"
-    return OperatorError(
-        f"KeyError: {text}", code="key-missing", headline=f"the dict has no {shown}"
-    )
-
-
-@for_keys(
-    "aten::__getitem__.Dict_KEY(Dict(KEY, t) self, KEY key) -> t(*)",
-    written=inline("{0}[{1}]"),
-)
-def get_value(mapping: Dict, key: object) -> object:
-    try:
-        return mapping[key]
-    except KeyError:
-        raise key_error(key) from None
-
-
-@for_keys(
-    "aten::_set_item.KEY(Dict(KEY, t)(a!) l, KEY(b -> *) idx, t(c -> *) v) -> ()",
-    written=inline("{0}[{1}] = {2}", writes=True),
-)
-def set_value(mapping: Dict, key: object, value: object) -> None:
-    mapping[key] = value
-
-
-@for_keys("aten::Delete.Dict_KEY(Dict(KEY, t)(a!) self, KEY key) -> ()")
-def delete_key(mapping: Dict, key: object) -> None:
-    try:
-        del mapping[key]
-    except KeyError:
-        raise key_error(key) from None
-
-
-@for_keys("aten::pop.Dict_KEY(Dict(KEY, t)(a!) self, KEY key) -> t(*)")
-def pop_value(mapping: Dict, key: object) -> object:
-    try:
-        return mapping.pop(key)
-    except KeyError:
-        raise key_error(key) from None
-
-
-for_keys("aten::pop.Dict_default_KEY(Dict(KEY, t)(a!) self, KEY key, t default_value) -> t(*)")(
-    dict.pop
-)
-
-
-@for_keys("aten::popitem.KEY(Dict(KEY, t)(a!) self) -> ((KEY, t))")
-def popitem(mapping: Dict) -> tuple[object, object]:
-    """Take out the first item, unlike Python, which takes the last."""
-    if not mapping:
-        raise OperatorError("popitem(): dictionary is empty", code="key-missing")
-    if not len(mapping) % (1 + math.isqrt(len(mapping))):  # the search passes what was taken before
-        items = list(mapping.items())
-        mapping.clear()
-        mapping.update(items)
-    key = next(iter(mapping))
-    if isinstance(key, float | complex) and key != key:  # a NaN, which torch does not find again
-        raise OperatorError("Expected to erase 1 item, found 0", code="key-missing")
-    return key, mapping.pop(key)

@@ -1,0 +1,282 @@
+"""What the language of `lowering` has beside functions of the library."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from .emitter import CONTEXT, HEADERS, TAGS, Emitter, Item, Known, Value
+from .externals import EXTERNALS, OBJECTS
+from .kinds import ADDRESS, BOOL, FLOAT, INT, Kind, NotNative, list_of, tuple_of
+
+__all__ = ["BuiltIns"]
+
+
+class BuiltIns(Emitter):
+    """A method `_do_<name>` for each, called with what stands between its parentheses."""
+
+    def _expression(self, node: ast.expr) -> Item:
+        raise NotImplementedError
+
+    def _value(self, node: ast.expr) -> Value:
+        raise NotImplementedError
+
+    def _whole(self, node: ast.expr) -> Value:
+        raise NotImplementedError
+
+    def _run(self, item: Item) -> Value:
+        raise NotImplementedError
+
+    def _body(self, statements: Sequence[ast.stmt]) -> None:
+        raise NotImplementedError
+
+    def _called(self, name: str, items: Sequence[Item]) -> Value:
+        raise NotImplementedError
+
+    def _call_library(self, method: str, items: Sequence[Item]) -> Value:
+        raise NotImplementedError
+
+    def _tuple(self, values: Sequence[Value]) -> Value:
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------- what is built in
+
+    def _kind(self, node: ast.expr) -> Kind:
+        item = self._expression(node)
+        assert isinstance(item, Known)
+        assert isinstance(item.value, Kind), ast.unparse(node)
+        return item.value
+
+    def _do_fail(self) -> Item:
+        self._fail()
+        return Known(None)
+
+    def _do_kind_of(self, node: ast.expr) -> Item:
+        item = self._expression(node)
+        return Known(item.kind if isinstance(item, Value) else self._run(item).kind)
+
+    def _do_list_kind(self, node: ast.expr) -> Item:
+        return Known(list_of(self._kind(node)))
+
+    def _do_tuple_kind(self, *nodes: ast.expr) -> Item:
+        return Known(tuple_of([self._kind(each) for each in nodes]))
+
+    def _do_load(self, kind: ast.expr, address: ast.expr) -> Item:
+        return self._load(self._kind(kind), self._value(address))
+
+    def _do_store(self, address: ast.expr, value: ast.expr) -> Item:
+        at = self._value(address)
+        self._store(at, self._value(value))
+        return Known(None)
+
+    def _do_load_byte(self, address: ast.expr) -> Item:
+        byte = self._let(INT, f"load i8, ptr {self._value(address).text}, !tbaa !{TAGS['other']}")
+        return self._let(INT, f"zext i8 {byte.text} to i64")
+
+    def _do_store_byte(self, address: ast.expr, value: ast.expr) -> Item:
+        at, word = self._value(address), self._whole(value)
+        byte = self._let(INT, f"trunc i64 {word.text} to i8")
+        self._say(f"store i8 {byte.text}, ptr {at.text}, !tbaa !{TAGS['other']}")
+        return Known(None)
+
+    def _do_peek(self, address: ast.expr) -> Item:
+        """A number that another thread may write."""
+        at = self._value(address)
+        return self._let(INT, f"load atomic i64, ptr {at.text} monotonic, align 8")
+
+    def _do_place(self, kind: ast.expr, address: ast.expr, index: ast.expr) -> Item:
+        of, at, number = self._kind(kind), self._value(address), self._whole(index)
+        return self._let(ADDRESS, f"getelementptr {of.llvm}, ptr {at.text}, i64 {number.text}")
+
+    def _do_size_of(self, kind: ast.expr) -> Item:
+        return self._size(self._kind(kind).llvm)
+
+    def _do_head_size(self, kind: ast.expr) -> Item:
+        """The size of what lies where a list, a dict or an object is."""
+        return self._size(self._module.fields(self._kind(kind)))
+
+    def _do_as_kind(self, kind: ast.expr, address: ast.expr) -> Item:
+        return Value(self._kind(kind), self._value(address).text)
+
+    def _do_address_of(self, node: ast.expr) -> Item:
+        value = self._value(node)
+        return Value(ADDRESS, value.text)
+
+    def _do_number_of(self, node: ast.expr) -> Item:
+        """An address as a number."""
+        return self._let(INT, f"ptrtoint ptr {self._value(node).text} to i64")
+
+    def _do_bits_of(self, node: ast.expr) -> Item:
+        return self._let(INT, f"bitcast double {self._value(node).text} to i64")
+
+    def _do_mixed(self, one: ast.expr, shift: ast.expr) -> Item:
+        """A number shifted to the right, zeros coming in."""
+        a, b = self._whole(one), self._whole(shift)
+        return self._let(INT, f"lshr i64 {a.text}, {b.text}")
+
+    def _do_text(self, address: ast.expr, size: ast.expr) -> Item:
+        return self._pair(self._value(address), self._whole(size))
+
+    def _do_make_tuple(self, *nodes: ast.expr) -> Item:
+        return self._tuple([self._value(each) for each in nodes])
+
+    def _do_with_part(self, owner: ast.expr, index: ast.expr, part: ast.expr) -> Item:
+        """A tuple with another part."""
+        value, place = self._value(owner), self._expression(index)
+        new = self._value(part)
+        assert isinstance(place, Known)
+        text = (
+            f"insertvalue {value.kind.llvm} {value.text}, {new.kind.llvm} {new.text}, {place.value}"
+        )
+        return self._let(value.kind, text)
+
+    def _do_zero(self, kind: ast.expr) -> Item:
+        return Value(self._kind(kind), "zeroinitializer")
+
+    def _do_python(self, name: ast.expr) -> Item:
+        """An object of Python's that the table has."""
+        item = self._expression(name)
+        assert isinstance(item, Known)
+        return self._table_word(
+            len(EXTERNALS) + len(self._module.libm) + OBJECTS.index(str(item.value))
+        )
+
+    def _do_dict_kind(self, key: ast.expr, value: ast.expr) -> Item:
+        return Known(Kind("dict", (self._kind(key), self._kind(value))))
+
+    def _do_parts_count(self, kind: ast.expr) -> Item:
+        return Known(len(self._kind(kind).parts))
+
+    def _do_null(self) -> Item:
+        return Value(ADDRESS, "null")
+
+    def _do_address_at(self, number: ast.expr) -> Item:
+        return self._let(ADDRESS, f"inttoptr i64 {self._whole(number).text} to ptr")
+
+    def _do_tag_of(self, kind: ast.expr) -> Item:
+        """A number for a kind of lists or dicts that come from outside."""
+        of = self._kind(kind)
+        if of not in self._module.taken:
+            self._module.taken.append(of)
+        return Known(self._module.taken.index(of))
+
+    def _do_commit_taken(self) -> Item:
+        """Write back all lists and dicts that were taken, by what is known of their kinds."""
+        if self._module.taken:
+            text = ["at = context.lists", "while at != 0:", " tag = as_kind(T0, at).tag"]
+            for number, kind in enumerate(self._module.taken):
+                self._known[f"T{number}"] = kind
+                text += [f" if tag == {number}:", f"  commit_{kind.family}(as_kind(T{number}, at))"]
+            self._body(ast.parse("\n".join([*text, " at = as_kind(T0, at).next"])).body)
+        return Known(None)
+
+    def _do_list_of(self, kind: ast.expr, *nodes: ast.expr) -> Item:
+        """A new list of some elements."""
+        of = self._kind(kind)
+        made = self._called("new_list", [Known(of), Value(INT, str(len(nodes)))])
+        data = self._load(
+            ADDRESS, self._word(made.text, self._header(made.kind, "data")[0]), "header"
+        )
+        for number, node in enumerate(nodes):
+            value = self._value(node)
+            if value.kind != of:
+                raise NotNative(ast.unparse(node))
+            text = f"getelementptr {of.llvm}, ptr {data.text}, i64 {number}"
+            self._store(self._let(ADDRESS, text), value)
+        count = self._word(made.text, self._header(made.kind, "count")[0])
+        self._store(count, Value(INT, str(len(nodes))), "header")
+        return made
+
+    def _do_new_object(self, kind: ast.expr) -> Item:
+        of = self._kind(kind)
+        made = self._called("room_for", [self._size(self._module.fields(of))])
+        self._store(made, Value(INT, "0"), "header")
+        return Value(of, made.text)
+
+    def _do_take(self, kind: ast.expr, source: ast.expr) -> Item:
+        """A value of a kind from an object of Python's."""
+        of = self._kind(kind)
+        return self._called(f"take_{of.family}", [Known(of), self._value(source)])
+
+    def _do_give(self, source: ast.expr) -> Item:
+        """A new reference to an object of Python's for a value."""
+        value = self._value(source)
+        return self._called(f"give_{value.kind.family}", [value])
+
+    def _do_attribute(self, owner: ast.expr, index: ast.expr) -> Item:
+        """An attribute of an object, which must have been given a value."""
+        value, kind, at, bit = self._attribute_of(owner, index)
+        known = self._load(INT, Value(ADDRESS, value.text), "header")
+        given = self._let(INT, f"and i64 {known.text}, {bit}")
+        missing = self._let(BOOL, f"icmp eq i64 {given.text}, 0")
+        out, on = self._name("out"), self._name("on")
+        self._branch(missing.text, out, on, ", !prof !9")
+        self._begin(out)
+        self._fail()
+        self._begin(on)
+        return self._load(kind, at)
+
+    def _do_set_attribute(self, owner: ast.expr, index: ast.expr, source: ast.expr) -> Item:
+        value, kind, at, bit = self._attribute_of(owner, index)
+        given = self._value(source)
+        if given.kind != kind:
+            raise NotNative(f"{given.kind} for {kind}")
+        self._store(at, given)
+        head = Value(ADDRESS, value.text)
+        known = self._load(INT, head, "header")
+        self._store(head, self._let(INT, f"or i64 {known.text}, {bit}"), "header")
+        return Known(None)
+
+    def _attribute_of(self, owner: ast.expr, index: ast.expr) -> tuple[Value, Kind, Value, int]:
+        """An object, an attribute's kind and address, and the bit that says it has a value."""
+        value, place = self._value(owner), self._expression(index)
+        assert isinstance(place, Known)
+        assert isinstance(place.value, int)
+        kinds = self._module.objects.get(value.kind.name, ())
+        if value.kind.family != "object" or place.value >= min(len(kinds), 63):
+            raise NotNative(ast.unparse(owner))
+        at = len(HEADERS["object"]) + place.value
+        text = f"getelementptr {self._module.fields(value.kind)}, ptr {value.text}, i64 0, i32 {at}"
+        return value, kinds[place.value], self._let(ADDRESS, text), 1 << place.value
+
+    def _do_formatted(self, template: ast.expr, *nodes: ast.expr) -> Item:
+        """A text with each `{}` replaced by a value; further values are left out."""
+        known = self._expression(template)
+        if not isinstance(known, Known) or not isinstance(known.value, str):
+            raise NotNative("a text to fill in that is not known")
+        first, *pieces = known.value.split("{}")
+        if len(pieces) > len(nodes):
+            raise NotNative("values are missing")
+        made = self._run(Known(first))
+        for node, piece in zip(nodes, pieces, strict=False):
+            for part in (self._call_library("shown", [self._value(node)]), self._run(Known(piece))):
+                made = self._called("str_add", [made, part])
+        return made
+
+    def _do_len(self, node: ast.expr) -> Item:
+        return self._call_library("len", [self._value(node)])
+
+    def _do_float(self, node: ast.expr) -> Item:
+        return self._real(self._value(node))
+
+    def _do_int(self, node: ast.expr) -> Item:
+        value = self._value(node)
+        if value.kind == FLOAT:
+            return self._let(INT, f"fptosi double {value.text} to i64")
+        if value.kind == BOOL:
+            return self._let(INT, f"zext i1 {value.text} to i64")
+        return value
+
+    def _do_sqrt(self, node: ast.expr) -> Item:
+        return self._let(
+            FLOAT, f"call double @llvm.sqrt.f64(double {self._real(self._value(node)).text})"
+        )
+
+    def _do_fabs(self, node: ast.expr) -> Item:
+        return self._let(
+            FLOAT, f"call double @llvm.fabs.f64(double {self._real(self._value(node)).text})"
+        )
+
+    def _table_word(self, index: int) -> Value:
+        table = self._load(ADDRESS, self._word("%c", CONTEXT["table"][0]), "context")
+        return self._load(ADDRESS, self._word(table.text, index), "table")

@@ -1,0 +1,295 @@
+"""A small typed language, written as Python, and its way to LLVM's text.
+
+Functions of the library (`library/`) and the text that is written for a program are in it.  A
+function is made anew for each combination of kinds it is called with, so it says no types: what a
+variable is first given says its kind.  There are assignments, `if`, `while`, `for … in range(…)`,
+`return`, `break`, `continue`, and calls of other functions, none of which may come back to itself.
+
+- Whole numbers have 64 bits and wrap; nothing is checked by itself.
+- `x.append(y)`, `x[i]`, `len(x)`, `x + y` of a family of kinds are functions of the library:
+  `list_append`, `list_getitem`, `list_len`, `list_add`.
+- What is known while the text is made is settled then: `kind_of(x)`, and of a kind `element`,
+  `key`, `value`, `parts`, `family`; an `if` about such things has one branch only.
+- `fail()` ends the whole call; whoever calls a function that may fail ends with it.
+- `load(K, address)`, `store(address, value)`, `place(K, address, index)`, `size_of(K)` and
+  `as_kind(K, address)` are what memory is read and written with; `context.x` are words that all
+  functions of a call share.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from .emitter import CONTEXT, HEADERS, Instance, Item, Known, Value
+from .expressions import Expressions
+from .kinds import BOOL, INT, NONE, Kind, NotNative
+
+__all__ = ["Module"]
+
+
+@dataclass(slots=True)
+class Module:
+    """LLVM's text of a program and all of the library that it calls.
+
+    `names` are what the program's text names: kinds, numbers, strings; `libm` the functions of
+    mathematics that it calls; `objects` the kinds of
+    attributes by the name of a class; `taken` the kinds of lists and dicts that come from outside.
+    """
+
+    library: dict[str, ast.FunctionDef]
+    names: dict[str, object] = field(default_factory=dict)
+    libm: Sequence[str] = ()
+    objects: dict[str, tuple[Kind, ...]] = field(default_factory=dict)
+    taken: list[Kind] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    _instances: dict[tuple[str, tuple[object, ...]], Instance | None] = field(default_factory=dict)
+    _strings: dict[bytes, str] = field(default_factory=dict)
+
+    def instance(self, name: str, arguments: Sequence[Item]) -> Instance:
+        """The function of the library for arguments.
+
+        Raises:
+            NotNative: there is none, or it does not take them.
+        """
+        key = (name, tuple(a.kind if isinstance(a, Value) else (a.value,) for a in arguments))
+        if key in self._instances:
+            found = self._instances[key]
+            if found is None:
+                raise NotNative(f"{name} calls itself")
+            return found
+        if name not in self.library:
+            raise NotNative(f"nothing is called {name}")
+        self._instances[key] = None
+        symbol = f"f{len(self._instances)}_{name}"
+        made = _Function(self, symbol).lowered(self.library[name], arguments)
+        self._instances[key] = made
+        return made
+
+    def string(self, value: bytes) -> str:
+        """The name of characters that are known beforehand."""
+        if value not in self._strings:
+            name = self._strings[value] = f"@text{len(self._strings)}"
+            shown = "".join(f"\\{byte:02X}" for byte in value or b"\0")
+            size = max(1, len(value))
+            self.texts.append(f'{name} = private constant [{size} x i8] c"{shown}"')
+        return self._strings[value]
+
+    def fields(self, kind: Kind) -> str:
+        """LLVM's type of what lies where an object is."""
+        head = [each.llvm for _, each in HEADERS[kind.family]]
+        return "{ " + ", ".join((*head, *(p.llvm for p in self.objects.get(kind.name, ())))) + " }"
+
+
+class _Function(Expressions):
+    """The lowering of one function."""
+
+    def lowered(self, node: ast.FunctionDef, arguments: Sequence[Item]) -> Instance:
+        """Lower a definition for arguments; its text goes to the module."""
+        names = [each.arg for each in node.args.args]
+        if len(arguments) < len(names):
+            missing = len(names) - len(arguments)
+            if missing > len(node.args.defaults):
+                raise NotNative(f"{node.name} takes {len(names)} arguments")
+            defaults = node.args.defaults[-missing:]
+            arguments = [*arguments, *map(self._expression, defaults)]
+        given = []
+        for name, item in zip(names, arguments, strict=True):
+            if isinstance(item, Known):
+                self._known[name] = item.value
+            else:
+                given.append(f"{item.kind.llvm} %a.{name}")
+                place = self._variable(name, item.kind)
+                self._say(f"store {item.kind.llvm} %a.{name}, ptr {place.text}")
+        self._body(node.body)
+        if not self._is_over:
+            self._give(Value(NONE, "false"))
+        kind = self._result or NONE
+        result = f"{{ {kind.llvm}, i1 }}" if self._fails else kind.llvm
+        lines = [self._ending(line, kind) for line in self._lines]
+        how = "alwaysinline #0" if len(self._places) + len(lines) <= _SHORT else "#0"
+        first = (
+            f"define internal {result} @{self._symbol}({', '.join(['ptr %c', *given])}) {how} {{"
+        )
+        self._module.texts.append("\n".join([first, *self._places, *lines, "}"]))
+        return Instance(self._symbol, kind, self._fails)
+
+    # ---------------------------------------------------------------------- statements
+
+    def _body(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            if self._is_over:
+                return
+            self._statement(statement)
+
+    def _statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Assign(targets=[target]):
+                self._assign(target, node.value)
+            case ast.AugAssign():
+                changed = ast.BinOp(_loaded(node.target), node.op, node.value)
+                self._assign(node.target, changed)
+            case ast.Expr(value=ast.Constant()):
+                pass
+            case ast.Expr():
+                self._expression(node.value)
+            case ast.If():
+                self._if(node)
+            case ast.While():
+                self._while(node)
+            case ast.For():
+                self._for(node)
+            case ast.Return():
+                value = Value(NONE, "false") if node.value is None else self._value(node.value)
+                self._give(value)
+            case ast.Break() | ast.Continue():
+                self._jump(self._loops[-1][isinstance(node, ast.Break)])
+            case ast.Pass():
+                pass
+            case _:
+                raise NotNative(ast.unparse(node))
+
+    def _assign(self, target: ast.expr, source: ast.expr) -> None:
+        if isinstance(target, ast.Tuple):
+            parts = self._several(source, len(target.elts))
+            for each, part in zip(target.elts, parts, strict=True):
+                self._set(each, part)
+        else:
+            self._set(target, self._expression(source))
+
+    def _several(self, source: ast.expr, count: int) -> list[Item]:
+        if isinstance(source, ast.Tuple):
+            return [self._expression(each) for each in source.elts]
+        value = self._value(source)
+        if value.kind.family != "tuple" or len(value.kind.parts) != count:
+            raise NotNative(ast.unparse(source))
+        return [self._part(value, place) for place in range(count)]
+
+    def _set(self, target: ast.expr, item: Item) -> None:
+        match target:
+            case ast.Name(id=name):
+                if isinstance(item, Known) and not isinstance(item.value, bool | int | float | str):
+                    self._known[name] = item.value
+                    return
+                value = self._run(item)
+                place = self._variables.get(name)
+                if place is None:
+                    place = self._variable(name, value.kind)
+                if place.kind != value.kind:
+                    raise NotNative(f"{name} is {place.kind} and {value.kind}")
+                self._say(f"store {value.kind.llvm} {value.text}, ptr {place.text}")
+            case ast.Attribute(value=ast.Name(id="context"), attr=word):
+                index, kind = CONTEXT[word]
+                self._store(self._word("%c", index), self._fitting(item, kind), "context")
+            case ast.Attribute():
+                owner = self._value(target.value)
+                index, kind = self._header(owner.kind, target.attr)
+                self._store(self._word(owner.text, index), self._fitting(item, kind), "header")
+            case ast.Subscript():
+                self._call_library(
+                    "setitem",
+                    [self._value(target.value), self._value(target.slice), self._run(item)],
+                )
+            case _:
+                raise NotNative(ast.unparse(target))
+
+    def _if(self, node: ast.If) -> None:
+        condition = self._truth(node.test)
+        if isinstance(condition, Known):
+            self._body(node.body if condition.value else node.orelse)
+            return
+        then, otherwise, end = (self._name(each) for each in ("then", "else", "end"))
+        rare = ", !prof !9" if _only_fails(node.body) else ""
+        self._branch(condition.text, then, otherwise, rare)
+        self._begin(then)
+        self._body(node.body)
+        over = self._is_over
+        self._jump(end)
+        self._begin(otherwise)
+        self._body(node.orelse)
+        over = over and self._is_over
+        self._jump(end)
+        if not over:
+            self._begin(end)
+
+    def _while(self, node: ast.While) -> None:
+        head, body, end = (self._name(each) for each in ("head", "body", "done"))
+        self._jump(head)
+        self._begin(head)
+        condition = self._truth(node.test)
+        if isinstance(condition, Value):
+            self._branch(condition.text, body, end)
+        else:
+            self._jump(body if condition.value else end)
+        self._begin(body)
+        self._loops.append((head, end))
+        start = len(self._lines)
+        self._body(node.body)
+        self._loops.pop()
+        self._jump(head)
+        if (
+            isinstance(condition, Value)
+            or not condition.value
+            or _leads_to(end, self._lines[start:])
+        ):
+            self._begin(end)
+
+    def _for(self, node: ast.For) -> None:
+        match node.iter:
+            case ast.Call(func=ast.Name(id="range"), args=args) if len(args) <= 2:
+                pass
+            case ast.Call(func=ast.Name(id="places"), args=[kind]):
+                assert isinstance(node.target, ast.Name)
+                for number in range(len(self._kind(kind).parts)):
+                    self._known[node.target.id] = number
+                    self._body(node.body)
+                return
+            case _:
+                raise NotNative(ast.unparse(node))
+        start, stop = (
+            self._whole(each) for each in ([ast.Constant(0), *args] if len(args) == 1 else args)
+        )
+        hidden = self._name("at")
+        at = self._variable(hidden, INT)
+        self._say(f"store i64 {start.text}, ptr {at.text}")
+        head, body, step, end = (self._name(each) for each in ("head", "body", "step", "done"))
+        self._jump(head)
+        self._begin(head)
+        now = self._let(INT, f"load i64, ptr {at.text}")
+        inside = self._let(BOOL, f"icmp slt i64 {now.text}, {stop.text}")
+        self._branch(inside.text, body, end)
+        self._begin(body)
+        self._set(node.target, now)
+        self._loops.append((step, end))
+        self._body(node.body)
+        self._loops.pop()
+        self._jump(step)
+        self._begin(step)
+        after = self._let(INT, f"add nsw i64 {now.text}, 1")
+        self._say(f"store i64 {after.text}, ptr {at.text}")
+        self._jump(head)
+        self._begin(end)
+
+
+_SHORT: Final = 40
+"""Lines of a function that stands wherever it is called."""
+
+
+def _leads_to(label: str, lines: Sequence[str]) -> bool:
+    """Whether some jump goes there."""
+    return any(re.search(rf"label %{label}\b", line) for line in lines)
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    """A target as what is read there."""
+    return ast.parse(ast.unparse(target), mode="eval").body
+
+
+def _only_fails(body: Sequence[ast.stmt]) -> bool:
+    match body:
+        case [ast.Expr(value=ast.Call(func=ast.Name(id="fail")))]:
+            return True
+    return False

@@ -1,0 +1,147 @@
+"""From the text of native code to a function of Python's."""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from ...ops.kernels.code.objects import native_addresses
+from .emitter import ALIASES, CONTEXT, Value
+from .externals import of_libm, table_of
+from .kinds import ADDRESS
+from .lowering import Module
+from .source import NativeSource
+
+__all__ = ["FAILED", "STOPPED", "compile_native"]
+
+_HERE: Final = Path(__file__).parent
+_BYTES_BEGIN: Final = bytes.__basicsize__ - 1
+_STACK: Final = 4096
+"""Bytes that a call has before it asks for memory."""
+
+
+class _Ending:
+    """What a call gives that could not be finished."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"<{self._name}>"
+
+
+FAILED: Final = _Ending("failed")
+"""An operator would fail, there is no native form of a value, or memory ran out."""
+
+STOPPED: Final = _Ending("stopped")
+"""It had its share of rounds, or was told to stop."""
+
+
+@cache
+def _library_text() -> str:
+    files = sorted((_HERE / "library").glob("*.native"))
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)
+
+
+@cache
+def _library() -> dict[str, ast.FunctionDef]:
+    return _functions(_library_text())
+
+
+def _functions(text: str) -> dict[str, ast.FunctionDef]:
+    return {each.name: each for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)}
+
+
+@cache
+def _stamp() -> str:
+    """What all programs depend on."""
+    digest = hashlib.sha256(_library_text().encode())
+    for path in sorted(_HERE.glob("*.py*")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def compile_native(source: NativeSource) -> Callable[..., Any]:
+    """The function of a source.
+
+    Its first arguments are how many rounds of loops may run, and the address of a number: what is
+    not 0 there stops it.  It gives `FAILED` or `STOPPED` where the call is not done.
+
+    Raises:
+        NotNative: the library has no function for some values.
+        OSError: the system lets no memory of ours be executed.
+        AttributeError: this system's C library lacks a function.
+    """
+    key = (_stamp(), _BYTES_BEGIN, source.text, repr(source.names), repr(source.objects))
+    digest = hashlib.sha256("\0".join(map(str, key)).encode()).hexdigest()
+    found = native_addresses("program", (digest,), ("program",), lambda _: llvm_text(source))
+    return _callable(found["program"], table_of(of_libm(source.text), FAILED, STOPPED))
+
+
+class _Method(ctypes.Structure):
+    """CPython's `PyMethodDef`."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("text", ctypes.c_char_p),
+    )
+
+
+_METHODS: Final[list[_Method]] = []
+"""What functions of Python's look at as long as they live."""
+
+
+def _callable(address: int, table: bytes) -> Callable[..., Any]:
+    method = _Method(b"native", address, 0x80, None)  # METH_FASTCALL
+    _METHODS.append(method)
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    made: Callable[..., Any] = make(ctypes.addressof(method), table, None)
+    return made
+
+
+def llvm_text(source: NativeSource) -> str:
+    """LLVM's text of a program.
+
+    Raises:
+        NotNative: the library has no function for some values.
+    """
+    library = _library() | _functions(source.text)
+    module = Module(library, dict(source.names), of_libm(source.text), source.objects)
+    start = module.instance("outermost", [Value(ADDRESS, "%arguments")])
+    words = {"table": "%table", "top": "%stack", "end": "%end", "scratch": "%scratch"}
+    lines = []
+    for name, (place, kind) in CONTEXT.items():
+        value = words.get(name, "zeroinitializer")
+        lines += [
+            f"  %{name}.place = getelementptr i64, ptr %c, i64 {place}",
+            f"  store {kind.llvm} {value}, ptr %{name}.place",
+        ]
+    return "\n".join(
+        [
+            *module.texts,
+            "declare double @llvm.sqrt.f64(double)",
+            "declare double @llvm.fabs.f64(double)",
+            "define ptr @program(ptr %self, ptr %arguments, i64 %count) #0 {",
+            f"  %c = alloca [{len(CONTEXT)} x i64], align 16",
+            f"  %stack = alloca [{_STACK} x i8], align 16",
+            "  %scratch = alloca [8 x i64], align 16",
+            f"  %end = getelementptr i8, ptr %stack, i64 {_STACK}",
+            f"  %table = getelementptr i8, ptr %self, i64 {_BYTES_BEGIN}",
+            *lines,
+            f"  %found = call ptr @{start.symbol}(ptr %c, ptr %arguments)",
+            "  ret ptr %found",
+            "}",
+            'attributes #0 = { nounwind "no-builtins" }',
+            ALIASES,
+            "",
+        ]
+    )
