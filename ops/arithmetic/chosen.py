@@ -17,6 +17,7 @@ def chosen_places(self: Array) -> Array:
 
     Nobody else has the memory of them.
     """
+    self = self[...]  # which no other thread can change
     if self.size and self.ndim and (chosen := family("chosen")) is not None:
         marks = chosen.chosen(np.ascontiguousarray(self))
         if marks is not None:
@@ -27,6 +28,7 @@ def chosen_places(self: Array) -> Array:
 
 def take_chosen(self: Array, mask: Array) -> Array:
     """What a mask chooses of a tensor whose dimensions begin with those of the mask."""
+    self, mask = self[...], mask[...]
     if self.size and is_whole(mask) and (chosen := family("chosen")) is not None:
         found: Array | None = chosen.take(chosen.chosen(mask), np.ascontiguousarray(self))
         if found is not None:
@@ -44,6 +46,7 @@ def put_chosen(self: Array, mask: Array, source: Array, lacking: str = "") -> bo
     Raises:
         OperatorError: with that sentence.
     """
+    self, mask, source = self[...], mask[...], source[...]
     if not (self.flags.carray and is_whole(mask) and source.size):
         return False
     chosen = family("chosen")

@@ -73,6 +73,7 @@ def _natively(input: Array) -> Any:
 
 def _moments(input: Array) -> tuple[Array, Array]:
     """Mean and variance of each channel, in float64."""
+    input = input[...]  # which no other thread can change
     kernels = _natively(input)
     if kernels is not None:
         moments: tuple[Array, Array] = kernels.moments(input)

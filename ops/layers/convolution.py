@@ -349,6 +349,8 @@ def _later(
     groups: int,
 ) -> Any:
     """A convolution of a batch that can wait for what is done to its result."""
+    input, weight = input[...], weight[...]  # which no other thread can change
+    bias = None if bias is None else bias[...]
     if input.dtype is not _FLOAT32 or weight.dtype is not _FLOAT32:
         return None
     if input.ndim != dims + 2 or weight.ndim != dims + 2:
@@ -361,8 +363,8 @@ def _later(
         key = shapes, tuple(stride), tuple(padding), tuple(dilation), groups
         known, native = _SETTLED.get(key), family("convolutions")
         if known is not None and native is not None:
-            bias = None if bias is None else np.ascontiguousarray(bias[...])
-            return native.Convolution(known, input[...], weight[...], bias)
+            bias = None if bias is None else np.ascontiguousarray(bias)
+            return native.Convolution(known, input, weight, bias)
     stride = expanded(stride, dims, "stride")
     padding = expanded(padding, dims, "padding")
     dilation = expanded(dilation, dims, "dilation")
@@ -405,6 +407,8 @@ def convolution(
     groups: int,
 ) -> Array:
     """Any convolution: the others say what they mean in its terms."""
+    input, weight = input[...], weight[...]  # which no other thread can change
+    bias = None if bias is None else bias[...]
     dims = weight.ndim - 2
     if dims > 0:
         stride = expanded(stride, dims, "stride")

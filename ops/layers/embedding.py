@@ -72,6 +72,7 @@ def embedding(
 
 
 def _embedding(weight: Array, indices: Array) -> Array:
+    weight, indices = weight[...], indices[...]  # which no other thread can change
     if weight.ndim != 2:
         raise OperatorError("'weight' must be 2-D", code="shape-mismatch")
     _check_indices(indices, 1, "indices", "embedding")
@@ -236,6 +237,7 @@ def _bags_natively(
 ) -> Bags | None:
     """Sums or means of bags that begin one after the other; None where this is not what they do, or
     not worth it."""
+    weight, indices, offsets = weight[...], indices[...], offsets[...]
     if (weight.ndim, offsets.ndim) != (2, 1) or indices.ndim not in (1, 2):
         return None
     if not indices.dtype is offsets.dtype is _INT64 or offsets.size <= include_last:
@@ -452,6 +454,7 @@ def one_hot(self: Array, num_classes: int) -> Array:
 
 def _marked(self: Array, num_classes: int) -> Array | None:
     """`one_hot` by native code; None where there is none, and if a number is no class."""
+    self = self[...]  # which no other thread can change
     check_storage([*self.shape, num_classes])
     classes = family("classes") if is_whole(self) else None
     found: Array | None = None if classes is None else classes.one_hot(self, num_classes)

@@ -175,7 +175,8 @@ def native_layer_norm(
 def _any_layer_norm(
     input: Array, normalized_shape: Ints, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
-    shape = tuple(normalized_shape)
+    input, shape = input[...], tuple(normalized_shape)  # which no other thread can change
+    weight, bias = (None if each is None else each[...] for each in (weight, bias))
     _check_normalized_shape(input, shape, weight, bias, ", ")
     _check_float(input, "LayerNormKernelImpl")
     saved = statistics_dtype(input, weight, bias)
@@ -226,7 +227,8 @@ def layer_norm(
 def _root_mean_square(
     input: Array, normalized_shape: Ints, weight: Array | None, eps: float | None
 ) -> tuple[Array, Array]:
-    shape = tuple(normalized_shape)
+    input, shape = input[...], tuple(normalized_shape)  # which no other thread can change
+    weight = None if weight is None else weight[...]
     _check_normalized_shape(input, shape, weight, None, "")
     if input.dtype.kind in "biu":
         _check_float(input, "rms_norm")
@@ -339,6 +341,8 @@ def native_group_norm(
     group: int,
     eps: float,
 ) -> tuple[Array, Array, Array]:
+    input = input[...]  # which no other thread can change
+    weight, bias = (None if each is None else each[...] for each in (weight, bias))
     _check_groups(input, channels, group)
     _check_group_parameters(input.shape, weight, bias, channels)
     _check_float(input, "GroupNormKernelImpl")

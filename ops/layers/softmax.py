@@ -79,6 +79,7 @@ _SHORT_ROW: Final = 16
 
 
 def _softmax(self: Array, axis: int) -> Array:
+    self = self[...]  # which no other thread can change
     if not self.ndim or not self.size:
         return np.ones_like(self)
     is_short = self.shape[axis] < _SHORT_ROW and self.size <= 64 and self.dtype is _float32
@@ -169,6 +170,7 @@ def _narrow_log_softmax(self: Array) -> Array:
 
 
 def _log_softmax(self: Array, axis: int) -> Array:
+    self = self[...]
     if not self.ndim or not self.size:
         return np.zeros_like(self)
     if axis == self.ndim - 1 and is_ready(self):

@@ -82,7 +82,9 @@ def _natively(
 ) -> tuple[Array, Array] | None:
     """The same without weights by native code; None where there is none, or of other dtypes and
     layouts, or where a target is no class."""
+    scores, target = scores[...], target[...]  # which no other thread can change
     fits = is_ready(scores) and target.dtype is _INT64 and is_whole(target)
+    fits = fits and target.shape == (scores.shape[0], *scores.shape[2:])
     classes = family("classes") if fits else None
     if classes is None:
         return None

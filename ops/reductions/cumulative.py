@@ -36,6 +36,7 @@ def _part(axis: int, start: int | None, stop: int | None) -> tuple[Any, ...]:
 
 def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], Array]:
     def running(self: Array, dim: int, dtype: int | None) -> Array:
+        self = self[...]  # which no other thread can change
         axis = wrap_dim(dim, self.ndim)
         values = sum_input(self, dtype)
         if not values.ndim:

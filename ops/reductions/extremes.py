@@ -154,6 +154,7 @@ def _first_extreme(
 ) -> tuple[Array, Array] | None:
     """The extreme along a dimension and its place by native code; None if that is no work for it:
     long rows NumPy does as well."""
+    self = self[...]  # which no other thread can change
     is_last = prod(self.shape[axis + 1 :]) <= 1
     ranks = family("ranks") if is_whole(self) and (self.size < LARGE or not is_last) else None
     found: tuple[Array, Array] | None = None

@@ -28,6 +28,7 @@ def folded(
 def _folded(
     self: Array, axes: tuple[int, ...] | None, keepdim: bool, operation: str
 ) -> Array | None:
+    self = self[...]  # which no other thread can change
     flags = self.flags
     folds = family("folds") if flags.c_contiguous and flags.aligned else None
     if folds is None:
@@ -71,6 +72,7 @@ def moments(self: Array, axes: tuple[int, ...]) -> tuple[Array, Array] | None:
 
     None if it is to be had otherwise.
     """
+    self = self[...]
     kept = self.ndim - len(axes)
     if tuple(sorted(axes)) != tuple(range(kept, self.ndim)) or not is_ready(self):
         return None

@@ -393,6 +393,7 @@ def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
 
 
 def _any_logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
+    self = self[...]  # which no other thread can change
     axes = wrap_dims(dim, self.ndim)
     if kind(self.dtype) < 2:
         self = self.astype(default_dtype.float)

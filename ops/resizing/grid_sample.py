@@ -242,6 +242,7 @@ def grid_sampler(
     input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Array:
     """`input` at the places in `grid`, whose last dimension names x first."""
+    input, grid = input[...], grid[...]  # which no other thread can change
     _check(input, grid, interpolation_mode)
     space = input.shape[2:]
     if not input.size or not grid.size:

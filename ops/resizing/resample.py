@@ -176,6 +176,7 @@ def _natively(
 
 def apply_taps(array: Array, axis: int, taps: Taps) -> Array:
     """The array resampled along one dimension."""
+    array = array[...]  # which no other thread can change
     if taps.weights is None:
         found = taken_natively(array, axis, taps.places[0])
         return array.take(taps.places[0], axis) if found is None else found

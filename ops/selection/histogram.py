@@ -42,6 +42,7 @@ def _check_floats(name: str, self: Array) -> None:
 
 def _counted(self: Array, size: int, weights: Array | None) -> Array:
     """How often each number below `size` occurs, or the sums of weights."""
+    self = self[...]  # which no other thread can change
     counting = family("counting") if self.dtype is _INT64 and is_whole(self) else None
     found: Array | None = None if counting is None else counting.count(self, size, weights)
     if found is None:  # another thread may have written larger numbers meanwhile

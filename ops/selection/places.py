@@ -27,6 +27,7 @@ def taken_natively(self: Array, axis: int, index: Array) -> Array | None:
 
     None if this is no work for native code, or if a place is not there.
     """
+    self, index = self[...], index[...]  # which no other thread can change
     if index.dtype is not _INT64 or not (is_whole(self) and is_whole(index)):
         return None
     if index.ndim > 1 and not _goes_with(index, self, axis):
@@ -51,7 +52,8 @@ def joined_places(self: Array, indices: Indices) -> tuple[Array, int, Array] | N
 
     None if they are no int64 tensors of one shape, or if a place is not there.
     """
-    given = [index for index in indices if index is not None]
+    self = self[...]  # which no other thread can change
+    given = [index[...] for index in indices if index is not None]
     if not given or not self.flags.carray or len(indices) > self.ndim:
         return None
     axis, (first, *rest) = len(indices) - len(given), given
@@ -90,6 +92,7 @@ def taken_by(self: Array, indices: Indices) -> Array | None:
 
 def put_by(self: Array, indices: Indices, values: Array, accumulate: bool) -> bool:
     """Whether native code wrote values of the very shape, or one, to where index tensors name."""
+    values = values[...]
     joined = joined_places(self, indices) if values.dtype == self.dtype else None
     if joined is None:
         return False
@@ -115,6 +118,7 @@ def combined_natively(self: Array, axis: int, index: Array, source: Array, opera
     Raises:
         IndexOutOfRange: a place is not there; nothing is written then.
     """
+    self, index, source = self[...], index[...], source[...]
     if index.dtype is not _INT64 or not (self.flags.carray and self.ndim and index.size):
         return False
     given = source if source.ndim else index
@@ -153,6 +157,7 @@ def one(value: Scalar, dtype: Dtype) -> Array:
 
 def copied(self: Array) -> Array:
     """A contiguous copy, by native code if it can be: calls that begin so are learned."""
+    self = self[...]
     copies = family("copies") if is_whole(self) else None
     found: Array | None = None if copies is None else copies.copied(self)
     return self.copy() if found is None else found
@@ -168,6 +173,7 @@ def written_by_numpy() -> None:
 
 def span(self: Array) -> tuple[int, int]:
     """The least and the largest of whole numbers, of which there are some."""
+    self = self[...]
     counting = family("counting") if self.dtype is _INT64 and is_whole(self) else None
     if counting is None:
         return int(self.min()), int(self.max())

@@ -160,6 +160,7 @@ def _first_in_order(self: Array, k: int, axis: int, descending: bool) -> Array:
     rows=rows_of("self"),
 )
 def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Array, Array]:
+    self = self[...]  # which no other thread can change
     check_ordered(" topk" if self.dtype.kind == "c" else "topk", self, "bc")
     axis = wrap_dim(dim, self.ndim)
     size = self.shape[axis] if self.ndim else 1

@@ -402,6 +402,7 @@ def unique_dim_consecutive(
 
 def _running_extreme(name: str, extreme: Any, as_good: Any) -> None:
     def running(self: Array, dim: int) -> tuple[Array, Array]:
+        self = self[...]  # which no other thread can change
         check_kernel(f"{name}_cpu", self)
         axis = wrap_dim(dim, self.ndim)
         if not self.ndim:

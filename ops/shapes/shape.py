@@ -189,6 +189,7 @@ def _expand_error(size: Sequence[int], shape: tuple[int, ...], dim: int) -> Oper
     face="method",
 )
 def expand(self: Array, size: Sequence[int], implicit: bool = False) -> Array:
+    self = self[...]  # which no other thread can change
     shape, new = self.shape, len(size) - self.ndim
     if new < 0:
         kind = f"torch.{dtype_of(self).scalar_name}Tensor"

@@ -48,6 +48,7 @@ class Update:
 
     def __call__(self, arrays: Sequence[Array], *numbers: float) -> bool:
         """Do it; False, with nothing done, if there is no kernel for such arrays (yet)."""
+        arrays = [each[...] for each in arrays]  # which no other thread can change
         first = arrays[0]
         kind, strides, shape = first.dtype, first.strides, first.shape
         for each in arrays:

@@ -35,7 +35,7 @@ ROOT = HERE.parents[1]
 FAMILIES = ("memory", "sandbox", "bounds", "container", "durability", "threads", "determinism")
 MORE = (
     *("zip_tricks", "thread_races", "odd_places", "odd_formats", "odd_commands"),
-    *("late_operators", "rare_charges", "old_weights", "shared_work"),
+    *("late_operators", "rare_charges", "old_weights", "shared_work", "amid_calls"),
 )
 """Modules with more attacks on the same promises."""
 PATIENCE = 6

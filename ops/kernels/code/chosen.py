@@ -74,7 +74,7 @@ def _sizes(shape: tuple[int, ...]) -> Any:
 def take(marks: Chosen, x: Any) -> Any | None:
     """Elements of a contiguous array whose dimensions begin with those of what was marked.
 
-    None if an element's size is unusual.
+    None if an element's size is unusual, or the array does not have the mask's dimensions.
     """
     x = x[...]
     inner = x.shape[len(marks.shape) :]
@@ -94,7 +94,7 @@ def put(marks: Chosen, x: Any, source: Any) -> bool:
 
 def _move(operation: str, marks: Chosen, x: Any, other: Any, step: int) -> bool:
     element = _MOVED.get(x.itemsize)
-    if element is None:
+    if element is None or x.shape[: len(marks.shape)] != marks.shape:
         return False
     inner = 1
     for size in x.shape[len(marks.shape) :]:

@@ -34,9 +34,15 @@ def span(x: Any) -> tuple[int, int]:
 
 def count(x: Any, size: int, weights: Any = None) -> Any | None:
     """How often each number below `size` occurs in a contiguous int64 array, as int64; or the sums
-    of float64 weights, of which there are as many.  None if there is another number."""
+    of float64 weights, of which there are as many.  None if there is another number.
+
+    Raises:
+        ValueError: there are fewer weights.
+    """
     unforeseen()
     x, is_weighed = x[...], weights is not None
+    if is_weighed and weights.size != x.size:
+        raise ValueError("weights and numbers differ in length")
     counts = np.zeros(size, np.float64 if is_weighed else np.int64)
     outside, more = _flag(), [weights] if is_weighed else []
     counting = _kernel("weigh" if is_weighed else "count")

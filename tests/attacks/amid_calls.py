@@ -1,0 +1,244 @@
+"""Attacks amid calls: between any two lines of an operator a tensor it was given becomes another.
+
+`resize_`, `set_` and `data` change what a tensor is, and another thread may do so at any moment.
+Nothing is left to chance here: a call is done again and again, each time with the change one line
+of Python later, and where the memory of the new tensor ends no byte can be read or written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+import sys
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
+from typing import Any
+
+from attacks_on_memory import FAMILY
+
+NUMBERS = "R(60, 160)"
+IMAGES = "R(2, 8, 16, 16)"
+FILTERS = f"{IMAGES}, R(8, 8, 3, 3), R(8)"
+CHANNELS = "R(8), R(8)"
+ROWS = "I(50, 200)"
+TABLE = "R(50, 32)"
+QUERIES = "R(2, 4, 40, 8), R(2, 4, 40, 8), R(2, 4, 40, 8)"
+
+CALLS = {
+    "formulas": {
+        "torch.tanh": NUMBERS,
+        "torch.add": f"{NUMBERS}, R(160)",
+        "torch.where": "R(60, 160) > 0.5, R(60, 160), R(60, 160)",
+        "lambda x, y: x.mul_(y)": "R(60, 160), R(60, 160)",
+        "lambda x, y: x.copy_(y)": "R(60, 160), R(60, 160)",
+        "torch.clone": NUMBERS,
+        "lambda x: x.bfloat16()": NUMBERS,
+        "lambda x, y: torch.cat([x, y])": "R(60, 160), R(60, 160)",
+        "lambda x: x.expand(3, 60, 160).clone()": NUMBERS,
+        "lambda x: x.t().contiguous()": NUMBERS,
+    },
+    "folds": {
+        "torch.sum": NUMBERS,
+        "lambda x: x.sum(0)": NUMBERS,
+        "lambda x: x.var(1)": NUMBERS,
+        "lambda x: x.norm(dim=1)": NUMBERS,
+        "lambda x: x.max(0)": NUMBERS,
+        "lambda x: x.argmax(1)": NUMBERS,
+        "lambda x: x.logsumexp(1)": NUMBERS,
+        "lambda x: x.cumsum(1)": NUMBERS,
+        "lambda x: x.cummax(0)": NUMBERS,
+        "lambda x: x.topk(5)": NUMBERS,
+        "lambda x: x.sort()": NUMBERS,
+    },
+    "rows": {
+        "lambda x: x.softmax(1)": NUMBERS,
+        "lambda x: x.log_softmax(1)": NUMBERS,
+        "lambda x, w, b: F.layer_norm(x, (160,), w, b)": f"{NUMBERS}, R(160), R(160)",
+        "lambda x, w: F.rms_norm(x, (160,), w)": f"{NUMBERS}, R(160)",
+        "lambda x, w, b: F.group_norm(x, 4, w, b)": f"{IMAGES}, {CHANNELS}",
+        "lambda x, m, v, w, b: F.batch_norm(x, m, v, w, b)": f"{IMAGES}, {CHANNELS}, {CHANNELS}",
+        "lambda x, w, b: F.batch_norm(x, None, None, w, b, True)": f"{IMAGES}, {CHANNELS}",
+    },
+    "products": {
+        "torch.dot": "R(9000), R(9000)",
+        "torch.mm": "R(40, 50), R(50, 30)",
+        "torch.addmm": "R(40, 30), R(40, 50), R(50, 30)",
+        "torch.baddbmm": "R(4, 20, 10), R(4, 20, 30), R(4, 30, 10)",
+        "F.linear": "R(16, 64), R(32, 64), R(32)",
+        "lambda *x: F.linear(*[each.bfloat16() for each in x])": "R(16, 64), R(32, 64), R(32)",
+        "F.scaled_dot_product_attention": QUERIES,
+        "lambda *x: F.scaled_dot_product_attention(*x)": f"{QUERIES}, R(2, 4, 40, 40) > 0.5",
+    },
+    "windows": {
+        "lambda x, w, b: F.conv2d(x, w, b, padding=1)": FILTERS,
+        "lambda x, w, b: F.conv2d(x, w[:, :1], b, groups=8)": FILTERS,
+        "lambda x, w, b: F.conv_transpose2d(x, w, b, stride=2)": FILTERS,
+        "lambda x: F.max_pool2d(x, 2)": IMAGES,
+        "lambda x: F.max_pool2d(x, 3, 2, 1, return_indices=True)": IMAGES,
+        "lambda x: F.avg_pool2d(x, 2)": IMAGES,
+        "lambda x: F.unfold(x, 3)": IMAGES,
+    },
+    "resampling": {
+        "lambda x: F.interpolate(x, scale_factor=2.0, mode='bilinear')": IMAGES,
+        "lambda x: F.interpolate(x, scale_factor=2.0)": IMAGES,
+        "lambda x, g: F.grid_sample(x, g, align_corners=False)": f"{IMAGES}, R(2, 9, 9, 2)",
+        "lambda x: F.pad(x, (1, 1, 1, 1))": IMAGES,
+    },
+    "places": {
+        "lambda x, i: x.gather(1, i)": f"{NUMBERS}, I(160, 60, 160)",
+        "lambda x, i: x[i]": f"{NUMBERS}, I(60, 100)",
+        "lambda x, i, j: x[i, j]": f"{NUMBERS}, I(60, 900), I(160, 900)",
+        "lambda x, i, s: x.index_put_((i,), s)": f"{NUMBERS}, I(60, 30), R(30, 160)",
+        "lambda x, i, s: x.index_put_((i,), s, True)": f"{NUMBERS}, I(60, 30), R(30, 160)",
+        "lambda x, i, s: x.index_add_(0, i, s)": f"{NUMBERS}, I(60, 30), R(30, 160)",
+        "lambda x, i, s: x.scatter_(1, i, s)": f"{NUMBERS}, I(160, 60, 90), R(60, 90)",
+        "lambda x, i, s: x.scatter_add_(1, i, s)": f"{NUMBERS}, I(160, 60, 90), R(60, 90)",
+        "lambda x, i, s: x.scatter_reduce_(1, i, s, 'amax')": f"{NUMBERS}, I(160, 60, 90), R(60, 90)",
+    },
+    "masks": {
+        "torch.nonzero": "R(60, 160) > 0.5",
+        "lambda x, m: x[m]": "R(60, 160), R(60) > 0.5",
+        "torch.masked_select": "R(60, 160), R(60, 160) > 0.5",
+        "lambda x, m: x.masked_fill_(m, 1.0)": "R(60, 160), R(60, 160) > 0.5",
+        "lambda x, m, s: x.masked_scatter_(m, s)": "R(60, 160), R(60, 160) > 0.5, R(60, 160)",
+        "lambda x, m, s: x.__setitem__(m, s)": "R(9000), R(9000) > -1, R(9000)",
+    },
+    "tables": {
+        "F.embedding": f"{ROWS}, {TABLE}",
+        "F.embedding_bag": f"{ROWS}, {TABLE}, torch.arange(0, 200, 10)",
+        "lambda i: F.one_hot(i, 50)": ROWS,
+        "F.one_hot": ROWS,
+        "torch.bincount": "I(50, 9000)",
+        "lambda i, w: torch.bincount(i, w)": "I(50, 9000), R(9000)",
+    },
+    "losses": {
+        "F.cross_entropy": "R(200, 50), I(50, 200)",
+        "F.nll_loss": "R(4, 5, 20, 20), I(5, 4, 20, 20)",
+        "F.mse_loss": "R(60, 160), R(60, 160)",
+        "F.huber_loss": "R(60, 160), R(60, 160)",
+    },
+    "steps of optimizers": {
+        "adam": "R(9000), R(9000)",
+    },
+}
+
+
+def _adam(parameter: Any, gradient: Any) -> None:
+    import rushlight as torch
+
+    parameter.grad = gradient
+    torch.optim.Adam([parameter], lr=0.1).step()
+
+
+def _closed(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Ones of a dtype where memory ends: no byte behind them can be reached."""
+    import numpy as np
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    count = int(np.prod(shape))
+    size = count * np.dtype(dtype).itemsize
+    behind = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+    memory = mmap.mmap(-1, behind + mmap.PAGESIZE)
+    begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    if libc.mprotect(begin + behind, mmap.PAGESIZE, 0):
+        raise OSError(ctypes.get_errno(), "mprotect")
+    made = np.frombuffer(memory, dtype, count, behind - size)
+    made[...] = 1
+    return made.reshape(shape)
+
+
+def _other(tensor: Any, form: str) -> Any:
+    """What a tensor becomes: one element "spread" over its shape, "half" of it, or its "bytes"."""
+    import numpy as np
+
+    import rushlight as torch
+
+    array = tensor.numpy()
+    if form == "spread":
+        return torch.from_numpy(np.broadcast_to(_closed((1,), array.dtype), array.shape))
+    if form == "bytes":
+        return torch.from_numpy(_closed(array.shape, np.uint8))
+    longest = array.shape.index(max(array.shape))
+    shape = tuple(n // 2 if dim == longest else n for dim, n in enumerate(array.shape))
+    return torch.from_numpy(_closed(shape, array.dtype))
+
+
+def _with_change(call: Callable[[], object], place: int, change: Callable[[], object]) -> bool:
+    """Call, with a change before that line of the product; whether there are so many lines."""
+    seen = 0
+
+    def local(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal seen
+        seen += event == "line"
+        if seen == place:
+            seen += 1
+            sys.settrace(None)
+            change()
+        return local
+
+    def called(frame: FrameType, event: str, _: object) -> Any:
+        name = frame.f_code.co_filename
+        return local if "rushlight" in name or name.startswith("<") else None
+
+    sys.settrace(called)
+    try:
+        with contextlib.suppress(Exception):  # whatever it says, the memory must be whole
+            call()
+    finally:
+        sys.settrace(None)
+    return seen > place
+
+
+def _never_learned() -> None:
+    """Have calls done by Python, which native code would do at once."""
+    from rushlight.ops.kernels.code import prepared
+
+    for known in [*prepared._EVERY]:
+        known.forget()
+        known._known[prepared.MOST_ENTRIES + 1] = 1 << 62
+
+
+def _attack(calls: dict[str, str], forms: tuple[str, ...], step: int) -> None:
+    import rushlight as torch
+    from rushlight.ops.memory import metadata
+
+    metadata._may_be_read = lambda: True  # as if this were another thread
+    names = {"torch": torch, "F": torch.nn.functional, "R": torch.rand, "adam": _adam}
+    names["I"] = lambda most, *shape: torch.randint(0, most, shape)
+    for source, given in calls.items():
+        function, arguments = eval(source, names), eval(f"({given},)", names)
+        for _ in range(2):
+            function(*[each.clone() for each in arguments])
+        _never_learned()
+        for at in range(len(arguments)):
+            for form in forms:
+                _one_after_the_other(function, arguments, at, form, step)
+
+
+def _one_after_the_other(
+    function: Callable[..., object], arguments: tuple[Any, ...], at: int, form: str, step: int
+) -> None:
+    place = 1
+    while True:
+        copies = [each.clone() for each in arguments]
+        changed, other = copies[at], _other(copies[at], form)
+
+        def change(changed: Any = changed, other: Any = other) -> None:
+            if form == "bytes":
+                changed.data = other
+            else:
+                changed.set_(other)
+
+        if not _with_change(partial(function, *copies), place, change):
+            break
+        place += step
+
+
+for name, calls in CALLS.items():
+    FAMILY.attack(f"amid calls: {name}", seconds=60.0)(partial(_attack, calls, ("spread",), 3))
+    FAMILY.attack(f"amid calls: {name}, every line", seconds=300.0, long=True)(
+        partial(_attack, calls, ("spread", "half", "bytes"), 1)
+    )
