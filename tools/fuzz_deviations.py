@@ -48,6 +48,11 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "torch knows static methods of a class of modules only once one of those was scripted",
     ),
     (
+        r"\b(set|frozenset|super)\(",
+        r"rushlight.*(Python builtin <built-in function (set|super)>|python value of type 'type')",
+        "torch takes a class of Python's for a function of tensors, which would run in Python",
+    ),
+    (
         r"\.set_\(",
         r"rushlight.*Could not set tensor of type",
         "torch's script reads the memory as another dtype, and beyond its end; Python may not",

@@ -34,6 +34,7 @@ from .schema import Argument, Signature
 from .scope import Scope
 from .sugar import (
     CASTS,
+    OWNER,
     BoundMethod,
     BoundOperator,
     BoundOverloads,
@@ -107,7 +108,7 @@ def attribute_of(scope: Scope, owner: Sugar, access: Access) -> Sugar:
         found: Sugar | None = member(access.name, access.name_span)
         return found if found is not None else _missing_member(scope, owner, access)
     if isinstance(owner, Unusable):
-        return value_of(scope, owner, access.span)
+        return value_of(scope, owner, access.span, OWNER)
     scope.report(
         "missing-attribute",
         f"`{access.span.text}`: a function has no attributes in script",

@@ -95,11 +95,11 @@ class Frame:
         self.problems.pop(variable.name, None)
 
     def remove(self, name: str) -> bool:
-        """Forget a variable everywhere; whether there was one."""
+        """Forget a variable everywhere; whether the outermost frame, which torch asks, had it."""
         found = False
         frame: Frame | None = self
         while frame is not None:
-            found = frame.variables.pop(name, None) is not None or found
+            found = frame.variables.pop(name, None) is not None
             frame = frame.parent
         return found
 

@@ -18,6 +18,7 @@ from .types import TENSOR
 __all__ = [
     "BoundMethod",
     "CASTS",
+    "OWNER",
     "BoundOperator",
     "BoundOverloads",
     "BoundPython",
@@ -260,6 +261,8 @@ def no_value(sugar: Sugar, purpose: str = "a value") -> str:
     """torch's sentence where what is not first-class is used as `a value`, `an iterable`, …"""
     word = describe(sugar)
     if isinstance(sugar, Unusable):
+        if purpose == OWNER and word != sugar.torch_message:
+            return f"attribute lookup is not defined on {word}"
         if word == sugar.torch_message or purpose == "a value":
             return sugar.torch_message
     elif isinstance(sugar, SpecialForm) and sugar.name in _WITHOUT_ELEMENTS:
@@ -278,6 +281,9 @@ def no_value(sugar: Sugar, purpose: str = "a value") -> str:
         return sentence + PERHAPS
     return sentence
 
+
+OWNER = "the owner of an attribute"
+"""The purpose of what stands before a dot."""
 
 PERHAPS = (
     ". Perhaps it is a closed over global variable? If so, please consider passing it in as an "

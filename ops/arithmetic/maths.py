@@ -48,11 +48,18 @@ def _sigmoid(x: Any) -> object:
         result = asarray(result)
     _exp(result, result)
     _add(result, _ONES.get(result.dtype, 1), result)
+    if result.dtype.kind == "c":
+        return _of_one(result)
     return _reciprocal(result, result)
 
 
+def _of_one(x: Any) -> object:
+    """`1 / x`; of complex numbers NumPy's reciprocal has other signs of 0, and no infinities."""
+    return np.true_divide(1, x) if x.dtype.kind == "c" else _reciprocal(x)
+
+
 def _rsqrt(x: Any) -> object:
-    return np.reciprocal(np.sqrt(x))
+    return _of_one(np.sqrt(x))
 
 
 _FEW: Final = 64
@@ -72,7 +79,11 @@ def _closely(kernel: Kernel) -> Kernel:
 
 
 def _exp2(x: Any) -> object:
-    return np.exp(x * math.log(2)) if x.dtype.kind == "c" else np.exp2(x)
+    if x.dtype.kind != "c":
+        return np.exp2(x)
+    scaled = np.empty_like(x)
+    scaled.real, scaled.imag = x.real * math.log(2), x.imag * math.log(2)
+    return np.exp(scaled)
 
 
 def _not_complex(name: str) -> Refusal:
@@ -169,7 +180,7 @@ _declare("rad2deg", _not_complex("rad2deg"), _times(180 / math.pi), formula=form
 _declare(
     "reciprocal",
     Refusal("q", "reciprocal_cpu"),
-    np.reciprocal,
+    _of_one,
     formula=formula("reciprocal"),
     autocast_in_graphs="full",
 )

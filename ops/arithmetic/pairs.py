@@ -22,7 +22,7 @@ from ..table.table import operator
 from .elementwise import mul
 from .powers import number_pow, pow_number, pow_tensors
 
-__all__: list[str] = []
+__all__ = ["sum_of_exponentials"]
 
 _OUT_OF_FLOAT_POWER: Final = OutDtype(
     "same",
@@ -57,9 +57,21 @@ _logaddexp_of_reals: Final = _native("logaddexp", np.logaddexp)
 def _logaddexp(x: Any, y: Any) -> object:
     if x.dtype.kind != "c":
         return _logaddexp_of_reals(x, y)
+    return sum_of_exponentials(x, y)
+
+
+def sum_of_exponentials(x: Array, y: Array) -> Array:
+    """`log(exp(x) + exp(y))` of complex numbers, whose imaginary part is not wrapped.
+
+    NaN in one of the parts makes both NaN.  Where both real parts are minus infinity, whose angle
+    means nothing, it is y.
+    """
     first = x.real >= y.real
     high, low = np.where(first, x, y), np.where(first, y, x)
-    return np.where(np.isinf(high.real) & (x == y), x, high + np.log1p(np.exp(low - high)))
+    same = np.isinf(x.real) & (x.real == y.real)
+    found = np.where(same, np.log(np.exp(x) + np.exp(y)), high + np.log1p(np.exp(low - high)))
+    found = np.where(same & (x.real < 0), y, found)
+    return np.where(np.isnan(x) | np.isnan(y), complex(np.nan, np.nan), found).astype(x.dtype)
 
 
 def _wide(kernel: Callable[..., object]) -> Callable[..., object]:

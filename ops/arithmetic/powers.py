@@ -58,16 +58,34 @@ def _power(a: Array, b: Array) -> object:
 
 
 def _complex_power(a: Array, b: Array) -> Array:
-    """The power; that of 0 is `exp(b * log(0))`, as the C library has it, so a NaN for 0 too."""
-    result = as_array(np.power(a, b))
-    zero = a == 0
-    if zero.any():
-        real = np.where(b.real > 0, 0.0, np.where(b.real < 0, np.inf, np.nan))
-        turned = np.where(b.real > 0, np.where(b.imag < 0, 0.0, -0.0), np.nan)
-        of_zero = np.empty(b.shape, a.dtype)
-        of_zero.real, of_zero.imag = real, turned
-        result = as_array(np.where(zero, of_zero, result))
-    return result
+    """`exp(b * log(a))`, as the C library has it, so a NaN for the power 0 of 0 and infinities."""
+    logarithm = np.log(a)
+    found = as_array(b * logarithm)
+    lost = as_array(np.isnan(found.real) & np.isnan(found.imag))
+    if lost.any():
+        x, y, out = np.broadcast_arrays(logarithm, b, found)
+        found = out.copy()
+        found[lost] = _infinite_product(x[lost], y[lost])
+    return as_array(np.exp(found))
+
+
+def _infinite_product(a: Array, b: Array) -> Array:
+    """Products whose parts both came out as NaN: infinite if a factor is, whatever the other holds.
+
+    So C says in its annex G: an infinity counts as 1 with its sign then, anything beside as 0.
+    """
+    endless = [np.isinf(each.real) | np.isinf(each.imag) for each in (a, b)]
+    parts = []
+    for each, is_endless in zip((a, b), endless, strict=True):
+        for part in (each.real, each.imag):
+            direction = np.copysign(np.isinf(part).astype(part.dtype), part)
+            finite = np.where(np.isnan(part), np.copysign(0, part), part)
+            parts.append(np.where(is_endless, direction, finite))
+    a_real, a_imag, b_real, b_imag = parts
+    made = np.empty(a.shape, a.dtype)
+    made.real = np.inf * (a_real * b_real - a_imag * b_imag)
+    made.imag = np.inf * (a_real * b_imag + a_imag * b_real)
+    return np.where(endless[0] | endless[1], made, complex(np.nan, np.nan))
 
 
 @operator(

@@ -238,6 +238,8 @@ def batch_norm_gradients(
 ) -> tuple[Array, Array, Array] | None:
     """The gradients of `batch_norm` in input, weight and bias by native code; None if there is none
     for such operands."""
+    g, input = g[...], input[...]  # which no other thread can change
+    weight = None if weight is None else weight[...]
     of_batch = training or running_mean is None or running_var is None
     kernels = _natively(input)
     if kernels is None or g.dtype is not input.dtype or g.shape != input.shape:

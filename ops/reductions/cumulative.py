@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..arithmetic.pairs import sum_of_exponentials
 from ..kernels import family, is_whole
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of
@@ -49,6 +50,10 @@ def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], A
             )
             if found is not None:
                 return found
+        if kind(values.dtype) == 3 and values.size:  # torch begins with 0 or 1
+            first, function = _part(axis, None, 1), accumulate.__self__
+            values = values.copy()
+            values[first] = function(values[first], function.identity)
         if kind(values.dtype) == 2 and values.itemsize < 8:
             return contiguous(as_array(accumulate(values, axis, _FLOAT64)).astype(values.dtype))
         return contiguous(as_array(accumulate(values, axis, values.dtype)))
@@ -118,23 +123,11 @@ def logcumsumexp(self: Array, dim: int) -> Array:
 
 
 def _complex_logcumsumexp(self: Array, axis: int) -> Array:
-    """Each sum is the larger of two terms by its real part, times one plus their ratio.
-
-    Taking the logarithm so keeps the imaginary part unwrapped.
-    """
-
-    def joined(a: Array, b: Array) -> Array:
-        larger = np.where(a.real < b.real, b, a)
-        smaller = np.where(a.real < b.real, a, b)
-        total = larger + np.log(1 + np.exp(smaller - larger))
-        nothing = np.isneginf(smaller.real)
-        missing = np.isnan(a) | np.isnan(b)
-        total = np.where(nothing, larger, total)
-        return np.where(missing, complex(np.nan, np.nan), total)
-
+    """Each sum is that of the exponentials before and the next one."""
     result = np.moveaxis(self.astype(np.complex128), axis, 0)
-    for place in range(1, result.shape[0]):
-        result[place] = joined(result[place - 1], result[place])
+    before: Array = np.full(result.shape[1:], complex(-np.inf, 0))
+    for place in range(result.shape[0]):
+        before = result[place] = sum_of_exponentials(result[place], before)
     return np.moveaxis(result, 0, axis).astype(self.dtype)
 
 

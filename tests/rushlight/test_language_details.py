@@ -336,3 +336,31 @@ def test_an_empty_part_is_counted_where_it_begins_before_the_end() -> None:
         return s.count("", start, end)
 
     assert [f("", 0, -1), f("abc", 0, 0), f("abc", 3, 3), f("abc", 2, 1)] == [0, 0, 0, 0]
+
+
+def deleted_in_its_block(x: int) -> int:
+    if x > 1:
+        y = 2
+        del y
+    return x
+
+
+def deleted_with_its_loop(x: int) -> int:
+    for i in range(x):
+        del i
+    return x
+
+
+def deleted_around_its_block(x: int) -> int:
+    y = 3
+    for i in range(x):
+        y = i
+        del y
+    return x
+
+
+def test_del_asks_the_outermost_block_whether_there_is_a_name() -> None:
+    for function, name in ((deleted_in_its_block, "y"), (deleted_with_its_loop, "i")):
+        with pytest.raises(RuntimeError, match=f"undefined value {name}"):
+            torch.jit.script(function)
+    assert torch.jit.script(deleted_around_its_block)(2) == 2

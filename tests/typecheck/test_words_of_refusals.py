@@ -126,9 +126,14 @@ def as_owner() -> int:
     return len(dict.foo)  # type: ignore[attr-defined]
 
 
+def as_owner_of_elements() -> int:
+    return len(NUMBERS.keys())  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(
     ("function", "words"),
     [
+        (as_owner_of_elements, "attribute lookup is not defined on python value of type 'list'"),
         (as_value, "python value of type 'module' cannot be used as a value. Perhaps it is"),
         (as_elements, "python value of type 'list' cannot be used as an iterable"),
         (as_cast, "__int__ cannot be used as a value"),
