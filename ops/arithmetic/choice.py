@@ -17,6 +17,7 @@ from ..table.out_dtypes import OutDtype
 from ..table.pointwise import (
     as_array,
     cast,
+    check_result_shape,
     checked_broadcast,
     checked_operand,
     scalar_of,
@@ -191,7 +192,8 @@ def masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
 def masked_fill_in_place(self: Array, mask: Array, value: Scalar) -> Array:
     check_mask(mask)
     if self.shape != mask.shape:
-        checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+        shape = checked_broadcast(self.shape, mask.shape, ("self", "mask"))
+        check_result_shape(self.shape, shape)
     return write(self, masked_fill(self, mask, value))
 
 

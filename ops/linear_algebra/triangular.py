@@ -495,7 +495,32 @@ def _check_determinant(A: Array, name: str) -> None:
 @operator("aten::linalg_det(Tensor A) -> Tensor", cost="matrices", out_dtype=SAME)
 def linalg_det(A: Array) -> Array:
     _check_determinant(A, "linalg.det")
-    return np.asarray(blas.det(A)).astype(A.dtype, copy=False)
+    found = np.asarray(blas.det(A)).astype(A.dtype, copy=False)
+    singular = found == 0
+    if singular.any():
+        found = found.copy()
+        found[singular] = _zeros_of_singular(A, singular, as_sign=False)
+    return found
+
+
+def _zeros_of_singular(A: Array, singular: Array, *, as_sign: bool) -> Array:
+    """Which zeros the determinants of singular matrices are: products of U's diagonal, or of the
+    signs on it, negative after an odd number of exchanges.
+
+    torch factors real matrices in one piece by columns, as they lie.
+    """
+    matrices = A[singular]
+    if A.dtype.kind == "f" and A.flags.c_contiguous:
+        matrices = matrices.swapaxes(-1, -2)
+    factors, pivots, _ = lu_factor(matrices)
+    diagonal = np.diagonal(factors, 0, -2, -1)
+    if as_sign:
+        sizes = np.abs(diagonal)
+        diagonal = np.where(sizes == 0, 0, diagonal / np.where(sizes == 0, 1, sizes))
+    exchanges = (pivots != np.arange(1, pivots.shape[-1] + 1)).sum(-1)
+    product = diagonal.prod(-1) * np.where(exchanges % 2, -1, 1).astype(matrices.dtype)
+    zeros = np.where(product == 0, product, np.copysign(0, product.real))
+    return np.asarray(zeros).astype(matrices.dtype)
 
 
 @operator(
@@ -519,7 +544,13 @@ def linalg_slogdet(A: Array) -> tuple[Array, Array]:
     sign, size = blas.slogdet(A)
     if A.dtype.kind == "f":  # NumPy's sign is that of a comparison
         sign = np.where(np.isnan(size), A.dtype.type(0), sign)
-    return np.asarray(sign), np.asarray(size)
+    else:
+        size = np.where(np.isnan(sign), size.dtype.type(np.nan), size)
+    signs, singular = np.asarray(sign), np.isneginf(size)
+    if singular.any():
+        signs = signs.copy()
+        signs[singular] = _zeros_of_singular(A, singular, as_sign=True)
+    return signs, np.asarray(size)
 
 
 @operator(
@@ -540,5 +571,6 @@ def logdet(self: Array) -> Array:
     _check_determinant(self, "logdet")
     sign, size = linalg_slogdet(self)
     if self.dtype.kind == "c":
-        return np.asarray(np.log(sign) + size).astype(self.dtype, copy=False)
+        found = np.asarray(np.log(sign) + size).astype(self.dtype, copy=False)
+        return np.where(np.isneginf(size), self.dtype.type(complex(-np.inf, np.nan)), found)
     return np.asarray(np.where(sign == -1, np.nan, size)).astype(self.dtype, copy=False)

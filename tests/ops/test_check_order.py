@@ -186,3 +186,9 @@ def test_shapes_of_several_operands_are_told_of_by_the_operands_names(
     with pytest.raises(OperatorError, match="must match the size of tensor b") as caught:
         call()
     assert list(caught.value.roles or ()) == named
+
+
+def test_a_mask_of_another_shape_is_told_before_a_number_that_does_not_fit() -> None:
+    x = torch.zeros((), dtype=torch.float16)
+    with pytest.raises(RuntimeError, match=r"output with shape \[\] doesn't match the broadcast"):
+        x.masked_fill_(torch.ones(3, dtype=torch.bool), complex(0.5, -2.0))

@@ -151,3 +151,25 @@ def test_few_rows_times_a_large_turned_matrix(rows: int) -> None:
 def test_ranks_that_products_do_not_take(call: Callable[[], Any], told: str) -> None:
     with pytest.raises(RuntimeError, match=told):
         call()
+
+
+@pytest.mark.parametrize(
+    ("matrix", "real", "of_complex", "sign"),
+    [
+        ([[1.0, 2.0], [2.0, 4.0]], "-0.0", "(-0+0j)", "-0.0"),
+        ([[0.0, 1.0], [0.0, 2.0]], "-0.0", "0j", "-0.0"),
+        ([[1.0, 1.0], [1.0, 1.0]], "0.0", "0j", "0.0"),
+        ([[-2.0, 0.0], [0.0, 0.0]], "-0.0", "(-0+0j)", "-0.0"),
+        ([[-0.0]], "-0.0", "(-0+0j)", "0.0"),
+    ],
+)
+def test_determinants_of_singular_matrices_are_torchs_zeros(
+    matrix: list[list[float]], real: str, of_complex: str, sign: str
+) -> None:
+    x = rushlight.tensor(matrix, dtype=rushlight.float64)
+    z = x.to(rushlight.complex128)
+    assert [str(rushlight.det(each).item()) for each in (x, z)] == [real, of_complex]
+    assert str(rushlight.slogdet(x)[0].item()) == sign
+    logarithm = rushlight.logdet(z).item()
+    assert logarithm.real == -float("inf")
+    assert np.isnan(logarithm.imag)
