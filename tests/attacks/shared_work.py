@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from attacks_on_bounds import FAMILY as BOUNDS
 from attacks_on_determinism import FAMILY as DETERMINISM
 from attacks_on_determinism import MODEL, WAYS, _compared
 from attacks_on_durability import FAMILY as DURABILITY
@@ -328,3 +329,54 @@ def taken_in_any_order() -> None:
         found.add(str(sorted((f.name, n) for each in chosen.values() for f, n in each.items())))
     if len(found) != 1:
         raise Broken("other calls are taken in")
+
+
+# --------------------------------------------------------------------------- bounds
+
+DOUBLED = {"lists": "[{0}, {0}]", "dicts": "{{'a': {0}, 'b': {0}}}", "pairs": "({0}, {0})"}
+"""What holds one thing twice: forty such in each other have a billion parts, and forty objects."""
+
+USES = {
+    "returned": "return y",
+    "returned as Any": "z: Any = y\nreturn z",
+    "asked for their type": "z: Any = y\nreturn isinstance(z, int)",
+    "printed": "print(y)",
+    "made a text": "return str(y)",
+    "formatted": "return '{}'.format(y)",
+    "in an f-string": "return f'{y}'",
+    "in an error": "raise ValueError(str(y))",
+    "in an assertion": "assert False, str(y)",
+    "compared": "return y == y",
+    "ordered": "return y < y",
+    "looked for": "return y in [y]",
+    "counted in a list": "return [y].count(y)",
+    "found in a list": "return [y].index(y)",
+    "sorted": "z = [y, y]\nz.sort()",
+    "keys": "return {y: 1}",
+    "copied": "return [y].copy()",
+    "added": "return y + y",
+    "joined by a branch": "if x > 0:\n    z = y\nelse:\n    z = y\nreturn z",
+    "carried by a loop": "z = y\nfor i in range(3):\n    z = y\nreturn z",
+}
+
+
+def _use_of_shared(form: str, use: str) -> Callable[[], None]:
+    def run() -> None:
+        lines = ["y0 = x", *(f"y{i} = {form.format(f'y{i - 1}')}" for i in range(1, 41)), "y = y40"]
+        lines += [*use.split("\n"), *([] if use.startswith(("return", "raise")) else ["return 1"])]
+        body = "".join(f"    {line}\n" for line in lines)
+        try:
+            module = load(archive(methods=f"  def f(self: __torch__.M, x: int) -> Any:\n{body}"))
+            module.f(1)
+        except Exception as error:
+            if not is_documented(error):
+                raise
+
+    return run
+
+
+for name, form in DOUBLED.items():
+    for done, use in USES.items():
+        BOUNDS.attack(
+            f"shared: {name} doubled forty times, {done}", seconds=15.0, long=name != "lists"
+        )(_use_of_shared(form, use))
