@@ -82,8 +82,8 @@ class _Work:
                 found.append(("o", "", None))
             elif type(each) in _LETTERS:
                 found.append(("k", _LETTERS[type(each)], each))
-            elif _lies_like(each, out):
-                found.append(("a", "f", each[...]))  # which no other thread can change
+            elif type(each) is ndarray and _lies_like(seen := each[...], out):
+                found.append(("a", "f", seen))  # which no other thread can change
             else:
                 return False
         numbers = [0 if each[0] == "o" else self.take(*each) for each in found]
@@ -111,7 +111,7 @@ class _Work:
 
 
 def _lies_like(value: Any, out: Any) -> bool:
-    if type(value) is not ndarray or value.dtype is not _FLOAT32 or value.shape != out.shape:
+    if value.dtype is not _FLOAT32 or value.shape != out.shape:
         return False
     return bool(value.flags.c_contiguous and value.flags.aligned)
 

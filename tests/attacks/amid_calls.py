@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import mmap
+import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -119,6 +120,17 @@ CALLS = {
         "F.mse_loss": "R(60, 160), R(60, 160)",
         "F.huber_loss": "R(60, 160), R(60, 160)",
     },
+    "scripts": {
+        "script('x, y', '(x * y + 1.0).tanh().relu()')": "R(60, 160), R(60, 160)",
+        "script('x, y, z, w', 'torch.relu(torch.conv2d(x, y, z, 1, 1) + w)')": f"{FILTERS}, {IMAGES}",
+        "script('x, y, z', 'torch.softmax(torch.matmul(x, y.t()) + z, -1)')": "R(16, 64), R(32, 64), R(32)",
+    },
+    "gradients": {
+        "back(lambda x, w, b: F.batch_norm(x, None, None, w, b, True))": f"{IMAGES}, {CHANNELS}",
+        "back(lambda x, w, b: F.conv2d(x, w, b, padding=1))": FILTERS,
+        "back(lambda x: x.softmax(1))": NUMBERS,
+        "back(F.cross_entropy)": "R(200, 50), I(50, 200)",
+    },
     "steps of optimizers": {
         "adam": "R(9000), R(9000)",
     },
@@ -130,6 +142,21 @@ def _adam(parameter: Any, gradient: Any) -> None:
 
     parameter.grad = gradient
     torch.optim.Adam([parameter], lr=0.1).step()
+
+
+def _script(names: str, result: str) -> Any:
+    import rushlight as torch
+
+    os.environ["RUSHLIGHT_NATIVE"] = "now"  # kernels of plans are waited for
+    return torch.jit.CompilationUnit(f"def f({names}):\n    return {result}\n").f
+
+
+def _back(function: Callable[..., Any]) -> Callable[..., object]:
+    def call(*given: Any) -> object:
+        leaves = [each.requires_grad_() if each.is_floating_point() else each for each in given]
+        return function(*leaves).sum().backward()
+
+    return call
 
 
 def _closed(shape: tuple[int, ...], dtype: Any) -> Any:
@@ -207,10 +234,11 @@ def _attack(calls: dict[str, str], forms: tuple[str, ...], step: int) -> None:
 
     metadata._may_be_read = lambda: True  # as if this were another thread
     names = {"torch": torch, "F": torch.nn.functional, "R": torch.rand, "adam": _adam}
+    names |= {"script": _script, "back": _back}
     names["I"] = lambda most, *shape: torch.randint(0, most, shape)
     for source, given in calls.items():
         function, arguments = eval(source, names), eval(f"({given},)", names)
-        for _ in range(2):
+        for _ in range(60 if source.startswith("script") else 2):
             function(*[each.clone() for each in arguments])
         _never_learned()
         for at in range(len(arguments)):
@@ -237,8 +265,13 @@ def _one_after_the_other(
         place += step
 
 
+MANY_LINES = ("gradients", "scripts")
 for name, calls in CALLS.items():
-    FAMILY.attack(f"amid calls: {name}", seconds=60.0)(partial(_attack, calls, ("spread",), 3))
+    FAMILY.attack(f"amid calls: {name}", seconds=100.0, long=name in MANY_LINES)(
+        partial(_attack, calls, ("spread",), 3)
+    )
+    if name == "gradients":
+        continue
     FAMILY.attack(f"amid calls: {name}, every line", seconds=300.0, long=True)(
         partial(_attack, calls, ("spread", "half", "bytes"), 1)
     )
