@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(kernels.family("scans") is None, reason="no nati
 
 PLAIN = Target("plain", False, False, False, "x86-64", "+sse2")
 HASWELL = Target("haswell", True, False, False, "haswell", "")
+MANY_ROWS = Target("many rows", True, False, True, "haswell", "")
 SHAPES = [(1,), (50,), (3, 7), (20, 33), (33, 3, 40), (2, 5, 600), (4, 1, 3)]
 
 
@@ -189,18 +190,20 @@ def test_places_are_taken_and_combined_in_order(shape: Any, dtype: Any, is_whole
 
 
 @pytest.mark.skipif(not elf.is_known() or not host().has_fma, reason="code for x86-64")
-@pytest.mark.parametrize("target", [PLAIN, HASWELL])
+@pytest.mark.parametrize("target", [PLAIN, HASWELL, MANY_ROWS])
 def test_cpus_with_shorter_vectors_scan_alike(target: Target) -> None:
+    """They go through fewer rows at a time, some of which stand for rows that are not there."""
     from rushlight.ops.kernels.code.assemble import assembled, placed
 
-    x = numbers((17, 45), np.float32)
     text = scan_text(target, "max", "float", "rows")
     scan = placed(assembled(text, target), ("scan",))["scan"]
-    values, places = np.empty_like(x), np.empty(x.shape, np.int64)
-    run(scan, 17, 18, 45, 1, x, values, places)
-    want, where = running_extreme(x, 1, "max")
-    assert values.tobytes() == want.tobytes()
-    assert np.array_equal(places, where)
+    for rows, size in ((17, 45), (4, 16), (15, 33), (25, 7)):
+        x = numbers((rows, size), np.float32)
+        values, places = np.empty_like(x), np.empty(x.shape, np.int64)
+        run(scan, rows, rows + 1, size, 1, x, values, places)
+        want, where = running_extreme(x, 1, "max")
+        assert values.tobytes() == want.tobytes()
+        assert np.array_equal(places, where)
 
 
 @pytest.mark.parametrize("name", [*FOLD, "total"])

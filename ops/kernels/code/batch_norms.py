@@ -34,6 +34,8 @@ F: Final = np.float32
 _LEAST: Final = 1 << 15
 """Elements that are worth another thread."""
 _BESIDE: Final = 4
+_SUMS: Final = 2
+"""Vectors of sums: more of them in float64 are all the registers that AVX2 has."""
 _DOUBLES: Final = Kind("double", LANES)
 
 
@@ -170,7 +172,7 @@ def _factors_text(target: Target, element: str, has_weight: int, has_bias: int) 
 def moments(x: Any) -> tuple[Any, Any]:
     """Mean and variance of each channel over samples and space, float64.
 
-    Sums are taken of the samples in order, each in 64 lanes that are added up in a fixed order.
+    Sums are taken of the samples in order, each in 32 lanes that are added up in a fixed order.
     """
     x = x[...]  # which no other thread can change
     samples, channels = x.shape[:2]
@@ -184,6 +186,12 @@ def moments(x: Any) -> tuple[Any, Any]:
     return mean, variance
 
 
+def _folded(sums: list[Variable]) -> Value:
+    """The sum of the lanes of two vectors."""
+    first, second = (each.now for each in sums)
+    return first.code.folded(first + second, lambda one, other: one + other)
+
+
 def _moments_text(target: Target) -> str:
     """For channels from `start` to `stop`."""
     code = Code(target)
@@ -195,7 +203,7 @@ def _moments_text(target: Target) -> str:
 
     def average(channel: Value, center: Value | None) -> Value:
         """Of the numbers of a channel, or of their squared distances from a center."""
-        sums = [code.variable(code.constant(_DOUBLES, 0.0)) for _ in range(_BESIDE)]
+        sums = [code.variable(code.constant(_DOUBLES, 0.0)) for _ in range(_SUMS)]
         middle = None if center is None else code.spread(center)
         with code.counted(zero, samples) as sample:
             plane = code.at(x, (sample * channels + channel) * size, FLOAT)
@@ -211,10 +219,8 @@ def _moments_text(target: Target) -> str:
                     else:
                         total.set(total.now + wide)
 
-            code.vectors(zero, size, _BESIDE, add)
-        first, second, third, fourth = (each.now for each in sums)
-        lanes = (first + second) + (third + fourth)
-        return code.folded(lanes, lambda one, other: one + other) / count
+            code.vectors(zero, size, _SUMS, add)
+        return _folded(sums) / count
 
     with code.units() as channel:
         mean = average(channel, None)
@@ -274,14 +280,10 @@ def _gradients_text(target: Target, of_batch: int) -> str:
     def numbers(name: str, place: Value, mask: Value | None) -> Value:
         return code.load_if(FLOATS, code.at(at[name], place, FLOAT), mask)
 
-    def folded(sums: list[Variable]) -> Value:
-        first, second = (each.now for each in sums)
-        return code.folded(first + second, lambda one, other: one + other)
-
     def sums(channel: Value, middle: Value) -> tuple[Value, Value]:
         """Of the gradients, and of their products with what x is away from the middle."""
         plain, moved = (
-            [code.variable(code.constant(_DOUBLES, 0.0)) for _ in range(2)] for _ in range(2)
+            [code.variable(code.constant(_DOUBLES, 0.0)) for _ in range(_SUMS)] for _ in range(2)
         )
 
         def add(place: Value, places: list[Value], mask: Value | None) -> None:
@@ -294,8 +296,8 @@ def _gradients_text(target: Target, of_batch: int) -> str:
                 apart = apart if mask is None else code.choose(mask, apart, 0.0)
                 moved[i].set(code.multiply_add(wide, apart, moved[i].now))
 
-        planes(channel, add, 2)
-        return folded(plain), folded(moved)
+        planes(channel, add, _SUMS)
+        return _folded(plain), _folded(moved)
 
     with code.units() as channel:
         mean, scale, weight = (

@@ -1,10 +1,10 @@
 """Sums, products, extremes and sums of squares over neighbouring dimensions of contiguous arrays.
 
-Floats are summed in float64, multiplied in their own dtype.  A row is folded in 64 lanes that meet
-in a fixed order; one of more than `PIECE` elements in pieces, whose results are folded in turn.
-Rows of up to 16 elements are folded a vector of rows at a time, in the same order.  Columns are
-folded from the first row to the last.  So a result depends on nothing but its elements
-and the sizes.
+Floats are summed in float64, multiplied in their own dtype.  A row is folded in 64 lanes, or in 32
+of numbers of 64 bits, that meet in a fixed order; one of more than `PIECE` elements in pieces,
+whose results are folded in turn.  Rows of up to 16 elements are folded a vector of rows at a time,
+in the same order.  Columns are folded from the first row to the last.  So a result depends on
+nothing but its elements and the sizes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ PIECE: Final = 1 << 15
 _PER_THREAD: Final = 1 << 15
 """Elements that are worth another thread."""
 _BESIDE: Final = 4
-"""Vectors that are worked on side by side."""
+_WIDE_BESIDE: Final = 2
+"""Vectors that are worked on side by side, of 32 bits or of 64: four of these are all the registers
+that AVX2 has."""
 _DTYPES: Final = {"float": np.float32, "double": np.float64, "i64": np.int64}
 _INFINITE: Final = {"float": float("inf"), "double": float("inf"), "i64": 2**63 - 1}
 _BYTES: Final = {"float": 4, "double": 8, "i64": 8}
@@ -141,6 +143,7 @@ class _Fold:
         self.start = starts.get(operation, 0)
         self.count = code.argument(INT64, "count")
         self.zero = code.constant(INT64, 0)
+        self.beside = _BESIDE if self.wide.element == "float" else _WIDE_BESIDE
         if operation == "squares":
             self.middle = code.spread(code.argument(DOUBLE, "number"))
 
@@ -152,7 +155,7 @@ class _Fold:
     def begun(self) -> list[Variable]:
         """The lanes, side by side."""
         start = self.code.constant(self.wide, self.start)
-        return [self.code.variable(start) for _ in range(_BESIDE)]
+        return [self.code.variable(start) for _ in range(self.beside)]
 
     def step(self, total: Variable, index: Value, mask: Value | None) -> None:
         """Fold in the vector that begins at an index."""
@@ -194,16 +197,17 @@ class _Fold:
             begin = (piece - row * each) * PIECE
             left = self.count - begin
             line = row * self.count + begin
-            lanes, order = self.begun(), cycle(range(_BESIDE))
+            lanes, order = self.begun(), cycle(range(self.beside))
 
             def visit(columns: list[Value], mask: Value | None, line: Value = line) -> None:
                 for at in columns:
                     self.step(lanes[next(order)], line + at, mask)
 
-            code.vectors(self.zero, code.choose(left > PIECE, PIECE, left), _BESIDE, visit)
-            first, second, third, fourth = (lane.now for lane in lanes)
-            both = self.joined(self.joined(first, second), self.joined(third, fourth))
-            code.store(self.narrow(code.folded(both, self.joined)), self.address("out", piece))
+            code.vectors(self.zero, code.choose(left > PIECE, PIECE, left), self.beside, visit)
+            sums = [lane.now for lane in lanes]
+            while len(sums) > 1:
+                sums = [self.joined(*pair) for pair in zip(sums[::2], sums[1::2], strict=True)]
+            code.store(self.narrow(code.folded(sums[0], self.joined)), self.address("out", piece))
 
     def short_rows(self, size: int) -> None:
         """Fold rows of so many elements, each in a lane of its own."""
@@ -248,4 +252,4 @@ class _Fold:
                     goal = self.address("out", outer * inner + at)
                     code.store_if(self.narrow(total.now), goal, mask)
 
-            code.vectors(first, end, _BESIDE, visit)
+            code.vectors(first, end, self.beside, visit)

@@ -1,6 +1,6 @@
 """Kernels that go along the rows of contiguous float32 matrices.
 
-Sums are taken in double precision, in 64 lanes which are added up in a fixed order, so that they
+Sums are taken in double precision, in 32 lanes which are added up in a fixed order, so that they
 depend on nothing but the row.  A kernel takes the size of a row, a number and arrays; its range is
 one of rows.
 """
@@ -24,6 +24,8 @@ __all__ = ["row_kernel"]
 _DOUBLES: Final = Kind("double", LANES)
 _BESIDE: Final = 4
 """Vectors that are worked on side by side."""
+_SUMS: Final = 2
+"""Vectors of sums: more of them in float64 are all the registers that AVX2 has."""
 
 
 class _Rows:
@@ -46,16 +48,18 @@ class _Rows:
         with self.code.units() as row:
             yield row, self.place("x", row * self.size)
 
-    def each(self, visit: Callable[[int, Value, Value | None], None]) -> None:
-        """Visit the vectors of a row: the one of four it is, the index it begins at, and a mask if
-        the row ends within."""
-        order = cycle(range(_BESIDE))
+    def each(
+        self, visit: Callable[[int, Value, Value | None], None], beside: int = _BESIDE
+    ) -> None:
+        """Visit the vectors of a row: the one of some side by side it is, the index it begins at,
+        and a mask if the row ends within."""
+        order = cycle(range(beside))
 
         def visit_all(places: list[Value], mask: Value | None) -> None:
             for at in places:
                 visit(next(order), at, mask)
 
-        self.code.vectors(self.zero, self.size, _BESIDE, visit_all)
+        self.code.vectors(self.zero, self.size, beside, visit_all)
 
     def seen(self, row: Value, at: Value, mask: Value | None, otherwise: float = 0.0) -> Value:
         """A vector of a row."""
@@ -70,11 +74,15 @@ class _Rows:
         self.each(lambda place, at, mask: self.keep(compute(at, mask), goal, at, mask))
 
     def total(
-        self, compute: Callable[[Value, Value | None], Value], *, squared: bool = False
+        self,
+        compute: Callable[[Value, Value | None], Value],
+        *,
+        squared: bool = False,
+        beside: int = _SUMS,
     ) -> Value:
         """The sum of what is computed of each vector, or of its squares, as float64."""
         code = self.code
-        sums = [code.variable(code.constant(_DOUBLES, 0.0)) for _ in range(_BESIDE)]
+        sums = [code.variable(code.constant(_DOUBLES, 0.0)) for _ in range(_SUMS)]
 
         def add(place: int, at: Value, mask: Value | None) -> None:
             made = compute(at, mask)
@@ -82,12 +90,12 @@ class _Rows:
                 made = code.choose(mask, made, 0.0)
             if made.kind == FLOATS:
                 made = made.converted("fpext", _DOUBLES)
-            total = sums[place]
+            total = sums[place % _SUMS]
             total.set(code.multiply_add(made, made, total.now) if squared else total.now + made)
 
-        self.each(add)
-        first, second, third, fourth = (each.now for each in sums)
-        return code.folded((first + second) + (third + fourth), lambda one, other: one + other)
+        self.each(add, beside)
+        first, second = (each.now for each in sums)
+        return code.folded(first + second, lambda one, other: one + other)
 
     def largest(self, row: Value) -> Value:
         """The largest of a row but for NaN."""
@@ -124,7 +132,7 @@ def _powers(rows: _Rows, row: Value, top: Value, goal: Value | None = None) -> V
             rows.keep(made, goal, at, mask)
         return made
 
-    return rows.total(power)
+    return rows.total(power, beside=_BESIDE)  # which hides how long each takes
 
 
 def _softmax(rows: _Rows) -> None:

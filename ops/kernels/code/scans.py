@@ -1,12 +1,12 @@
 """Running sums, products and extremes along one dimension of contiguous arrays.
 
-Each row is gone through in its order.  Rows of floats are worked on sixteen at a time, turned so
-that a vector holds an element of each; they are summed and multiplied in float64.
+Each row is gone through in its order.  Rows of floats are worked on some at a time, turned so that
+a vector holds an element of each; they are summed and multiplied in float64.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -152,8 +152,9 @@ def _along_rows(scan: _Scan) -> None:
     many = start
     if scan.element.is_real:  # sums of whole numbers need not wait for each other
         many = code.choose((stop - start) < _ALONE, start, stop)
-        with code.counted(start, many, LANES) as row:
-            _sixteen_rows(scan, row, stop)
+        together = LANES if code.target.has_scaling else LANES // 2
+        with code.counted(start, many, together) as row:
+            _several_rows(scan, row, stop, together)
     with code.counted(many, stop) as row:
         _one_row(scan, row)
 
@@ -175,29 +176,43 @@ def _one_row(scan: _Scan, row: Value) -> None:
         scan.store(scan.narrow([each.now for each in state]), place)
 
 
-def _sixteen_rows(scan: _Scan, row: Value, stop: Value) -> None:
-    """Rows from one on; where there are fewer the last one stands for those that lack."""
+def _several_rows(scan: _Scan, row: Value, stop: Value, count: int) -> None:
+    """So many rows from one on; where there are fewer the last one stands for those that lack.
+
+    A turned vector holds an element of all of them, and one or more that are `count` further on.
+    """
     code, size = scan.code, scan.code.argument(INT64, "size")
     last = stop - 1
-    rows = [code.choose(row + each < last, row + each, last) * size for each in range(LANES)]
-    state = [code.variable(each) for each in scan.begun(LANES)]
+    rows = [code.choose(row + each < last, row + each, last) * size for each in range(count)]
+    state = [code.variable(each) for each in scan.begun(count)]
     kind = scan.element.of_lanes(LANES)
+    parts = [range(first, first + count) for first in range(0, LANES, count)]
 
     def visit(columns: list[Value], mask: Value | None) -> None:
         (at,) = columns
         lines = [code.load_if(kind, scan.address("x", each + at), mask) for each in rows]
         carried, made = [each.now for each in state], []
-        for place, seen in enumerate(turned(code, lines)):
-            index = code.spread((at + place).converted("trunc", INT32))
-            carried = scan.step(carried, seen, index)
-            made.append(scan.narrow(carried))
+        found = turned(code, lines)
+        for part in parts:
+            for place, several in enumerate(found):
+                index = code.spread((at + (part.start + place)).converted("trunc", INT32), count)
+                carried = scan.step(carried, code.shuffled(several, several, part), index)
+                made.append(scan.narrow(carried))
         for variable, value in zip(state, carried, strict=True):
             variable.set(value)
-        lying = [turned(code, list(values)) for values in zip(*made, strict=True)]
+        lying = [turned(code, _put_together(values, count)) for values in zip(*made, strict=True)]
         for each, values in zip(rows, zip(*lying, strict=True), strict=True):
             scan.store(list(values), each + at, mask)
 
     code.vectors(code.constant(INT64, 0), size, 1, visit)
+
+
+def _put_together(values: Sequence[Value], count: int) -> list[Value]:
+    """Vectors of so many elements in as many of `LANES`, as `turned` gives them."""
+    if count == LANES:
+        return list(values)
+    code, both = values[0].code, range(LANES)
+    return [code.shuffled(*pair, both) for pair in zip(values[:count], values[count:], strict=True)]
 
 
 def _down_strips(scan: _Scan) -> None:
