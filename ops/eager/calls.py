@@ -17,7 +17,7 @@ from ..tensors.tape_port import tape
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, current_tracer, with_plain_numbers
 
-__all__ = ["any_requires_grad", "finish", "note_view", "run", "tensors_in"]
+__all__ = ["any_requires_grad", "finish", "note_view", "run", "tensors_in", "views_of"]
 
 _new: Final = object.__new__
 _ndarray: Final = np.ndarray
@@ -93,6 +93,21 @@ def note_view(wrapped: object, handles: Sequence[object]) -> None:
             view._view_of = base
             if base._requires_grad:
                 view._seen_unwatched()
+
+
+def views_of(base: Tensor, arrays: list[Array]) -> tuple[Tensor, ...]:
+    """Tensors of several arrays that are views of one tensor's."""
+    made = []
+    for array in arrays:
+        if array is base._array:
+            made.append(base)
+            continue
+        view = _new(Tensor)
+        view._array, view._view_of = array, base
+        if base._requires_grad:
+            view._seen_unwatched()
+        made.append(view)
+    return tuple(made)
 
 
 def _handle_of(array: Array, handles: Sequence[object]) -> Tensor:

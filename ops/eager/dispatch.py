@@ -12,7 +12,7 @@ from ..memory.entered import ENTERED, at_first
 from ..memory.errors import Elsewhere
 from ..memory.overlap import check_out
 from ..memory.unforeseen import told
-from ..table.autocast import autocast_state, eager_policy
+from ..table.autocast import at_first_autocast, autocast_state, eager_policy
 from ..table.grad_mode import is_grad_enabled
 from ..table.out_forms import check_dtype_of_out
 from ..table.pointwise import cast, number_as
@@ -308,11 +308,15 @@ class AutocastFunction(EagerFunction):
 
     __slots__ = ()
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
-        state = autocast_state()
-        if state.cpu and "out" not in kwargs and askers(args, kwargs) is None:
-            args, kwargs = cast_arguments(self.operator_name, args, kwargs, state)
-        return super().__call__(*args, **kwargs)
+
+def _under_autocast(self: AutocastFunction, *args: object, **kwargs: object) -> object:
+    state = autocast_state()
+    if state.cpu and "out" not in kwargs and askers(args, kwargs) is None:
+        args, kwargs = cast_arguments(self.operator_name, args, kwargs, state)
+    return EagerFunction.__call__(self, *args, **kwargs)
+
+
+at_first_autocast(lambda: setattr(AutocastFunction, "__call__", _under_autocast))
 
 
 class FactoryFunction(EagerFunction):

@@ -210,9 +210,11 @@ _CASTS: Final = {
 
 def _cast(name: str) -> Callable[..., Tensor]:
     dtype = DTYPES[name]
+    function = eager_function("aten::to")
 
     def method(self: Tensor, memory_format: object = None) -> Tensor:
-        converted: Tensor = self.to(dtype, memory_format=memory_format)
+        options = {} if memory_format is None else {"memory_format": memory_format}
+        converted: Tensor = function(self, dtype, **options)
         return converted
 
     method.__doc__ = f"The tensor as `torch.{name}`."
@@ -221,6 +223,9 @@ def _cast(name: str) -> Callable[..., Tensor]:
 
 def to(self: Tensor, *args: Any, **kwargs: object) -> Tensor:
     """The tensor in another dtype, on another device, or both; itself if nothing changes."""
+    if len(args) == 1 and not kwargs and type(args[0]) is DType:
+        made: Tensor = eager_function("aten::to")(self, args[0])
+        return made
     dtype = kwargs.pop("dtype", None)
     device = kwargs.pop("device", None)
     rest = list(args)

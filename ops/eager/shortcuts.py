@@ -22,7 +22,7 @@ from ..tensors.tape_port import tape
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .binding import NO
-from .calls import finish, run
+from .calls import finish, run, views_of
 
 __all__ = [
     *("MISFIT", "Shortcut", "Taken", "keep_shortcut", "shortcut_of_sizes"),
@@ -56,19 +56,23 @@ def make(_entry, _forward, _own, {constants}):
  def call({parameters}):
 {read}  if ({requires}) and _is_grad_enabled():
    return _tape().taped(_entry, [{values}], ({handles}), _own, [{args}], _forward)
-  _state = _enter(_QUIET)
+{compute}{finish}  return _finish(_entry, [{values}], _result, ({handles}))
+ return call
+"""
+_COMPUTE: Final = "  _result = _forward({0})\n"
+_QUIETLY: Final = """  _state = _enter(_QUIET)
   try:
-   _result = _forward({values})
-  finally:
+ {0}  finally:
    _leave(_state)
-  if _type(_result) is _ndarray and not _ACTIVE:
+"""
+_NUMBER: Final = "  if not _ACTIVE:\n   return _result\n"
+_VIEWS: Final = "  if _type(_result) is _list and not _ACTIVE:\n   return _views_of({0}, _result)\n"
+_TENSOR: Final = """  if _type(_result) is _ndarray and not _ACTIVE:
    if {is_new}:
     _made = _new(_Tensor)
     _made._array = _result
 {note}    return _made
-{in_place}  return _finish(_entry, [{values}], _result, ({handles}))
- return call
-"""
+{same}"""
 
 _READ: Final = {
     "tensor": "  _v{0} = {1}._array\n",
@@ -86,7 +90,8 @@ _IS_NEW: Final = {
     "tensors": "_all([_result is not each for each in _v{0}])",
 }
 _NOTE: Final = "    _made._view_of = {0}\n    if {0}._requires_grad: _made._seen_unwatched()\n"
-_IN_PLACE: Final = "   if _result is {1}:\n    _written({1})\n    return {0}\n"
+_SAME: Final = "   if _result is _v0:\n{1}    return {0}\n"
+_WRITTEN: Final = "    _written(_v0)\n"
 
 _SPACE: Final[dict[str, Any]] = {
     **{
@@ -99,13 +104,44 @@ _SPACE: Final[dict[str, Any]] = {
     },
     **{"_ACTIVE": ACTIVE, "_QUIET": QUIET, "_Tensor": Tensor, "_ndarray": np.ndarray},
     **{"_enter": enter, "_finish": finish, "_leave": leave, "_is_grad_enabled": is_grad_enabled},
-    **{"_NO": NO, "_new": object.__new__, "_tape": tape, "_written": written, "_MISFIT": MISFIT},
+    **{
+        "_views_of": views_of,
+        "_NO": NO,
+        "_new": object.__new__,
+        "_tape": tape,
+        "_written": written,
+        "_MISFIT": MISFIT,
+    },
 }
+
+
+class _Ways(NamedTuple):
+    """What the text of a call depends on beside its arguments: what is known of its operator."""
+
+    is_view: bool
+    is_in_place: bool
+    only_moves: bool
+    gives_list: bool
+    gives_number: bool
+    is_quiet: bool
+    """Whether no element is computed, of which NumPy could warn."""
+
+
+def _ways(entry: Operator) -> _Ways:
+    """Those of an operator."""
+    return _Ways(
+        is_view=entry.is_view,
+        is_in_place=entry.is_in_place,
+        only_moves=entry.only_moves,
+        gives_list=entry.schema.endswith("[]"),
+        gives_number=entry.gives_number,
+        is_quiet=entry.only_moves or entry.of_form,
+    )
 
 
 @cache
 def _maker(
-    taken: tuple[Taken, ...], count: int, is_view: bool, is_in_place: bool, is_sure: bool
+    taken: tuple[Taken, ...], count: int, ways: _Ways, is_sure: bool
 ) -> Callable[..., Shortcut]:
     """What makes the calls of operators with that many arguments.  The text is all our own, but for
     names of parameters."""
@@ -137,15 +173,35 @@ def _maker(
         or "False",
         values=", ".join(values),
         handles="".join(f"{handle}, " for handle in handles),
-        is_new=" and ".join(_IS_NEW[e.way].format(e.place) for e in taken if e.way in _IS_NEW)
-        or "True",
-        note=_NOTE.format(handles[0]) if is_view and is_first else "",
-        in_place=_IN_PLACE.format(handles[0], "_v0") if is_in_place and is_first else "",
+        compute=_computing(", ".join(values), ways),
+        finish=_finishing(pairs, ways, is_first=is_first),
     )
     space = dict(_SPACE)
     exec(compile(text, f"{__file__}:{'-'.join(each.way for each in taken)}", "exec"), space)
     made: Callable[..., Shortcut] = space["make"]
     return made
+
+
+def _computing(values: str, ways: _Ways) -> str:
+    """The lines that call the forward."""
+    line = _COMPUTE.format(values)
+    return line if ways.is_quiet else _QUIETLY.format(line)
+
+
+def _finishing(pairs: Sequence[tuple[Taken, str]], ways: _Ways, *, is_first: bool) -> str:
+    """The lines that give results of the expected kinds back; what they leave has others do it."""
+    if ways.gives_number:
+        return _NUMBER
+    first = pairs[0][1] if is_first else ""
+    if ways.gives_list:
+        return _VIEWS.format(first) if is_first and ways.only_moves else ""
+    tensors = [each for each, _ in pairs if each.way in _IS_NEW]
+    written = _WRITTEN if ways.is_in_place else ""
+    return _TENSOR.format(
+        is_new=" and ".join(_IS_NEW[each.way].format(each.place) for each in tensors) or "True",
+        note=_NOTE.format(first) if ways.is_view and is_first else "",
+        same=_SAME.format(first, written) if is_first else "",
+    )
 
 
 def written_out(
@@ -164,7 +220,7 @@ def written_out(
     arguments are that are not taken.  If it is sure that values can be converted, some are that
     are only convertible; else the call may give `MISFIT`.
     """
-    make = _maker(tuple(taken), len(values), entry.is_view, entry.is_in_place, is_sure)
+    make = _maker(tuple(taken), len(values), _ways(entry), is_sure)
     given = {each.place for each in taken}
     rest = [value for place, value in enumerate(values) if place not in given]
     return make(entry, forward, own, *converters, *rest)

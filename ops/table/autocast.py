@@ -23,6 +23,7 @@ from .table import TABLE, operator
 __all__ = [
     "OFF",
     "Autocast",
+    "at_first_autocast",
     "autocast_state",
     "eager_policy",
     "graph_policy",
@@ -74,8 +75,21 @@ _STATE: ContextVar[Autocast] = ContextVar("autocast", default=OFF)
 autocast_state: Final[Callable[[], Autocast]] = _STATE.get
 
 
+_AT_FIRST: Final[list[Callable[[], object]]] = []
+
+
+def at_first_autocast(call: Callable[[], object]) -> None:
+    """Have a function called before autocast is first on for the CPU, in whatever thread: who looks
+    at its state need not before."""
+    _AT_FIRST.append(call)
+
+
 def set_autocast_state(state: Autocast) -> None:
     """Have another state from here on."""
+    if state.cpu and _AT_FIRST:
+        for call in list(_AT_FIRST):  # two threads may do so at once
+            call()
+        _AT_FIRST.clear()
     _STATE.set(state)
 
 

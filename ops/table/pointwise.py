@@ -78,9 +78,8 @@ def cast(array: Array, dtype: Dtype) -> Array:
         array = array.real
     if dtype == _FLOAT16 and array.dtype == _FLOAT64:  # torch goes by way of float32
         array = array.astype(_FLOAT32)
-    if (
-        dtype.name == "float8_e4m3fn"
-    ):  # which has no infinity: what is too large becomes the largest
+    if dtype.kind == "V" and dtype.name == "float8_e4m3fn":
+        # it has no infinity: what is too large becomes the largest
         array = np.clip(array, -_LARGEST_E4M3FN, _LARGEST_E4M3FN)
     return array.astype(dtype)
 

@@ -289,5 +289,16 @@ class Operator:
         alias = returned[0].alias if returned else None
         return alias is not None and not alias.is_write and not self.cuts_off
 
+    @made_once
+    def only_moves(self) -> bool:
+        """Whether it gives views, or copies, of its first tensor and computes nothing."""
+        is_view = self.is_view and not self.is_in_place
+        return is_view and not self.formula and "dtype" not in self.schema
+
+    @made_once
+    def gives_number(self) -> bool:
+        """Whether it gives a Python number."""
+        return self.schema.rpartition("-> ")[2] in ("int", "float", "bool", "Scalar")
+
     def __repr__(self) -> str:
         return f"<operator {self.schema}>"

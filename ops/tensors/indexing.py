@@ -18,11 +18,13 @@ from ..table.direct import TRIALS, direct_form
 from ..table.pointwise import scalar_of
 from ..table.table import TABLE
 
-__all__ = ["get_item", "set_item"]
+__all__ = ["BASIC", "get_item", "set_item"]
 
 ALL: Final = slice(None)
 _BOOL: Final = np.dtype(np.bool_)
 _INT64: Final = np.dtype(np.int64)
+BASIC: Final = frozenset({int, slice, type(None), type(Ellipsis)})
+"""What parts of a key are by which nothing is looked up in other tensors."""
 
 
 def get_item(array: Array, key: object) -> Array:
@@ -31,6 +33,9 @@ def get_item(array: Array, key: object) -> Array:
     Raises:
         IndexError: there is no such part, or the key is none.
     """
+    view = _basic_view(array, key)
+    if view is not None:
+        return view
     if _names_places(array, key):
         found: Array = _read(array, list(key) if isinstance(key, tuple) else [key])
         return found
@@ -40,6 +45,26 @@ def get_item(array: Array, key: object) -> Array:
     if indices:
         view = _read(view, indices)
     return view
+
+
+def _basic_view(array: Array, key: object) -> Array | None:
+    """What NumPy gives for a key of numbers, slices, None and `...`; None where it refuses, or
+    gives what torch does not."""
+    parts = key if type(key) is tuple else (key,)
+    if not BASIC.issuperset(map(type, parts)):
+        return None
+    for part in parts:
+        if type(part) is slice and part.step is not None and not _is_step(part.step):
+            return None
+    try:
+        found: Array = array[parts if Ellipsis in parts else (*parts, ...)]
+    except (IndexError, TypeError, ValueError):
+        return None
+    return found
+
+
+def _is_step(step: object) -> bool:
+    return type(step) is int and step > 0
 
 
 def _names_places(array: Array, key: object) -> bool:
@@ -146,6 +171,9 @@ def _without_leading_ones(value: Array) -> Array:
 
 def _walk(array: Array, key: object) -> tuple[Array, list[Array | None]]:
     """The view a key's plain parts name, and the tensors that index it, by dimension."""
+    view = _basic_view(array, key)
+    if view is not None:
+        return view, []
     parts = key if isinstance(key, tuple) else (key,)
     parts = tuple(map(_as_part, parts))
     dim, taken = 0, 0

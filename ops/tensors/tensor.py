@@ -33,7 +33,7 @@ from ..table.grad_mode import is_grad_enabled
 from . import overriding
 from .differentiable import Differentiable
 from .display import format_array
-from .indexing import get_item, set_item
+from .indexing import BASIC, get_item, set_item
 from .members import NOT_COPIED, Members
 from .overriding import PLAIN, asks
 from .python_data import array_of_arguments, spelled_type
@@ -385,7 +385,8 @@ class Tensor(Differentiable):
             return overriding.ask_operator("__getitem__", self, key)  # type: ignore[no-any-return]
         if self._requires_grad and is_grad_enabled():
             return tape().get_item(self, key)  # type: ignore[no-any-return]
-        part = Tensor._of(get_item(self._array, plain))
+        part = object.__new__(Tensor)
+        part._array = get_item(self._array, plain)
         part._view_of = self
         if self._requires_grad:
             part._seen_unwatched()
@@ -586,7 +587,7 @@ def _plain(key: object) -> object:
         _AsksError: the class of a part is to be asked.
     """
     kind = type(key)
-    if kind is int or kind is slice:
+    if kind is int or kind is slice or (kind is tuple and BASIC.issuperset(map(type, key))):  # type: ignore[call-overload]
         return key
     if kind not in PLAIN and kind is not tuple and asks(key):
         raise _AsksError

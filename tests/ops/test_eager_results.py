@@ -1,0 +1,78 @@
+"""What eager calls give back once they are written out, and what plain keys name."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+
+CALLS = 20  # after a few, calls of arguments of the same types are written out
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_views_know_their_base_however_often_they_are_asked_for(requires_grad: bool) -> None:
+    x = torch.arange(12.0).reshape(3, 4).clone().requires_grad_(requires_grad)
+    for _ in range(CALLS):
+        with torch.no_grad():
+            views = [*x.chunk(2, -1), *x.split(2), *x.unbind(0), x.view(4, 3), x[1:, 2], x.t()]
+        assert all(each._base is x for each in views)
+        assert all(each.requires_grad == requires_grad for each in views)
+        assert x.contiguous() is x
+        assert x.float() is x
+        assert x.to(torch.float32) is x
+        assert (x.dim(), x.size(-1), x.numel(), x.is_contiguous()) == (2, 4, 12, True)
+    assert isinstance(x.chunk(2), tuple)
+    parts = x.chunk(2)
+    assert all(each.requires_grad == requires_grad for each in parts)
+
+
+def test_casts_of_views_warn_of_nothing() -> None:
+    x = torch.tensor([float("nan"), 1e30, 2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(CALLS):
+            assert x.int()[2] == 2
+            assert x.to(torch.int32)[2] == 2
+            assert x.to(torch.float8_e4m3fn).float()[2] == 2
+
+
+KEYS: list[Any] = [
+    *(0, -1, (1, 2), (1, 2, 3), slice(1, None), (slice(None, None, 2), 1), None, ...),
+    *((..., 1), (1, ..., 1), (None, 0, None), (..., slice(0, 0)), (slice(9, 2), slice(-2, None))),
+]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_plain_keys_name_views(key: Any) -> None:
+    array = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+    x = torch.from_numpy(array.copy())
+    part, want = x[key], array[key]
+    assert part.shape == want.shape
+    assert np.array_equal(part.numpy(), want)
+    assert part._base is x
+    x[key] = 7.0
+    array[key] = 7.0
+    assert np.array_equal(x.numpy(), array)
+    assert np.array_equal(part.numpy(), array[key])
+
+
+def test_keys_that_numpy_takes_otherwise() -> None:
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    whole = x[()]
+    whole.unsqueeze_(0)
+    assert (whole.shape, x.shape) == ((1, 2, 3, 4), (2, 3, 4))
+    assert x[..., ..., 0].shape == (2, 3)
+    assert x[True].shape == (1, 2, 3, 4)
+    assert x[torch.tensor(1), torch.tensor(0) :].shape == (3, 4)
+    with pytest.raises(ValueError, match="step must be greater than zero"):
+        x[::-1]
+    with pytest.raises(IndexError, match="index 2 is out of bounds for dimension 0 with size 2"):
+        x[2]
+    with pytest.raises(IndexError, match="too many indices for tensor of dimension 3"):
+        x[0, 0, 0, 0]
+    with pytest.raises(IndexError, match="invalid index of a 0-dim tensor"):
+        x[0, 0, 0][0]
