@@ -272,9 +272,9 @@ class EagerFunction:
         """Keep what was found out about arguments of these types, if their count says it all."""
         types = tuple(map(type, args))
         if form.spread is not None:
-            gathered = len(args) > 1 and set(types[1:]) == {int}
-            if form.spread == 1 and gathered and isinstance(args[0], Tensor):
-                self.shortcuts[types] = shortcut_of_sizes(form.entry, values[2:])
+            before, sizes = types[: form.spread], set(types[form.spread :])
+            if sizes == {int} and all(issubclass(each, Tensor) for each in before):
+                self.shortcuts[types] = shortcut_of_sizes(form.entry, len(before), values)
             return
         if len(args) > form.positional:
             return

@@ -57,7 +57,7 @@ class Recipe:
     `call` does a call, or gives `MISFIT`; it is written out when it is used often.
     """
 
-    __slots__ = ("_left", "_names", "_steps", "_template", "call", "form")
+    __slots__ = ("_left", "_names", "_sizes_at", "_steps", "_template", "call", "form")
 
     def __init__(
         self, form: Form, args: Sequence[object], kwargs: dict[str, Any], values: Sequence[object]
@@ -72,7 +72,9 @@ class Recipe:
             (place, _converter(form, place, value, values[place])) for place, value in given.items()
         ]
         self._names = list(kwargs)
-        is_plain = gathered is args and all(name.isidentifier() for name in kwargs)
+        self._sizes_at = -1 if gathered is args else form.spread
+        is_plain = gathered is args or set(map(type, args[form.spread :])) == {int}
+        is_plain = is_plain and all(name.isidentifier() for name in kwargs)
         self._left = TRIALS if is_plain and not any(map(iskeyword, kwargs)) else 1 << 62
         self.call: Callable[..., Any] = self._counted
 
@@ -106,10 +108,11 @@ class Recipe:
 
     def _written_out(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Callable[..., Any]:
         """The same for all arguments of the types of these."""
+        args = self.form._gather(args)
         names = [*([""] * len(args)), *self._names]
         given = (*args, *kwargs.values())
         taken = [
-            Taken(place, _way(convert, value), name)
+            Taken(place, "sizes" if place == self._sizes_at else _way(convert, value), name)
             for (place, convert), value, name in zip(self._steps, given, names, strict=True)
         ]
         pairs = zip(taken, self._steps, strict=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -76,14 +77,14 @@ _TENSOR: Final = """  if _type(_result) is _ndarray and not _ACTIVE:
 
 _READ: Final = {
     "tensor": "  _v{0} = {1}._array\n",
-    "tensors": "  _v{0} = [each._array for each in {1}]\n",
+    "tensors": "  _v{0} = _list(_map(_array_of, {1}))\n",
     "converted": "  _v{0} = _c{0}({1}, {lenient})\n",
     "sizes": "  _v{0} = _list({1})\n",
 }
 _CHECK: Final = "  if _v{0} is _NO:\n   return _MISFIT\n"
 _REQUIRES: Final = {
     "tensor": "{0}._requires_grad",
-    "tensors": "_any([each._requires_grad for each in {0}])",
+    "tensors": "_any(_map(_requires_grad_of, {0}))",
 }
 _IS_NEW: Final = {
     "tensor": "_result is not _v{0}",
@@ -106,6 +107,9 @@ _SPACE: Final[dict[str, Any]] = {
     **{"_enter": enter, "_finish": finish, "_leave": leave, "_is_grad_enabled": is_grad_enabled},
     **{
         "_views_of": views_of,
+        "_map": map,
+        "_array_of": attrgetter("_array"),
+        "_requires_grad_of": attrgetter("_requires_grad"),
         "_NO": NO,
         "_new": object.__new__,
         "_tape": tape,
@@ -226,10 +230,9 @@ def written_out(
     return make(entry, forward, own, *converters, *rest)
 
 
-def shortcut_of_sizes(entry: Operator, defaults: Sequence[object]) -> Shortcut:
-    """The shortcut for a tensor and sizes given one by one."""
-    taken = [Taken(0, "tensor"), Taken(1, "sizes")]
-    values = [None, None, *defaults]
+def shortcut_of_sizes(entry: Operator, tensors: int, values: Sequence[object]) -> Shortcut:
+    """The shortcut for some tensors and sizes given one by one; others are the values."""
+    taken = [*(Taken(place, "tensor") for place in range(tensors)), Taken(tensors, "sizes")]
     return written_out(entry, entry.forward, taken, (), values, own=False, is_sure=True)
 
 

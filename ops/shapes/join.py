@@ -225,8 +225,8 @@ def split(self: Array, split_size: int, dim: int) -> list[Array]:
                 f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
             )
         return [self.view()]
-    starts = range(0, max(size, 1), split_size)
-    return [_part(self, axis, start, start + split_size) for start in starts]
+    before, starts = (slice(None),) * axis, range(0, max(size, 1), split_size)
+    return [self[(*before, slice(start, start + split_size))] for start in starts]
 
 
 @operator(

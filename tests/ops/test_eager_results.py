@@ -76,3 +76,26 @@ def test_keys_that_numpy_takes_otherwise() -> None:
         x[0, 0, 0, 0]
     with pytest.raises(IndexError, match="invalid index of a 0-dim tensor"):
         x[0, 0, 0][0]
+
+
+def test_sizes_one_by_one_are_taken_as_in_the_first_call() -> None:
+    for _ in range(CALLS):
+        assert torch.zeros(2, 3).dtype == torch.float32
+        assert torch.zeros(2, 3, dtype=torch.int64).tolist() == [[0, 0, 0], [0, 0, 0]]
+        assert torch.ones(2, requires_grad=True).requires_grad
+        assert torch.empty(2, 0, 3, device="cpu").shape == (2, 0, 3)
+        assert torch.ones(1, 3).expand(2, 3).stride() == (0, 1)
+        with torch.device("meta"):
+            assert torch.zeros(2, 3).device.type == "meta"
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert torch.zeros(2, 3).dtype == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+    with pytest.raises(RuntimeError, match="non-negative"):
+        torch.zeros(2, -3)
+    torch.manual_seed(1)
+    first = [torch.randn(2, 3) for _ in range(CALLS)]
+    torch.manual_seed(1)
+    again = [torch.randn([2, 3]) for _ in range(CALLS)]
+    assert all(map(torch.equal, first, again))
