@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from ..kernels import family, is_whole
 from ..memory.dtype import Array
 
 __all__ = ["packed", "places_of"]
@@ -31,6 +32,10 @@ def packed(self: Array, axis: int, descending: bool) -> Array | None:
         return None
     rows = self if axis == self.ndim - 1 else np.moveaxis(self, axis, -1)
     if self.dtype is _FLOAT32:
+        native = family("order_words") if is_whole(rows) else None
+        if native is not None:
+            words: Array = native.order_words(rows, descending=descending)
+            return words
         ranks = _ranks_of_floats(rows, descending)
     elif self.dtype in (_INT64, _INT32):
         found = _ranks_of_whole(rows, descending)
