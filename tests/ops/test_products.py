@@ -220,6 +220,15 @@ def test_how_rows_lie_changes_no_bit(layout: str, dtype: str) -> None:
         assert np.array_equal(matrices.multiply(a, b), matrices.multiply(apart, b))
 
 
+@pytest.mark.parametrize("dtype", ["f", "d"])
+@pytest.mark.parametrize("depth", [1, 15, 16, 40, 256, 263, 512])
+def test_columns_in_one_piece_change_no_bit(depth: int, dtype: str) -> None:
+    """They are turned some at a time; with many rows, units are parts of the rows."""
+    for rows, columns in ((300, 5), (30, 31), (600, 64), (26, 200)):
+        a, b = pair((rows, depth), (depth, columns), dtype, ("plain", "plain"))
+        assert np.array_equal(matrices.multiply(a, laid(b, "turned")), matrices.multiply(a, b))
+
+
 @pytest.mark.skipif(not elf.is_known(), reason="code for x86-64")
 @pytest.mark.parametrize("tile", [Tile(8, 3), Tile(4, 1)])
 def test_tiles_change_no_bit(tile: Tile, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -260,8 +260,9 @@ def _unit(rows: int, columns: int, several: int, width: int, is_gathered: bool) 
         most = _WIDE
     panels = _even(-(-columns // width), most)
     block = _even(-(-rows // tile.rows), BLOCK // tile.rows)
+    by_rows = is_gathered and rows > columns  # rather than to gather all rows for each part
     while several * -(-columns // (panels * width)) * -(-rows // (block * tile.rows)) < _UNITS:
-        if panels > 1:
+        if panels > 1 and not (by_rows and block * tile.rows > 32):
             panels = -(-panels // 2)
         elif block * tile.rows > 32:
             block = -(-block // 2)

@@ -263,16 +263,28 @@ class _Product:
 
     def _gather(self, lines: list[Value], depth: Value, goal: Value) -> None:
         """The rows of a tile; what is written behind a place, the next one is written over."""
-        code, tall = self.code, len(lines)
+        tall = len(lines)
         whole = 1 << (tall - 1).bit_length()
-        with code.counted(self.zero, depth, self.lanes) as at:
-            mask = code.first(depth - at, self.lanes)
+        self._turn(lines + lines[-1:] * (whole - tall), depth, goal, tall)
+
+    def _turn(self, lines: list[Value], depth: Value, goal: Value, width: int) -> None:
+        """Elements of so many lines, a power of two, side by side; places of the depth lie so far
+        apart, and are gone through in order."""
+        code, lanes, count = self.code, self.lanes, len(lines)
+
+        def turn(at: Value, mask: Value | None) -> None:
             seen = [code.load_if(self.vector, self.at(line, at), mask) for line in lines]
-            found = turned(code, seen + seen[-1:] * (whole - tall))
-            for place in range(self.lanes):
-                run, i = divmod(place, whole)
-                some = code.shuffled(found[i], found[i], range(run * whole, (run + 1) * whole))
-                code.store(some, self.at(goal, (at + place) * tall))
+            found = turned(code, seen)
+            for place in range(lanes):
+                run, i = divmod(place, count)
+                some = code.shuffled(found[i], found[i], range(run * count, (run + 1) * count))
+                code.store(some, self.at(goal, (at + place) * width))
+
+        whole = depth & -lanes
+        with code.counted(self.zero, whole, lanes) as at:
+            turn(at, None)
+        with code.when(whole < depth):
+            turn(whole, code.first(depth - whole, lanes))
 
     def _packed(
         self,
@@ -338,22 +350,18 @@ class _Product:
     ) -> None:
         """Columns that are in one piece, some at a time; after the last it is taken again."""
         code, lanes = self.code, self.lanes
+        several = lanes if code.target.has_scaling else lanes // 2  # which the registers hold
         source = self.at(self.place["b"], chunk)
         most = self.count["columns"] - 1
         width = self.tile.vectors * lanes
         end = code.choose(left > width, width, left)
-        with code.counted(self.zero, end, lanes) as first:
+        with code.counted(self.zero, (end + (lanes - 1)) & -lanes, several) as first:
             lines = []
-            for i in range(lanes):
+            for i in range(several):
                 here = column + first + i
                 near = code.choose(here > most, most, here)
                 lines.append(self.at(source, near * self.count["b_step"]))
-            goal = self.at(room, first)
-            with code.counted(self.zero, depth, lanes) as at:
-                mask = code.first(depth - at, lanes)
-                seen = [code.load_if(self.vector, self.at(line, at), mask) for line in lines]
-                for i, vector in enumerate(turned(code, seen)):
-                    code.store(vector, self.at(goal, (at + i) * width))
+            self._turn(lines, depth, self.at(room, first), width)
 
     # ----------------------------------------------------------------------------------- direct
 
