@@ -11,14 +11,18 @@ from typing import Any, NoReturn
 
 from .ops.eager.dispatch import eager_function
 from .ops.eager.typed_storage import TypedStorage
-from .ops.memory.dtype import Device, DType
+from .ops.memory.dtype import Device, DType, Layout
+from .ops.sparse_tensors.tensors import compressed, coo
 from .ops.tensors.tensor import Parameter, Tensor
+from .serialization.weights.states import set_state
 
 __all__ = [
     "ExceptionWrapper",
     "_element_size",
     "_flatten_dense_tensors",
     "_rebuild_parameter",
+    "_rebuild_parameter_with_state",
+    "_rebuild_sparse_tensor",
     "_rebuild_tensor",
     "_rebuild_tensor_v2",
     "_unflatten_dense_tensors",
@@ -58,6 +62,24 @@ def _rebuild_tensor_v2(
     tensor = _rebuild_tensor(storage, storage_offset, size, stride)
     tensor.requires_grad = requires_grad
     return tensor
+
+
+def _rebuild_sparse_tensor(layout: Layout, data: Any) -> Any:
+    """A sparse tensor of its parts: places, values, sizes, and whether it is coalesced."""
+    if layout.name == "sparse_coo":
+        indices, values, sizes, *coalesced = data
+        return coo(indices, values, sizes, coalesced == [True])
+    starts, inner, values, sizes = data
+    return compressed(starts, inner, values, sizes, layout.name == "sparse_csc")
+
+
+def _rebuild_parameter_with_state(
+    data: Tensor, requires_grad: bool, backward_hooks: OrderedDict[int, object], state: Any
+) -> Parameter:
+    """A parameter with the attributes that a program gave it."""
+    made = Parameter(data, requires_grad)
+    set_state(made, state)
+    return made
 
 
 def _rebuild_parameter(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickletools
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -12,6 +13,7 @@ from .ops.memory.dtype import Device
 from .ops.tensors.untyped_storage import Storage
 from .serialization.files.container import ArchiveReader
 from .serialization.files.errors import ArchiveError
+from .serialization.weights.load import Unsaid
 from .serialization.weights.pickle import WeightsReader
 from .serialization.weights.vouched import SAFE, Vouched, named
 from .weights import load, save
@@ -126,19 +128,25 @@ class LoadEndianness(Enum):
     BIG = 3
 
 
+_chosen: Final[list[LoadEndianness | None]] = [None]
+
+
 def get_default_load_endianness() -> LoadEndianness | None:
-    """None: files say theirs, and others are little endian."""
-    return None
+    """What was chosen; None: files say theirs, and others are little endian."""
+    return _chosen[0]
 
 
 def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
     """Choose the byte order of files that do not say theirs.
 
     Raises:
-        NotImplementedError: big endian.
+        TypeError: it is no `LoadEndianness`.
     """
-    if endianness is LoadEndianness.BIG:
-        raise NotImplementedError("files in big-endian byte order are not read")
+    if endianness is not None and not isinstance(endianness, LoadEndianness):
+        raise TypeError("Invalid argument type in function set_default_load_endianness")
+    _chosen[0] = endianness
+    orders = {LoadEndianness.BIG: "big", LoadEndianness.NATIVE: sys.byteorder}
+    Unsaid.byteorder = "little" if endianness is None else orders.get(endianness, "little")
 
 
 def get_default_mmap_options() -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from io import UnsupportedOperation
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,18 +29,15 @@ def save(
     """Write tensors, and lists, tuples, dicts and sets of them and of numbers and texts.
 
     torch's `torch.load` reads the file.  Other objects, such as modules, are written as `pickle`
-    does, by the name of their class and their state.  `pickle_module` and `pickle_protocol` change
-    nothing.
+    does, by the name of their class and their state.  `_use_new_zipfile_serialization=False` writes
+    the format before the zip format.  `pickle_module` and `pickle_protocol` change nothing.
 
     Raises:
         RuntimeError: `obj` holds something that cannot be found again by its name.
-        NotImplementedError: the format before the zip format is asked for.
         OSError: the file cannot be written.
     """
-    if not _use_new_zipfile_serialization:
-        raise NotImplementedError("files are written in the zip format only")
     with trimmed():
-        save_weights(obj, f)
+        save_weights(obj, f, _use_new_zipfile_serialization)
 
 
 def load(
@@ -56,16 +55,21 @@ def load(
     `weights_only=False` says that the file is trusted: then it may hold any Python object, and may
     run anything.  A TorchScript archive goes to `torch.jit.load` then, with a warning.  Tensors of
     other devices come to the CPU, or all of them to `meta` if `map_location` says so, which reads
-    no data; `pickle_module` changes nothing.  `mmap` is as in `jit.load`.
+    no data; with a `pickle_module` a file is trusted unless `weights_only` says otherwise.  `mmap`
+    is as in `jit.load`.  In the environment, TORCH_FORCE_WEIGHTS_ONLY_LOAD=1 distrusts every file
+    and TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1 trusts those of which `weights_only` is not said.
 
     Raises:
         RuntimeError: the file is something else, is damaged, or holds Python objects and is not
-            trusted, or is to be mapped and of another format than zip.
+            trusted (a `pickle.UnpicklingError` too), or is to be mapped and of another format than
+            zip.
         ValueError: it is to be mapped and not at a path.
         OSError: the file cannot be opened.
     """
     with trimmed():
-        if weights_only is False and _is_script(f):
+        _check_seekable(f)
+        weights_only = _weights_only(weights_only, pickle_module)
+        if not weights_only and _is_script(f):
             warnings.warn(
                 "'torch.load' received a zip file that looks like a TorchScript archive "
                 "dispatching to 'torch.jit.load' (call 'torch.jit.load' directly to silence this "
@@ -78,10 +82,54 @@ def load(
             return jit.load(f, map_location, mmap=bool(mmap))
         return load_weights(
             f,
-            trusted=weights_only is False,
+            trusted=not weights_only,
             mapped=bool(mmap),
             without_data=means_meta(map_location),
         )
+
+
+_YES = ("1", "y", "yes", "true")
+
+
+def _weights_only(said: bool | None, pickle_module: object) -> bool:
+    """Whether nobody vouches for the file: as the caller says, or else the environment.
+
+    Raises:
+        RuntimeError: the environment says two things, or a module for pickles is given.
+    """
+    force, none = (
+        os.environ.get(name, "0").lower() in _YES
+        for name in ("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD")
+    )
+    if force and none:
+        raise RuntimeError(
+            "Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` "
+            "should be set, but both were set."
+        )
+    if force:
+        said = True
+    elif said is None:
+        said = not none and pickle_module is None
+    if said and pickle_module is not None:
+        raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
+    return said
+
+
+def _check_seekable(f: Any) -> None:
+    """See that a file object tells where it stands and goes elsewhere.
+
+    Raises:
+        AttributeError, UnsupportedOperation: it does not.
+    """
+    if isinstance(f, str | os.PathLike | bytes | bytearray | memoryview):
+        return
+    try:
+        f.seek(f.tell())
+    except (AttributeError, UnsupportedOperation) as error:
+        raise type(error)(
+            f"{error}. You can only torch.load from a file that is seekable. Please pre-load the "
+            "data into a buffer like io.BytesIO and try to load from it instead."
+        ) from None
 
 
 def _is_script(f: File) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
 
-from ..memory.dtype import CPU, Device, DType, get_default_dtype
+from ..memory.dtype import CPU, DTYPES, Device, DType, get_default_dtype
 from ..memory.storage import storage_of
 from ..selection.strides import elements_of
 from ..table.refusals import cpp_name
@@ -124,6 +124,37 @@ class TypedStorage:
         """The same memory as bytes."""
         return self._tensor.untyped_storage()
 
+    @property
+    def _untyped_storage(self) -> UntypedStorage:
+        return self.untyped()
+
+    @property
+    def _cdata(self) -> int:
+        return self.data_ptr()
+
+    def resizable(self) -> bool:
+        """Whether the memory can become another size."""
+        return True
+
+    def resize_(self, size: int) -> Self:
+        """Give the memory room for `size` elements."""
+        self._tensor = self._flat().resize_(size)
+        self._size = size
+        return self
+
+    def pickle_storage_type(self) -> str:
+        """The old name of the storage's class, without its module."""
+        return f"{self.dtype.scalar_name}Storage"
+
+    def to(self, *, device: Device | str, non_blocking: bool = False) -> TypedStorage:
+        """The same, for there is no other device that it could go to.
+
+        Raises:
+            NotImplementedError: another device than the CPU.
+        """
+        self._flat().to(device)
+        return self
+
     def size(self) -> int:
         """The number of elements."""
         return self._size
@@ -161,6 +192,28 @@ class TypedStorage:
         rows = "".join(f" {value}\n" for value in self.tolist())
         kind = "torch.storage.TypedStorage"
         return f"{rows}[{kind}(dtype={self.dtype}, device=cpu) of size {self._size}]"
+
+
+def _casting(dtype: DType) -> Callable[[Any], TypedStorage]:
+    def cast(self: TypedStorage | UntypedStorage) -> TypedStorage:
+        if isinstance(self, UntypedStorage):
+            self = TypedStorage(wrap_storage=self, dtype=DTYPES["uint8"])
+        return TypedStorage(self._flat().to(dtype))
+
+    cast.__doc__ = f"A copy whose elements are of `torch.{dtype.name}`."
+    return cast
+
+
+_CASTS = {
+    **{"half": "float16", "float": "float32", "double": "float64", "bfloat16": "bfloat16"},
+    **{"byte": "uint8", "char": "int8", "short": "int16", "int": "int32", "long": "int64"},
+    **{"bool": "bool", "complex_float": "complex64", "complex_double": "complex128"},
+    **{"float8_e4m3fn": "float8_e4m3fn", "float8_e4m3fnuz": "float8_e4m3fnuz"},
+    **{"float8_e5m2": "float8_e5m2", "float8_e5m2fnuz": "float8_e5m2fnuz"},
+}
+for _name, _dtype in _CASTS.items():
+    for _class in (TypedStorage, UntypedStorage):
+        setattr(_class, _name, _casting(DTYPES[_dtype]))
 
 
 def storage(self: Tensor) -> TypedStorage:

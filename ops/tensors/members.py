@@ -7,7 +7,7 @@ from typing import Any
 
 from .differentiable import Differentiable
 
-__all__ = ["NOT_COPIED", "Members"]
+__all__ = ["NOT_COPIED", "Members", "attributes_of"]
 
 NOT_COPIED = (
     "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
@@ -45,3 +45,9 @@ class Members(MutableMapping[str, Any]):
 
     def __repr__(self) -> str:
         return repr(dict(self))
+
+
+def attributes_of(tensor: Any) -> dict[str, Any]:
+    """The attributes that programs gave a tensor."""
+    members = tensor.__dict__
+    return dict(members if isinstance(members, Members) else Members(members))

@@ -6,6 +6,7 @@ Operators, as methods and as `+ - * @ ==`, come from the operator table: see met
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import numpy as np
@@ -34,7 +35,7 @@ from . import overriding
 from .differentiable import Differentiable
 from .display import format_array
 from .indexing import BASIC, get_item, set_item
-from .members import NOT_COPIED, Members
+from .members import NOT_COPIED, Members, attributes_of
 from .overriding import PLAIN, asks
 from .python_data import array_of_arguments, spelled_type
 from .sizes import Size, made_of
@@ -488,8 +489,6 @@ class Tensor(Differentiable):
             return tape().parts(self).select(-1, 1)  # type: ignore[no-any-return]
         return Tensor._of(self._array.imag)._seen_as(self)
 
-    # ------------------------------------------------------------------ copies
-
     @imag.setter
     def imag(self, value: Tensor | complex) -> None:
         _write(self.imag, value)
@@ -508,12 +507,15 @@ class Tensor(Differentiable):
             raise RuntimeError(NOT_COPIED)
         copied = type(self)._of(copied_with_storage(self._array, memo), self._requires_grad)
         memo[id(self)] = copied
+        if not isinstance(self, Parameter):
+            all_members(copied).update(deepcopy(attributes_of(self), memo))
         if self._gradient is not None:
             copied._gradient = self._gradient.__deepcopy__(memo)
         return copied
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, (type(self), self._array, self.requires_grad)
+        made = type(self), self._array, self.requires_grad
+        return _rebuilt, made, attributes_of(self) or None
 
 
 all_members: Final[Callable[[Tensor], dict[str, Any]]] = vars(Tensor)["__dict__"].__get__
@@ -593,8 +595,6 @@ def _plain(key: object) -> object:
         raise _AsksError
     if isinstance(key, Tensor):
         return key._array
-    if isinstance(key, tuple):
-        return tuple(map(_plain, key))
-    if isinstance(key, list):
-        return [_plain(part) for part in key]
+    if isinstance(key, (tuple, list)):
+        return (tuple if isinstance(key, tuple) else list)(map(_plain, key))
     return key

@@ -59,6 +59,8 @@ class ArchiveReader:
 
     def __init__(self, source: Readable | OpenedFile, limits: Limits = DEFAULT_LIMITS) -> None:
         self.limits = limits
+        self.unsaid_byteorder = "little"
+        """What `byteorder` is where no record says it."""
         self._strange: list[str] = []
         self._after = 0
         self._file = source if isinstance(source, OpenedFile) else OpenedFile(source)
@@ -103,10 +105,10 @@ class ArchiveReader:
 
     @made_once
     def byteorder(self) -> str:
-        """The order of the bytes of numbers: `big` if the archive says so, else `little`."""
+        """The order of the bytes of numbers: `big` or `little`."""
         if "byteorder" in self.entries and self.entries["byteorder"].size <= 8:
             return "big" if self.read("byteorder").strip() == b"big" else "little"
-        return "little"
+        return self.unsaid_byteorder
 
     def read(self, record: str) -> bytes:
         """The bytes of a record.

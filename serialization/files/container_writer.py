@@ -149,6 +149,8 @@ def write_container(file: FilePath | IO[bytes], write: Callable[[Sink, str], Non
     sink = io.BytesIO()
     write(sink, "archive")
     write_all(file, sink.getvalue())
+    if callable(flush := getattr(file, "flush", None)):
+        flush()  # others may open the file by its name at once
 
 
 def archive_name(path: FilePath) -> str:

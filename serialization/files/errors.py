@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
 
@@ -11,7 +12,7 @@ from ...frontend.cells import clean_lines
 from ...frontend.diagnostics import Diagnostic, Help
 from ...frontend.exceptions import attach
 
-__all__ = ["ArchiveError", "NoDirectory", "archive_error", "within_limits"]
+__all__ = ["ArchiveError", "NoDirectory", "RefusedPickle", "archive_error", "within_limits"]
 
 
 _P = ParamSpec("_P")
@@ -36,6 +37,13 @@ class ArchiveError(RuntimeError):
     def code(self) -> str:
         """The slug of the first diagnostic."""
         return self.diagnostics[0].code
+
+
+class RefusedPickle(ArchiveError, pickle.UnpicklingError):
+    """A file asks for more than tensors and plain values, and nobody vouches for it.
+
+    Programs that try such a file once more with `weights_only=False` catch the second class.
+    """
 
 
 class NoDirectory(FileNotFoundError, RuntimeError):

@@ -8,7 +8,7 @@ writing finds which arrays share memory and writes that memory once.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -30,6 +30,7 @@ __all__ = [
     "Window",
     "dtype_of_storage",
     "itemsize_of",
+    "swapped",
     "window_of",
 ]
 
@@ -118,6 +119,11 @@ class StorageReader:
             array = as_array(np.conjugate(array))
         return as_array(np.negative(array)) if "neg" in node.math else array
 
+    @property
+    def swaps(self) -> bool:
+        """Whether the numbers of storages are in the other byte order."""
+        return sys.byteorder != self._archive.byteorder
+
     def is_meta(self, storage: StorageNode) -> bool:
         """Whether tensors of a storage have no data."""
         return self.without_data or storage.location == "meta"
@@ -177,13 +183,13 @@ class StorageReader:
                 f"record `{record}` of {self._archive.title} has {self._archive.size(record)}"
                 f" bytes, its storage needs {wanted}",
             )
-        if self._mapped and sys.byteorder == self._archive.byteorder:
+        if self._mapped and not self.swaps:
             view = self._archive.mapped(record, dtype.itemsize)
             if view is not None:
                 return np.frombuffer(view, np.uint8, wanted)
         content = self._memory(wanted, record)
         self._archive.read_into(record, content.data)
-        return _swapped(content, dtype) if sys.byteorder != self._archive.byteorder else content
+        return swapped(content, dtype) if self.swaps else content
 
     def _memory(self, count: int, record: str) -> Array:
         try:
@@ -193,7 +199,7 @@ class StorageReader:
             raise archive_error("limit-exceeded", message) from None
 
 
-def _swapped(content: Array, dtype: Dtype) -> Array:
+def swapped(content: Array, dtype: Dtype) -> Array:
     """Bytes of the other order; the parts of a complex number are turned each for itself."""
     size = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
     return content.reshape(-1, size)[:, ::-1].copy().reshape(-1)
@@ -270,8 +276,12 @@ class StorageTable:
             self._arrays.append(owner[:0] if location == "meta" else owner)
         return node
 
+    def records(self) -> Iterator[tuple[str, Array]]:
+        """The storages by their names, in order."""
+        return ((f"{index}{self._suffix}", array) for index, array in enumerate(self._arrays))
+
     def write(self, writer: ContainerWriter, folder: str) -> None:
         """Write every storage as a record."""
-        for index, array in enumerate(self._arrays):
+        for name, array in self.records():
             little = array.byteswap() if sys.byteorder == "big" else array
-            writer.add(f"{folder}{index}{self._suffix}", little.tobytes())
+            writer.add(f"{folder}{name}", little.tobytes())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,19 +12,36 @@ from ...ops.memory.dtype import Array, Dtype
 from ..files.container import ArchiveReader
 from ..files.errors import archive_error, within_limits
 from ..files.file_bytes import OpenedFile, Readable
-from ..files.identify import LEGACY_PICKLE, SAFETENSORS, STATE_DICT, FileKind, identify
+from ..files.identify import (
+    LEGACY_PICKLE,
+    SAFETENSORS,
+    STATE_DICT,
+    TORCHSCRIPT,
+    FileKind,
+    identify,
+)
 from ..files.limits import DEFAULT_LIMITS, Limits
 from ..pickles.nodes import StorageNode
-from ..pickles.tensors import StorageReader
+from ..pickles.tensors import StorageReader, swapped
 from .objects import ObjectsReader
-from .pickle import WeightsReader
+from .pickle import UNSAFE_MESSAGE, WeightsReader
 from .safetensors import read_safetensors
+from .save import MAGIC, PROTOCOL
 from .vouched import SAFE, VouchedReader
 
-__all__ = ["load_weights"]
+__all__ = ["Unsaid", "load_weights"]
 
-_MAGIC = 0x1950A86A20F9469CFC6C
-_PROTOCOL = 1001
+
+_SCRIPT = (
+    "Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``. "
+    f"{UNSAFE_MESSAGE}"
+)
+
+
+class Unsaid:
+    """What is taken for granted of files in the zip format that do not say it."""
+
+    byteorder: ClassVar[str] = "little"
 
 
 @within_limits("the file")
@@ -52,7 +69,9 @@ def load_weights(
         kind = identify(file)
         reader = ObjectsReader if trusted else VouchedReader if SAFE else WeightsReader
         if file[:4] == b"PK\x03\x04":
-            return _load_zip(file, kind, limits, reader, mapped, without_data)
+            archive = ArchiveReader(file, limits)
+            archive.unsaid_byteorder = Unsaid.byteorder
+            return _load_zip(archive, kind, reader, mapped, without_data)
         if mapped:
             raise archive_error(
                 "unsupported-value",
@@ -73,31 +92,21 @@ def _other(title: str, kind: FileKind) -> Exception:
         "not-an-archive",
         f"{title} is no file of `torch.save`: it is {kind.description}",
         help=kind.hint,
+        torch=_SCRIPT if kind is TORCHSCRIPT else "",
     )
 
 
 def _load_zip(
-    file: OpenedFile,
+    archive: ArchiveReader,
     kind: FileKind,
-    limits: Limits,
     reader: type[WeightsReader],
     mapped: bool,
     without_data: bool,
 ) -> object:
-    archive = ArchiveReader(file, limits)
     title = archive.title
     if "data.pkl" not in archive or "constants.pkl" in archive:
         raise _other(title, kind)
-    order = (
-        archive.read("byteorder").decode("ascii", "replace")[:8]
-        if ("byteorder" in archive)
-        else "little"
-    )
-    if order.strip() != "little":
-        raise archive_error(
-            "unsupported-value", f"{title} holds tensors in the byte order {order!r}"
-        )
-    if archive.size("data.pkl") > limits.pickle:
+    if archive.size("data.pkl") > archive.limits.pickle:
         size = archive.size("data.pkl")
         raise archive_error("limit-exceeded", f"`data.pkl` of {title} has {size} bytes")
     pickled = archive.read("data.pkl")
@@ -114,9 +123,16 @@ class _LaterStorages(StorageReader):
         self._left = size
         self._folder = ""
         self._read = {}
+        self._dtypes: dict[str, Dtype] = {}
+        self.is_little = True
+
+    @property
+    def swaps(self) -> bool:
+        return self.is_little != (sys.byteorder == "little")
 
     def _load(self, node: StorageNode, dtype: Dtype) -> Array:
         wanted = node.numel * dtype.itemsize
+        self._dtypes[node.key] = dtype
         self._left -= wanted
         if wanted < 0 or self._left < 0:
             raise archive_error("damaged-archive", f"{self._title} is too short for its tensors")
@@ -134,7 +150,7 @@ class _LaterStorages(StorageReader):
             content = np.frombuffer(data[at : at + array.nbytes], np.uint8)
             if content.size != array.nbytes:
                 raise archive_error("damaged-archive", f"{self._title} ends in the middle")
-            array[:] = content
+            array[:] = swapped(content, self._dtypes[str(key)]) if self.swaps else content
             at += array.nbytes
 
 
@@ -147,11 +163,10 @@ def _load_legacy(data: bytes, title: str, kind: type[WeightsReader]) -> object:
     storages = _LaterStorages(title, len(data))
     reader = kind(data, title, storages, is_first=True)
     magic, protocol, system = reader.read(), reader.read(), reader.read()
-    little = isinstance(system, dict) and system.get("little_endian", True)
-    if magic != _MAGIC or protocol != _PROTOCOL:
-        raise _other(title, STATE_DICT if magic == _MAGIC else identify(data))
-    if not little or sys.byteorder != "little":
-        raise archive_error("unsupported-value", f"{title} is of a machine of another byte order")
+    if isinstance(system, dict):
+        storages.is_little = bool(system.get("little_endian", True))
+    if magic != MAGIC or protocol != PROTOCOL:
+        raise _other(title, STATE_DICT if magic == MAGIC else identify(data))
     begin = reader.at
     value = reader.read()
     keys = reader.read()

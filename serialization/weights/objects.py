@@ -12,10 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from ..files.errors import archive_error
+from ..files.errors import ArchiveError, archive_error
 from ..pickles.object_names import found
-from .pickle import Name, WeightsReader
-from .values import Unset
+from .pickle import WeightsReader
+from .states import set_state
+from .values import Name, Unset
 
 __all__ = ["ObjectsReader", "Reduction", "reduced"]
 
@@ -53,7 +54,7 @@ def reduced(value: object) -> Reduction | str:
     return Reduction(make, tuple(arguments), is_new, list(items or ()), flat, state)
 
 
-_CLASSES: Final = frozenset({"Parameter", "Size", "device"})
+_CLASSES: Final = frozenset({"Parameter", "Size", "Tensor", "device"})
 """Classes of torch, which may be met as such and not only be called."""
 
 
@@ -77,6 +78,13 @@ class ObjectsReader(WeightsReader):
             raise archive_error(
                 "unsupported-value", f"{self.title} needs `{module}.{name}`: {error}"
             ) from error
+
+    def vouches_for(self, called: object) -> bool:
+        return True
+
+    def refused(self, what: str, torch: str = "") -> ArchiveError:
+        """A file that may hold anything is damaged where it makes no sense."""
+        return self.damaged(what)
 
     def call(self) -> None:
         if isinstance(self.stack[-2], Name):
@@ -103,16 +111,7 @@ class ObjectsReader(WeightsReader):
         if isinstance(target, Unset) or type(target) is OrderedDict:
             super().set_state()
             return
-        state = self.pop()
-        setter = getattr(target, "__setstate__", None)
-        if setter is not None:
-            setter(state)
-            return
-        state, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
-        if state:
-            target.__dict__.update(state)
-        for name, value in (slots or {}).items():
-            setattr(target, name, value)
+        set_state(target, self.pop())
 
     def extend(self, items: list[Any]) -> None:
         target = self.stack[-1]

@@ -9,30 +9,57 @@ Everything else is an error that names what the file holds.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
+from ...frontend.diagnostics import Diagnostic, Help
 from ...ops.memory.dtype import DTYPES
-from ..files.errors import ArchiveError, archive_error
+from ..files.errors import ArchiveError, RefusedPickle
 from ..pickles.machine import SHARED, PickleMachine
 from ..pickles.nodes import StorageNode
 from ..pickles.tensors import StorageReader
-from .values import MAKERS, Makers, StorageView, Unset
+from .values import MAKERS, Makers, Name, StorageView, Unset
 
-__all__ = ["Name", "WeightsReader"]
+__all__ = ["BLOCKED", "UNSAFE_MESSAGE", "WeightsReader"]
 
 _SAVE_STATE = (
     "where the program is at hand, save `module.state_dict()` and load that with "
     "`load_state_dict`, or save the scripted module with `torch.jit.save`"
 )
 
+UNSAFE_MESSAGE: Final = (
+    "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` "
+    "from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will "
+    "likely succeed, but it can result in arbitrary code execution. Do it only if you got the file "
+    "from a trusted source."
+)
 
-class Name:
-    """A class or function that a pickle names; `make` is what stands for calling it."""
+_FAILED = (
+    f"Weights only load failed. {{}}{UNSAFE_MESSAGE}\n{{}}\n\nCheck the documentation of "
+    "torch.load to learn more about types accepted by default with weights_only "
+    "https://pytorch.org/docs/stable/generated/torch.load.html."
+)
+"""torch's sentence: what may be done before it says what changed, and what the file asks for."""
 
-    def __init__(self, text: str, make: Callable[..., object] | None = None) -> None:
-        self.text = text
-        self.make = make
+_TWO_WAYS = (
+    "This file can still be loaded, to do so you have two options, \x1b[1mdo those steps only if "
+    "you trust the source of the checkpoint\x1b[0m. \n\t(1) "
+)
+
+_FOREIGN = (
+    "\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in "
+    "the following error message.\n\tWeightsUnpickler error: Unsupported global: GLOBAL {0} was "
+    "not an allowed global by default. Please use `torch.serialization.add_safe_globals([{0}])` or "
+    "the `torch.serialization.safe_globals([{0}])` context manager to allowlist this global if you "
+    "trust this class/function."
+)
+
+_OTHER = (
+    "Please file an issue with the following so that we can make `weights_only=True` compatible "
+    "with your use case: WeightsUnpickler error: {}"
+)
+
+BLOCKED: Final = frozenset({"sys", "os", "posix", "nt"})
+"""Modules whose functions nobody can vouch for."""
 
 
 class _StorageKind(Name):
@@ -76,6 +103,7 @@ class WeightsReader(PickleMachine):
     ) -> None:
         super().__init__(data, title, at)
         self.makers = Makers(storages, self.damaged, is_first)
+        self.makers.vouches_for = self.vouches_for
 
     def read(self) -> Any:
         """The next value.
@@ -100,18 +128,34 @@ class WeightsReader(PickleMachine):
             raise self.damaged("has an object without a state")
         return value
 
+    def vouches_for(self, called: object) -> bool:
+        """Whether something that is no name of a maker may be called."""
+        return False
+
     # -- errors
 
     def damaged(self, what: str) -> ArchiveError:
         return self.error("damaged-archive", f"{what} (at offset {self.at})")
 
-    def refused(self, what: str) -> ArchiveError:
-        return archive_error("unsafe-pickle", f"{self.title} {what}", help=_SAVE_STATE)
+    def refused(self, what: str, torch: str = "") -> ArchiveError:
+        """The error of a file that asks for too much; `torch` is torch's sentence."""
+        told = torch or _FAILED.format("", _OTHER.format(what))
+        helps = (Help(_SAVE_STATE),)
+        message = f"{self.title} {what}"
+        found = Diagnostic("unsafe-pickle", message, None, helps=helps, torch_message=told)
+        return RefusedPickle([found])
 
-    def foreign(self, name: str) -> ArchiveError:
+    def foreign(self, module: str, name: str) -> ArchiveError:
+        name = f"{module}.{name}"
+        if module in BLOCKED:
+            told = f"\n\nTrying to load unsupported GLOBAL {name} whose module {module} is blocked."
+            told = _FAILED.format("", told)
+        else:
+            told = _FAILED.format(_TWO_WAYS, _FOREIGN.format(name.removeprefix("builtins.")))
         return self.refused(
             f"holds a Python object: `{name}`. Only tensors and plain values are loaded; nothing "
-            "in a file is imported or run unless `weights_only=False` says that it is trusted"
+            "in a file is imported or run unless `weights_only=False` says that it is trusted",
+            told,
         )
 
     def unknown(self, opcode: bytes) -> ArchiveError:
@@ -154,7 +198,7 @@ class WeightsReader(PickleMachine):
         """What a name stands for."""
         known = _known(_RENAMED.get(module, module), name)
         if known is None:
-            raise self.foreign(f"{_RENAMED.get(module, module)}.{name}")
+            raise self.foreign(_RENAMED.get(module, module), name)
         return known
 
     def is_known(self, module: str, name: str) -> bool:
@@ -182,7 +226,8 @@ class WeightsReader(PickleMachine):
     def persistent(self) -> None:
         match self.pop():
             case ("storage", _StorageKind(text=kind), key, str(place), int(numel), *view):
-                self.push(self.storage(StorageNode(kind, str(key), place, numel), view))
+                node = StorageNode(kind, str(key), place, numel)
+                self.push(self.makers.stored(self.storage(node, view)))
             case _:
                 raise self.damaged("refers to a storage in an unknown way")
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import struct
+import sys
 from collections import OrderedDict
+from collections.abc import Sequence
 from functools import partial
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from ...ops.eager.dispatch import EagerFunction
+from ...ops.eager.typed_storage import TypedStorage
 from ...ops.memory.dtype import Device, DType
 from ...ops.meta.tensors import is_meta
 from ...ops.quantized_tensors.arrays import QuantizedArray, quantizer_of
@@ -16,6 +19,7 @@ from ...ops.sparse_tensors.parts import Coo
 from ...ops.sparse_tensors.tensors import SparseTensor, parts_of
 from ...ops.tensors.sizes import Size
 from ...ops.tensors.tensor import Parameter, Tensor
+from ...ops.tensors.untyped_storage import Storage
 from ..files.container_writer import ContainerWriter, Sink, write_container
 from ..files.errors import archive_error, within_limits
 from ..pickles.nodes import StorageNode
@@ -23,8 +27,13 @@ from ..pickles.object_names import name_of
 from ..pickles.tensors import StorageTable
 from ..saving.save import Target
 from .objects import reduced
+from .states import state_of
 
-__all__ = ["ObjectsWriter", "save_weights"]
+__all__ = ["MAGIC", "PROTOCOL", "ObjectsWriter", "save_weights"]
+
+MAGIC = 0x1950A86A20F9469CFC6C
+PROTOCOL = 1001
+"""What files of the format before the zip format begin with."""
 
 _TYPED = frozenset(
     """Bool Byte Char Short Int Long Half BFloat16 Float Double ComplexHalf ComplexFloat
@@ -33,8 +42,8 @@ _TYPED = frozenset(
 
 
 @within_limits("the value")
-def save_weights(value: object, file: Target) -> None:
-    """Write a value that `torch.load` reads.
+def save_weights(value: object, file: Target, in_zip: bool = True) -> None:
+    """Write a value that `torch.load` reads, in the zip format or the one before it.
 
     A file at the path is replaced once all is written, or stays as it was.
 
@@ -43,8 +52,10 @@ def save_weights(value: object, file: Target) -> None:
         OSError: the file cannot be written.
     """
     storages = StorageTable()
-    pickled = ObjectsWriter(storages).pickle(value)
-    write_container(file, partial(_write, pickled, storages))
+    writer = ObjectsWriter(storages)
+    writer.in_zip = in_zip
+    pickled = writer.pickle(value)
+    write_container(file, partial(_write if in_zip else _write_stream, pickled, storages))
 
 
 def _write(pickled: bytes, storages: StorageTable, sink: Sink, name: str) -> None:
@@ -58,8 +69,24 @@ def _write(pickled: bytes, storages: StorageTable, sink: Sink, name: str) -> Non
     writer.finish_identified()
 
 
+def _write_stream(pickled: bytes, storages: StorageTable, sink: Sink, name: str) -> None:
+    """Pickles of what follows, of the value and of the storages' keys, and then the storages."""
+    sizes = {"short": 2, "int": 4, "long": 4}
+    little = sys.byteorder == "little"
+    system = {"protocol_version": PROTOCOL, "little_endian": little, "type_sizes": sizes}
+    for part in (MAGIC, PROTOCOL, system):
+        sink.write(ObjectsWriter(storages).pickle(part))
+    sink.write(pickled)
+    sink.write(ObjectsWriter(storages).pickle([key for key, _ in storages.records()]))
+    for _, array in storages.records():
+        sink.write(struct.pack("<q" if little else ">q", array.size))
+        sink.write(array.tobytes())
+
+
 class ObjectsWriter:
     """Pickles of protocol 2.  A value met again is referred to, as sharing is part of it."""
+
+    in_zip = True
 
     def __init__(self, storages: StorageTable) -> None:
         self.storages = storages
@@ -126,12 +153,13 @@ class ObjectsWriter:
         elif kind is tuple:
             self.tuple(*value)
         elif issubclass(kind, Parameter):
-            hooks: OrderedDict[object, object] = OrderedDict()
-            self.made("torch._utils", "_rebuild_parameter", value.data, value.requires_grad, hooks)
+            self.parameter(value)
         elif kind is SparseTensor:
             self.sparse(value)
-        elif issubclass(kind, Tensor):
+        elif issubclass(kind, Tensor) and kind.__reduce_ex__ is Tensor.__reduce_ex__:
             self.tensor(value)
+        elif kind is TypedStorage or kind is Storage:
+            self.whole_storage(value)
         else:
             self.by_name(value)
 
@@ -219,22 +247,53 @@ class ObjectsWriter:
 
     # -- tensors
 
+    def parameter(self, parameter: Parameter) -> None:
+        hooks: OrderedDict[object, object] = OrderedDict()
+        parts = parameter.data, parameter.requires_grad, hooks
+        state = state_of(parameter)
+        if state is None:
+            self.made("torch._utils", "_rebuild_parameter", *parts)
+        else:
+            self.made("torch._utils", "_rebuild_parameter_with_state", *parts, state)
+
     def tensor(self, tensor: Tensor) -> None:
+        state = state_of(tensor)
+        if type(tensor) is Tensor and state is None:
+            self.rebuilt(tensor, b"R")
+            return
+        self.name("torch._tensor", "_rebuild_from_type_v2")
+        self.out += b"("
+        self.rebuilt(tensor, b"", type(tensor))
+        self.write(state)
+        self.out += b"tR"
+
+    def rebuilt(self, tensor: Tensor, call: bytes, *between: type) -> None:
+        """The name of what makes a tensor, what stands `between`, its arguments, and the `call`."""
         if is_meta(tensor):
             form = tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad
-            self.made("torch._utils", "_rebuild_meta_tensor_no_storage", *form)
-            return
+            self.maker("_rebuild_meta_tensor_no_storage", between)
+            self.tuple(*form)
+        elif isinstance(tensor._array, QuantizedArray):
+            self.maker("_rebuild_qtensor", between)
+            self.quantized(tensor._array)
+        else:
+            self.dense(tensor, between)
+        self.out += call
+
+    def maker(self, name: str, between: Sequence[type]) -> None:
+        self.name("torch._utils", name)
+        for each in between:
+            self.write(each)
+
+    def dense(self, tensor: Tensor, between: Sequence[type]) -> None:
         array = tensor._array
-        if isinstance(array, QuantizedArray):
-            self.quantized(array)
-            return
         if type(array).__name__ != "ndarray" or array.dtype.names is not None:
             raise archive_error(
                 "unsupported-value", "only dense tensors are saved, and this one is not"
             )
         node = self.storages.tensor(array, tensor.requires_grad)
         typed = node.storage.kind in _TYPED
-        self.name("torch._utils", "_rebuild_tensor_v2" if typed else "_rebuild_tensor_v3")
+        self.maker("_rebuild_tensor_v2" if typed else "_rebuild_tensor_v3", between)
         self.out += b"("
         self.storage(node.storage, None if typed else array.itemsize)
         self.integer(node.offset)
@@ -244,7 +303,7 @@ class ObjectsWriter:
         self.made("collections", "OrderedDict")
         if not typed:
             self.write(tensor.dtype)
-        self.out += b"tR"
+        self.out += b"t"
 
     def sparse(self, tensor: Tensor) -> None:
         own = parts_of(tensor)
@@ -260,7 +319,6 @@ class ObjectsWriter:
     def quantized(self, array: QuantizedArray) -> None:
         quantizer = quantizer_of(array, "save")
         node = self.storages.tensor(array)
-        self.name("torch._utils", "_rebuild_qtensor")
         self.out += b"("
         self.storage(node.storage, None)
         self.integer(node.offset)
@@ -275,7 +333,16 @@ class ObjectsWriter:
         self.out += b"t"
         self.write(False)
         self.made("collections", "OrderedDict")
-        self.out += b"tR"
+        self.out += b"t"
+
+    def whole_storage(self, storage: TypedStorage | Storage) -> None:
+        """A storage by itself, as elements or as bytes."""
+        if isinstance(storage, TypedStorage):
+            node = self.storages.tensor(storage._flat()._array)
+        else:
+            node = self.storages.tensor(storage._bytes())
+        typed = isinstance(storage, TypedStorage) and node.storage.kind in _TYPED
+        self.storage(node.storage, None if typed else storage.element_size())
 
     def storage(self, storage: StorageNode, itemsize: int | None) -> None:
         """With an `itemsize` it is one of bytes, for the newer dtypes have no kind of their own."""
@@ -288,4 +355,4 @@ class ObjectsWriter:
         self.text(storage.key)
         self.text(storage.location)
         self.integer(storage.numel * (itemsize or 1))
-        self.out += b"tQ"
+        self.out += b"tQ" if self.in_zip else b"NtQ"

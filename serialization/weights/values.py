@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...ops.memory.dtype import Array, Device, DType, layout_of
+from ...ops.eager.typed_storage import TypedStorage
+from ...ops.memory.dtype import Array, Device, DType, dtype_of, layout_of
 from ...ops.memory.errors import OperatorError
 from ...ops.memory.reserved import reserved
 from ...ops.meta.tensors import on_meta
@@ -19,13 +20,23 @@ from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
 from ...ops.sparse_tensors.tensors import compressed, coo
 from ...ops.tensors.sizes import Size
 from ...ops.tensors.tensor import Parameter, Tensor
+from ...ops.tensors.untyped_storage import Storage
 from ...typecheck.builtin_classes import BUILTIN_NAMESPACE
 from ..files.errors import ArchiveError
 from ..pickles.nodes import StorageNode, TensorNode
 from ..pickles.read_values import quantizer_for
 from ..pickles.tensors import StorageReader
+from .states import set_state, unfit_name
 
-__all__ = ["MAKERS", "Makers", "StorageView", "Unset"]
+__all__ = ["MAKERS", "Makers", "Name", "StorageView", "Unset"]
+
+
+class Name:
+    """A class or function that a pickle names; `make` is what stands for calling it."""
+
+    def __init__(self, text: str, make: Callable[..., Any] | None = None) -> None:
+        self.text = text
+        self.make = make
 
 
 class Unset:
@@ -48,7 +59,8 @@ class Makers:
     """Makes values; `damaged` makes the error of a file that is none.
 
     `is_first` says that the contents of storages are not there yet, so that values which depend on
-    them have to be made anew; `wants_contents` whether there were any.
+    them have to be made anew; `wants_contents` whether there were any; `vouches_for` whether
+    something may be called, and given any state.
     """
 
     def __init__(
@@ -57,12 +69,46 @@ class Makers:
         damaged: Callable[[str], ArchiveError],
         is_first: bool = False,
     ) -> None:
+        self.vouches_for: Callable[[object], bool] = lambda _: False
+        self._stored: dict[int, tuple[object, StorageNode | StorageView]] = {}
         self._storages = storages
         self._damaged = damaged
         self._is_first = is_first
         self.wants_contents = False
         self.unset = 0
         """How many objects have no state yet."""
+
+    # -- storages
+
+    def stored(self, storage: StorageNode | StorageView) -> object:
+        """A storage as programs have it, for it may be a value by itself.
+
+        One without data, of quantized numbers, or of bytes whose order depends on what tensors lie
+        in it is only spoken of.
+        """
+        if isinstance(storage, StorageView):
+            root, start, count = storage.root, storage.start, storage.count
+        else:
+            root, start, count = storage, 0, storage.numel
+        is_bytes = root.kind == "Untyped"
+        if self._storages.is_meta(root) or (is_bytes and self._storages.swaps):
+            return storage
+        if is_bytes:
+            root = StorageNode("Byte", root.key, root.location, root.numel)
+        array = self._storages.array(TensorNode(root, 0, (root.numel,), (1,), False))
+        if array.dtype.names is not None:
+            return storage
+        made: Any = Storage(array)
+        if count != root.numel:
+            made = made[start * array.itemsize : (start + count) * array.itemsize]
+        if not is_bytes:
+            made = TypedStorage(wrap_storage=made, dtype=dtype_of(array))
+        self._stored[id(made)] = made, storage
+        return made
+
+    def _node(self, storage: object) -> object:
+        """Where the tensors of a storage are read from."""
+        return self._stored[id(storage)][1] if id(storage) in self._stored else storage
 
     # -- tensors
 
@@ -77,6 +123,7 @@ class Makers:
         metadata: object = None,
     ) -> Tensor:
         """A dense tensor (`_rebuild_tensor_v2`, and `_rebuild_tensor` with four arguments)."""
+        storage = self._node(storage)
         made = self._array(storage, offset, size, stride, metadata)
         root = storage.root if isinstance(storage, StorageView) else storage
         if isinstance(root, StorageNode) and self._storages.is_meta(root):
@@ -150,6 +197,7 @@ class Makers:
         metadata: object = None,
     ) -> Tensor:
         """A tensor over bytes without a type (`_rebuild_tensor_v3`)."""
+        storage = self._node(storage)
         if not isinstance(storage, StorageNode) or not isinstance(dtype, DType):
             raise self._damaged("has a tensor without a storage")
         count = storage.numel // dtype.itemsize
@@ -167,7 +215,7 @@ class Makers:
         hooks: object = None,
     ) -> Tensor:
         """A quantized tensor (`_rebuild_qtensor`)."""
-        array = self._array(storage, offset, size, stride)
+        array = self._array(self._node(storage), offset, size, stride)
         if array.dtype.names is None:
             raise self._damaged("has a quantized tensor of a storage that is not")
         made = array.view(QuantizedArray)
@@ -193,6 +241,35 @@ class Makers:
         if not isinstance(data, Tensor):
             raise self._damaged("has a parameter that is no tensor")
         return Parameter(data, requires_grad)
+
+    def parameter_with_state(
+        self, data: object, requires_grad: bool, hooks: object, state: object
+    ) -> Parameter:
+        """A parameter with the attributes that a program gave it."""
+        made = self.parameter(data, requires_grad, hooks)
+        self._set_state(made, state)
+        return made
+
+    def of_type(self, make: Any, kind: object, arguments: Any, state: object) -> Any:
+        """A tensor of a class of its own, or with attributes (`_rebuild_from_type_v2`)."""
+        if isinstance(make, Name) and make.make is not None:
+            made = make.make(self, *arguments)
+        elif self.vouches_for(make):
+            made = make(*arguments)
+        else:
+            raise self._damaged("has a tensor of a class that is made in an unknown way")
+        if isinstance(kind, type) and isinstance(made, Tensor) and type(made) is not kind:
+            made = made.as_subclass(kind)
+        self._set_state(made, state)
+        return made
+
+    def _set_state(self, made: Tensor, state: object) -> None:
+        if state is None:
+            return
+        wrong = "" if self.vouches_for(type(made)) else unfit_name(state)
+        if wrong:
+            raise self._damaged(f"has a tensor with a state {wrong}")
+        set_state(made, state)
 
     # -- objects of the classes of packed weights
 
@@ -231,6 +308,13 @@ class Makers:
             raise self._damaged(f"encodes bytes by {encoding!r}")
         return text.encode(encoding)
 
+    def bytes_to_change(self, content: Any = b"", encoding: str = "latin1") -> bytearray:
+        """A bytearray, which protocol 2 writes as a text with its encoding."""
+        made = self.encoded(content, encoding) if isinstance(content, str) else content
+        if not isinstance(made, bytes):
+            raise self._damaged("makes a bytearray in an unknown way")
+        return bytearray(made)
+
     def plain(
         self, make: Callable[..., object], types: tuple[type, ...], *arguments: object
     ) -> object:
@@ -265,7 +349,9 @@ MAKERS: Final[Mapping[str, Callable[..., object] | None]] = {
     "torch._utils._rebuild_sparse_tensor": Makers.sparse,
     "torch.serialization._get_layout": _plain(layout_of, str),
     "torch._utils._rebuild_parameter": Makers.parameter,
-    "torch._utils._rebuild_parameter_with_state": Makers.parameter,
+    "torch._utils._rebuild_parameter_with_state": Makers.parameter_with_state,
+    "torch._tensor._rebuild_from_type_v2": Makers.of_type,
+    "torch.Tensor": None,
     "torch.nn.parameter.Parameter": Makers.parameter,
     "torch._C.ScriptObject": Makers.script_object,
     "collections.OrderedDict": Makers.ordered_dict,
@@ -273,7 +359,7 @@ MAKERS: Final[Mapping[str, Callable[..., object] | None]] = {
     "builtins.set": _plain(set, list),
     "builtins.frozenset": _plain(frozenset, list),
     "builtins.complex": _plain(complex, float, float),
-    "builtins.bytearray": _plain(bytearray, bytes),
+    "builtins.bytearray": Makers.bytes_to_change,
     "_codecs.encode": Makers.encoded,
     "torch.Size": _plain(Size, tuple),
     "torch.device": _plain(Device, str, int),

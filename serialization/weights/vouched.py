@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from .objects import ObjectsReader
-from .pickle import Name, WeightsReader
-from .values import Unset
+from .pickle import BLOCKED, WeightsReader
+from .values import Name, Unset
 
 __all__ = ["SAFE", "VouchedReader", "named"]
 
@@ -47,10 +47,17 @@ class VouchedReader(ObjectsReader):
 
     def named(self, module: str, name: str) -> Any:
         full = f"{module}.{name}"
+        if module in BLOCKED:
+            raise self.foreign(module, name)
         return SAFE[full] if full in SAFE else WeightsReader.named(self, module, name)
 
+    refused = WeightsReader.refused
+
+    def vouches_for(self, called: object) -> bool:
+        return any(called is each for each in SAFE.values())
+
     def _see(self, called: object) -> None:
-        if not isinstance(called, Name) and not any(called is each for each in SAFE.values()):
+        if not isinstance(called, Name) and not self.vouches_for(called):
             raise self.refused("calls what nobody vouches for")
 
     def _see_changed(self, target: object) -> None:
