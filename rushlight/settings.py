@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from .ops.memory.dtype import DTYPES, Device, place_of
 from .ops.memory.entered import ENTERED
+from .ops.memory.unfilled import UNFILLED
 from .ops.tensors.warned_once import ALWAYS
 
 __all__ = [
@@ -39,8 +40,9 @@ _STATE: dict[str, Any] = {
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Ask for equal results of equal calls; they always are."""
+    """Ask for equal results of equal calls: new memory is filled then, all else always is equal."""
     _STATE.update(deterministic=bool(mode), warn_only=bool(mode and warn_only))
+    UNFILLED.is_determined = bool(mode)
 
 
 def are_deterministic_algorithms_enabled() -> bool:

@@ -22,6 +22,7 @@ from ..memory.storage import (
     strides_of,
     view_of,
 )
+from ..memory.unfilled import unfilled
 from ..shapes import shape as views
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
 from ..table.layouts import contiguous
@@ -197,6 +198,7 @@ def _empty(size: Sizes, stride: Sizes, dtype: Dtype) -> Array:
             code="shape-mismatch",
         )
     memory = np.zeros(_check_size(size, stride, 0, dtype.itemsize), _BYTES)
+    unfilled(memory.view(dtype))
     return _view_of_bytes(memory, dtype, size, stride, 0)
 
 
@@ -243,7 +245,7 @@ def empty_permuted(
         if dim in physical_layout[:place]:
             raise OperatorError("Duplicate dim not allowed")
     made = contiguous(np.empty([size[dim] for dim in physical_layout], float_dtype(dtype)))
-    return made.transpose(np.argsort(physical_layout))
+    return unfilled(made).transpose(np.argsort(physical_layout))
 
 
 # --------------------------------------------------------------------------- views in place
@@ -307,7 +309,9 @@ def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Arra
     if needed > memory.size:
         if not is_resizable(self):
             raise OperatorError("Trying to resize storage that is not resizable")
-        memory = np.concatenate([memory, np.zeros(needed - memory.size, _BYTES)])
+        more = np.zeros(needed - memory.size, _BYTES)
+        unfilled(more[: more.size // self.itemsize * self.itemsize].view(self.dtype))
+        memory = np.concatenate([memory, more])
     return become(self, _view_of_bytes(memory, self.dtype, size, stride, offset))
 
 

@@ -13,6 +13,7 @@ from ..arithmetic.fused import fused_double, fused_float
 from ..memory.counts import MOST_DIMENSIONS, check_count, check_storage
 from ..memory.dtype import DTYPES, Array, Device, Dtype, Scalar, default_dtype, numpy_dtype
 from ..memory.errors import BadNumber, OperatorError
+from ..memory.unfilled import unfilled
 from ..table.formula import filled_with
 from ..table.layouts import like
 from ..table.out_dtypes import MADE
@@ -128,7 +129,7 @@ def empty(
     pin_memory: bool | None,
     memory_format: int | None,
 ) -> Array:
-    made = np.empty(check_sizes(size, "empty"), float_dtype(dtype))
+    made = unfilled(np.empty(check_sizes(size, "empty"), float_dtype(dtype)))
     return made if not memory_format else in_format(made, memory_format)
 
 
@@ -150,8 +151,9 @@ def _declare_like(name: str, value: Scalar | None) -> None:
         memory_format: int | None,
     ) -> Array:
         made = _like(self, dtype, memory_format)
-        if value is not None:
-            made[...] = value
+        if value is None:
+            return unfilled(made)
+        made[...] = value
         return made
 
     def new(
@@ -164,8 +166,9 @@ def _declare_like(name: str, value: Scalar | None) -> None:
     ) -> Array:
         wanted = self.dtype if dtype is None else numpy_dtype(dtype)
         made = np.empty(check_sizes(size, "empty"), wanted)
-        if value is not None:
-            made[...] = value
+        if value is None:
+            return unfilled(made)
+        made[...] = value
         return made
 
     open_ = value is None

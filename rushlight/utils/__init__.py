@@ -9,6 +9,14 @@ __all__ = ["checkpoint", "data", "dlpack", "hooks"]
 
 __getattr__ = names_of(
     __name__,
-    *("_mode_utils", "_python_dispatch", "_pytree", "backcompat", "benchmark", "collect_env"),
+    *(
+        "_mode_utils",
+        "_python_dispatch",
+        "_pytree",
+        "backcompat",
+        "benchmark",
+        "collect_env",
+        "deterministic",
+    ),
     *("flop_counter", "model_zoo", "module_tracker", "tensorboard", "throughput_benchmark", "weak"),
 )
