@@ -234,7 +234,7 @@ class AccumulateGrad(Node):
                 else:
                     first = Tensor._of(_copied(grad._array, self.variable))
                 self.variable._gradient = first
-            elif grad._requires_grad or before._requires_grad:
+            elif grad._requires_grad or before._requires_grad or is_grad_enabled():
                 self.variable._gradient = before + grad
             else:
                 before.add_(grad)

@@ -102,11 +102,15 @@ def _power_exponent(g: Tensor, self: Scalar | Tensor, exponent: Tensor, result: 
     if not isinstance(self, Tensor):
         if self == 0:
             return aten.where(exponent >= 0, 0.0, g * -math.inf)
+        if _is_complex(exponent):
+            self = complex(self)
         return g * conj(
             result * (np.log(self).item() if isinstance(self, complex) or self > 0 else math.nan)
         )
     zero = aten.eq(self, 0)
     hidden = zero if _is_complex(exponent) else zero.logical_and(exponent >= 0)
+    if _is_complex(exponent):
+        self = self.to(result.dtype)  # numbers below zero have a logarithm then
     return g * conj((result * self.log()).masked_fill(hidden, 0))
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..memory.dtype import Scalar
 from ..reductions.totals import segment_lengths
 from ..tensors.tensor import Tensor
-from .rows import Formula, Grads, Ints, Tensors, aten, composite, conj, constant, gradient
+from .rows import Grads, Ints, Tensors, aten, composite, conj, constant, gradient
 
 
 def dims_of(dim: int | Ints | None, ndim: int) -> list[int]:
@@ -123,27 +123,39 @@ def _deviation(
     return _variance(share, self, dim, unbiased, correction, keepdim)
 
 
-def _with_mean(of_spread: Callable[..., Tensor], is_deviation: bool) -> Formula:
-    def formula(
-        gs: Grads, self: Tensor, results: Tensors, dim: Ints | None = None,
-        unbiased: bool | None = None, correction: float | None = None, keepdim: bool = False,
-    ) -> Tensor | None:  # fmt: skip
-        total = None
-        if gs[0] is not None:
-            more = (results[0],) if is_deviation else ()
-            total = of_spread(gs[0], self, *more, dim, unbiased, correction, keepdim)
-        if gs[1] is not None:
-            part = _mean(gs[1], self.shape, dim, keepdim)
-            total = part if total is None else total + part
-        return total
+def _variance_with_mean(
+    gs: Grads, self: Tensor, dim: Ints | None = None, unbiased: bool | None = None,
+    correction: float | None = None, keepdim: bool = False,
+) -> Tensor | None:  # fmt: skip
+    total = None
+    if gs[0] is not None:
+        total = _variance(gs[0], self, dim, unbiased, correction, keepdim)
+    return _and_mean(total, gs[1], self, dim, keepdim)
 
-    return formula
+
+def _deviation_with_mean(
+    gs: Grads, self: Tensor, results: Tensors, dim: Ints | None = None,
+    unbiased: bool | None = None, correction: float | None = None, keepdim: bool = False,
+) -> Tensor | None:  # fmt: skip
+    total = None
+    if gs[0] is not None:
+        total = _deviation(gs[0], self, results[0], dim, unbiased, correction, keepdim)
+    return _and_mean(total, gs[1], self, dim, keepdim)
+
+
+def _and_mean(
+    total: Tensor | None, g: Tensor | None, self: Tensor, dim: Ints | None, keepdim: bool
+) -> Tensor | None:
+    if g is None:
+        return total
+    part = _mean(g, self.shape, dim, keepdim)
+    return part if total is None else total + part
 
 
 gradient("aten::var", self=_variance)
 gradient("aten::std", self=_deviation)
-gradient("aten::var_mean", self=_with_mean(_variance, False))
-gradient("aten::std_mean", self=_with_mean(_deviation, True))
+gradient("aten::var_mean", self=_variance_with_mean)
+gradient("aten::std_mean", self=_deviation_with_mean)
 
 
 # --------------------------------------------------------------------------- extremes
@@ -170,8 +182,6 @@ def scattered(g: Tensor, sizes: Sequence[int], dim: int, index: Tensor, keepdim:
 
 gradient("aten::amax", self=_at_extremes)
 gradient("aten::amin", self=_at_extremes)
-gradient("aten::max", self=_at_extremes, name="MaxBackward1")
-gradient("aten::min", self=_at_extremes, name="MinBackward1")
 gradient(
     "aten::max.dim",
     "aten::min.dim",
@@ -185,19 +195,16 @@ gradient(
 )
 
 
-def _at_one(g: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    """The first element that equals the result."""
-    flat = self._array.reshape(-1)
-    same = np.isnan(flat) if np.isnan(result._array) else flat == result._array
-    if not flat.size:
-        return aten.zeros_like(self)
-    place = Tensor._of(np.array([int(np.argmax(same))]))
-    zeros = g.new_zeros([flat.size])
-    return zeros.index_add(0, place, g.reshape([1])).reshape(self.shape)
+def _at_equal(g: Tensor, self: Tensor, result: Tensor) -> Tensor:
+    """Shared evenly among the elements that equal the result, NaN or not."""
+    mask = (self == result).logical_or(self.isnan().logical_and(result.isnan()))
+    return g * mask / (mask.sum() if self.ndim else 1)
 
 
-gradient("aten::median", self=_at_one)
-gradient("aten::nanmedian", self=_at_one)
+gradient("aten::max", self=_at_equal, name="MaxBackward1")
+gradient("aten::min", self=_at_equal, name="MinBackward1")
+gradient("aten::median", self=_at_equal)
+gradient("aten::nanmedian", self=_at_equal)
 
 
 def _both_extremes(

@@ -217,7 +217,8 @@ def attach(bound: Bound, args: Sequence[Any], wrapped: object, old: Tensor | Non
         node = bound.new_node(args, old)
         if isinstance(node, RowNode):
             node.set_results(results[:1])
-        _rebase(args[0], node)
+        places = getattr(node, "_places", [])
+        rebase(args[0], node, next((i for i, (at, _) in enumerate(places) if at == 0), None))
         return
     results = [r for r in results if not any(r is a for a in given)]
     if not any(r._array.dtype.kind not in "biu" for r in results):
@@ -295,14 +296,15 @@ def _before(target: Tensor) -> Tensor:
     return copied
 
 
-def _rebase(target: Tensor, node: Node) -> None:
-    """Make a node the history of a tensor written in place, and of what it is a view of."""
+def rebase(target: Tensor, node: Node, own: int | None) -> None:
+    """Make a node the history of a tensor written in place, and of what it is a view of; `own` is
+    the node's edge of what was written over."""
     root = _root(target)
     if root is None:
         target._requires_grad = True
         target._grad_node, target._output_number = node, 0
         return
-    copy = CopySlices(root, target, node)
+    copy = CopySlices(root, target, node, own)
     root._requires_grad = True
     root._grad_node, root._output_number = copy, 0
     target._view_version = -1
@@ -396,9 +398,8 @@ class CopySlices(Node):
     def name(self) -> str:
         return "torch::autograd::CopySlices"
 
-    def __init__(self, base: Tensor, view: Tensor, inner: Node) -> None:
-        places = getattr(inner, "_places", [])
-        self.own = next((i for i, (at, _) in enumerate(places) if at == 0), None)
+    def __init__(self, base: Tensor, view: Tensor, inner: Node, own: int | None) -> None:
+        self.own = own
         edge = edge_of(base)
         if self.own is not None:
             inner.edges[self.own] = edge

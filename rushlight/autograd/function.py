@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ..module_names import names_of
-from ..ops.gradients.autograd import Edge, Node, Saved, edge_of, fit, node_class, saved
+from ..ops.gradients.autograd import (
+    Edge,
+    Node,
+    Saved,
+    edge_of,
+    fit,
+    is_wanted,
+    node_class,
+    saved,
+)
+from ..ops.gradients.tape import rebase
 from ..ops.memory.dtype import LAYOUTS
 from ..ops.memory.versions import written
 from ..ops.table.grad_mode import is_grad_enabled, no_grad
@@ -36,6 +47,9 @@ class FunctionNode(Node):
     _dirty: tuple[object, ...] = ()
     _kept: tuple[Any, ...] = ()
     _needs: tuple[bool, ...] = ()
+    _materialize_non_diff_grads = True
+    _without_gradient: set[int]
+    """The numbers of the results that were marked as having none."""
     _sizes: list[Any]
     _arguments: list[Any]
     function: Any
@@ -77,11 +91,12 @@ class FunctionNode(Node):
     def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         grads = grads + [None] * (len(self._sizes) - len(grads))
         if self._materialize:
+            silent = () if self._materialize_non_diff_grads else self._without_gradient
             grads = [
-                Tensor._of(_zeros(like)) if g is None and like is not None else g
-                for g, like in zip(grads, self._sizes, strict=True)
+                g if g is not None or like is None or at in silent else Tensor._of(_zeros(like))
+                for at, (g, like) in enumerate(zip(grads, self._sizes, strict=True))
             ]
-        given = self.function.backward(self, *grads)
+        given = _backward_of(self.function)(self, *grads)
         parts = list(given) if isinstance(given, (tuple, list)) else [given]
         if len(parts) < len(self._needs) or any(p is not None for p in parts[len(self._needs) :]):
             raise RuntimeError(
@@ -155,14 +170,51 @@ class Function(metaclass=_FunctionMeta):
     def apply(cls, *args: object, **kwargs: object) -> Any:
         """Call it."""
 
+        has_setup = cls.setup_context is not Function.setup_context
+        if has_setup:
+            args = _with_defaults(cls.forward, args, kwargs)
+
         def compute(node: object) -> object:
-            if cls.setup_context is Function.setup_context:
+            if not has_setup:
                 return cls.forward(node, *args, **kwargs)
-            result = cls.forward(*args, **kwargs)
+            result = cls.forward(*args)
             cls.setup_context(node, args, result)
             return result
 
         return run_function(cls, args, compute)
+
+    @staticmethod
+    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+        """The same as `backward`, by its other name."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
+        )
+
+
+def _with_defaults(
+    forward: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
+) -> tuple[object, ...]:
+    """The arguments of a call in order, with the defaults of those that it leaves out."""
+    bound = inspect.signature(forward).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.args
+
+
+def _backward_of(cls: type[Function]) -> Callable[..., Any]:
+    """How a function's gradients are computed, under either name.
+
+    Raises:
+        RuntimeError: it has both.
+    """
+    if cls.vjp is Function.vjp:
+        return cls.backward
+    if cls.backward is not Function.backward:
+        raise RuntimeError(
+            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+            "should only implement one of them."
+        )
+    return cls.vjp
 
 
 def run_function(
@@ -194,10 +246,10 @@ def _sizes_of(tensor: Tensor) -> tuple[int, ...]:
 def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool) -> object:
     """The results with their node."""
     outputs = list(result) if isinstance(result, (tuple, list)) else [result]
-    for tensor in node._dirty:
-        written(tensor._array)
+    _check_dirty(node, outputs, active)
     made: list[object] = []
     node._sizes = []
+    node._without_gradient = set()
     for number, output in enumerate(outputs):
         if not isinstance(output, Tensor):
             node._sizes.append(None)
@@ -208,7 +260,11 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
         if any(output is i for i in inputs) and not dirty:
             output = output.view_as(output.detach())
         smooth = output._array.dtype.kind not in "biu"
-        if active and smooth and has_gradient:
+        if not has_gradient:
+            node._without_gradient.add(number)
+        if active and smooth and has_gradient and dirty and output._view_of is not None:
+            rebase(output, node, next((i for i, o in enumerate(inputs) if o is output), None))
+        elif active and smooth and has_gradient:
             output._requires_grad = True
             output._grad_node, output._output_number = node, number
         node._sizes.append(output._array)
@@ -218,6 +274,40 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
     if not isinstance(result, (tuple, list)):
         return made[0]
     return tuple(made)
+
+
+def _check_dirty(node: Any, outputs: Sequence[object], active: bool) -> None:
+    """Note what was written in place.
+
+    Raises:
+        RuntimeError: it is no result, it is a leaf that requires gradients or a view of one, or it
+            is a view and not the only result.
+    """
+    for tensor in node._dirty:
+        if not any(output is tensor for output in outputs):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as "
+                "output. The inputs that are modified inplace must all be outputs of the Function."
+            )
+        if active and tensor._view_of is not None and len(outputs) > 1:
+            raise RuntimeError(_SEVERAL)
+        base = tensor._base
+        if active and is_wanted(tensor) and (tensor if base is None else base).is_leaf:
+            what = "a leaf" if base is None else "a view of a leaf"
+            raise RuntimeError(
+                f"{what} Variable that requires grad has been used in an in-place operation."
+            )
+        written(tensor._array)
+
+
+_SEVERAL: Final = (
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function "
+    "cannot return more than one Tensor. This is not supported by the current autograd engine. You "
+    "should either make sure the input is not a view (using .clone() for example) or make your "
+    "Function only return one Tensor (potentially splitting it into two Functions: one doing the "
+    "inplace that returns a single Tensor and a second one that does the other operations). You "
+    "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
+)
 
 
 def _Like(array: Any) -> object:
