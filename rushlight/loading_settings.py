@@ -13,7 +13,7 @@ from .ops.memory.dtype import Device
 from .ops.tensors.untyped_storage import Storage
 from .serialization.files.container import ArchiveReader
 from .serialization.files.errors import ArchiveError
-from .serialization.weights.load import Unsaid
+from .serialization.weights.load import UNSAID
 from .serialization.weights.pickle import WeightsReader
 from .serialization.weights.vouched import SAFE, Vouched, named
 from .weights import load, save
@@ -146,7 +146,7 @@ def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
         raise TypeError("Invalid argument type in function set_default_load_endianness")
     _chosen[0] = endianness
     orders = {LoadEndianness.BIG: "big", LoadEndianness.NATIVE: sys.byteorder}
-    Unsaid.byteorder = "little" if endianness is None else orders.get(endianness, "little")
+    UNSAID.byteorder = "little" if endianness is None else orders.get(endianness, "little")
 
 
 def get_default_mmap_options() -> int:

@@ -194,10 +194,8 @@ class TypedStorage:
         return f"{rows}[{kind}(dtype={self.dtype}, device=cpu) of size {self._size}]"
 
 
-def _casting(dtype: DType) -> Callable[[Any], TypedStorage]:
-    def cast(self: TypedStorage | UntypedStorage) -> TypedStorage:
-        if isinstance(self, UntypedStorage):
-            self = TypedStorage(wrap_storage=self, dtype=DTYPES["uint8"])
+def _casting(dtype: DType) -> Callable[[TypedStorage], TypedStorage]:
+    def cast(self: TypedStorage) -> TypedStorage:
         return TypedStorage(self._flat().to(dtype))
 
     cast.__doc__ = f"A copy whose elements are of `torch.{dtype.name}`."
@@ -212,8 +210,7 @@ _CASTS = {
     **{"float8_e5m2": "float8_e5m2", "float8_e5m2fnuz": "float8_e5m2fnuz"},
 }
 for _name, _dtype in _CASTS.items():
-    for _class in (TypedStorage, UntypedStorage):
-        setattr(_class, _name, _casting(DTYPES[_dtype]))
+    setattr(TypedStorage, _name, _casting(DTYPES[_dtype]))
 
 
 def storage(self: Tensor) -> TypedStorage:

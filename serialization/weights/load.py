@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
-from typing import Any, ClassVar
+from typing import Any, Final
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from .safetensors import read_safetensors
 from .save import MAGIC, PROTOCOL
 from .vouched import SAFE, VouchedReader
 
-__all__ = ["Unsaid", "load_weights"]
+__all__ = ["UNSAID", "load_weights"]
 
 
 _SCRIPT = (
@@ -38,10 +38,13 @@ _SCRIPT = (
 )
 
 
-class Unsaid:
+class _Unsaid:
     """What is taken for granted of files in the zip format that do not say it."""
 
-    byteorder: ClassVar[str] = "little"
+    byteorder = "little"
+
+
+UNSAID: Final = _Unsaid()
 
 
 @within_limits("the file")
@@ -70,7 +73,7 @@ def load_weights(
         reader = ObjectsReader if trusted else VouchedReader if SAFE else WeightsReader
         if file[:4] == b"PK\x03\x04":
             archive = ArchiveReader(file, limits)
-            archive.unsaid_byteorder = Unsaid.byteorder
+            archive.unsaid_byteorder = UNSAID.byteorder
             return _load_zip(archive, kind, reader, mapped, without_data)
         if mapped:
             raise archive_error(
