@@ -1,15 +1,22 @@
-"""DataLoader: samples in batches, loaded by the process that asks for them."""
+"""DataLoader: samples in batches, loaded by the process that asks for them, or by workers."""
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import pickle
+import queue
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
-from typing import Any
+from itertools import cycle
+from typing import Any, Final, Generic, TypeVar
 
+from ..._utils import ExceptionWrapper
 from ...module_names import names_of
 from ...ops.random_numbers.random import Generator
 from ._utils.collate import default_collate, default_convert
-from ._utils.worker import get_worker_info
+from ._utils.worker import END, Ended, Resume, get_worker_info, run_worker
 from .datapipes.datapipe import (
     IterDataPipe,
     MapDataPipe,
@@ -25,7 +32,15 @@ _collate_fn_t = Callable[[list[Any]], Any]
 _worker_init_fn_t = Callable[[int], None]
 
 
-class DataLoader:
+_Sample = TypeVar("_Sample", covariant=True)
+
+_FIXED: Final = frozenset(
+    ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+)
+"""Attributes that say what others were made of."""
+
+
+class DataLoader(Generic[_Sample]):
     """Iterates over a set in batches.
 
     Args:
@@ -34,11 +49,19 @@ class DataLoader:
         sampler, batch_sampler: the order, instead of `shuffle` and `batch_size`.
         collate_fn: makes a batch of a list of samples.
         drop_last: leave out a last batch that is not full.
-        num_workers, pin_memory, ...: taken; all samples are loaded by this process.
+        num_workers: processes that load batches, each with its copy of the set; 0 for none. Each
+            calls `worker_init_fn` with its number and then has `prefetch_factor` batches ready;
+            with `persistent_workers` they stay for the next pass, and with `in_order=False` batches
+            come as they are ready.
+        timeout: seconds to wait for a batch of a worker; 0 for as long as they live.
+        pin_memory, pin_memory_device: taken; there is no card to copy to.
 
     Raises:
         ValueError: arguments that exclude each other.
     """
+
+    _is_made = False
+    _iterator: _BaseDataLoaderIter | None = None
 
     def __init__(
         self,
@@ -61,6 +84,10 @@ class DataLoader:
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
+        prefetch_factor = _checked_workers(
+            num_workers, timeout, prefetch_factor, persistent_workers
+        )
+        _check_stream(dataset, shuffle, sampler, batch_sampler)
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None:
@@ -88,53 +115,53 @@ class DataLoader:
         self.batch_sampler = batch_sampler
         batching = batch_sampler is not None
         self.collate_fn = collate_fn or (default_collate if batching else default_convert)
+        self._is_made = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if self._is_made and name in _FIXED:
+            raise ValueError(
+                f"{name} attribute should not be set after {type(self).__name__} is initialized"
+            )
+        super().__setattr__(name, value)
+
+    @property
+    def _auto_collation(self) -> bool:
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self) -> Any:
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
+
+    @property
+    def _dataset_kind(self) -> int:
+        is_stream = isinstance(self.dataset, IterableDataset)
+        return _DatasetKind.Iterable if is_stream else _DatasetKind.Map
 
     def _order(self, shuffle: bool) -> Any:
         if isinstance(self.dataset, IterableDataset):
-            if shuffle and not isinstance(self.dataset, IterDataPipe):
-                raise ValueError(
-                    "DataLoader with IterableDataset: expected unspecified shuffle option, "
-                    "but got shuffle=True"
-                )
             return _InfiniteConstantSampler()
         if shuffle:
             return RandomSampler(self.dataset, generator=self.generator)
         return SequentialSampler(self.dataset)
 
     def __iter__(self) -> _BaseDataLoaderIter:
-        return self._get_iterator()
+        if not self.persistent_workers:
+            return self._get_iterator()
+        if self._iterator is None:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator._reset(self)
+        return self._iterator
 
     def _get_iterator(self) -> _BaseDataLoaderIter:
         """One pass over the set; classes derived from this one may give another."""
-        return _SingleProcessDataLoaderIter(self)
-
-    def _batches(self) -> Iterator[object]:
-        if isinstance(self.dataset, IterableDataset):
-            yield from self._of_stream(iter(self.dataset))
-            return
-        numbers = self.sampler if self.batch_sampler is None else self.batch_sampler
-        for number in numbers:
-            if self.batch_sampler is None:
-                samples = self.dataset[number]
-            elif hasattr(self.dataset, "__getitems__"):
-                samples = self.dataset.__getitems__(number)
-            else:
-                samples = [self.dataset[i] for i in number]
-            yield self.collate_fn(samples)
-
-    def _of_stream(self, samples: Iterator[Any]) -> Iterator[Any]:
-        if self.batch_sampler is None:
-            yield from map(self.collate_fn, samples)
-            return
-        for numbers in self.batch_sampler:
-            batch = [sample for _, sample in zip(numbers, samples, strict=False)]
-            if not batch or (self.drop_last and len(batch) < len(numbers)):
-                return
-            yield self.collate_fn(batch)
+        several = self.num_workers > 0
+        kind = _MultiProcessingDataLoaderIter if several else _SingleProcessDataLoaderIter
+        return kind(self)
 
     def __len__(self) -> int:
         if not isinstance(self.dataset, IterableDataset):
-            return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
+            return len(self._index_sampler)
         length = len(self.dataset)  # type: ignore[arg-type]
         if self.batch_size is None:
             return length
@@ -157,31 +184,119 @@ def _settings() -> Any:
     return import_module(".graph_settings", __package__)
 
 
+def _checked_workers(count: int, timeout: float, prefetch: int | None, stay: bool) -> int | None:
+    """How many batches each worker has ready.
+
+    Raises:
+        ValueError: what is said of workers makes no sense.
+    """
+    if count < 0:
+        raise ValueError(
+            "num_workers option should be non-negative; use num_workers=0 to disable "
+            "multiprocessing."
+        )
+    if timeout < 0:
+        raise ValueError("timeout option should be non-negative")
+    if count == 0 and prefetch is not None:
+        raise ValueError(
+            "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 "
+            "to enable multiprocessing, otherwise set prefetch_factor to None."
+        )
+    if prefetch is not None and prefetch < 0:
+        raise ValueError("prefetch_factor option should be non-negative")
+    if stay and count == 0:
+        raise ValueError("persistent_workers option needs num_workers > 0")
+    return 2 if count and prefetch is None else prefetch
+
+
+def _check_stream(dataset: Any, shuffle: bool | None, sampler: Any, batch_sampler: Any) -> None:
+    """See that nobody orders samples that come one after the other.
+
+    Raises:
+        ValueError: an order is given.
+    """
+    if not isinstance(dataset, IterableDataset):
+        return
+    if shuffle and not isinstance(dataset, IterDataPipe):
+        given = f"shuffle option, but got shuffle={shuffle}"
+    elif sampler is not None:
+        given = f"sampler option, but got sampler={sampler}"
+    elif batch_sampler is not None:
+        given = f"batch_sampler option, but got batch_sampler={batch_sampler}"
+    else:
+        return
+    raise ValueError(f"DataLoader with IterableDataset: expected unspecified {given}")
+
+
+def _fetcher(
+    dataset: Any,
+    is_batched: bool,
+    collate: Callable[[Any], object],
+    drop_last: bool,
+    pipe_seed: int,
+    number: int,
+    count: int,
+) -> Callable[[Any], object]:
+    """What loads the batch of some keys; it raises StopIteration where a stream has ended."""
+    if isinstance(dataset, IterDataPipe):
+        _settings().apply_random_seed(dataset, Generator().manual_seed(pipe_seed))
+    if isinstance(dataset, IterDataPipe | MapDataPipe):
+        _settings().apply_sharding(dataset, count, number)
+    if isinstance(dataset, IterableDataset):
+        return _from_stream(iter(dataset), is_batched, collate, drop_last)
+
+    def fetch(keys: Any) -> object:
+        if not is_batched:
+            samples = dataset[keys]
+        elif hasattr(dataset, "__getitems__"):
+            samples = dataset.__getitems__(keys)
+        else:
+            samples = [dataset[key] for key in keys]
+        return collate(samples)
+
+    return fetch
+
+
+def _from_stream(
+    samples: Iterator[Any], is_batched: bool, collate: Callable[[Any], object], drop_last: bool
+) -> Callable[[Any], object]:
+    def fetch(keys: Any) -> object:
+        if not is_batched:
+            return collate(next(samples))
+        batch = [sample for _, sample in zip(keys, samples, strict=False)]
+        if not batch or (drop_last and len(batch) < len(keys)):
+            raise StopIteration
+        return collate(batch)
+
+    return fetch
+
+
 class _BaseDataLoaderIter:
     """One pass over a set, in batches."""
 
-    def __init__(self, loader: DataLoader) -> None:
+    def __init__(self, loader: DataLoader[Any]) -> None:
         self._begin(loader)
 
-    def _reset(self, loader: DataLoader, first_iter: bool = False) -> None:
+    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
         """Begin anew; others put something else in its place."""
         self._begin(loader)
 
-    def _begin(self, loader: DataLoader) -> None:
-        dataset = loader.dataset
-        if isinstance(dataset, IterDataPipe):
-            seeds = Generator().manual_seed(drawn_seed(loader.generator))
-            _settings().apply_random_seed(dataset, seeds)
-        if isinstance(dataset, IterDataPipe | MapDataPipe):
-            _settings().apply_sharding(dataset, 1, 0)
-        drawn_seed(loader.generator)  # torch draws the seed of its workers here, also without any
-        self._loader, self._batches = loader, loader._batches()
+    def _begin(self, loader: DataLoader[Any]) -> None:
+        pipe_seed = 0
+        if isinstance(loader.dataset, IterDataPipe):
+            pipe_seed = drawn_seed(loader.generator)
+        self._base_seed = drawn_seed(loader.generator)  # drawn also where there are no workers
+        self._loader = loader
+        self._numbers = iter(loader._index_sampler)
+        batched = loader._auto_collation
+        parts = (loader.dataset, batched, loader.collate_fn, loader.drop_last, pipe_seed)
+        self._make_fetcher = partial(_fetcher, *parts)
 
     def __iter__(self) -> _BaseDataLoaderIter:
         return self
 
     def __next__(self) -> Any:
-        return next(self._batches)
+        raise NotImplementedError
 
     def __len__(self) -> int:
         return len(self._loader)
@@ -190,9 +305,140 @@ class _BaseDataLoaderIter:
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     """The pass that this process makes."""
 
+    def _begin(self, loader: DataLoader[Any]) -> None:
+        super()._begin(loader)
+        self._fetch = self._make_fetcher(0, 1)
+
+    def __next__(self) -> Any:
+        return self._fetch(next(self._numbers))
+
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    """The pass that worker processes would make: none is one."""
+    """The pass that worker processes make, a batch each in turn."""
+
+    _LOOK: Final = 5.0
+    """Seconds after which it is looked whether the workers still live."""
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        self._workers: list[Any] = []
+        super().__init__(loader)
+        self._owner_process = os.getpid()
+        context: Any = loader.multiprocessing_context or multiprocessing
+        if isinstance(context, str):
+            context = multiprocessing.get_context(context)
+        self._made = context.Queue()
+        self._wanted = [context.Queue() for _ in range(loader.num_workers)]
+        for number, wanted in enumerate(self._wanted):
+            wanted.cancel_join_thread()
+            given = (self._make_fetcher, loader.dataset, wanted, self._made, loader.worker_init_fn)
+            rest = (self._base_seed, number, loader.num_workers)
+            worker = context.Process(target=run_worker, args=(*given, *rest), daemon=True)
+            worker.start()
+            self._workers.append(worker)
+        self._start_pass()
+
+    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
+        """Another pass by the workers that stayed."""
+        super()._reset(loader, first_iter)
+        for wanted in self._wanted:
+            wanted.put(Resume())
+        left = len(self._wanted)
+        while left:  # batches that nobody took from the last pass are dropped
+            left -= isinstance(self._received()[1], Resume)
+        self._start_pass()
+
+    def _start_pass(self) -> None:
+        self._asked: dict[int, int] = {}
+        """Who loads a batch that was not given out yet, in the order of the batches."""
+        self._arrived: dict[int, object] = {}
+        self._live = set(range(len(self._wanted)))
+        self._turn = cycle(range(len(self._wanted)))
+        self._count = 0
+        for _ in range((self._loader.prefetch_factor or 1) * len(self._wanted)):
+            self._ask()
+
+    def _ask(self) -> None:
+        """Have one more batch loaded, if there is one and a worker for it."""
+        if not self._live:
+            return
+        try:
+            keys = next(self._numbers)
+        except StopIteration:
+            return
+        worker = next(each for each in self._turn if each in self._live)
+        self._wanted[worker].put((self._count, keys))
+        self._asked[self._count] = worker
+        self._count += 1
+
+    def __next__(self) -> Any:
+        while True:
+            self._asked = {
+                index: worker
+                for index, worker in self._asked.items()
+                if worker in self._live or index in self._arrived
+            }
+            if not self._asked:
+                if not self._loader.persistent_workers:
+                    self._shutdown_workers()
+                raise StopIteration
+            index = next(iter(self._asked))
+            if index in self._arrived:
+                return self._given(index, self._arrived.pop(index))
+            came, result = self._received()
+            if isinstance(result, Ended):
+                self._live.discard(result.worker)
+                self._ask()
+            elif came == index or not self._loader.in_order:
+                return self._given(came, result)
+            else:
+                self._arrived[came] = result
+
+    def _given(self, index: int, result: object) -> Any:
+        del self._asked[index]
+        if isinstance(result, ExceptionWrapper):
+            if not self._loader.persistent_workers:
+                self._shutdown_workers()
+            result.reraise()
+        self._ask()
+        return result
+
+    def _received(self) -> tuple[int, Any]:
+        """The next batch that some worker has ready, with its number.
+
+        Raises:
+            RuntimeError: a worker has ended, or none came in time.
+        """
+        limit = self._loader.timeout
+        while True:
+            try:
+                return pickle.loads(self._made.get(timeout=limit or self._LOOK))  # type: ignore[no-any-return]
+            except queue.Empty:
+                dead = [str(each.pid) for each in self._workers if not each.is_alive()]
+                if dead:
+                    self._shutdown_workers()
+                    raise RuntimeError(
+                        f"DataLoader worker (pid(s) {', '.join(dead)}) exited unexpectedly"
+                    ) from None
+                if limit:
+                    raise RuntimeError(f"DataLoader timed out after {limit} seconds") from None
+
+    def _shutdown_workers(self) -> None:
+        """Let the workers end; one that does not is ended."""
+        workers, self._workers = self._workers, []
+        if not workers or self._owner_process != os.getpid():
+            return
+        for wanted in self._wanted:
+            wanted.put(END)
+        for worker in workers:
+            worker.join(self._LOOK)
+            if worker.is_alive():
+                worker.terminate()
+        for each in (*self._wanted, self._made):
+            each.cancel_join_thread()
+            each.close()
+
+    def __del__(self) -> None:
+        self._shutdown_workers()
 
 
 class _DatasetKind:

@@ -60,7 +60,9 @@ class StackDataset(Dataset[Any]):
     """Several sets side by side: samples are tuples, or dicts of named sets."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if bool(args) == bool(kwargs):
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
+        if args and kwargs:
             raise ValueError("Supported either ``tuple``- or ``dict``- like construction.")
         self.datasets: Any = args or kwargs
         lengths = {len(each) for each in (args or kwargs.values())}
@@ -73,8 +75,34 @@ class StackDataset(Dataset[Any]):
             return {name: each[index] for name, each in self.datasets.items()}
         return tuple(each[index] for each in self.datasets)
 
+    def __getitems__(self, indices: Sequence[int]) -> list[Any]:
+        """Several samples at once, asked of each set in the same way where it can."""
+        is_named = isinstance(self.datasets, dict)
+        columns = [
+            _items(each, indices)
+            for each in (self.datasets.values() if is_named else self.datasets)
+        ]
+        rows = list(zip(*columns, strict=True))
+        return [dict(zip(self.datasets, row, strict=True)) for row in rows] if is_named else rows
+
     def __len__(self) -> int:
         return self._length
+
+
+def _items(dataset: Any, indices: Sequence[int]) -> list[Any]:
+    """Samples of a set.
+
+    Raises:
+        ValueError: it gave another number of them.
+    """
+    if not callable(getattr(dataset, "__getitems__", None)):
+        return [dataset[index] for index in indices]
+    items: list[Any] = dataset.__getitems__(indices)
+    if len(items) != len(indices):
+        raise ValueError(
+            f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}"
+        )
+    return items
 
 
 class ConcatDataset(Dataset[Any]):
@@ -84,6 +112,8 @@ class ConcatDataset(Dataset[Any]):
         self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(each, IterableDataset) for each in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
         self.cumulative_sizes = list(accumulate(map(len, self.datasets)))
 
     def __len__(self) -> int:
@@ -106,11 +136,17 @@ class ChainDataset(IterableDataset[Any]):
         self.datasets = datasets
 
     def __iter__(self) -> Iterator[Any]:
-        for dataset in self.datasets:
+        for dataset in self._streams():
             yield from dataset
 
     def __len__(self) -> int:
-        return sum(len(dataset) for dataset in self.datasets)
+        return sum(map(len, self._streams()))
+
+    def _streams(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield dataset
 
 
 class Subset(Dataset[Any]):

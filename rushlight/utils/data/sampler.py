@@ -56,7 +56,12 @@ class RandomSampler(Sampler[int]):
     ) -> None:
         self.data_source, self.replacement, self.generator = data_source, replacement, generator
         self._num_samples = num_samples
-        if self.num_samples <= 0 and num_samples is not None:
+        if not isinstance(replacement, bool):
+            raise TypeError(
+                f"replacement should be a boolean value, but got replacement={replacement}"
+            )
+        wrong = num_samples is not None and (not isinstance(num_samples, int) or num_samples <= 0)
+        if wrong:
             raise ValueError(
                 f"num_samples should be a positive integer value, but got num_samples={num_samples}"
             )
