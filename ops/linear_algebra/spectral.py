@@ -19,6 +19,7 @@ from ..table.refusals import Refusal
 from ..table.table import operator
 from .matrix_checks import (
     LinAlgError,
+    batch_prefix,
     check_floating,
     check_lapack,
     check_matrix,
@@ -67,11 +68,29 @@ def _check_triangle(uplo: str) -> None:
     out_dtype=SAME,
 )
 def linalg_eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
+    return _eigh(self, UPLO, 1)
+
+
+def _eigh(self: Array, UPLO: str, unfound: int) -> tuple[Array, Array]:
+    """Eigenvalues and -vectors; an error tells of all rows but so many as `unfound`."""
     check_square(self, "linalg.eigh")
     _check_triangle(UPLO)
     check_lapack(self, "linalg_eigh_cpu")
-    values, vectors = blas.eigh(self, "U" if UPLO in "Uu" else "L")
+    try:
+        values, vectors = blas.eigh(self, "U" if UPLO in "Uu" else "L")
+    except np.linalg.LinAlgError:
+        raise _not_converged(self, self.shape[-1] - unfound) from None
     return values.astype(real_dtype(self.dtype), copy=False), vectors.astype(self.dtype, copy=False)
+
+
+def _not_converged(A: Array, code: int) -> LinAlgError:
+    info = np.where(np.isfinite(A).all((-2, -1)), 0, code)
+    prefix, code = batch_prefix(info if info.any() else np.full_like(info, code))
+    return LinAlgError(
+        f"linalg.eigh: {prefix}The algorithm failed to converge because the input matrix is "
+        f"ill-conditioned or has too many repeated eigenvalues (error code: {code}).",
+        headline="the eigenvalues were not found",
+    )
 
 
 @operator(
@@ -92,7 +111,7 @@ def linalg_eigh_or_values(A: Array, UPLO: str, compute_v: bool) -> tuple[Array, 
     out_dtype=SAME,
 )
 def linalg_eigvalsh(self: Array, UPLO: str) -> Array:
-    return linalg_eigh(self, UPLO)[0]
+    return _eigh(self, UPLO, 2)[0]
 
 
 def _complex(array: Array, like: Array) -> Array:

@@ -173,3 +173,12 @@ def test_determinants_of_singular_matrices_are_torchs_zeros(
     logarithm = rushlight.logdet(z).item()
     assert logarithm.real == -float("inf")
     assert np.isnan(logarithm.imag)
+
+
+@pytest.mark.parametrize(("name", "code"), [("eigh", 3), ("eigvalsh", 2)])
+def test_eigenvalues_that_are_not_found(name: str, code: int) -> None:
+    matrices = rushlight.eye(4).repeat(2, 1, 1)
+    matrices[1] = nan
+    told = rf"linalg\.eigh: \(Batch element 1\): .* \(error code: {code}\)\."
+    with pytest.raises(rushlight.linalg.LinAlgError, match=told):
+        getattr(rushlight.linalg, name)(matrices)
