@@ -94,6 +94,9 @@ _ARCHIVE_ONLY = {
 # Live code means them only as the classes themselves, not within a string.
 _CLASSES_ONLY = {"list", "tuple"}
 
+_PLAIN = frozenset(("int", "float", "complex", "bool", "str", "Any"))
+"""Classes that live code may call otherwise, though the checker knows their names as functions."""
+
 _CONSTRUCTORS = (
     *("List", "list", "Dict", "dict", "Tuple", "tuple", "Optional", "Union"),
     *("Future", "Await", "RRef", "Final"),
@@ -214,6 +217,8 @@ class AnnotationReader:
             meaning = member(part.name, part.name_span)
         if isinstance(meaning, TypeName):
             return meaning.type
+        if isinstance(meaning, SpecialForm) and meaning.name in _PLAIN and not self._is_text:
+            return TYPE_NAMES[meaning.name]
         if isinstance(meaning, Constant) and meaning.value is None:
             return NONE
         return None

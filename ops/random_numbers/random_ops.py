@@ -404,7 +404,9 @@ def multinomial(
             return as_array(np.argmax(scores, -1, keepdims=True))
         return np.argsort(-scores, -1, kind="stable")[..., :num_samples].copy()
     rows = self.reshape(-1, self.shape[-1])
-    drawn = np.stack([_with_replacement(row, num_samples, generator) for row in rows])
+    drawn = np.empty((len(rows), num_samples), np.int64)
+    for row, places in zip(rows, drawn, strict=True):
+        places[:] = _with_replacement(row, num_samples, generator)
     return drawn.reshape(*self.shape[:-1], num_samples)
 
 

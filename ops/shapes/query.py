@@ -122,6 +122,22 @@ def is_contiguous_as(self: Array, memory_format: int) -> bool:
 operator("aten::is_nonzero(Tensor self) -> bool", data_dependent=always)(truth)
 
 
+@operator("aten::_assert_async(Tensor self) -> ()", effects=True, data_dependent=always)
+def assert_nonzero(self: Array) -> None:
+    assert_nonzero_telling(self, "Expected Tensor with single nonzero value, but got zero")
+
+
+@operator(
+    "aten::_assert_async.msg(Tensor self, str assert_msg) -> ()",
+    effects=True,
+    data_dependent=always,
+)
+def assert_nonzero_telling(self: Array, assert_msg: str) -> None:
+    """Fail with a message unless the one element is true."""
+    if not truth(self):
+        raise OperatorError(assert_msg, code="assertion-failed")
+
+
 @operator("aten::get_device(Tensor self) -> int")
 def get_device(self: Array) -> int:
     return -1
