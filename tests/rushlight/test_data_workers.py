@@ -144,6 +144,34 @@ def test_failures_of_workers_reach_the_program(failure: str, told: str) -> None:
         list(loader)
 
 
+@pytest.mark.parametrize("stay", [False, True])
+def test_a_pass_goes_on_after_a_failure(stay: bool) -> None:
+    batches = iter(
+        DataLoader(Squares(4, 1, "raise"), batch_size=None, num_workers=2, persistent_workers=stay)
+    )
+    assert next(batches)[0] == 0
+    with pytest.raises(KeyError, match="Caught KeyError in DataLoader worker process 1"):
+        next(batches)
+    assert [row[0].item() for row in batches] == [4, 9]
+
+
+def fail(number: int) -> None:
+    raise ValueError(f"worker {number}")
+
+
+def test_workers_that_cannot_begin_say_so_each_time() -> None:
+    batches = iter(
+        DataLoader(Squares(4), num_workers=2, worker_init_fn=fail, persistent_workers=True)
+    )
+    for number in (0, 1, 0, 1):
+        with pytest.raises(
+            ValueError, match=f"Caught ValueError in DataLoader worker process {number}"
+        ):
+            next(batches)
+    with pytest.raises(StopIteration):
+        next(batches)
+
+
 def test_a_worker_that_ends_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = type(iter(DataLoader(Squares(2), num_workers=1)))
     monkeypatch.setattr(kind, "_LOOK", 0.2)
@@ -165,6 +193,8 @@ def test_batches_may_come_as_they_are_ready() -> None:
         ({"timeout": -1}, "timeout option should be non-negative"),
         ({"prefetch_factor": 2}, "prefetch_factor option could only be specified"),
         ({"persistent_workers": True}, "persistent_workers option needs num_workers > 0"),
+        ({"multiprocessing_context": "fork"}, "can only be used with multi-process loading"),
+        ({"num_workers": 1, "multiprocessing_context": "x"}, "should specify a valid start method"),
     ],
 )
 def test_what_is_said_of_workers_is_checked(options: dict[str, Any], told: str) -> None:

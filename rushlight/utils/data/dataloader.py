@@ -87,6 +87,7 @@ class DataLoader(Generic[_Sample]):
         prefetch_factor = _checked_workers(
             num_workers, timeout, prefetch_factor, persistent_workers
         )
+        _check_context(multiprocessing_context, num_workers)
         _check_stream(dataset, shuffle, sampler, batch_sampler)
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
@@ -207,6 +208,34 @@ def _checked_workers(count: int, timeout: float, prefetch: int | None, stay: boo
     if stay and count == 0:
         raise ValueError("persistent_workers option needs num_workers > 0")
     return 2 if count and prefetch is None else prefetch
+
+
+def _check_context(context: object, count: int) -> None:
+    """See that a way to start workers is one, and wanted.
+
+    Raises:
+        TypeError: it is neither a name nor a context.
+        ValueError: there are no workers, or no such way.
+    """
+    if context is None:
+        return
+    if count == 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading (num_workers > "
+            f"0), but got num_workers={count}"
+        )
+    ways = multiprocessing.get_all_start_methods()
+    if isinstance(context, str):
+        if context not in ways:
+            raise ValueError(
+                f"multiprocessing_context option should specify a valid start method in {ways!r}, "
+                f"but got multiprocessing_context={context!r}"
+            )
+    elif not isinstance(context, multiprocessing.context.BaseContext):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string "
+            f"specifying the start method, but got multiprocessing_context={context}"
+        )
 
 
 def _check_stream(dataset: Any, shuffle: bool | None, sampler: Any, batch_sampler: Any) -> None:
@@ -395,11 +424,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def _given(self, index: int, result: object) -> Any:
         del self._asked[index]
-        if isinstance(result, ExceptionWrapper):
-            if not self._loader.persistent_workers:
-                self._shutdown_workers()
-            result.reraise()
         self._ask()
+        if isinstance(result, ExceptionWrapper):
+            result.reraise()  # who catches it may go on with the next batch
         return result
 
     def _received(self) -> tuple[int, Any]:

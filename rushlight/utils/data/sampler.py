@@ -99,7 +99,7 @@ class SubsetRandomSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         order = public_names()["randperm"](len(self.indices), generator=self.generator)
-        return iter([self.indices[i] for i in order.tolist()])
+        yield from (self.indices[i] for i in order.tolist())
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -124,7 +124,7 @@ class WeightedRandomSampler(Sampler[int]):
         drawn = public_names()["multinomial"](
             self.weights, self.num_samples, self.replacement, generator=self.generator
         )
-        return iter(drawn.tolist())
+        yield from drawn.tolist()
 
     def __len__(self) -> int:
         return self.num_samples

@@ -128,12 +128,14 @@ def run_worker(
             made.cancel_join_thread()  # nobody may be left who reads
             return
         if isinstance(asked, Resume):
-            has_ended, fetch = False, make_fetcher(number, count)
+            has_ended = False
+            if fetch is not None:
+                fetch = make_fetcher(number, count)
             made.put(_pickled(-1, asked, number))
         elif not has_ended:
             index, keys = asked
             result = _fetched(fetch, keys, number) if fetch is not None else failed
-            has_ended = isinstance(result, Ended) or fetch is None
+            has_ended = isinstance(result, Ended)
             made.put(_pickled(index, result, number))
 
 
