@@ -79,6 +79,15 @@ class ObjectsReader(WeightsReader):
                 "unsupported-value", f"{self.title} needs `{module}.{name}`: {error}"
             ) from error
 
+    def read(self) -> Any:
+        """The next value; storages are made at once, for objects are made no second time.
+
+        Raises:
+            ArchiveError: the pickle is damaged, or names what is not there.
+        """
+        self.makers.makes_storages = True
+        return super().read()
+
     def vouches_for(self, called: object) -> bool:
         return True
 

@@ -111,8 +111,14 @@ class WeightsReader(PickleMachine):
         Raises:
             ArchiveError: the pickle is damaged, or holds what is no plain value.
         """
+        begin = self.at
         try:
             value = super().read()
+            if self.makers.unused:  # most files have none: read once more, with storages
+                self.makers.makes_storages = True
+                self.makers.unused.clear()
+                self.at = begin
+                value = super().read()
         except ArchiveError:
             raise
         except (

@@ -70,6 +70,10 @@ class Makers:
         is_first: bool = False,
     ) -> None:
         self.vouches_for: Callable[[object], bool] = lambda _: False
+        self.makes_storages = False
+        """Whether storages are made as programs have them, for some are values by themselves."""
+        self.unused: dict[int, StorageNode | StorageView] = {}
+        """Those that were met and that no tensor lies in."""
         self._stored: dict[int, tuple[object, StorageNode | StorageView]] = {}
         self._storages = storages
         self._damaged = damaged
@@ -86,6 +90,9 @@ class Makers:
         One without data, of quantized numbers, or of bytes whose order depends on what tensors lie
         in it is only spoken of.
         """
+        if not self.makes_storages:
+            self.unused[id(storage)] = storage
+            return storage
         if isinstance(storage, StorageView):
             root, start, count = storage.root, storage.start, storage.count
         else:
@@ -108,6 +115,7 @@ class Makers:
 
     def _node(self, storage: object) -> object:
         """Where the tensors of a storage are read from."""
+        self.unused.pop(id(storage), None)
         return self._stored[id(storage)][1] if id(storage) in self._stored else storage
 
     # -- tensors
