@@ -258,12 +258,13 @@ class ObjectsWriter:
 
     def tensor(self, tensor: Tensor) -> None:
         state = state_of(tensor)
-        if type(tensor) is Tensor and state is None:
+        kind = tensor.__class__  # tensors without data go by another class than their type
+        if kind is Tensor and state is None:
             self.rebuilt(tensor, b"R")
             return
         self.name("torch._tensor", "_rebuild_from_type_v2")
         self.out += b"("
-        self.rebuilt(tensor, b"", type(tensor))
+        self.rebuilt(tensor, b"", kind)
         self.write(state)
         self.out += b"tR"
 
