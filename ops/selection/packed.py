@@ -28,6 +28,7 @@ def packed(self: Array, axis: int, descending: bool) -> Array | None:
 
     NaN counts as the largest number, and zeros of both signs as equal.
     """
+    self = self[...]  # which no other thread can change
     if self.size < _LARGE or self.shape[axis] > _PLACES:
         return None
     rows = self if axis == self.ndim - 1 else np.moveaxis(self, axis, -1)

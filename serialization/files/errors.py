@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import pickle
 from collections.abc import Callable, Sequence
+from pickle import UnpicklingError
 from typing import ParamSpec, TypeVar
 
 from ...frontend.bounds import bounded_call
@@ -39,7 +39,7 @@ class ArchiveError(RuntimeError):
         return self.diagnostics[0].code
 
 
-class RefusedPickle(ArchiveError, pickle.UnpicklingError):
+class RefusedPickle(ArchiveError, UnpicklingError):
     """A file asks for more than tensors and plain values, and nobody vouches for it.
 
     Programs that try such a file once more with `weights_only=False` catch the second class.
