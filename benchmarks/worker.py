@@ -48,9 +48,11 @@ def programs(folder: str) -> dict[str, Any]:
 
 
 def numbers(value: Any) -> list[float]:
-    """The numbers in a result, in order."""
+    """The numbers in a result, in order; a text's are those of its characters."""
     if isinstance(value, (int, float)):
         return [float(value)]
+    if isinstance(value, str):
+        return [float(ord(letter)) for letter in value]
     if isinstance(value, (list, tuple)):
         return [n for item in value for n in numbers(item)]
     return numbers(value.detach().tolist())
