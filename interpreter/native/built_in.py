@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from .emitter import CONTEXT, HEADERS, TAGS, Emitter, Item, Known, Value
-from .externals import EXTERNALS, OBJECTS
+from .emitter import HEADERS, TAGS, Emitter, Item, Known, Value
 from .kinds import ADDRESS, BOOL, FLOAT, INT, Kind, NotNative, list_of, tuple_of
 
 __all__ = ["BuiltIns"]
@@ -137,9 +136,7 @@ class BuiltIns(Emitter):
         """An object of Python's that the table has."""
         item = self._expression(name)
         assert isinstance(item, Known)
-        return self._table_word(
-            len(EXTERNALS) + len(self._module.libm) + OBJECTS.index(str(item.value))
-        )
+        return self._table_word(str(item.value))
 
     def _do_dict_kind(self, key: ast.expr, value: ast.expr) -> Item:
         return Known(Kind("dict", (self._kind(key), self._kind(value))))
@@ -174,17 +171,11 @@ class BuiltIns(Emitter):
         """A new list of some elements."""
         of = self._kind(kind)
         made = self._called("new_list", [Known(of), Value(INT, str(len(nodes)))])
-        data = self._load(
-            ADDRESS, self._word(made.text, self._header(made.kind, "data")[0]), "header"
-        )
         for number, node in enumerate(nodes):
             value = self._value(node)
             if value.kind != of:
                 raise NotNative(ast.unparse(node))
-            text = f"getelementptr {of.llvm}, ptr {data.text}, i64 {number}"
-            self._store(self._let(ADDRESS, text), value)
-        count = self._word(made.text, self._header(made.kind, "count")[0])
-        self._store(count, Value(INT, str(len(nodes))), "header")
+            self._called("put_new", [made, Value(INT, str(number)), value])
         return made
 
     def _do_new_object(self, kind: ast.expr) -> Item:
@@ -208,12 +199,7 @@ class BuiltIns(Emitter):
         value, kind, at, bit = self._attribute_of(owner, index)
         known = self._load(INT, Value(ADDRESS, value.text), "header")
         given = self._let(INT, f"and i64 {known.text}, {bit}")
-        missing = self._let(BOOL, f"icmp eq i64 {given.text}, 0")
-        out, on = self._name("out"), self._name("on")
-        self._branch(missing.text, out, on, ", !prof !9")
-        self._begin(out)
-        self._fail()
-        self._begin(on)
+        self._fail_if(self._let(BOOL, f"icmp eq i64 {given.text}, 0"))
         return self._load(kind, at)
 
     def _do_set_attribute(self, owner: ast.expr, index: ast.expr, source: ast.expr) -> Item:
@@ -268,15 +254,12 @@ class BuiltIns(Emitter):
         return value
 
     def _do_sqrt(self, node: ast.expr) -> Item:
-        return self._let(
-            FLOAT, f"call double @llvm.sqrt.f64(double {self._real(self._value(node)).text})"
-        )
+        return self._of_llvm("sqrt", node)
 
     def _do_fabs(self, node: ast.expr) -> Item:
-        return self._let(
-            FLOAT, f"call double @llvm.fabs.f64(double {self._real(self._value(node)).text})"
-        )
+        return self._of_llvm("fabs", node)
 
-    def _table_word(self, index: int) -> Value:
-        table = self._load(ADDRESS, self._word("%c", CONTEXT["table"][0]), "context")
-        return self._load(ADDRESS, self._word(table.text, index), "table")
+    def _of_llvm(self, name: str, node: ast.expr) -> Value:
+        """A function of a float that is one instruction."""
+        value = self._real(self._value(node))
+        return self._let(FLOAT, f"call double @llvm.{name}.f64(double {value.text})")

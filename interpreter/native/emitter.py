@@ -9,8 +9,8 @@ from typing import Final, Protocol
 from .kinds import ADDRESS, BOOL, FLOAT, INT, STR, Kind, NotNative
 
 __all__ = [
-    *("ALIASES", "CONTEXT", "HEADERS", "TAGS"),
-    *("Emitter", "Host", "Instance", "Item", "Known", "Value"),
+    *("ALIASES", "CONTEXT", "HEADERS", "RARELY", "TAGS"),
+    *("Emitter", "Host", "Instance", "Item", "Known", "Value", "outcome"),
 ]
 
 _TAKEN: Final = (("origin", ADDRESS), ("next", ADDRESS), ("tag", INT), ("dirty", INT))
@@ -59,13 +59,11 @@ class Known:
 Item = Value | Known
 
 
-def argument(kind: Kind, name: str) -> Value:
-    """A value that an outer text has under a name."""
-    return Value(kind, name)
-
-
 TAGS: Final = {"header": 1, "context": 2, "i64": 3, "double": 4, "table": 5, "other": 6}
 """Kinds of memory that never overlap, for LLVM."""
+
+RARELY: Final = ", !prof !9"
+"""Of a branch: its first way is hardly ever gone."""
 
 ALIASES: Final = "\n".join(
     [
@@ -85,6 +83,16 @@ class Instance:
     kind: Kind
     fails: bool
 
+    @property
+    def llvm(self) -> str:
+        """LLVM's type of what it gives: with whether it failed, if it may."""
+        return outcome(self.kind) if self.fails else self.kind.llvm
+
+
+def outcome(kind: Kind) -> str:
+    """LLVM's type of a value, and whether there is none since the call is given up."""
+    return f"{{ {kind.llvm}, i1 }}"
+
 
 class Host(Protocol):
     """The module that functions are written for."""
@@ -93,7 +101,7 @@ class Host(Protocol):
     objects: dict[str, tuple[Kind, ...]]
     taken: list[Kind]
     texts: list[str]
-    libm: Sequence[str]
+    words: Sequence[str]
 
     def instance(self, name: str, arguments: Sequence[Item]) -> Instance:
         """The function of the library for arguments."""
@@ -169,21 +177,32 @@ class Emitter:
         self._lines.append("FAIL")
         self._is_over = True
 
+    def _fail_if(self, condition: Value) -> None:
+        out, on = self._name("out"), self._name("on")
+        self._branch(condition.text, out, on, RARELY)
+        self._begin(out)
+        self._fail()
+        self._begin(on)
+
     def _ending(self, line: str, kind: Kind) -> str:
+        pair = outcome(kind)
         if line == "FAIL":
-            pair = f"{{ {kind.llvm}, i1 }}"
             return f"  ret {pair} {{ {kind.llvm} zeroinitializer, i1 true }}"
         if line.startswith("RETURN "):
             text = line.removeprefix("RETURN ")
             if not self._fails:
                 return f"  ret {kind.llvm} {text}"
-            pair = f"{{ {kind.llvm}, i1 }}"
-            self._count += 1
-            name = f"%v{self._count}"
+            name = f"%{self._name()}"
             start = f"{{ {kind.llvm} zeroinitializer, i1 false }}"
             made = f"  {name} = insertvalue {pair} {start}, {kind.llvm} {text}, 0"
             return f"{made}\n  ret {pair} {name}"
         return line
+
+    def _table_word(self, name: str) -> Value:
+        """The address of what is called so outside."""
+        place, kind = CONTEXT["table"]
+        table = self._load(kind, self._word("%c", place), "context")
+        return self._load(ADDRESS, self._word(table.text, self._module.words.index(name)), "table")
 
     def _word(self, address: str, index: int) -> Value:
         return self._let(ADDRESS, f"getelementptr i64, ptr {address}, i64 {index}")
@@ -203,6 +222,9 @@ class Emitter:
     def _pair(self, data: Value, size: Value) -> Value:
         first = self._let(STR, f"insertvalue {STR.llvm} zeroinitializer, ptr {data.text}, 0")
         return self._let(STR, f"insertvalue {STR.llvm} {first.text}, i64 {size.text}, 1")
+
+    def _not(self, value: Value) -> Value:
+        return self._let(BOOL, f"xor i1 {value.text}, true")
 
     def _negative(self, value: Value) -> Value:
         return self._let(INT, f"sub i64 0, {value.text}")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import struct
 from collections.abc import Sequence
 from typing import Final
 
+from ...ops.kernels.code.text import DOUBLE
 from .built_in import BuiltIns
 from .emitter import CONTEXT, Instance, Item, Known, Value
 from .externals import EXTERNALS, INT32
@@ -59,15 +59,12 @@ class Expressions(BuiltIns):
         if isinstance(value, int):
             return Value(INT, str(value))
         if isinstance(value, float):
-            return Value(FLOAT, f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}")
+            return Value(FLOAT, DOUBLE.literal(value))
         if value is None:
             return Value(NONE, "false")
-        if isinstance(value, str):
-            encoded = value.encode("ascii", "strict") if value.isascii() else None
-            if encoded is None:
-                raise NotNative(value)
-            name = self._module.string(encoded)
-            return self._pair(Value(ADDRESS, name), Value(INT, str(len(encoded))))
+        if isinstance(value, str) and value.isascii():
+            name = self._module.string(value.encode())
+            return self._pair(Value(ADDRESS, name), Value(INT, str(len(value))))
         raise NotNative(repr(value))
 
     def _whole(self, node: ast.expr) -> Value:
@@ -148,7 +145,7 @@ class Expressions(BuiltIns):
         left, right = self._expression(node.left), self._expression(node.right)
         if isinstance(node.op, ast.Pow):
             return self._power(left, right)
-        one, other = self._met(left, right)
+        one, other = self._run(left), self._run(right)
         whole, real, method = _ARITHMETIC.get(type(node.op), ("", "", ""))
         if one.kind == ADDRESS:
             index = other.text if isinstance(node.op, ast.Add) else self._negative(other).text
@@ -173,9 +170,6 @@ class Expressions(BuiltIns):
             return Known(1 << right.value)
         raise NotNative("**")
 
-    def _met(self, left: Item, right: Item) -> tuple[Value, Value]:
-        return self._run(left), self._run(right)
-
     def _divided(self, one: Value, other: Value, is_quotient: bool) -> Value:
         """Rounded down; the divisor is not 0, nor -1 for the lowest number."""
         rest = self._let(INT, f"srem i64 {one.text}, {other.text}")
@@ -195,7 +189,7 @@ class Expressions(BuiltIns):
             item = self._truth(node.operand)
             if isinstance(item, Known):
                 return Known(not item.value)
-            return self._let(BOOL, f"xor i1 {item.text}, true")
+            return self._not(item)
         item = self._expression(node.operand)
         if isinstance(item, Known) and isinstance(item.value, int | float):
             return Known(-item.value if isinstance(node.op, ast.USub) else ~int(item.value))
@@ -224,19 +218,17 @@ class Expressions(BuiltIns):
             return Known(same == isinstance(op, ast.Is))
         if isinstance(op, ast.In | ast.NotIn):
             found = self._call_library("contains", [self._run(right), self._run(left)])
-            return (
-                found if isinstance(op, ast.In) else self._let(BOOL, f"xor i1 {found.text}, true")
-            )
+            return found if isinstance(op, ast.In) else self._not(found)
         whole, real, method = _COMPARED[type(op)]
         if isinstance(left, Known) and isinstance(right, Known):
             return self._compared_now(op, left.value, right.value)
         for one, other in ((left, right), (right, left)):
             if isinstance(one, Value) and one.kind.llvm == "ptr" and isinstance(other, Known):
                 return self._let(BOOL, f"icmp {whole} ptr {one.text}, null")
-        one, other = self._met(left, right)
+        one, other = self._run(left), self._run(right)
         if one.kind == other.kind and one.kind in (INT, BOOL, ADDRESS):
-            if one.kind == BOOL:
-                whole = whole.replace("s", "u", 1) if whole[0] == "s" else whole
+            if one.kind == BOOL and whole[0] == "s":
+                whole = f"u{whole[1:]}"  # true is the larger one
             return self._let(BOOL, f"icmp {whole} {one.kind.llvm} {one.text}, {other.text}")
         if one.kind.is_number and other.kind.is_number:
             a, b = self._real(one), self._real(other)
@@ -333,8 +325,6 @@ class Expressions(BuiltIns):
         if built_in is not None:
             found: Item = built_in(*node.args)
             return found
-        if name == "attempt":
-            return self._attempt(node)
         if name.startswith("m_"):
             return self._mathematics(name, [self._real(self._value(each)) for each in node.args])
         if name in EXTERNALS:
@@ -354,48 +344,41 @@ class Expressions(BuiltIns):
 
     def _called(self, name: str, items: Sequence[Item]) -> Value:
         made = self._module.instance(name, items)
-        found = self._invoked(made, items)
-        if made.fails:
-            failed = self._let(BOOL, f"extractvalue {{ {made.kind.llvm}, i1 }} {found.text}, 1")
-            out, on = self._name("out"), self._name("on")
-            self._branch(failed.text, out, on, ", !prof !9")
-            self._begin(out)
-            self._fail()
-            self._begin(on)
-            return self._let(made.kind, f"extractvalue {{ {made.kind.llvm}, i1 }} {found.text}, 0")
+        found, failed = self._invoked(made, items)
+        if failed is not None:
+            self._fail_if(failed)
         return found
 
-    def _invoked(self, made: Instance, items: Sequence[Item]) -> Value:
-        given = [f"{each.kind.llvm} {each.text}" for each in items if isinstance(each, Value)]
-        result = f"{{ {made.kind.llvm}, i1 }}" if made.fails else made.kind.llvm
-        call = f"call {result} @{made.symbol}({', '.join(['ptr %c', *given])})"
-        return self._let(made.kind, call)
+    def _invoked(self, made: Instance, items: Sequence[Item]) -> tuple[Value, Value | None]:
+        """What a function gives, and whether it failed, if it may."""
+        values = [each for each in items if isinstance(each, Value)]
+        given = ", ".join(["ptr %c", *(f"{each.kind.llvm} {each.text}" for each in values)])
+        found = self._let(made.kind, f"call {made.llvm} @{made.symbol}({given})")
+        if not made.fails:
+            return found, None
+        value = self._let(made.kind, f"extractvalue {made.llvm} {found.text}, 0")
+        return value, self._let(BOOL, f"extractvalue {made.llvm} {found.text}, 1")
 
-    def _attempt(self, node: ast.Call) -> Value:
+    def _do_attempt(self, function: ast.expr, *nodes: ast.expr) -> Item:
         """A call after which `context.done` is 1, or 0 if it failed."""
-        name, *rest = node.args
-        assert isinstance(name, ast.Name)
-        items = [self._value(each) for each in rest]
-        made = self._module.instance(name.id, items)
-        found, done = self._invoked(made, items), Value(INT, "1")
-        if made.fails:
-            pair = f"{{ {made.kind.llvm}, i1 }} {found.text}"
-            failed = self._let(BOOL, f"extractvalue {pair}, 1")
+        assert isinstance(function, ast.Name)
+        items = [self._value(each) for each in nodes]
+        found, failed = self._invoked(self._module.instance(function.id, items), items)
+        done = Value(INT, "1")
+        if failed is not None:
             done = self._let(INT, f"select i1 {failed.text}, i64 0, i64 1")
-            found = self._let(made.kind, f"extractvalue {pair}, 0")
         self._store(self._word("%c", CONTEXT["done"][0]), done, "context")
         return found
 
     def _mathematics(self, name: str, values: Sequence[Value]) -> Value:
         """The result of a function of the C library, of floats."""
-        place = len(EXTERNALS) + self._module.libm.index(name.removeprefix("m_"))
         given = ", ".join(f"double {each.text}" for each in values)
-        return self._let(FLOAT, f"call double {self._table_word(place).text}({given})")
+        return self._let(FLOAT, f"call double {self._table_word(name).text}({given})")
 
     def _external(self, name: str, items: Sequence[Item]) -> Value:
         result, wanted = EXTERNALS[name]
         values = [self._fitting(item, kind) for item, kind in zip(items, wanted, strict=True)]
-        function = self._table_word(list(EXTERNALS).index(name))
+        function = self._table_word(name)
         given = ", ".join(f"{each.kind.llvm} {each.text}" for each in values)
         if result == NONE:
             self._say(f"call void {function.text}({given})")

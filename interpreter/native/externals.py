@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .kinds import ADDRESS, FLOAT, INT, NONE, Kind
 
-__all__ = ["EXTERNALS", "INT32", "OBJECTS", "of_libm", "table_of"]
+__all__ = ["EXTERNALS", "INT32", "table_of", "words_of"]
 
 INT32: Final = Kind("int32")
 """What some C functions give; it is widened at once."""
@@ -58,28 +58,29 @@ EXTERNALS: Final[dict[str, _Signature]] = {
 }
 """Functions: what they give and take."""
 
-OBJECTS: Final = ("none", "failed", "stopped")
+_OBJECTS: Final = ("none", "failed", "stopped")
 """Python's objects, which are the last words of the table."""
 
 
-def of_libm(text: str) -> list[str]:
-    """The functions of the C library's mathematics that a text calls, as `m_<name>`."""
-    return sorted(set(re.findall(r"\bm_(\w+)\(", text)))
+def words_of(text: str) -> list[str]:
+    """What the table of a text has: all externals, the functions of the C library's mathematics
+    that it calls, as `m_<name>`, and Python's objects."""
+    return [*EXTERNALS, *sorted(set(re.findall(r"\bm_\w+(?=\()", text))), *_OBJECTS]
 
 
 @cache
 def _address(name: str) -> int:
     library: Any = ctypes.pythonapi if name.startswith("Py") else ctypes.CDLL(None)
-    return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+    function = getattr(library, name.removeprefix("m_"))
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def table_of(libm: Sequence[str], failed: object, stopped: object) -> bytes:
+def table_of(words: Sequence[str], failed: object, stopped: object) -> bytes:
     """The table; the two objects, which the caller keeps, are what calls give that cannot be
     finished.
 
     Raises:
         AttributeError: this system's C library lacks a function.
     """
-    functions = map(_address, (*EXTERNALS, *libm))
-    words = (*functions, id(None), id(failed), id(stopped))
-    return struct.pack(f"{len(words)}Q", *words)
+    functions = map(_address, words[: -len(_OBJECTS)])
+    return struct.pack(f"{len(words)}Q", *functions, id(None), id(failed), id(stopped))

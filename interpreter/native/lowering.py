@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from .emitter import CONTEXT, HEADERS, Instance, Item, Known, Value
+from .emitter import CONTEXT, HEADERS, RARELY, Instance, Item, Known, Value
 from .expressions import Expressions
 from .kinds import BOOL, INT, NONE, Kind, NotNative
 
@@ -35,15 +35,15 @@ __all__ = ["Module"]
 class Module:
     """LLVM's text of a program and all of the library that it calls.
 
-    `names` are what the program's text names: kinds, numbers, strings; `libm` the functions of
-    mathematics that it calls; `objects` the kinds of
-    attributes by the name of a class; `taken` the kinds of lists and dicts that come from outside.
+    `words` are what the table of outer addresses has, in order; `names` what the program's text
+    names: kinds, numbers, strings; `objects` the kinds of attributes by the name of a class;
+    `taken` the kinds of lists and dicts that come from outside.
     """
 
     library: dict[str, ast.FunctionDef]
-    names: dict[str, object] = field(default_factory=dict)
-    libm: Sequence[str] = ()
-    objects: dict[str, tuple[Kind, ...]] = field(default_factory=dict)
+    words: Sequence[str]
+    names: dict[str, object]
+    objects: dict[str, tuple[Kind, ...]]
     taken: list[Kind] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     _instances: dict[tuple[str, tuple[object, ...]], Instance | None] = field(default_factory=dict)
@@ -90,12 +90,8 @@ class _Function(Expressions):
     def lowered(self, node: ast.FunctionDef, arguments: Sequence[Item]) -> Instance:
         """Lower a definition for arguments; its text goes to the module."""
         names = [each.arg for each in node.args.args]
-        if len(arguments) < len(names):
-            missing = len(names) - len(arguments)
-            if missing > len(node.args.defaults):
-                raise NotNative(f"{node.name} takes {len(names)} arguments")
-            defaults = node.args.defaults[-missing:]
-            arguments = [*arguments, *map(self._expression, defaults)]
+        if len(arguments) != len(names):
+            raise NotNative(f"{node.name} takes {len(names)} arguments")
         given = []
         for name, item in zip(names, arguments, strict=True):
             if isinstance(item, Known):
@@ -108,14 +104,14 @@ class _Function(Expressions):
         if not self._is_over:
             self._give(Value(NONE, "false"))
         kind = self._result or NONE
-        result = f"{{ {kind.llvm}, i1 }}" if self._fails else kind.llvm
+        made = Instance(self._symbol, kind, self._fails)
         lines = [self._ending(line, kind) for line in self._lines]
         how = "alwaysinline #0" if len(self._places) + len(lines) <= _SHORT else "#0"
         first = (
-            f"define internal {result} @{self._symbol}({', '.join(['ptr %c', *given])}) {how} {{"
+            f"define internal {made.llvm} @{self._symbol}({', '.join(['ptr %c', *given])}) {how} {{"
         )
         self._module.texts.append("\n".join([first, *self._places, *lines, "}"]))
-        return Instance(self._symbol, kind, self._fails)
+        return made
 
     # ---------------------------------------------------------------------- statements
 
@@ -202,7 +198,7 @@ class _Function(Expressions):
             self._body(node.body if condition.value else node.orelse)
             return
         then, otherwise, end = (self._name(each) for each in ("then", "else", "end"))
-        rare = ", !prof !9" if _only_fails(node.body) else ""
+        rare = RARELY if _only_fails(node.body) else ""
         self._branch(condition.text, then, otherwise, rare)
         self._begin(then)
         self._body(node.body)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-import ctypes
 import hashlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from ...ops.kernels.code.methods import BYTES_BEGIN, method
 from ...ops.kernels.code.objects import native_addresses
 from .emitter import ALIASES, CONTEXT, Value
-from .externals import of_libm, table_of
+from .externals import table_of, words_of
 from .kinds import ADDRESS
 from .lowering import Module
 from .source import NativeSource
@@ -20,7 +20,6 @@ from .source import NativeSource
 __all__ = ["FAILED", "STOPPED", "compile_native"]
 
 _HERE: Final = Path(__file__).parent
-_BYTES_BEGIN: Final = bytes.__basicsize__ - 1
 _STACK: Final = 4096
 """Bytes that a call has before it asks for memory."""
 
@@ -77,35 +76,10 @@ def compile_native(source: NativeSource) -> Callable[..., Any]:
         OSError: the system lets no memory of ours be executed.
         AttributeError: this system's C library lacks a function.
     """
-    key = (_stamp(), _BYTES_BEGIN, source.text, repr(source.names), repr(source.objects))
+    key = (_stamp(), BYTES_BEGIN, source.text, repr(source.names), repr(source.objects))
     digest = hashlib.sha256("\0".join(map(str, key)).encode()).hexdigest()
     found = native_addresses("program", (digest,), ("program",), lambda _: llvm_text(source))
-    return _callable(found["program"], table_of(of_libm(source.text), FAILED, STOPPED))
-
-
-class _Method(ctypes.Structure):
-    """CPython's `PyMethodDef`."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("text", ctypes.c_char_p),
-    )
-
-
-_METHODS: Final[list[_Method]] = []
-"""What functions of Python's look at as long as they live."""
-
-
-def _callable(address: int, table: bytes) -> Callable[..., Any]:
-    method = _Method(b"native", address, 0x80, None)  # METH_FASTCALL
-    _METHODS.append(method)
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype = ctypes.py_object
-    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    made: Callable[..., Any] = make(ctypes.addressof(method), table, None)
-    return made
+    return method("native", found["program"], table_of(words_of(source.text), FAILED, STOPPED))
 
 
 def llvm_text(source: NativeSource) -> str:
@@ -115,7 +89,7 @@ def llvm_text(source: NativeSource) -> str:
         NotNative: the library has no function for some values.
     """
     library = _library() | _functions(source.text)
-    module = Module(library, dict(source.names), of_libm(source.text), source.objects)
+    module = Module(library, words_of(source.text), source.names, source.objects)
     start = module.instance("outermost", [Value(ADDRESS, "%arguments")])
     words = {"table": "%table", "top": "%stack", "end": "%end", "scratch": "%scratch"}
     lines = []
@@ -135,7 +109,7 @@ def llvm_text(source: NativeSource) -> str:
             f"  %stack = alloca [{_STACK} x i8], align 16",
             "  %scratch = alloca [8 x i64], align 16",
             f"  %end = getelementptr i8, ptr %stack, i64 {_STACK}",
-            f"  %table = getelementptr i8, ptr %self, i64 {_BYTES_BEGIN}",
+            f"  %table = getelementptr i8, ptr %self, i64 {BYTES_BEGIN}",
             *lines,
             f"  %found = call ptr @{start.symbol}(ptr %c, ptr %arguments)",
             "  ret ptr %found",

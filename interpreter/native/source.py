@@ -279,9 +279,7 @@ class _Writer:
             self._compute(step, depth, state)
 
     def _write_move(self, step: Step, depth: int, state: State) -> None:
-        _, to, number = step.instruction
-        assert isinstance(to, int)
-        assert isinstance(number, int)
+        to, number = _operands(step)
         text, kind = self._operand(number, state)
         if kind != NONE:
             self._add(depth, f"{self._name(to, kind)} = {text}")
@@ -309,10 +307,7 @@ class _Writer:
         state.update(zip(targets, kind.parts, strict=True))
 
     def _write_item(self, step: Step, depth: int, state: State) -> None:
-        _, to, number, place = step.instruction
-        assert isinstance(to, int)
-        assert isinstance(number, int)
-        assert isinstance(place, int)
+        to, number, place = _operands(step)
         text, kind = self._operand(number, state)
         if kind.family != "tuple":
             raise NotNative
@@ -351,9 +346,7 @@ class _Writer:
         return [text for text, _ in operands], [kind for _, kind in operands], target
 
     def _write_create(self, step: Step, depth: int, state: State) -> None:
-        _, to, number = step.instruction
-        assert isinstance(to, int)
-        assert isinstance(number, int)
+        to, number = _operands(step)
         type = self.code.types[number]
         kind = kind_of(type)
         assert isinstance(type, ClassType)
@@ -363,19 +356,13 @@ class _Writer:
         self._put(to, kind, f"new_object({self._kind(kind)})", depth, state)
 
     def _write_get_slot(self, step: Step, depth: int, state: State) -> None:
-        _, to, number, slot = step.instruction
-        assert isinstance(to, int)
-        assert isinstance(number, int)
-        assert isinstance(slot, int)
+        to, number, slot = _operands(step)
         text, kind = self._operand(number, state)
         found = self._slot(kind, slot)
         self._put(to, found, f"attribute({text}, {slot})", depth, state)
 
     def _write_set_slot(self, step: Step, depth: int, state: State) -> None:
-        _, number, slot, value = step.instruction
-        assert isinstance(number, int)
-        assert isinstance(slot, int)
-        assert isinstance(value, int)
+        number, slot, value = _operands(step)
         text, kind = self._operand(number, state)
         given, given_kind = self._operand(value, state)
         if self._slot(kind, slot) != given_kind:
@@ -447,6 +434,15 @@ class _Writer:
 
 _OF_CONSTANT = re.compile(r"\((?!0\))-?\d+\) != 0|\((?!-1\))-?\d+\) != -1 or .*")
 """Checks of a constant divisor that always hold."""
+
+
+def _operands(step: Step) -> list[int]:
+    """The operands of an instruction all of which are numbers."""
+    numbers = []
+    for each in step.instruction[1:]:
+        assert isinstance(each, int)
+        numbers.append(each)
+    return numbers
 
 
 def _attribute_kind(type: Type) -> Kind:

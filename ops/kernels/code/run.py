@@ -22,24 +22,13 @@ from ....frontend.started import started
 from .. import threads
 from . import elf
 from .crew_text import JOB_SIZE, SPINS, TABLE, crew_text
+from .methods import BYTES_BEGIN, method
 from .objects import native_addresses
 
 __all__ = ["CREW", "run", "unforeseen"]
 
 _HEAD: Final = object.__basicsize__
-_BYTES_BEGIN: Final = bytes.__basicsize__ - 1
 _STARTING: Final = fork_safe_lock()
-
-
-class _Method(ctypes.Structure):
-    """CPython's `PyMethodDef`."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("text", ctypes.c_char_p),
-    )
 
 
 class _State(ctypes.Structure):
@@ -54,7 +43,7 @@ class _Crew:
 
     def __init__(self) -> None:
         names = ("work", "end", "run", "prepared")
-        parameters = (_HEAD, _BYTES_BEGIN)
+        parameters = (_HEAD, BYTES_BEGIN)
         made = native_addresses("crew", parameters, names, lambda target: crew_text(*parameters))
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(made["work"])
         self._end = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(made["end"])
@@ -63,22 +52,15 @@ class _Crew:
         self._told: Callable[..., None] | None = None
         self._start = self.start
         self._table = self._words()
-        self._methods = {
-            name: _Method(name.encode(), made[name], 0x80, None)  # METH_FASTCALL
-            for name in ("run", "prepared")
-        }
+        self._places = made
         self.run: Callable[..., None] = self._function("run", (0, 0, 0))
         after_fork(self._forget)
         threads.followers.append(self._resized)
 
     def _function(self, name: str, words: tuple[int, int, int]) -> Callable[..., Any]:
         """A function of native code as Python calls it; `words` are those behind the table."""
-        make = ctypes.pythonapi.PyCFunction_NewEx
-        make.restype = ctypes.py_object
-        make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
         table = struct.pack(f"{len(TABLE) + len(words)}Q", *self._table, *words)
-        made: Callable[..., Any] = make(ctypes.addressof(self._methods[name]), table, None)
-        return made
+        return method(name, self._places[name], table)
 
     def prepared(
         self, known: int, function: Callable[..., Any], learn: Callable[..., Any]
@@ -203,7 +185,7 @@ def _lie_as_expected() -> bool:
         and ctypes.c_void_p.from_address(id(array) + _HEAD - 8).value == id(np.ndarray)
         and ctypes.c_void_p.from_address(id(number) + _HEAD - 8).value == id(float)
         and ctypes.c_double.from_address(id(number) + _HEAD).value == number
-        and ctypes.string_at(id(text) + _BYTES_BEGIN, len(text)) == text
+        and ctypes.string_at(id(text) + BYTES_BEGIN, len(text)) == text
         and ctypes.c_void_p.from_address(id(array) + _HEAD).value == array.ctypes.data
         and ctypes.c_void_p.from_address(id(array) + _HEAD + 40).value == id(array.dtype)
         and ctypes.c_int32.from_address(id(array) + _HEAD + 48).value == array.flags.num

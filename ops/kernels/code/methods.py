@@ -1,0 +1,43 @@
+"""Functions of Python's whose body is native code."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any, Final
+
+__all__ = ["BYTES_BEGIN", "method"]
+
+BYTES_BEGIN: Final = bytes.__basicsize__ - 1
+"""Where, in an object of bytes, they lie."""
+
+_FASTCALL: Final = 0x80
+
+
+class _Method(ctypes.Structure):
+    """CPython's `PyMethodDef`."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("text", ctypes.c_char_p),
+    )
+
+
+_MADE: Final[dict[tuple[str, int], _Method]] = {}
+"""What functions look at as long as they live."""
+
+
+def method(name: str, address: int, table: bytes) -> Callable[..., Any]:
+    """The function of Python's that native code at an address is the body of.
+
+    That is called with the object `table`, the address of the arguments and their number, and gives
+    a new reference.
+    """
+    made = _MADE.setdefault((name, address), _Method(name.encode(), address, _FASTCALL, None))
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    function: Callable[..., Any] = make(ctypes.addressof(made), table, None)
+    return function
