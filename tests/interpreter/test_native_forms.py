@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,6 @@ from rushlight.interpreter.code.assemble import assemble
 from rushlight.interpreter.code.machine import Machine, MachineFailure
 from rushlight.interpreter.native.program import FAILED, compile_native
 from rushlight.interpreter.native.source import write_native
-from rushlight.ir.constants import create_constant
 from rushlight.ir.graph import Graph, Value
 from rushlight.ops.arithmetic.scalar import wrap64
 from rushlight.ops.table.inline import Native
@@ -37,9 +35,7 @@ from rushlight.typecheck.types import (
     Type,
     VariableType,
 )
-
-for _name in TABLE.names():
-    TABLE.operators(_name)
+from tests.interpreter.test_written_out import concrete, constant, exact, no_calls
 
 WORDS: dict[str, Type] = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STRING}
 
@@ -55,22 +51,6 @@ FEW: dict[Type, list[Any]] = {
     BOOL: [False, True],
     STRING: ["", "abc", "b", ",", "é"],
 }
-
-
-def concrete(type: Type) -> Type:
-    """A type of a schema with `t` being `int`."""
-    if isinstance(type, VariableType):
-        return INT
-    return type.with_contained(tuple(map(concrete, type.contained))) if type.contained else type
-
-
-def exact(value: Any) -> Any:
-    """What must be equal of results."""
-    if isinstance(value, (list, tuple)):
-        return type(value), [exact(each) for each in value]
-    if isinstance(value, dict):
-        return type(value), [(exact(k), exact(v)) for k, v in value.items()]
-    return type(value), struct.pack("d", value) if isinstance(value, float) else value
 
 
 def samples(type: Type, few: bool) -> list[Any]:
@@ -173,10 +153,6 @@ def goes(graph: Graph, way: Way, parameters: Sequence[Value]) -> Value:
     return graph.insert(graph.create("prim::TupleConstruct", [node.output, first], [pair])).output
 
 
-def constant(graph: Graph, value: object, type: Type) -> Value:
-    return graph.insert(create_constant(graph, value, type)).output
-
-
 def checked(way: Way) -> bool:
     """Whether native code gives what the machine gives, and some result at all."""
     graph = Graph()
@@ -217,10 +193,6 @@ def in_64_bits(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(in_64_bits, value))
     return wrap64(value) if type(value) is int else value
-
-
-def no_calls(*given: object) -> Any:
-    raise AssertionError("nothing is called")
 
 
 @pytest.mark.parametrize("name", NAMES)
