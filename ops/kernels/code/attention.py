@@ -6,16 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import cycle
 from math import inf, nan
+from operator import add as add_up
 from typing import Any, Final
 
 import numpy as np
 
+from .lanes import begun, folded
 from .matrices import multiply_batches
 from .objects import kernel
 from .run import run
 from .scalars import exp
 from .target import Target
-from .text import BYTE, DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
+from .text import BYTE, DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value, Variable
 
 __all__ = ["attend", "weights_in_place"]
 
@@ -142,7 +144,7 @@ class _Weights:
     def _row(self, line: Value, mask: Value, seen: Value) -> None:
         """The weights of a row, the first `seen` of whose scores may count."""
         code, columns = self.code, self.count["columns"]
-        largest = code.folded(self._scaled(line, mask, seen), _larger)
+        largest = folded(self._scaled(line, mask, seen), _larger)
         base = code.choose(largest.equals(-inf), 0.0, largest)
         total = self._grown(line, seen, code.spread(base))
         is_nothing = total.equals(0.0)
@@ -162,10 +164,10 @@ class _Weights:
         code.vectors(self.zero, seen, 2, divide)
         code.vectors(seen, columns, 1, hide)
 
-    def _scaled(self, line: Value, mask: Value, seen: Value) -> Value:
-        """Scale and mask scores; a vector of the largest ones but for NaN."""
+    def _scaled(self, line: Value, mask: Value, seen: Value) -> list[Variable]:
+        """Scale and mask scores; lanes of the largest ones but for NaN."""
         code, order = self.code, cycle(range(_BESIDE))
-        tops = [code.variable(code.constant(FLOATS, -inf)) for _ in range(_BESIDE)]
+        tops = begun(code, FLOATS, -inf, _BESIDE)
 
         def scale(places: list[Value], ending: Value | None) -> None:
             for at in places:
@@ -179,8 +181,7 @@ class _Weights:
                 top.set(_larger(counted, top.now))
 
         code.vectors(self.zero, seen, _BESIDE, scale)
-        first, second, third, fourth = (each.now for each in tops)
-        return _larger(_larger(first, second), _larger(third, fourth))
+        return tops
 
     def _masked(self, score: Value, mask: Value, at: Value, ending: Value | None) -> Value:
         code = self.code
@@ -196,7 +197,7 @@ class _Weights:
     def _grown(self, line: Value, seen: Value, base: Value) -> Value:
         """Exponentials in place of scores; their sum."""
         code, order = self.code, cycle(range(_BESIDE))
-        sums = [code.variable(code.constant(FLOATS, 0.0)) for _ in range(_BESIDE)]
+        sums = begun(code, FLOATS, 0.0, _BESIDE)
 
         def grow(places: list[Value], ending: Value | None) -> None:
             for at in places:
@@ -207,8 +208,7 @@ class _Weights:
                 total.set(total.now + (made if ending is None else code.choose(ending, made, 0.0)))
 
         code.vectors(self.zero, seen, _BESIDE, grow)
-        first, second, third, fourth = (each.now for each in sums)
-        return code.folded((first + second) + (third + fourth), lambda one, other: one + other)
+        return folded(sums, add_up)
 
 
 def _larger(one: Value, other: Value) -> Value:

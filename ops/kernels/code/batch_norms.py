@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import add as add_up
 from typing import Any, Final
 
 import numpy as np
@@ -23,10 +24,11 @@ from .arrays import (
     way_of,
 )
 from .convolution_frame import PLAIN, After
+from .lanes import DOUBLES, WIDE_BESIDE, begun, folded
 from .objects import kernel
 from .run import run
 from .target import Target
-from .text import DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value, Variable
+from .text import DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value
 
 __all__ = ["Elements", "factors", "gradients", "moments", "normalized", "scaled"]
 
@@ -34,9 +36,6 @@ F: Final = np.float32
 _LEAST: Final = 1 << 15
 """Elements that are worth another thread."""
 _BESIDE: Final = 4
-_SUMS: Final = 2
-"""Vectors of sums: more of them in float64 are all the registers that AVX2 has."""
-_DOUBLES: Final = Kind("double", LANES)
 
 
 def normalized(x: Any, mean: Any, spread: Any, weight: Any, bias: Any, eps: float) -> Any:
@@ -151,10 +150,10 @@ def _factors_text(target: Target, element: str, has_weight: int, has_bias: int) 
             kind = Kind(element) if name in ("mean", "spread") else FLOAT
             place = code.at(code.argument(POINTER, name), at, kind)
             seen = code.load_if(kind.of_lanes(LANES), place, mask)
-            return seen if kind == DOUBLE else seen.converted("fpext", _DOUBLES)
+            return seen if kind == DOUBLE else seen.converted("fpext", DOUBLES)
 
         variance = numbers("spread") + eps
-        factor = 1.0 / code.call(f"llvm.sqrt.{_DOUBLES.suffix}", _DOUBLES, [variance])
+        factor = 1.0 / code.call(f"llvm.sqrt.{DOUBLES.suffix}", DOUBLES, [variance])
         if has_weight:
             factor = factor * numbers("weight")
         moved = numbers("mean") * factor
@@ -186,12 +185,6 @@ def moments(x: Any) -> tuple[Any, Any]:
     return mean, variance
 
 
-def _folded(sums: list[Variable]) -> Value:
-    """The sum of the lanes of two vectors."""
-    first, second = (each.now for each in sums)
-    return first.code.folded(first + second, lambda one, other: one + other)
-
-
 def _moments_text(target: Target) -> str:
     """For channels from `start` to `stop`."""
     code = Code(target)
@@ -203,7 +196,7 @@ def _moments_text(target: Target) -> str:
 
     def average(channel: Value, center: Value | None) -> Value:
         """Of the numbers of a channel, or of their squared distances from a center."""
-        sums = [code.variable(code.constant(_DOUBLES, 0.0)) for _ in range(_SUMS)]
+        sums = begun(code, DOUBLES, 0.0, WIDE_BESIDE)
         middle = None if center is None else code.spread(center)
         with code.counted(zero, samples) as sample:
             plane = code.at(x, (sample * channels + channel) * size, FLOAT)
@@ -211,7 +204,7 @@ def _moments_text(target: Target) -> str:
             def add(places: list[Value], mask: Value | None) -> None:
                 for total, at in zip(sums, places, strict=False):
                     seen = code.load_if(FLOATS, code.at(plane, at, FLOAT), mask)
-                    wide = seen.converted("fpext", _DOUBLES)
+                    wide = seen.converted("fpext", DOUBLES)
                     if middle is not None:
                         apart = wide - middle
                         wide = apart if mask is None else code.choose(mask, apart, 0.0)
@@ -219,8 +212,8 @@ def _moments_text(target: Target) -> str:
                     else:
                         total.set(total.now + wide)
 
-            code.vectors(zero, size, _SUMS, add)
-        return _folded(sums) / count
+            code.vectors(zero, size, WIDE_BESIDE, add)
+        return folded(sums, add_up) / count
 
     with code.units() as channel:
         mean = average(channel, None)
@@ -282,22 +275,20 @@ def _gradients_text(target: Target, of_batch: int) -> str:
 
     def sums(channel: Value, middle: Value) -> tuple[Value, Value]:
         """Of the gradients, and of their products with what x is away from the middle."""
-        plain, moved = (
-            [code.variable(code.constant(_DOUBLES, 0.0)) for _ in range(_SUMS)] for _ in range(2)
-        )
+        plain, moved = (begun(code, DOUBLES, 0.0, WIDE_BESIDE) for _ in range(2))
 
         def add(place: Value, places: list[Value], mask: Value | None) -> None:
             for i, each in enumerate(places):
                 wide, apart = (
-                    numbers(name, place + each, mask).converted("fpext", _DOUBLES) for name in "gx"
+                    numbers(name, place + each, mask).converted("fpext", DOUBLES) for name in "gx"
                 )
                 plain[i].set(plain[i].now + wide)
                 apart = apart - middle
                 apart = apart if mask is None else code.choose(mask, apart, 0.0)
                 moved[i].set(code.multiply_add(wide, apart, moved[i].now))
 
-        planes(channel, add, _SUMS)
-        return _folded(plain), _folded(moved)
+        planes(channel, add, WIDE_BESIDE)
+        return folded(plain, add_up), folded(moved, add_up)
 
     with code.units() as channel:
         mean, scale, weight = (

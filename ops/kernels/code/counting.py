@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .lanes import folded
 from .objects import kernel
 from .run import run, unforeseen
 from .target import Target
@@ -99,8 +100,8 @@ def _span(code: Code) -> None:
                 high.set(code.choose(seen > high.now, seen, high.now))
 
         code.vectors(first, code.lesser(first + _PART, total), 2, visit)
-        least = code.folded(low.now, code.lesser)
-        most = code.folded(high.now, lambda a, b: code.choose(a > b, a, b))
+        least = folded([low], code.lesser)
+        most = folded([high], lambda a, b: code.choose(a > b, a, b))
         code.store(least, code.at(ends, part, INT64))
         code.store(most, code.at(ends, parts + part, INT64))
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from .along import ELEMENTS, strip_count, strips
 from .columns import columns
+from .lanes import WIDE_BESIDE, begun, folded
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -29,9 +30,7 @@ PIECE: Final = 1 << 15
 _PER_THREAD: Final = 1 << 15
 """Elements that are worth another thread."""
 _BESIDE: Final = 4
-_WIDE_BESIDE: Final = 2
-"""Vectors that are worked on side by side, of 32 bits or of 64: four of these are all the registers
-that AVX2 has."""
+"""Vectors of 32-bit lanes that are worked on side by side."""
 _DTYPES: Final = {"float": np.float32, "double": np.float64, "i64": np.int64}
 _INFINITE: Final = {"float": float("inf"), "double": float("inf"), "i64": 2**63 - 1}
 _BYTES: Final = {"float": 4, "double": 8, "i64": 8}
@@ -143,7 +142,7 @@ class _Fold:
         self.start = starts.get(operation, 0)
         self.count = code.argument(INT64, "count")
         self.zero = code.constant(INT64, 0)
-        self.beside = _BESIDE if self.wide.element == "float" else _WIDE_BESIDE
+        self.beside = _BESIDE if self.wide.element == "float" else WIDE_BESIDE
         if operation == "squares":
             self.middle = code.spread(code.argument(DOUBLE, "number"))
 
@@ -154,8 +153,7 @@ class _Fold:
 
     def begun(self) -> list[Variable]:
         """The lanes, side by side."""
-        start = self.code.constant(self.wide, self.start)
-        return [self.code.variable(start) for _ in range(self.beside)]
+        return begun(self.code, self.wide, self.start, self.beside)
 
     def step(self, total: Variable, index: Value, mask: Value | None) -> None:
         """Fold in the vector that begins at an index."""
@@ -204,10 +202,7 @@ class _Fold:
                     self.step(lanes[next(order)], line + at, mask)
 
             code.vectors(self.zero, code.choose(left > PIECE, PIECE, left), self.beside, visit)
-            sums = [lane.now for lane in lanes]
-            while len(sums) > 1:
-                sums = [self.joined(*pair) for pair in zip(sums[::2], sums[1::2], strict=True)]
-            code.store(self.narrow(code.folded(sums[0], self.joined)), self.address("out", piece))
+            code.store(self.narrow(folded(lanes, self.joined)), self.address("out", piece))
 
     def short_rows(self, size: int) -> None:
         """Fold rows of so many elements, each in a lane of its own."""

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .lanes import begun, folded
 from .objects import kernel
 from .run import run
 from .target import Target, host
@@ -106,7 +107,7 @@ def _numbers(x: Value, factor: Value, offset: Value) -> Value:
 
 def _extremes(code: Code, x: Value, count: Value) -> tuple[Value, Value]:
     """The least and the largest of all elements and 0, as float64; NaN if there is one."""
-    ends = [code.variable(code.constant(FLOATS, 0.0)) for _ in range(2)]
+    ends = begun(code, FLOATS, 0.0, 2)
 
     def compare(places: list[Value], mask: Value | None) -> None:
         for at in places:
@@ -115,8 +116,8 @@ def _extremes(code: Code, x: Value, count: Value) -> tuple[Value, Value]:
                 end.set(_further(end.now, seen, is_least))
 
     code.vectors(code.constant(INT64, 0), count, 1, compare)
-    least = code.folded(ends[0].now, lambda one, other: _further(one, other, True))
-    largest = code.folded(ends[1].now, lambda one, other: _further(one, other, False))
+    least = folded(ends[:1], lambda one, other: _further(one, other, True))
+    largest = folded(ends[1:], lambda one, other: _further(one, other, False))
     return least.converted("fpext", DOUBLE), largest.converted("fpext", DOUBLE)
 
 

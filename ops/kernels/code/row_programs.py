@@ -12,20 +12,19 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import cycle
 from math import inf
+from operator import add as add_up
 from typing import Final
 
+from .lanes import DOUBLES, WIDE_BESIDE, begun, folded
 from .objects import kernel
 from .scalars import exp, log
 from .target import Target
-from .text import DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value
+from .text import DOUBLE, FLOAT, FLOATS, INT64, POINTER, Code, Kind, Value
 
 __all__ = ["row_kernel"]
 
-_DOUBLES: Final = Kind("double", LANES)
 _BESIDE: Final = 4
 """Vectors that are worked on side by side."""
-_SUMS: Final = 2
-"""Vectors of sums: more of them in float64 are all the registers that AVX2 has."""
 
 
 class _Rows:
@@ -78,36 +77,33 @@ class _Rows:
         compute: Callable[[Value, Value | None], Value],
         *,
         squared: bool = False,
-        beside: int = _SUMS,
+        beside: int = WIDE_BESIDE,
     ) -> Value:
         """The sum of what is computed of each vector, or of its squares, as float64."""
         code = self.code
-        sums = [code.variable(code.constant(_DOUBLES, 0.0)) for _ in range(_SUMS)]
+        sums = begun(code, DOUBLES, 0.0, WIDE_BESIDE)
 
         def add(place: int, at: Value, mask: Value | None) -> None:
             made = compute(at, mask)
             if mask is not None:
                 made = code.choose(mask, made, 0.0)
             if made.kind == FLOATS:
-                made = made.converted("fpext", _DOUBLES)
-            total = sums[place % _SUMS]
+                made = made.converted("fpext", DOUBLES)
+            total = sums[place % WIDE_BESIDE]
             total.set(code.multiply_add(made, made, total.now) if squared else total.now + made)
 
         self.each(add, beside)
-        first, second = (each.now for each in sums)
-        return code.folded(first + second, lambda one, other: one + other)
+        return folded(sums, add_up)
 
     def largest(self, row: Value) -> Value:
         """The largest of a row but for NaN."""
-        code = self.code
-        best = [code.variable(code.constant(FLOATS, -inf)) for _ in range(_BESIDE)]
+        best = begun(self.code, FLOATS, -inf, _BESIDE)
 
         def compare(place: int, at: Value, mask: Value | None) -> None:
             best[place].set(_larger(best[place].now, self.seen(row, at, mask, -inf)))
 
         self.each(compare)
-        first, second, third, fourth = (each.now for each in best)
-        return code.folded(_larger(_larger(first, second), _larger(third, fourth)), _larger)
+        return folded(best, _larger)
 
     def text(self) -> str:
         """The text of the kernel."""
@@ -168,7 +164,7 @@ def _squares(rows: _Rows, row: Value, mean: Value) -> Value:
     middle = rows.code.spread(mean)
 
     return rows.total(
-        lambda at, mask: rows.seen(row, at, mask).converted("fpext", _DOUBLES) - middle,
+        lambda at, mask: rows.seen(row, at, mask).converted("fpext", DOUBLES) - middle,
         squared=True,
     )
 

@@ -262,16 +262,6 @@ class Code:
         """Whether a mask is true for some element."""
         return self.call(f"llvm.vector.reduce.or.{mask.kind.suffix}", mask.kind.of_lanes(0), [mask])
 
-    def folded(self, value: Value, combine: Callable[[Value, Value], Value]) -> Value:
-        """A vector's elements as one number: the upper half with the lower, again and again."""
-        while value.kind.lanes > 1:
-            half = value.kind.lanes // 2
-            low, high = (
-                self.shuffled(value, value, range(first, first + half)) for first in (0, half)
-            )
-            value = combine(low, high)
-        return self.alone(value)
-
     def alone(self, value: Value) -> Value:
         """The number that a vector of one holds."""
         return self.let(value.kind.of_lanes(0), f"extractelement {value.kind} {value.name}, i32 0")
