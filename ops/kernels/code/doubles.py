@@ -12,8 +12,8 @@ from typing import Final
 
 from .arithmetic import at_least, at_most, called
 from .quarter_turns import reduced
-from .series import TO_WHOLE, TO_WHOLE_BITS, polynomial, with_sign
-from .text import Kind, Value
+from .series import TO_WHOLE, TO_WHOLE_BITS, polynomial, with_sign, words_of
+from .text import Value
 
 __all__ = [
     *("acos", "acosh", "asin", "asinh", "at_ends", "atan", "atanh", "cos", "cosh", "erf"),
@@ -38,17 +38,13 @@ _EXP: Final = (
 )
 
 
-def _words(x: Value) -> Kind:
-    return Kind("i64", x.kind.lanes, unsigned=True)
-
-
 def _split(x: Value) -> tuple[Value, Value]:
     """x = n ln 2 + r: the bits of n + 1.5 * 2**52, and r between -ln 2 / 2 and ln 2 / 2."""
     code = x.code
     shifted = code.multiply_add(x, _LOG2_E, TO_WHOLE)
     n = shifted - TO_WHOLE
     rest = code.multiply_add(n, -_LN2_HIGH, x)
-    return shifted.bits(_words(x)), code.multiply_add(n, -_LN2_LOW, rest)
+    return shifted.bits(words_of(x)), code.multiply_add(n, -_LN2_LOW, rest)
 
 
 def _less_one(r: Value) -> Value:
@@ -91,7 +87,7 @@ def exp2(x: Value) -> Value:
     bounded = at_least(at_most(x, 1025.0), -1080.0)
     shifted = bounded + TO_WHOLE
     r = (bounded - (shifted - TO_WHOLE)) * log(2)
-    return _scaled(polynomial(r, *_EXP, 1.0, 1.0), shifted.bits(_words(x)))
+    return _scaled(polynomial(r, *_EXP, 1.0, 1.0), shifted.bits(words_of(x)))
 
 
 def tanh(x: Value) -> Value:
@@ -129,7 +125,7 @@ _LOG10_2_HIGH, _LOG10_2_LOW = 0.3010299950838089, 5.801722962879576e-10
 
 def power_and_rest(x: Value) -> tuple[Value, Value]:
     """x = 2**n (1 + f) of a normal number: n, and f of at most about 0.42."""
-    bits = x.bits(_words(x))
+    bits = x.bits(words_of(x))
     exponent = (bits + (_ONE_BITS - _HALF_ROOT_BITS)) >> 52
     n = (exponent | _EXPONENT_BITS).bits(x.kind) - (2.0**52 + 1023)
     return n, (bits - (exponent << 52) + _ONE_BITS).bits(x.kind) - 1.0

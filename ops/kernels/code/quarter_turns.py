@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import inf, nan, pi
 from typing import Final
 
-from .series import TO_WHOLE
+from .series import TO_WHOLE, words_of
 from .text import DOUBLE, INT64, Kind, Value
 
 __all__ = ["INVERSE", "Reduced", "reduced", "reduced_by"]
@@ -32,10 +32,6 @@ INVERSE: Final = (
     *(0x3D0739F78A5292EA, 0x6BFB5FB11F8D5D08, 0x56033046FC7B6BAB, 0xF0CFBC209AF4361D),
 )
 """The bits of 2 / pi behind the point, after 64 that are zero."""
-
-
-def _words(x: Value) -> Kind:
-    return _UNSIGNED.of_lanes(x.kind.lanes)
 
 
 Reduced = tuple[Value, Value, Value]
@@ -75,12 +71,12 @@ def _of_near(x: Value) -> Reduced:
     taken = first - angle
     lost = (first - (angle + taken)) + (taken - part)
     lost = code.multiply_add(n, -low, lost - code.multiply_add(n, middle, -part))
-    return shifted.bits(_words(x)), angle, lost
+    return shifted.bits(words_of(x)), angle, lost
 
 
 def _of_small(x: Value) -> Reduced:
     """Of what needs no reduction."""
-    return x.code.constant(_words(x), 0), x, x.taken(0.0)
+    return x.code.constant(words_of(x), 0), x, x.taken(0.0)
 
 
 def _of_far(x: Value) -> Reduced:
@@ -99,7 +95,7 @@ def _of_far(x: Value) -> Reduced:
             code.store(part, code.at(room, lane, kind))
     turns, angle, lost = (
         code.load(known, room)
-        for known, room in zip((_words(x), x.kind, x.kind), rooms, strict=True)
+        for known, room in zip((words_of(x), x.kind, x.kind), rooms, strict=True)
     )
     return turns, code.choose(code.absolute(x).equals(inf), nan, angle), lost
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from .text import Kind, Value
 
-__all__ = ["TO_WHOLE", "TO_WHOLE_BITS", "polynomial", "with_sign"]
+__all__ = ["TO_WHOLE", "TO_WHOLE_BITS", "polynomial", "with_sign", "words_of"]
 
 TO_WHOLE: Final = 1.5 * 2.0**52
 """Added to a smaller float64 it rounds that to a whole number, which its last bits then hold."""
@@ -28,3 +28,8 @@ def with_sign(size: Value, x: Value) -> Value:
     kind = Kind("i64" if is_wide else "i32", x.kind.lanes)
     sign = -(1 << (63 if is_wide else 31))
     return (size.bits(kind) | (x.bits(kind) & sign)).bits(x.kind)
+
+
+def words_of(x: Value) -> Kind:
+    """Unsigned words for the bits of float64."""
+    return Kind("i64", x.kind.lanes, unsigned=True)
