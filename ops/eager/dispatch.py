@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from ...typecheck.types import INT, TENSOR, ListType
 from ..memory.dtype import DType, default_dtype
-from ..memory.entered import ENTERED, at_first
+from ..memory.entered import AT_FIRST_DEVICE, ENTERED
 from ..memory.errors import Elsewhere
 from ..memory.overlap import check_out
 from ..memory.unforeseen import told
-from ..table.autocast import at_first_autocast, autocast_state, eager_policy
+from ..table.autocast import AT_FIRST_AUTOCAST, autocast_state, eager_policy
 from ..table.grad_mode import is_grad_enabled
 from ..table.out_forms import check_dtype_of_out
 from ..table.pointwise import cast, number_as
@@ -316,7 +316,7 @@ def _under_autocast(self: AutocastFunction, *args: object, **kwargs: object) -> 
     return EagerFunction.__call__(self, *args, **kwargs)
 
 
-at_first_autocast(lambda: setattr(AutocastFunction, "__call__", _under_autocast))
+AT_FIRST_AUTOCAST.add(lambda: setattr(AutocastFunction, "__call__", _under_autocast))
 
 
 class FactoryFunction(EagerFunction):
@@ -334,7 +334,7 @@ def _on_entered(self: FactoryFunction, *args: object, **kwargs: object) -> objec
     return EagerFunction.__call__(self, *args, **kwargs)
 
 
-at_first(lambda: setattr(FactoryFunction, "__call__", _on_entered))
+AT_FIRST_DEVICE.add(lambda: setattr(FactoryFunction, "__call__", _on_entered))
 
 
 def _makes_tensors(entry: Operator) -> bool:

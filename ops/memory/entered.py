@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["ENTERED", "at_first"]
+from .at_first import AtFirst
 
-_AT_FIRST: Final[list[Callable[[], object]]] = []
+__all__ = ["AT_FIRST_DEVICE", "ENTERED"]
+
+AT_FIRST_DEVICE: Final = AtFirst()
+"""What is done before the first device is entered."""
 
 
 class _Entered(threading.local):
@@ -19,15 +21,9 @@ class _Entered(threading.local):
 
     def put(self, devices: list[Any]) -> None:
         """Replace them."""
-        while devices and _AT_FIRST:
-            _AT_FIRST.pop()()
+        if devices:
+            AT_FIRST_DEVICE.arrive()
         self.devices[:] = devices
-
-
-def at_first(call: Callable[[], object]) -> None:
-    """Have a function called before the first device is entered, in whatever thread: who looks at
-    them need not before."""
-    _AT_FIRST.append(call)
 
 
 ENTERED: Final = _Entered()

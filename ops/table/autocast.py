@@ -15,15 +15,16 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..memory.at_first import AtFirst
 from ..memory.dtype import Array, dtype_by_number
 from ..memory.errors import OperatorError
 from .record import Policy
 from .table import TABLE, operator
 
 __all__ = [
+    "AT_FIRST_AUTOCAST",
     "OFF",
     "Autocast",
-    "at_first_autocast",
     "autocast_state",
     "eager_policy",
     "graph_policy",
@@ -75,21 +76,14 @@ _STATE: ContextVar[Autocast] = ContextVar("autocast", default=OFF)
 autocast_state: Final[Callable[[], Autocast]] = _STATE.get
 
 
-_AT_FIRST: Final[list[Callable[[], object]]] = []
-
-
-def at_first_autocast(call: Callable[[], object]) -> None:
-    """Have a function called before autocast is first on for the CPU, in whatever thread: who looks
-    at its state need not before."""
-    _AT_FIRST.append(call)
+AT_FIRST_AUTOCAST: Final = AtFirst()
+"""What is done before autocast is first on for the CPU."""
 
 
 def set_autocast_state(state: Autocast) -> None:
     """Have another state from here on."""
-    if state.cpu and _AT_FIRST:
-        for call in list(_AT_FIRST):  # two threads may do so at once
-            call()
-        _AT_FIRST.clear()
+    if state.cpu:
+        AT_FIRST_AUTOCAST.arrive()
     _STATE.set(state)
 
 
