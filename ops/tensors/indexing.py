@@ -127,7 +127,8 @@ def set_item(array: Array, key: object, value: object) -> None:
 def _parts(array: Array, key: object, value: object) -> tuple[Array, list[Array | None]]:
     """`_walk`; where that fails, a value that is no number of the tensor's is told first."""
     try:
-        return _walk(array, key)
+        view = _basic_view(array, key)
+        return _walk(array, key) if view is None else (view, [])
     except Exception:
         _check_number(array, value)
         raise
@@ -171,9 +172,6 @@ def _without_leading_ones(value: Array) -> Array:
 
 def _walk(array: Array, key: object) -> tuple[Array, list[Array | None]]:
     """The view a key's plain parts name, and the tensors that index it, by dimension."""
-    view = _basic_view(array, key)
-    if view is not None:
-        return view, []
     parts = key if isinstance(key, tuple) else (key,)
     parts = tuple(map(_as_part, parts))
     dim, taken = 0, 0
