@@ -84,10 +84,7 @@ def mul_ints(a: int, b: int) -> int:
     return result if _LOWEST <= result < _BEYOND else wrap64(result)
 
 
-_NEGATED: Final = "-{0}"
-
-
-@operator("aten::neg.int(int a) -> int", inline=inline("-{0}", wraps=True), native=native(_NEGATED))
+@operator("aten::neg.int(int a) -> int", inline=inline("-{0}", wraps=True), native=native("-{0}"))
 def neg_int(a: int) -> int:
     return wrap64(-a)
 
@@ -492,8 +489,7 @@ for _name, _sign, _choose, _is_better in (
     "prim::abs.float(float a) -> float",
     "prim::abs.complex(complex a) -> float",
     "prim::abs.Scalar(Scalar a) -> Scalar",
-    native=native(f"{_NEGATED} if {{0}} < 0 else {{0}}", of=("int",))
-    + native("fabs({0})", of=("float",)),
+    native=native("-{0} if {0} < 0 else {0}", of=("int",)) + native("fabs({0})", of=("float",)),
     order="int float complex Scalar -",
 )
 def absolute(a: Scalar) -> Scalar:

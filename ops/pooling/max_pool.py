@@ -211,7 +211,7 @@ _LONGEST: Final = 1 << 10
 def _natively(input: Array, g: Geometry, with_places: bool) -> Any:
     """Maxima, and their places if asked for, by kernels: of planes of float32 in one piece that all
     windows begin in; else None."""
-    input = input[...]  # which no other thread can change
+    x = input = input[...]  # which no other thread can change
     if not is_ready(input) or len(g.kernel) > 2 or prod(g.kernel) > _LONGEST:
         return None
     sizes = input.shape[input.ndim - len(g.kernel) :]
@@ -223,7 +223,6 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> Any:
     kernels = family("max_pools")
     if kernels is None:
         return None
-    x = input
     given = [g.kernel, g.stride, g.padding, g.dilation, g.output]
     if len(sizes) == 1:
         x = x[..., None, :]
