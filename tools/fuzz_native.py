@@ -97,7 +97,11 @@ def checked(made: fuzz_flow.Function, text: str, rng: random.Random, counts: Cou
     for _ in range(6):
         values = [eval(rng.choice(fuzz_flow.INPUTS[t])) for _, t in made.parameters]
         own, others = copy.deepcopy(values), copy.deepcopy(values)
-        found = run(50_000_000, NEVER.ctypes.data, *own)
+        found = run(50_000_000, NEVER.ctypes.data, 0, *own)
+        kept = exact(values)
+        straight = run(50_000_000, NEVER.ctypes.data, 1, *values)
+        if exact(values) != kept or (straight is not FAILED and exact(straight) != exact(found)):
+            report(text, values, straight, (found, "straight"), counts)
         try:
             expected = exact(plan.run(*others))
         except Exception as error:

@@ -34,7 +34,7 @@ CONTEXT: Final = {
             *(("table", ADDRESS), ("status", INT), ("left", INT), ("stop", ADDRESS)),
             *(("top", ADDRESS), ("end", ADDRESS), ("chunks", ADDRESS), ("taken", INT)),
             *(("lists", ADDRESS), ("origins", ADDRESS), ("places", INT), ("known", INT)),
-            *(("done", INT), ("scratch", ADDRESS)),
+            *(("done", INT), ("scratch", ADDRESS), ("straight", INT), ("given", INT)),
         )
     )
 }

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Final
 
+from ...frontend.walks import MOST_COPIED
 from ...ops.kernels.code.text import DOUBLE
 from .built_in import BuiltIns
 from .emitter import CONTEXT, Instance, Item, Known, Value
@@ -39,6 +40,7 @@ _CONSTANTS: Final[dict[str, object]] = {
     **{"INT": INT, "FLOAT": FLOAT, "BOOL": BOOL, "STR": STR, "ADDRESS": ADDRESS, "NONE": NONE},
     **{"FAILED": 0, "STOPPED": 2, "BROKEN": 3},
     **{"MOST_MEMORY": 1 << 28, "FIRST_CHUNK": 1 << 16},
+    **{"MOST_GIVEN": MOST_COPIED, "CLASS_AT": object.__basicsize__ - 8},
 }
 
 

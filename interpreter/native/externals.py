@@ -44,6 +44,7 @@ EXTERNALS: Final[dict[str, _Signature]] = {
     "PyList_SetItem": (INT32, (ADDRESS, INT, ADDRESS)),
     "PyList_SetSlice": (INT32, (ADDRESS, INT, INT, ADDRESS)),
     "PyTuple_New": (ADDRESS, (INT,)),
+    "PyTuple_Size": (INT, (ADDRESS,)),
     "PyTuple_GetItem": (ADDRESS, (ADDRESS, INT)),
     "PyTuple_SetItem": (INT32, (ADDRESS, INT, ADDRESS)),
     "PyDict_New": (ADDRESS, ()),
@@ -58,7 +59,8 @@ EXTERNALS: Final[dict[str, _Signature]] = {
 }
 """Functions: what they give and take."""
 
-_OBJECTS: Final = ("none", "failed", "stopped")
+_CLASSES: Final = (int, float, bool, str, list, dict, tuple)
+_OBJECTS: Final = (*(each.__name__ for each in _CLASSES), "none", "failed", "stopped")
 """Python's objects, which are the last words of the table."""
 
 
@@ -83,4 +85,5 @@ def table_of(words: Sequence[str], failed: object, stopped: object) -> bytes:
         AttributeError: this system's C library lacks a function.
     """
     functions = map(_address, words[: -len(_OBJECTS)])
-    return struct.pack(f"{len(words)}Q", *functions, id(None), id(failed), id(stopped))
+    objects = map(id, (*_CLASSES, None, failed, stopped))
+    return struct.pack(f"{len(words)}Q", *functions, *objects)

@@ -1,8 +1,9 @@
 """Native code for functions over numbers, strings, lists and dicts that have proved to be hot.
 
-What a function spends in its plan is added up; past a limit it is compiled, in a thread of its
-own, and plans go on until that is done.  Native code that cannot finish a call (an operator would
-fail, a list is empty) gives up without having touched anything outside, and the plan does the call.
+What calls of a function spend, in its plan and in binding its arguments, is added up; past a limit
+it is compiled, in a thread of its own, and plans go on until that is done.  Native code that cannot
+finish a call (an operator would fail, a list is empty) gives up without having touched anything
+outside, and the plan does the call.
 
 The environment variable `RUSHLIGHT_NATIVE` set to `off` switches this off; `now` compiles
 everything at its first call.
@@ -38,7 +39,7 @@ MOST: Final = 2000
 """Functions that become native in a process: their code is kept for ever."""
 
 SPENT: Final = 0.02
-"""Seconds in its plan that make a function hot: about what compiling it takes."""
+"""Seconds of calls that make a function hot: about what compiling it takes."""
 
 LONGEST: Final = 1500
 """Instructions; longer code would take too long to compile."""
@@ -92,11 +93,15 @@ class Native:
         self._arguments = arguments
         self._limit = limit
         self._spent = 0.0
+        self._in_plan = 0.0
+        self._arrived = 0.0
         self._calls = 0
         self._misses = 0
         self._trials = 0
         self._stage = _Stage.COLD
         self._is_long = False
+        self._straight = False
+        self._straight_misses = 0
         self._run: Callable[..., Any] = _unready
 
     @property
@@ -109,40 +114,60 @@ class Native:
         if self._stage is _Stage.COLD and not self._limit:
             self._begin()
         if self._stage is _Stage.HOT:
-            result = self._run_natively(values)
+            result = self._run_natively(values, _BOUND)
             if result is not FAILED:
                 return result
             self._misses += 1
             if self._misses >= MISSES and self._limit:
                 self._give_up()
+                self._straight = False
         elif self._stage is _Stage.COLD:
             return self._timed(plan, values)
         elif self._stage is _Stage.TRIAL:
             return self._tried(plan, values)
         return plan.run(*values)
 
-    def _give_up(self) -> None:
-        self._stage, self._run = _Stage.PLAN, _unready
+    def call_straight(self, values: Sequence[object]) -> Any:
+        """The result on values as a caller in Python has them, as it gets it; `FAILED` where they
+        have to be bound first.
 
-    def _run_natively(self, values: Sequence[object]) -> Any:
+        To take values in is quicker here than to bind them, so nothing is on trial.
+        """
+        if not self._straight or len(values) != len(self._arguments):
+            if self._stage is _Stage.COLD:
+                self._arrived = perf_counter()
+            return FAILED
+        result = self._run_natively(values, _STRAIGHT)
+        if result is FAILED:
+            self._straight_misses += 1
+            self._straight = self._straight_misses < MISSES
+        return result
+
+    def _give_up(self) -> None:
+        self._stage = _Stage.PLAN
+
+    def _run_natively(self, values: Sequence[object], how: int) -> Any:
         """The result, or `FAILED`; what takes long runs in a thread beside this one.
 
         Native code looks at no signals: Python's handlers run here, while this thread waits.
         """
         run = self._run
         if not self._is_long:
-            found = run(ROUNDS, _NEVER, *values)
+            found = run(ROUNDS, _NEVER, how, *values)
             if found is not STOPPED:
                 return found
         began = perf_counter()
-        found = _beside(run, values)
+        found = _beside(run, (how, *values))
         self._is_long = perf_counter() - began > 0.001
         return found
 
     def _timed(self, plan: Plan, values: Sequence[object]) -> object:
         began = perf_counter()
         result = plan.run(*values)
-        self._spent += perf_counter() - began
+        ended = perf_counter()
+        self._in_plan += ended - began
+        self._spent += ended - (self._arrived or began)
+        self._arrived = 0.0
         self._calls += 1
         if self._spent >= self._limit:
             self._begin()
@@ -151,8 +176,8 @@ class Native:
     def _tried(self, plan: Plan, values: Sequence[object]) -> Any:
         """A call that is timed; if none of a few pays, plans go on."""
         began = perf_counter()
-        result = self._run_natively(values)
-        if result is not FAILED and perf_counter() - began < self._spent / max(1, self._calls):
+        result = self._run_natively(values, _BOUND)
+        if result is not FAILED and perf_counter() - began < self._in_plan / max(1, self._calls):
             if self._stage is _Stage.TRIAL:  # another thread may have given it up meanwhile
                 self._stage = _Stage.HOT
             return result
@@ -194,6 +219,7 @@ class Native:
                 raise
         else:
             self._run = run
+            self._straight = source.crosses_plainly
             tried = source.takes_containers and self._limit
             self._stage = _Stage.TRIAL if tried else _Stage.HOT
         finally:
@@ -225,6 +251,10 @@ def _begin_anew() -> None:
 
 after_fork(_begin_anew)
 
+
+_BOUND: Final = 0
+_STRAIGHT: Final = 1
+"""Whether values are the machine's or come straight from Python."""
 
 _EVER: Final = 1 << 62
 """More rounds than there is time for."""

@@ -61,6 +61,19 @@ class NativeSource:
     def takes_containers(self) -> bool:
         return any(kind.family in ("list", "dict", "tuple") for kind in self.arguments)
 
+    @property
+    def crosses_plainly(self) -> bool:
+        """Whether arguments and result are to Python what they are to the machine, lists and the
+        like copied."""
+        return self.result is not None and all(_is_plain(k) for k in (*self.arguments, self.result))
+
+
+_PLAIN = frozenset(("int", "float", "bool", "none", "str", "list", "dict", "tuple"))
+
+
+def _is_plain(kind: Kind) -> bool:
+    return kind.family in _PLAIN and not kind.name and all(map(_is_plain, kind.parts))
+
 
 _SCALARS_OF: dict[type, Kind] = {int: INT, float: FLOAT, bool: BOOL, str: STR}
 
@@ -112,7 +125,7 @@ class _Writer:
         source.lines = [f"def native({', '.join(names)}):", *self._first, *source.lines]
         source.lines += ["def entry(arguments):", " begin(arguments)"]
         for i, kind in enumerate(arguments):
-            source.lines.append(f" a{i} = take({self._kind(kind)}, argument(arguments, {i + 2}))")
+            source.lines.append(f" a{i} = take({self._kind(kind)}, argument(arguments, {i + 3}))")
         given = "".join(f", a{i}" for i in range(len(arguments)))
         source.lines += [
             " thread = PyEval_SaveThread()",

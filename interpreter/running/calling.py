@@ -11,6 +11,7 @@ from ...ops.table.grad_mode import RUNNING, is_grad_enabled
 from ...ops.tensors.overriding import STATE
 from ...typecheck.functions import Function
 from ..failures.errors import Failure, script_error
+from ..native.program import FAILED
 from ..values.handles import KEEPING, keeping_handles, keeps_handles
 from ..values.objects import ScriptObject
 from .contexts import ENTERED, leave_all
@@ -43,6 +44,10 @@ def call(
     if KEEPING and keeps_handles():
         return _call_on_handles(tiers, given, kwargs, told)
     way = tiers.way(records)
+    if not kwargs:
+        found = way.run_straight(given)
+        if found is not FAILED:
+            return found
     try:
         if way.executable.asks_elsewhere or STATE.below is not None:
             raise Elsewhere

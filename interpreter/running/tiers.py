@@ -18,6 +18,7 @@ from ..code.calls import Calls
 from ..code.code import Code
 from ..code.machine import Invoke, Machine, MachineFailure
 from ..failures.errors import Failure, is_from_outside
+from ..native.program import FAILED
 from ..plans.plan import Plan, make_plan
 from ..values.arguments import Binding
 from ..values.handles import listener
@@ -40,10 +41,12 @@ class Way:
     Native code takes over from the plan by itself.
     """
 
+    steps_up = True
+
     def __init__(self, executable: Executable, calls: Calls, invoke: Invoke) -> None:
         self.executable = executable
         self.plan: Plan | None = None
-        self._native = executable.native
+        self._native = executable.native if self.steps_up else None
         self._calls = calls
         self._invoke = invoke
         self._machine: Machine | None = None
@@ -68,6 +71,11 @@ class Way:
             if is_from_outside(cause):
                 raise
             raise Failure.in_plan(cause, plan) from None
+
+    def run_straight(self, values: Sequence[object]) -> Any:
+        """The result on values as a caller in Python has them, as it gets it; `FAILED` where they
+        have to be bound first."""
+        return FAILED if self._native is None else self._native.call_straight(values)
 
     def _step_up(self) -> Plan | None:
         """The plan, if it is time for it."""
@@ -103,6 +111,10 @@ def _runs_before_plan(code: Code) -> float:
 class _Bounded(Way):
     """A way that runs within the bounds of its guard."""
 
+    def run_straight(self, values: Sequence[object]) -> Any:
+        """Values of such code are always bound."""
+        return FAILED
+
     def run(self, values: Sequence[object]) -> Any:
         """The result on machine values.
 
@@ -127,6 +139,8 @@ class _Bounded(Way):
 
 class _Watched(Way):
     """Runs on the machine alone, where each operator over tensors is a call of its own."""
+
+    steps_up = False
 
     def run(self, values: Sequence[object]) -> Any:
         return self._on_machine(values)

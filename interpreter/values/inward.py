@@ -232,10 +232,6 @@ _PACKED = frozenset({INT, FLOAT, BOOL, COMPLEX, TENSOR})
 """Element types whose lists torch casts as a whole, and speaks of as a whole."""
 
 
-_class = type
-"""Where `type` is a type of the language."""
-
-
 def _iterate(value: Any) -> list[object]:
     if isinstance(value, tuple):  # what it holds, whatever its class says of its length
         return list(tuple.__iter__(value))
@@ -245,22 +241,21 @@ def _iterate(value: Any) -> list[object]:
         raise CastError(f" Python error details: TypeError: {error}") from None
 
 
-_STAY: dict[Type, set[type]] = {INT: {int}, FLOAT: {float}, BOOL: {bool}}
-"""Classes of elements that are the machine's values already."""
+_WORDS: dict[Type, type] = {INT: int, FLOAT: float, BOOL: bool}
 
 
-def _fit(numbers: list[Any]) -> bool:
-    """Whether whole numbers have 64 bits; floats and truth values do not ask."""
-    if numbers[0].__class__ is not int:
-        return True
-    return bool(min(numbers) >= -(2**63) and max(numbers) < 2**63)
+def _are_words(items: list[Any], cls: type) -> bool:
+    """Whether all are of the very class, whole numbers of 64 bits: the machine's values already."""
+    if set(map(type, items)) != {cls}:
+        return False
+    return cls is not int or bool(min(items) >= -(2**63) and max(items) < 2**63)
 
 
 @_CONVERSIONS.row(ListType)
 def _list_inward(type: ListType) -> Convert:
     element = _inward(type.element)
     packed = type.element in _PACKED
-    exactly = _STAY.get(type.element)
+    words = _WORDS.get(type.element)
 
     def convert(value: object) -> list[object]:
         if isinstance(value, SharedValues) and value.type == type:
@@ -269,7 +264,7 @@ def _list_inward(type: ListType) -> Convert:
         if isinstance(value, Tensor | str | dict) or not hasattr(value, "__iter__"):
             raise _cannot(value)
         items = _iterate(value)
-        if exactly is not None and set(map(_class, items)) == exactly and _fit(items):
+        if words is not None and _are_words(items, words):
             return items
         try:
             return [element(item) for item in items]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import rushlight
+from rushlight.frontend.bounds import BoundExceeded
 from rushlight.interpreter.code.assemble import assemble
 from rushlight.interpreter.native import native
 from rushlight.interpreter.native.program import FAILED, STOPPED, compile_native
@@ -260,7 +261,7 @@ def test_lists_of_the_caller_are_written_back_where_they_are() -> None:
     assert source is not None
     rows = [[1], [2]]
     first, second = rows
-    result, given, count = compile_native(source)(1 << 60, NEVER.ctypes.data, rows, 2)
+    result, given, count = compile_native(source)(1 << 60, NEVER.ctypes.data, 0, rows, 2)
     assert result is rows
     assert given is first
     assert rows[0] is rows[2] is rows[3] is first
@@ -274,11 +275,11 @@ def test_a_call_ends_when_it_is_told_to_stop() -> None:
     assert source is not None
     run = compile_native(source)
     many = 1 << 40
-    assert run(1000, NEVER.ctypes.data, many, []) is FAILED
-    assert run(1000, NEVER.ctypes.data, 100_000, [1.0] * 100_000) is STOPPED
+    assert run(1000, NEVER.ctypes.data, 0, many, []) is FAILED
+    assert run(1000, NEVER.ctypes.data, 0, 100_000, [1.0] * 100_000) is STOPPED
     stop = np.ones(1, np.int64)
-    assert run(1 << 60, stop.ctypes.data, 100_000, [1.0] * 100_000) is STOPPED
-    assert run(1 << 60, NEVER.ctypes.data, 99_999, [1.0] * 100_000) == 0.5
+    assert run(1 << 60, stop.ctypes.data, 0, 100_000, [1.0] * 100_000) is STOPPED
+    assert run(1 << 60, NEVER.ctypes.data, 0, 99_999, [1.0] * 100_000) == 0.5
 
 
 def _wait_for_native_code() -> None:
@@ -372,6 +373,111 @@ def test_work_on_what_is_long_counts_as_rounds() -> None:
     run = compile_native(source)
     given = [1] * 100_000, "a" * 100_000
     stop = np.ones(1, np.int64)
-    assert run(1 << 60, stop.ctypes.data, *given, 1 << 40) is STOPPED
-    assert run(10**6, NEVER.ctypes.data, *given, 1000) is STOPPED
-    assert run(10**9, NEVER.ctypes.data, *given, 20) == searches(*given, 20)
+    assert run(1 << 60, stop.ctypes.data, 0, *given, 1 << 40) is STOPPED
+    assert run(10**6, NEVER.ctypes.data, 0, *given, 1000) is STOPPED
+    assert run(10**9, NEVER.ctypes.data, 0, *given, 20) == searches(*given, 20)
+
+
+def rows(
+    table: list[list[float]], names: dict[str, int], pair: tuple[int, str], on: bool
+) -> tuple[list[list[float]], dict[str, int], float]:
+    total = 0.0
+    for row in table:
+        row.append(1.0)
+        total += sum(row)
+    names[pair[1]] = pair[0] if on else -1
+    return table, names, total
+
+
+class _Index:
+    def __index__(self) -> int:
+        return 7
+
+
+class _List(list[float]):
+    """A list of somebody's own."""
+
+
+_ROW = [0.5]
+
+_GIVEN: dict[str, Any] = {
+    "as they are": ([[1.0, 2.0], []], {"a": 1, "b": 2}, (3, "b"), True),
+    "ints for floats": ([[1, True, 2.5]], {"a": 1}, (3, "b"), True),
+    "tuples for lists": (((1.0, 2.0),), {"a": 1}, (3, "b"), True),
+    "a list of one's own": ([_List([1.0])], {"a": 1}, (3, "b"), True),
+    "a list for a tuple": ([[1.0]], {"a": 1}, [3, "b"], True),
+    "one in two places": ([_ROW, _ROW], {}, (3, "b"), False),
+    "what has an index": ([[1.0]], {"a": _Index()}, (_Index(), "b"), True),
+    "a tensor": ([[1.0]], {"a": rushlight.tensor(4)}, (3, "b"), rushlight.tensor(True)),
+    "a large float": ([[10**400]], {}, (3, "b"), True),
+    "a large int": ([[1.0]], {"a": 2**63}, (3, "b"), True),
+    "a long tuple": ([[1.0]], {}, (3, "b", 1), True),
+    "text of other letters": ([[1.0]], {"é": 1}, (3, "ü"), True),
+    "half a letter": ([[1.0]], {"\ud800": 1}, (3, "b"), True),
+    "a text as a list": (["ab"], {}, (3, "b"), True),
+    "None": ([None], {}, (3, "b"), True),
+    "a number": (1.0, {}, (3, "b"), True),
+    "too few": ([[1.0]], {}, (3, "b")),
+    "too many": ([[1.0]], {}, (3, "b"), True, 1),
+}
+
+
+def _scripted_anew(function: Any) -> Any:
+    """A scripted function whose calls nothing is known of."""
+    scripted = rushlight.jit.script(function)
+    scripted._debug_flush_compilation_cache()
+    return scripted
+
+
+def _told(call: Any, given: Any) -> Any:
+    try:
+        found = call(*given)
+    except Exception as error:
+        return type(error), str(error)
+    return repr(found), found[0] is given[0], found[1] is given[1]
+
+
+@pytest.mark.parametrize("name", _GIVEN)
+def test_values_straight_from_python_are_taken_as_bound_ones_are(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = _GIVEN[name]
+    before = repr(given)
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "off")
+    expected = _told(_scripted_anew(rows), given)
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    scripted = _scripted_anew(rows)
+    scripted(*_GIVEN["as they are"])
+    made = tiers_of(scripted._rushlight_function).way().executable.native
+    assert made is not None
+    assert made.call_straight(_GIVEN["as they are"]) is not FAILED
+    assert _told(scripted, given) == expected
+    assert repr(given) == before
+
+
+def deep(n: int) -> list[list[list[list[int]]]]:
+    one = [0] * n
+    two = [one] * n
+    three = [two] * n
+    return [three] * n
+
+
+def test_results_in_very_many_places_are_left_to_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    scripted = _scripted_anew(deep)
+    assert scripted(3)[2][1] == [[0, 0, 0]] * 3
+    assert scripted(2)[0] is not scripted(2)[1]
+    with pytest.raises(BoundExceeded, match="elements, each counted in all its places"):
+        scripted(300)
+
+
+def test_values_that_are_never_taken_straight_are_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Native code that fails on them again and again is not asked any more."""
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    scripted = _scripted_anew(rows)
+    for _ in range(native.MISSES + 2):
+        assert scripted(((1.0,),), {}, (3, "b"), True) == ([[1.0, 1.0]], {"b": 3}, 2.0)
+    made = tiers_of(scripted._rushlight_function).way().executable.native
+    assert made is not None
+    assert made.call_straight(_GIVEN["as they are"]) is FAILED
+    assert made.is_ready

@@ -168,7 +168,7 @@ def checked(way: Way) -> bool:
     choices = [samples(type, few or place > 0) for place, type in enumerate(types)]
     for values in itertools.product(*choices):
         arguments, own = list(copied(values)), list(copied(values))
-        found = run(1 << 60, never.ctypes.data, *own)
+        found = run(1 << 60, never.ctypes.data, 0, *own)
         try:
             expected = exact(in_64_bits(machine.run(arguments)))
         except MachineFailure:
