@@ -124,7 +124,8 @@ def _eager(name: str, function: EagerFunction, method: bool, results: _Results) 
 
 def _tensor_class(results: _Results) -> list[str]:
     lines = ["class Tensor(_Tensor):"]
-    for name, value in sorted(vars(Tensor).items()):
+    for name in sorted(vars(Tensor)):
+        value = getattr(Tensor, name)
         body: list[str] = []
         if isinstance(value, EagerFunction):
             body = _eager(name, value, True, results)

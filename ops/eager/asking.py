@@ -17,7 +17,7 @@ from ..tensors import overriding
 from ..tensors.differentiable import Differentiable
 from ..tensors.overriding import PLAIN, answer, ask, askers, asks
 from ..tensors.tensor import Tensor
-from .dispatch import EagerFunction, call_by
+from .dispatch import BoundMember, EagerFunction, call_by
 from .methods import members_replaced, operator_methods, signs_between
 
 __all__ = ["asked_operator", "asking_members", "asking_names", "public_function"]
@@ -39,7 +39,8 @@ def public_function(name: str) -> Any:
 @cache
 def _plain(name: str) -> Any:
     """A member of tensors as it is while no mode is entered."""
-    return next(vars(cls)[name] for cls in (Tensor, Differentiable) if name in vars(cls))
+    found = next(vars(cls)[name] for cls in (Tensor, Differentiable) if name in vars(cls))
+    return getattr(found, "__func__", found) if isinstance(found, BoundMember) else found
 
 
 class _Method:

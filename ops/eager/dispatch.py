@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
-from types import MethodType
 from typing import Any, Final
 
 from ...typecheck.types import INT, TENSOR, ListType
@@ -31,8 +31,8 @@ from .recipes import Key, Recipe, keep, key_of
 from .shortcuts import MISFIT, Shortcut, keep_shortcut, shortcut_of_sizes
 
 __all__ = [
-    *("AutocastFunction", "EagerFunction", "call_by", "eager_function", "forget"),
-    "make_function",
+    *("AutocastFunction", "BoundMember", "EagerFunction", "bound_member", "call_by"),
+    *("eager_function", "forget", "make_function"),
 ]
 
 _LEAVES: Final = frozenset({Tensor, Parameter, int, float, bool, complex, type(None)})
@@ -149,7 +149,13 @@ class EagerFunction:
     def __call__(self, *args: object, **kwargs: object) -> Any:
         try:
             if not kwargs:
-                short = self.shortcuts.get(tuple(map(type, args)))
+                count = len(args)
+                if count == 1:  # written out, which takes half as long as to map
+                    short = self.shortcuts.get((type(args[0]),))
+                elif count == 2:
+                    short = self.shortcuts.get((type(args[0]), type(args[1])))
+                else:
+                    short = self.shortcuts.get(tuple(map(type, args)))
                 if short is not None:
                     return short(*args)
             key = key_of(args, kwargs)
@@ -288,14 +294,27 @@ class EagerFunction:
         if not any(isinstance(default, list) for default in defaults):
             keep_shortcut(self.shortcuts, form.entry, types, converters, defaults)
 
-    def __get__(self, instance: object, owner: object = None) -> Any:
-        return self if instance is None else MethodType(self, instance)
-
     def __repr__(self) -> str:
         return f"<built-in method {self.__name__}>"
 
     def __reduce__(self) -> tuple[object, ...]:
         return eager_function, (self.operator_name,)
+
+
+_bound_by_python: Final = ctypes.pythonapi.PyInstanceMethod_New
+_bound_by_python.restype, _bound_by_python.argtypes = ctypes.py_object, [ctypes.py_object]
+
+BoundMember: Final[type] = type(_bound_by_python(len))
+"""The kind of members that are bound to instances without code of ours; `__func__` is bound."""
+
+
+def bound_member(function: EagerFunction) -> Any:
+    """What a class has for its instances to find a function bound to them.
+
+    The class itself finds the function; in other classes functions are not bound, as those of
+    torch, which are written in C.
+    """
+    return _bound_by_python(function)
 
 
 def call_by(call: Callable[..., object]) -> None:

@@ -23,7 +23,13 @@ from ..tensors.overriding import (
 )
 from ..tensors.tensor import Tensor
 from .binding import type_name, wrong_keyword
-from .dispatch import AutocastFunction, EagerFunction, eager_function, make_function
+from .dispatch import (
+    AutocastFunction,
+    EagerFunction,
+    bound_member,
+    eager_function,
+    make_function,
+)
 from .functional import METHODS
 from .rare_methods import ATTRIBUTES
 from .rare_methods import METHODS as RARE
@@ -133,7 +139,12 @@ def _inverted(function: EagerFunction, fast: bool) -> Callable[[Tensor], object]
 def _give(name: str, method: Any) -> None:
     method.__name__ = name
     method.__qualname__ = f"Tensor.{name}"
-    setattr(Tensor, name, method)
+    _put(name, method)
+
+
+def _put(name: str, member: Any) -> None:
+    bound = isinstance(member, EagerFunction)
+    setattr(Tensor, name, bound_member(member) if bound else member)
 
 
 @cache
@@ -189,7 +200,7 @@ def _give_methods() -> None:
     for qualified, face in TABLE.faces().items():
         name = qualified.removeprefix("aten::")
         if face in ("method", "both") and not hasattr(Tensor, name):
-            setattr(Tensor, name, make_function(qualified, as_method=True))
+            _put(name, make_function(qualified, as_method=True))
 
 
 def where(self: Tensor, condition: Tensor, other: object) -> Any:
@@ -431,14 +442,14 @@ def _give_conversions() -> None:
         new,
         set_,
     ):
-        setattr(Tensor, method.__name__, method)
+        _put(method.__name__, method)
     for name, method in METHODS.items():
         if method.__name__.startswith("_"):
             _give(name, method)
-        setattr(Tensor, name, method)
+        _put(name, method)
     for name, member in {**RARE, **ATTRIBUTES}.items():
         if not hasattr(Tensor, name):
-            setattr(Tensor, name, member)
+            _put(name, member)
     Tensor._make_subclass = staticmethod(make_subclass)  # type: ignore[attr-defined]
     refusing = staticmethod(make_wrapper_subclass)
     Tensor._make_wrapper_subclass = refusing  # type: ignore[attr-defined]

@@ -53,14 +53,15 @@ class Taken(NamedTuple):
 
 
 _TEXT: Final = """
-def make(_entry, _forward, _own, {constants}):
+def make(_entry, _forward, _on_arrays, _own, {constants}):
  def call({parameters}):
 {read}  if ({requires}) and _is_grad_enabled():
    return _tape().taped(_entry, [{values}], ({handles}), _own, [{args}], _forward)
 {compute}{finish}  return _finish(_entry, [{values}], _result, ({handles}))
  return call
 """
-_COMPUTE: Final = "  _result = _forward({0})\n"
+_COMPUTE: Final = "  _result = {0}({1})\n"
+_UNLESS_QUANTIZED: Final = "(_on_arrays if _type(_v0) is _ndarray else _forward)"
 _QUIETLY: Final = """  _state = _enter(_QUIET)
   try:
  {0}  finally:
@@ -127,18 +128,21 @@ class _Ways(NamedTuple):
     only_moves: bool
     gives_list: bool
     gives_number: bool
+    has_quantized: bool
+    """Whether its forward asks for quantized arrays, and it has another that does not."""
     is_quiet: bool
     """Whether no element is computed, of which NumPy could warn."""
 
 
-def _ways(entry: Operator) -> _Ways:
-    """Those of an operator."""
+def _ways(entry: Operator, forward: Forward) -> _Ways:
+    """Those of an operator that is called by a forward."""
     return _Ways(
         is_view=entry.is_view,
         is_in_place=entry.is_in_place,
         only_moves=entry.only_moves,
         gives_list=entry.schema.endswith("[]"),
         gives_number=entry.gives_number,
+        has_quantized=entry.quantized is not None and forward is entry.forward,
         is_quiet=entry.only_moves or entry.of_form,
     )
 
@@ -177,7 +181,7 @@ def _maker(
         or "False",
         values=", ".join(values),
         handles="".join(f"{handle}, " for handle in handles),
-        compute=_computing(", ".join(values), ways),
+        compute=_computing(", ".join(values), ways, is_first=is_first),
         finish=_finishing(pairs, ways, is_first=is_first),
     )
     space = dict(_SPACE)
@@ -186,9 +190,10 @@ def _maker(
     return made
 
 
-def _computing(values: str, ways: _Ways) -> str:
+def _computing(values: str, ways: _Ways, *, is_first: bool) -> str:
     """The lines that call the forward."""
-    line = _COMPUTE.format(values)
+    chosen = _UNLESS_QUANTIZED if ways.has_quantized and is_first else "_forward"
+    line = _COMPUTE.format(chosen, values)
     return line if ways.is_quiet else _QUIETLY.format(line)
 
 
@@ -224,10 +229,10 @@ def written_out(
     arguments are that are not taken.  If it is sure that values can be converted, some are that
     are only convertible; else the call may give `MISFIT`.
     """
-    make = _maker(tuple(taken), len(values), _ways(entry), is_sure)
+    make = _maker(tuple(taken), len(values), _ways(entry, forward), is_sure)
     given = {each.place for each in taken}
     rest = [value for place, value in enumerate(values) if place not in given]
-    return make(entry, forward, own, *converters, *rest)
+    return make(entry, forward, entry.on_arrays, own, *converters, *rest)
 
 
 def shortcut_of_sizes(entry: Operator, tensors: int, values: Sequence[object]) -> Shortcut:

@@ -49,8 +49,9 @@ def _placed(self: Array) -> Array:
 @operator("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", face="operator")
 @operator("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", face="method")
 def view(self: Array, size: Sequence[int]) -> Array:
+    is_whole = self.flags.c_contiguous
     result = reshape(self, size)
-    if self.size and not self.flags.c_contiguous and not np.may_share_memory(result, self):
+    if not is_whole and self.size and not np.may_share_memory(result, self):
         raise OperatorError(
             "view size is not compatible with input tensor's size and stride (at least one "
             "dimension spans across two contiguous subspaces). Use .reshape(...) instead.",
@@ -75,7 +76,7 @@ def _copied(result: Array, self: Array, *_: object) -> list[Part]:
 
 @operator("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", parts=_copied)
 def reshape(self: Array, shape: Sequence[int]) -> Array:
-    if self.size and min(shape, default=0) >= -1:
+    if self.size and (not shape or min(shape) >= -1):
         try:
             return self.reshape(shape)
         except ValueError:  # the words for it come from infer_size

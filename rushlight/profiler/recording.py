@@ -53,10 +53,11 @@ def _known_forwards() -> dict[CodeType, dict[tuple[int, ...], str]]:
     """The operators by the code of their forwards and what it closes over; the first of several."""
     found: dict[CodeType, dict[tuple[int, ...], str]] = {}
     for entry in TABLE:
-        forward = getattr(entry.forward, "__func__", entry.forward)
-        code = getattr(forward, "__code__", None)
-        if code is not None:
-            found.setdefault(code, {}).setdefault(_cells(forward), entry.name)
+        for each in filter(None, (entry.forward, entry.on_arrays)):
+            forward = getattr(each, "__func__", each)
+            code = getattr(forward, "__code__", None)
+            if code is not None:
+                found.setdefault(code, {}).setdefault(_cells(forward), entry.name)
     return found
 
 
@@ -151,8 +152,12 @@ class Recorder:
                 return
             name = next(iter(known.values()))
         inside = self._open()
-        if inside and inside[-1].native is not None and inside[-1].name == name:
-            span = inside[-1]  # native code that gave the call back to the forward
+        frames = getattr(self._here, "frames", None)
+        if frames is None:
+            frames = self._here.frames = []
+        is_handed_on = bool(inside) and inside[-1].name == name
+        if is_handed_on and (inside[-1].native or (frames and frames[-1][0] is frame.f_back)):
+            span = inside[-1]  # by native code, or by the forward that asks for quantized arrays
         else:
             span = self.begin(name, is_label=False)
         if self._shapes:
@@ -163,9 +168,6 @@ class Recorder:
             span.shapes = [_sizes(each) for each in given]
         if self._with_stack:
             span.stack = _stack(frame)
-        frames = getattr(self._here, "frames", None)
-        if frames is None:
-            frames = self._here.frames = []
         frames.append((frame, span))
 
 
