@@ -1,20 +1,60 @@
 """Direct forms of a plan's operators, which take over when it has run often.
 
 A plan asks `warm0` whether to call `d0`, which knows calls beforehand (`ops/table/direct.py`), or
-to do what it has written out; `warmh0` and `dh0` are those of a chain.  Operators whose operands
-change their sizes all the time cool down.
+to do what it has written out; `warmh0` and `dh0` are those of a chain, `warmg0` and `dg0` those of
+a group on small operands.  Operators whose operands change their sizes all the time cool down.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
-from ...ops.table.direct import TRIALS, direct_calls, known_calls
+from ...ops.table.direct import TRIALS, direct_calls, known_calls, knows_calls
 from ...ops.table.record import Operator
+from .fusing import Group
 
 __all__ = ["DirectCalls"]
+
+BETWEEN: Final = 32
+"""Calls between two by which it is found out whether the kernels of a group are there."""
+
+MOST_TRIED: Final = 2000
+"""Such calls before nobody asks any more."""
+
+FRUITLESS: Final = 8
+"""Such calls whose operators do not join, or whose operands lie as none did before."""
+
+
+def _nothing(*given: object) -> None:
+    """What is known of a call that native code does not know: the plan does it, line by line."""
+
+
+class _Trying:
+    """A group's calls on small operands until there is something to learn from them.
+
+    A call costs more than its lines do as long as native code does not know it, so most are left to
+    the plan.
+    """
+
+    def __init__(self, group: Group, learn: Callable[[], None], cool: Callable[[], object]) -> None:
+        self._group, self._learn, self._cool = group, learn, cool
+        self._calls = self._fruitless = 0
+
+    def __call__(self, *given: Any) -> Any:
+        self._calls += 1
+        if self._calls % BETWEEN:
+            return None
+        found = self._group(*given)
+        prospect = self._group.prospect(given)
+        if prospect:
+            self._learn()
+        elif prospect is False:
+            self._fruitless += 1
+        if self._fruitless >= FRUITLESS or self._calls >= BETWEEN * MOST_TRIED:
+            self._cool()
+        return found
 
 
 class DirectCalls:
@@ -25,14 +65,16 @@ class DirectCalls:
         space: dict[str, Any],
         operators: Mapping[int, Operator],
         chains: Mapping[str, Callable[..., Any]],
+        groups: Mapping[str, Group],
     ) -> None:
         self._space = space
         self._operators = operators
         self._chains = chains
+        self._groups = groups
         self._left = TRIALS
         self._known: list[object] = []
         space.update(trial=True, tick=self._tick)
-        space.update((f"warm{each}", False) for each in (*operators, *chains))
+        space.update((f"warm{each}", False) for each in (*operators, *chains, *groups))
 
     def _tick(self) -> None:
         """The plan runs once more."""
@@ -43,6 +85,14 @@ class DirectCalls:
                 self._warm(number, direct_calls(entry, self._cool(number)))
             for name, whole in self._chains.items():
                 self._warm(name, known_calls(whole, self._cool(name)))
+            for name, group in self._groups.items():
+                if knows_calls():
+                    trying = _Trying(group, partial(self._learn, name), self._cool(name))
+                    self._space.update({f"d{name}": trying, f"warm{name}": True})
+
+    def _learn(self, name: str) -> None:
+        """Have native code learn the calls of a group, whose kernels are there."""
+        self._warm(name, known_calls(self._groups[name], self._cool(name), waiting=_nothing))
 
     def _cool(self, name: object) -> Callable[[], object]:
         return partial(self._space.update, {f"warm{name}": False})

@@ -14,14 +14,14 @@ errors and their places are the plan's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ...ops.kernels import LARGE, family
+from ...ops.kernels import family
 from ...ops.memory.dtype import default_dtype
 from ...ops.memory.storage import laid_out
+from ...ops.table.direct import is_same, is_settled
 from ...ops.table.formula import Formula, letter_of, meeting
 from ...ops.table.record import Operator
 from ..code.outside import comes_from_outside
@@ -55,13 +55,15 @@ class Task(NamedTuple):
 
 class _Fact(NamedTuple):
     """What was seen of a result: how it lies, the letter of its dtype, the letter of the one it was
-    computed in if it may join others, and the value that it is, if it is not a new one."""
+    computed in if it may join others, whether that is so whatever the default dtype, and the value
+    that it is, if it is not a new one."""
 
     dtype: Any
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     letter: str | None
     joins: str
+    is_settled: bool
     same_as: int | None
 
 
@@ -140,10 +142,7 @@ class Group:
     def __call__(self, *given: Any) -> Any:
         mine = [each[...] if type(each) is ndarray else each for each in given]  # nobody else's
         try:
-            key = (
-                default_dtype.float,
-                *[self._key(number, each) for number, each in enumerate(mine)],
-            )
+            key = self._key_of(mine)
             known = self._ways.get(key)
             if known is None:
                 found = self._seen(key, mine) if self._balance > 0 else None
@@ -153,6 +152,19 @@ class Group:
         except (_Undone, MemoryError):
             return None
         return None if found is None else self._given_back(found, given)
+
+    def prospect(self, given: Sequence[Any]) -> bool | None:
+        """Whether calls with such values, of which there have been some, run kernels alone, and the
+        same ones whatever the default dtype; None while kernels are being compiled."""
+        try:
+            known = self._ways.get(self._key_of(given))
+        except _Undone:
+            return False
+        return known is not None and known.prospect()
+
+    def _key_of(self, given: Sequence[Any]) -> object:
+        kinds = (self._key(number, each) for number, each in enumerate(given))
+        return (default_dtype.float, *kinds)
 
     def _key(self, number: int, value: Any) -> object:
         if type(value) is ndarray:
@@ -203,16 +215,18 @@ class Group:
         dtype, shape, strides = _lies(result)
         same = next((n for n in task.operands if n >= 0 and held[n] is result), None)
         letter = arrays.LETTERS.get(dtype)
-        joins = ""
-        if task.formula is not None and letter and prod(shape) >= LARGE:
+        joins, settled = "", task.formula is None
+        if task.formula is not None and letter and result.size:
             taken = [task.operands[place] for place in task.formula.operands]
             values = [self.constants[-1 - n] if n < 0 else held[n] for n in taken]
             joins = meeting(arrays, task.formula, values, letter)
-            if same is None and any(
+            settled = is_settled(joins, values)
+            is_again = same is None and any(
                 type(each) is ndarray and np.may_share_memory(each, result) for each in values
-            ):
+            )
+            if is_again or not is_same(arrays, task.formula, joins, result):
                 joins = ""
-        return _Fact(dtype, shape, strides, letter, joins, same)
+        return _Fact(dtype, shape, strides, letter, joins, settled, same)
 
 
 def _word(value: Any) -> Any:
@@ -275,6 +289,11 @@ class _Joining:
             joined = self._joined_by_order(part, needed[id(part)]) if len(part) > 1 else []
             actions += joined or map(self._called, part)
         return actions if any(isinstance(action, _Joined) for action in actions) else []
+
+    def is_native(self, actions: Sequence[_Called | _Joined]) -> bool:
+        """Whether actions run kernels alone, beside views, whatever the default dtype."""
+        computes = (isinstance(a, _Called) and a.task.formula is not None for a in actions)
+        return all(fact.is_settled for fact in self._facts) and not any(computes)
 
     def _called(self, index: int) -> _Called:
         task = self._group.tasks[index]._replace(operands=tuple(self._operands(index)))
@@ -416,6 +435,7 @@ class _Way:
         self._actions: list[_Called | _Joined] = []
         self._same = joining.same
         self._compiling: Compiling | None = None
+        self._is_native = False
 
     def run(self, group: Group, given: Sequence[Any]) -> list[Any] | None:
         """The values, as far as they are needed; None if it could not be done."""
@@ -431,8 +451,15 @@ class _Way:
             held[number] = held[same]
         return held
 
+    def prospect(self) -> bool | None:
+        """See `Group.prospect`."""
+        if self._joining is not None or self._compiling is None or not self._is_native:
+            return False
+        return None if not self._compiling.is_done else True
+
     def _find_actions(self, joining: _Joining) -> None:
         self._joining, self._actions = None, joining.actions()
+        self._is_native = bool(self._actions) and joining.is_native(self._actions)
         joined = [action for action in self._actions if isinstance(action, _Joined)]
         arrays = family("arrays")
 

@@ -28,8 +28,8 @@ class Run(NamedTuple):
 
     It takes what `given` says: registers, or results of steps of the region that cannot fail and
     read nothing which the run writes.  It is worth asking if one of the registers `tested` is
-    large.  Its results go to the registers `results`; the registers `emptied` hold nothing at its
-    end.
+    large.  Its results go to the registers `results`; the registers `passed` hold what steps give
+    at its end, and the registers `emptied` nothing.
     """
 
     stop: int
@@ -37,6 +37,7 @@ class Run(NamedTuple):
     given: tuple[int | Step, ...]
     tested: tuple[int, ...]
     results: tuple[int, ...]
+    passed: tuple[tuple[int, Step], ...]
     emptied: tuple[int, ...]
 
 
@@ -176,12 +177,18 @@ class _Building:
             Task(entry, formula, tuple(begin[where] + index for where, index in operands))
             for entry, formula, operands in self._tasks
         ]
-        held = {register: each for register, each in self._now.items() if each is not None}
+        held, passed = dict[int, int](), list[tuple[int, Step]]()
+        for register, each in self._now.items():
+            given = None if each is None or each[0] == "task" else self._given[each[1]]
+            if isinstance(given, Step):
+                passed.append((register, given))
+            elif each is not None:
+                held[register] = begin[each[0]] + each[1]
         group = Group(
             tasks,
             outside,
             frozenset(self._by_value),
-            tuple(begin[where] + index for where, index in held.values()),
+            tuple(held.values()),
             self._code.constants,
         )
         return Run(
@@ -190,5 +197,6 @@ class _Building:
             tuple(self._given),
             tuple(dict.fromkeys(self._tested))[:2] or (self._viewed[0],),
             tuple(held),
+            tuple(passed),
             tuple(register for register, each in self._now.items() if each is None),
         )

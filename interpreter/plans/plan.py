@@ -107,9 +107,9 @@ def _compiled(
     with np.errstate(over="ignore"):
         for i in source.numbers:
             space[f"k{i}"] = np.asarray(code.constants[i]).astype(np.float32)
-    if source.direct or source.whole:
+    if source.direct or source.whole or source.groups:
         operators = {i: code.operators[i] for i in sorted(source.direct)}
-        DirectCalls(space, operators, source.whole)
+        DirectCalls(space, operators, source.whole, source.groups)
     # The text is all our own: see plan_source.
     exec(compile(text, "<plan>", "exec"), space)
     run = space["plan"]

@@ -26,6 +26,7 @@ from ..code.instructions import ROWS, read_numbers, row
 from ..code.invariant import constant_reads
 from ..code.reuse import LARGE
 from .chains import Found, find_chains
+from .fusing import Group
 from .groups import Run, find_runs
 from .loop_tests import loop_test
 from .slots import created_once, is_plain_slot
@@ -63,8 +64,8 @@ class PlanSource:
     """A plan's text, and for each of its lines the step it was written from.
 
     `numbers` are the constants that the text wants as arrays of float32, `direct` the operators
-    that it may call by their direct forms, `whole` the chains that it may, by name, and `named`
-    what the forms of operators name.
+    that it may call by their direct forms, `whole` the chains that it may, by name, `groups` the
+    groups, and `named` what the forms of operators name.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -72,6 +73,7 @@ class PlanSource:
     numbers: set[int] = field(default_factory=set)
     direct: set[int] = field(default_factory=set)
     whole: dict[str, Callable[..., object]] = field(default_factory=dict)
+    groups: dict[str, Group] = field(default_factory=dict)
     named: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -107,7 +109,7 @@ def write_plan(
         writer.source.add(1, "used = 0")
     begin = len(writer.source.lines)
     writer.region(code.body, 1, code.nodes[-1])
-    if writer.source.direct or writer.source.whole:
+    if writer.source.direct or writer.source.whole or writer.source.groups:
         writer.source.lines.insert(begin, " if trial: tick()")
         writer.source.steps.insert(begin, None)
     return writer.source
@@ -264,18 +266,22 @@ class _Writer:
                 self._step(part, depth)
 
     def _group(self, run: Run, region: Region, begin: int, depth: int) -> None:
-        """Operators that are computed together where the operands are large."""
+        """Operators that are computed together: where the operands are large by what makes ready
+        for each call, else where native code knows calls beforehand."""
         name = f"g{len(self.source.named)}"
-        self.source.named[name] = run.group
+        self.source.named[name] = self.source.groups[name] = run.group
         first = region[begin]
         assert isinstance(first, Step)
         sizes = " or ".join(f"r{register}.size >= {JOINED}" for register in run.tested)
         given = ", ".join(map(self._given, run.given))
-        test = f"if ({sizes}) and (made := {name}({given})) is not None:"
+        small = f"d{name}({given}) if warm{name} else None"
+        test = f"if (made := {name}({given}) if {sizes} else {small}) is not None:"
         self.source.add(depth, test, first)
         goal = ", ".join(f"r{register}" for register in run.results)
         if goal:
             self.source.add(depth + 1, f"{goal} = made", first)
+        for register, step in run.passed:
+            self.source.add(depth + 1, f"r{register} = {self._given(step)}", first)
         for register in run.emptied:
             self.source.add(depth + 1, f"r{register} = None", first)
         self.source.add(depth + 1, "made = None", first)

@@ -25,7 +25,7 @@ from .table import TABLE
 
 __all__ = [
     *("NAMES", "TRIALS", "direct_calls", "direct_form", "formulas_of", "has_direct_form"),
-    *("is_there", "is_dense", "known_calls", "note_of"),
+    *("is_dense", "is_same", "is_settled", "is_there", "known_calls", "knows_calls", "note_of"),
 ]
 
 TRIALS: Final = 50
@@ -82,12 +82,18 @@ def known_calls(
     explain: Any = None,
     *,
     writes: bool = False,
+    waiting: Callable[..., Any] | None = None,
 ) -> Any:
-    """The same of a function (see `prepared` in `kernels/code/prepared.py`)."""
-    module = family("prepared")
-    if module is None or module.CREW is None:
+    """The same of a function (see `Known` in `kernels/code/prepared.py`)."""
+    if not knows_calls():
         return None
-    return module.Known(function, explain, cool, writes=writes)
+    return family("prepared").Known(function, explain, cool, writes=writes, waiting=waiting)
+
+
+def knows_calls() -> bool:
+    """Whether there is native code that knows calls beforehand."""
+    module = family("prepared")
+    return module is not None and module.CREW is not None
 
 
 def has_direct_form(entry: Operator) -> bool:
@@ -125,13 +131,9 @@ def _explained(
     taken = [values[place] for place in formula.operands]
     if entry.is_in_place and not _stays(formula, taken, result):
         return None
-    known = arrays.FORMULAS[formula.name]
     joins = meeting(arrays, formula, taken, letter)
-    is_always = formula.name in ALWAYS and joins == letter and letter in "fd"
     bringing = [values[0], *taken] if entry.is_in_place else taken
-    if joins in ("f", "d") and not _brings(joins, bringing):
-        return None
-    if not joins or not (known.is_exact or is_always or result.size >= LARGE):
+    if not is_settled(joins, bringing) or not is_same(arrays, formula, joins, result):
         return None
     steps = [(formula.name, joins, tuple(range(len(taken))))]
     free = [
@@ -182,6 +184,20 @@ def note_of(arrays: Any, part: Part, free: Sequence[int | None] = ()) -> Any:
         for place, each in zip(free or [None] * len(operands), operands, strict=True)
     ]
     return (kernel, way.size, way.least, way.geometry, *taken, target)
+
+
+def is_same(arrays: Any, formula: Formula, joins: str, result: Any) -> bool:
+    """Whether a formula that computes in a dtype, if in any, has the bits of a forward's result:
+    some forwards are exact or compute by it always, others from a certain size on."""
+    letter = arrays.LETTERS.get(result.dtype)
+    is_always = formula.name in ALWAYS and joins == letter and letter in "fd"
+    is_large = result.size >= LARGE
+    return bool(joins) and (is_large or is_always or arrays.FORMULAS[formula.name].is_exact)
+
+
+def is_settled(joins: str, operands: Sequence[object]) -> bool:
+    """Whether a formula would compute in the same dtype whatever the default one were."""
+    return joins not in ("f", "d") or _brings(joins, operands)
 
 
 def is_dense(array: Any) -> bool:

@@ -48,7 +48,7 @@ def test_calls_one_to_a_hundred_give_the_same_bits(scripted):
 
 def test_operands_that_change_all_the_time_cool_down(scripted):
     with torch.no_grad():
-        for size in range(1, 200):
+        for size in range(1, 400):
             x, y = random(size), random(size, seed=2)
             assert scripted(x, y).numpy().tobytes() == gate(x, y).numpy().tobytes()
     assert not any(warm(scripted))
@@ -130,3 +130,58 @@ def test_losses_and_lookups_give_the_same_bits_in_all_calls(expression):
             with pytest.raises((IndexError, RuntimeError), match="out of"):
                 known(x, z, i)
     assert any(warm(known))
+
+
+def test_groups_on_small_tensors_are_one_call(scripted, monkeypatch):
+    """Once their kernels are there; others' sizes, dtypes and layouts are done as before."""
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    x, y = random(4, 5), random(4, 5, seed=2)
+    with torch.no_grad():
+        wanted = gate(x, y).numpy().tobytes()
+        assert {scripted(x, y).numpy().tobytes() for _ in range(300)} == {wanted}
+        space = tiers_of(scripted._rushlight_function).way(False).plan.run.__globals__
+        assert space["warmg0"]
+        assert type(space["dg0"]).__name__ == "builtin_function_or_method"
+        others = (x.double(), (x * 10).long(), x.t().contiguous().t(), x[:, ::2], x[0, 0], x[:0])
+        for _ in range(3):
+            for other in others:
+                assert scripted(other, other).dtype is gate(other, other).dtype
+                assert torch.equal(scripted(other, other), gate(other, other))
+        assert scripted(x, y).numpy().tobytes() == wanted
+
+
+SMALL_GROUPS = [
+    "x * y + w, x - 1, x.abs()",
+    "torch.sigmoid(x.t() * 2) * x.t()",
+    "x.long() // 2 + 1, x.long() / 2",
+    "(x > y) & (y < w), torch.where(x > y, x, y * w)",
+    "x.relu() * 2.5 + x, -x, x.neg().exp()",
+    "w + 1, x + w, (x + w) * (x + w)",
+    "x.double() * 2 + y, x.half() + 1",
+]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("results", SMALL_GROUPS)
+def test_small_groups_give_the_bits_of_operators(results, dtype, monkeypatch):
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    expressions = f"{results},".rstrip()
+    text = f"def known(x: Tensor, y: Tensor, w: Tensor):\n    return [{expressions}]\n"
+    known = torch.jit.CompilationUnit(text).known
+    x, y, w = (random(*s, seed=len(s)) for s in ((3, 6), (3, 1), (6,)))
+    x.view(-1)[:5] = torch.tensor([torch.nan, torch.inf, -torch.inf, 0.0, -0.0])
+    x, y, w = x.to(dtype), y.to(dtype), w.to(dtype)
+
+    def bits(made):
+        return [(each.dtype, each.stride(), each.numpy().tobytes()) for each in made]
+
+    with torch.no_grad():
+        wanted = bits(eval(f"[{expressions}]", {"torch": torch, "x": x, "y": y, "w": w}))
+        for _ in range(300):
+            assert bits(known(x, y, w)) == wanted
+        torch.set_default_dtype(torch.float64)
+        try:
+            wanted = bits(eval(f"[{expressions}]", {"torch": torch, "x": x, "y": y, "w": w}))
+            assert bits(known(x, y, w)) == wanted
+        finally:
+            torch.set_default_dtype(torch.float32)

@@ -86,7 +86,8 @@ def prepared(
 class Known:
     """What is known of a function's calls, which `call` does; it must be kept as long as that.
 
-    `cool` is called when nothing is learned, or when sizes change all the time.
+    `cool` is called when nothing is learned, or when sizes change all the time.  Calls that are not
+    learned from are done by `waiting`, by the function itself if nothing else is given.
     """
 
     def __init__(
@@ -96,9 +97,11 @@ class Known:
         cool: Callable[[], object] = lambda: None,
         *,
         writes: bool = False,
+        waiting: Callable[..., Any] | None = None,
     ) -> None:
         assert CREW is not None
         self._writes = writes
+        self._waiting = waiting or function
         self._function, self._explain, self._cool = function, explain, cool
         self._learn = self.learn
         self._known = np.zeros(MOST_ENTRIES + 2, np.int64)
@@ -107,7 +110,7 @@ class Known:
         self._next_wait = _SHORTEST_WAIT
         with _KEEPING:
             _EVERY.add(self)
-        self.call = CREW.prepared(_address(self._known), function, self._learn)
+        self.call = CREW.prepared(_address(self._known), self._waiting, self._learn)
 
     def forget(self) -> None:
         """Know no calls; another thread may be doing one of those that were known."""
