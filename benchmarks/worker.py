@@ -1,8 +1,8 @@
 """The process that runs benchmark programs: `worker.py rushlight|torch FOLDER`.
 
 It is driven over its pipes, one JSON object a line: `{"do": "prepare", "program": ...}`,
-`{"do": "batch", "program": ..., "form": "scripted"|"eager", "calls": n}`.  What programs print goes
-to standard error.
+`{"do": "batch", "program": ..., "form": "scripted"|"eager", "calls": n}`, and `curve` in the place
+of `batch` for what the first calls give.  What programs print goes to standard error.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import os
 import platform
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +45,15 @@ def programs(folder: str) -> dict[str, Any]:
         module = importlib.util.module_from_spec(spec)
         sys.modules[path.stem] = module
         spec.loader.exec_module(module)
-        found.update(module.PROGRAMS)
+        found.update(getattr(module, "PROGRAMS", {}))
+        for name, loop in getattr(module, "LOOPS", {}).items():
+            found[name] = partial(both_forms, loop)
     return found
+
+
+def both_forms(loop: Callable[[Any], Any]) -> tuple[Any, Any, tuple[()]]:
+    """A training loop's step with its model as it is, with its model scripted, and no arguments."""
+    return loop(lambda model: model), loop(sys.modules["rushlight"].jit.script), ()
 
 
 def numbers(value: Any) -> list[float]:
@@ -126,12 +135,19 @@ class Worker:
         used = time.process_time() - used
         return {"seconds": (time.perf_counter() - began) / calls, "cpu": used / calls}
 
+    def curve(self, program: str, form: str, calls: int) -> list[float]:
+        """What the first calls of a program that is made anew give."""
+        self.made.pop(program, None)
+        target, arguments = self.target(program, form)
+        return [target(*arguments).item() for _ in range(calls)]
+
     def answer(self, question: dict[str, Any]) -> Any:
         """What one line of the driver asks for."""
         do = question.pop("do")
         if do == "about":
             return {**self.about, "programs": list(self.makers)}
-        return {"prepare": self.prepare, "batch": self.batch}[do](**question)
+        actions = {"prepare": self.prepare, "batch": self.batch, "curve": self.curve}
+        return actions[do](**question)
 
 
 def main() -> None:
