@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from . import linalg
-from .ops.eager.namespace import public_names
+from .ops.eager.dispatch import eager_function
 from .ops.tensors.tensor import Tensor
 
 __all__ = ["foreach_function"]
@@ -43,7 +43,7 @@ def _over(name: str, method: str) -> Callable[..., object]:
     def function(self: Any, *given: Any, **named: object) -> Any:
         others = list(given)
         if not isinstance(self, Sequence):  # a number and a list of exponents
-            found = [public_names()[method](self, each) for each in _tensors(others[0])]
+            found = [eager_function(f"aten::{method}")(self, each) for each in _tensors(others[0])]
         else:
             if len(others) == 3:  # addcmul and addcdiv name what single tensors take
                 named["value"] = others.pop()

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from .ops.eager.namespace import public_names
+from .ops.eager.dispatch import eager_function
 from .ops.memory.dtype import DType, get_default_dtype
 from .ops.random_numbers.random import Generator
 from .ops.tensors.tensor import Tensor
@@ -131,12 +131,11 @@ class SobolEngine:
 
     def _scrambled(self, directions: Ints) -> Ints:
         """The directions mixed by lower triangular matrices of bits; the shift is drawn too."""
-        names = public_names()
         generator = None
         if self.seed is not None:
             generator = Generator()
             generator.manual_seed(self.seed)
-        draw: Any = names["randint"]
+        draw: Any = eager_function("aten::randint")
         sizes = (self.dimension, _BITS)
         powers = 1 << np.arange(_BITS, dtype=np.int64)
         shift = draw(2, sizes, generator=generator)._array

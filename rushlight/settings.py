@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from .ops.memory.dtype import DTYPES, Device, place_of
+from .ops.memory.dtype import DTYPES, Device, place_of, set_default_dtype
 from .ops.memory.entered import ENTERED
 from .ops.memory.unfilled import UNFILLED
 from .ops.tensors.warned_once import ALWAYS
@@ -120,15 +120,13 @@ def set_default_tensor_type(t: object) -> None:
     Raises:
         TypeError: not a class of floating-point tensors.
     """
-    from .ops.eager.namespace import public_names
-
     name = t if isinstance(t, str) else getattr(t, "__name__", str(t))
     kinds = {"FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16"}
     kinds["BFloat16Tensor"] = "bfloat16"
     short = name.rpartition(".")[2]
     if short not in kinds:
         raise TypeError(f"invalid type object: only floating-point types are supported, not {name}")
-    public_names()["set_default_dtype"](DTYPES[kinds[short]])
+    set_default_dtype(DTYPES[kinds[short]])
 
 
 def set_flush_denormal(mode: bool) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight.ops.table.table import TABLE
 from rushlight.utils.data import (
     ConcatDataset,
     DataLoader,
@@ -82,3 +84,22 @@ def test_sets_of_sets() -> None:
     assert StackDataset(a=[1, 2])[0] == {"a": 1}
     with pytest.raises(AssertionError, match="Size mismatch"):
         TensorDataset(torch.zeros(2), torch.zeros(3))
+
+
+def test_names_are_not_listed_for_each_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What batches, orders and lists of tensors need is known: no list of all names is made."""
+    rows = torch.utils.data.TensorDataset(torch.arange(12.0).reshape(6, 2), torch.arange(6))
+    sampler = torch.utils.data.WeightedRandomSampler([0.5] * 6, 6)
+
+    def refused(self: object) -> object:
+        raise AssertionError("all names are listed")
+
+    monkeypatch.setattr(type(TABLE), "faces", refused)
+    for order in ({"shuffle": True}, {"sampler": sampler}):
+        batches = list(torch.utils.data.DataLoader(rows, batch_size=4, **order))
+        assert [len(each) for each, _ in batches] == [4, 2]
+    found = torch.utils.data.default_collate([{"a": 1, "b": 0.5, "c": np.ones(2)}] * 2)
+    assert [tuple(each.shape) for each in found.values()] == [(2,), (2,), (2, 2)]
+    assert torch.utils.data.random_split(rows, [4, 2])
+    powers = torch._foreach_pow(2.0, [torch.ones(1)])
+    assert powers[0].item() == 2.0

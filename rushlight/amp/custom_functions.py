@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from typing import Any
 
-from ..ops.eager.namespace import public_names
-from ..ops.memory.dtype import DType
+from ..ops.memory.dtype import DTYPES, DType
 from ..ops.tensors.tensor import Tensor
 from .autocast_mode import autocast
 from .state import get_autocast_dtype, is_autocast_enabled
@@ -18,7 +17,7 @@ __all__ = ["custom_bwd", "custom_fwd"]
 def _cast(value: object, device_type: str, dtype: DType) -> Any:
     """Tensors of floats on a device as another dtype, but float64, also inside containers."""
     if isinstance(value, Tensor):
-        wide = value.dtype is public_names()["float64"]
+        wide = value.dtype is DTYPES["float64"]
         casts = value.is_floating_point() and not wide and value.device.type == device_type
         return value.to(dtype) if casts else value
     if isinstance(value, str | bytes):

@@ -7,7 +7,8 @@ import warnings
 from typing import Any
 
 from ..module_names import names_of
-from ..ops.eager.namespace import public_names
+from ..ops.eager.dispatch import eager_function
+from ..ops.memory.dtype import DTYPES
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Tensor
 
@@ -78,8 +79,8 @@ class GradScaler:
 
     def _factor(self) -> Tensor:
         if self._scale is None:
-            names = public_names()
-            self._scale = names["full"]((), self._state["scale"], dtype=names["float32"])
+            full = eager_function("aten::full")
+            self._scale = full((), self._state["scale"], dtype=DTYPES["float32"])
         return self._scale
 
     def _needed(self, what: str) -> Tensor:
@@ -112,7 +113,7 @@ class GradScaler:
                 for each in group["params"]:
                     if each.grad is None:
                         continue
-                    if each.grad.dtype is public_names()["float16"]:
+                    if each.grad.dtype is DTYPES["float16"]:
                         raise ValueError("Attempting to unscale FP16 gradients.")
                     values = each.grad.coalesce()._values() if each.grad.is_sparse else each.grad
                     good = bool(values.isfinite().all().item()) and good

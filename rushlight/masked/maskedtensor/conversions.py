@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ops.eager.namespace import public_names
+from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DTYPES, DType
+from ...ops.tensors.construct import tensor as tensor_of
 from ...ops.tensors.tensor import Tensor
 from .core import (
     FORMS,
@@ -46,8 +47,8 @@ def _without_masks(value: Any) -> Any:
     """A pair whose elements all count, of a tensor without a mask."""
     if is_masked_tensor(value):
         return value
-    tensor = value if isinstance(value, Tensor) else public_names()["tensor"](value)
-    return paired(tensor, public_names()["ones_like"](tensor, dtype=DTYPES["bool"]))
+    tensor = value if isinstance(value, Tensor) else tensor_of(value)
+    return paired(tensor, eager_function("aten::ones_like")(tensor, dtype=DTYPES["bool"]))
 
 
 def _where(func: Any, *args: Any, **kwargs: Any) -> Any:
@@ -55,7 +56,7 @@ def _where(func: Any, *args: Any, **kwargs: Any) -> Any:
         raise ValueError(
             f"__torch_function__, torch.where: len(args) must be 3 but got {len(args)}"
         )
-    where = public_names()["where"]
+    where = eager_function("aten::where")
     choice, chosen, other = args if isinstance(args[0], Tensor) else (args[1], args[0], args[2])
     if getattr(func, "__qualname__", "").startswith("Tensor") and is_masked_tensor(args[0]):
         choice, chosen = args[1], args[0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...ops.eager.namespace import public_names
 from ...ops.eager.packets import Namespace
+from ...ops.memory.dtype import DTYPES
 from .core import FORMS, data_of, mask_of, paired
 
 __all__: list[str] = []
@@ -26,11 +26,11 @@ def _moved(func: Any, *args: Any, **kwargs: Any) -> Any:
     def of_masks(value: Any) -> Any:
         """Windows of images are of numbers only."""
         found = mask_of(value)
-        return found.to(public_names()["uint8"]) if found is not value else found
+        return found.to(DTYPES["uint8"]) if found is not value else found
 
     name = func.__name__.partition(".")[0]
     if name in ("im2col", "col2im", "fold") or getattr(func, "__module__", "").endswith("folding"):
-        return paired(of(data_of), of(of_masks).to(public_names()["bool"]))
+        return paired(of(data_of), of(of_masks).to(DTYPES["bool"]))
     return paired(of(data_of), of(mask_of))
 
 

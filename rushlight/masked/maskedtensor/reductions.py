@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
+from ...ops.eager.dispatch import eager_function
 from ...ops.eager.masked import FUNCTIONS
 from ...ops.eager.namespace import public_names
 from ...ops.memory.dtype import DTYPES
@@ -18,7 +19,7 @@ REDUCE_NAMES: Final = "sum mean amin amax argmin argmax prod all norm var std".s
 
 
 def _all(data: Any, *, mask: Any, dtype: Any = None, **places: Any) -> Any:
-    return public_names()["all"](data.masked_fill(~mask, True), **places)
+    return eager_function("aten::all")(data.masked_fill(~mask, True), **places)
 
 
 def _any(mask: Any, dim: Any, keepdim: bool) -> Any:

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
 from ...module_names import names_of
-from ...ops.eager.namespace import public_names
+from ...ops.eager.dispatch import eager_function
 from ...ops.random_numbers.random import Generator
 from ...ops.tensors.tensor import Tensor
 
@@ -184,7 +184,7 @@ def random_split(
         counts = [int(part) for part in lengths]
     if sum(counts) != size:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    order = public_names()["randperm"](size, generator=generator).tolist()
+    order = eager_function("aten::randperm")(size, generator=generator).tolist()
     ends = accumulate(counts)
     return [Subset(dataset, order[end - n : end]) for end, n in zip(ends, counts, strict=True)]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import distributed
 from ...module_names import names_of
-from ...ops.eager.namespace import public_names
+from ...ops.eager.dispatch import eager_function
 from ...ops.random_numbers.random import Generator
 from .sampler import Sampler
 
@@ -55,7 +55,7 @@ class DistributedSampler(Sampler[int]):
         order = list(range(count))
         if self.shuffle:
             generator = Generator().manual_seed(self.seed + self.epoch)
-            order = public_names()["randperm"](count, generator=generator).tolist()
+            order = eager_function("aten::randperm")(count, generator=generator).tolist()
         if not self.drop_last and order:
             order *= math.ceil(self.total_size / count)
         return iter(order[: self.total_size][self.rank :: self.num_replicas])

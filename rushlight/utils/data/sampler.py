@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from ...ops.eager.namespace import public_names
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import DTYPES
 from ...ops.random_numbers.random import Generator
+from ...ops.tensors.construct import as_tensor
 
 __all__ = [
     *("BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler"),
@@ -19,8 +21,7 @@ Index = TypeVar("Index", covariant=True)
 
 def drawn_seed(generator: Generator | None = None) -> int:
     """A random whole number of 63 bits."""
-    names = public_names()
-    empty = names["empty"]((), dtype=names["int64"])
+    empty = eager_function("aten::empty")((), dtype=DTYPES["int64"])
     return int(empty.random_(generator=generator).item())
 
 
@@ -75,17 +76,18 @@ class RandomSampler(Sampler[int]):
         generator = self.generator
         if generator is None:
             generator = Generator().manual_seed(drawn_seed())
-        names, size = public_names(), len(self.data_source)
+        size = len(self.data_source)
         if self.replacement:
             for count in (*[32] * (self.num_samples // 32), self.num_samples % 32):
-                drawn = names["randint"](
-                    high=size, size=(count,), dtype=names["int64"], generator=generator
+                drawn = eager_function("aten::randint")(
+                    high=size, size=(count,), dtype=DTYPES["int64"], generator=generator
                 )
                 yield from drawn.tolist()
             return
         whole, rest = divmod(self.num_samples, size) if size else (0, 0)
         for count in (*[size] * whole, rest):  # the last order is drawn even if nothing is left
-            yield from names["randperm"](size, generator=generator).tolist()[:count]
+            order = eager_function("aten::randperm")(size, generator=generator)
+            yield from order.tolist()[:count]
 
     def __len__(self) -> int:
         return self.num_samples
@@ -98,7 +100,7 @@ class SubsetRandomSampler(Sampler[int]):
         self.indices, self.generator = indices, generator
 
     def __iter__(self) -> Iterator[int]:
-        order = public_names()["randperm"](len(self.indices), generator=self.generator)
+        order = eager_function("aten::randperm")(len(self.indices), generator=self.generator)
         yield from (self.indices[i] for i in order.tolist())
 
     def __len__(self) -> int:
@@ -115,13 +117,12 @@ class WeightedRandomSampler(Sampler[int]):
         replacement: bool = True,
         generator: Generator | None = None,
     ) -> None:
-        names = public_names()
-        self.weights = names["as_tensor"](weights, dtype=names["float64"])
+        self.weights = as_tensor(weights, dtype=DTYPES["float64"])
         self.num_samples, self.replacement = num_samples, replacement
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        drawn = public_names()["multinomial"](
+        drawn = eager_function("aten::multinomial")(
             self.weights, self.num_samples, self.replacement, generator=self.generator
         )
         yield from drawn.tolist()

@@ -8,7 +8,9 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ....ops.eager.namespace import public_names
+from ....ops.eager.dispatch import eager_function
+from ....ops.memory.dtype import DTYPES
+from ....ops.tensors.construct import as_tensor, tensor
 from ....ops.tensors.tensor import Tensor
 
 __all__ = [
@@ -33,7 +35,7 @@ def _is_for_no_tensor(dtype: np.dtype[Any]) -> bool:
 def default_convert(data: Any) -> Any:
     """Arrays as tensors, also inside of containers."""
     if isinstance(data, (np.ndarray, np.generic)) and not _is_for_no_tensor(data.dtype):
-        return public_names()["as_tensor"](data)
+        return as_tensor(data)
     return inside(data, default_convert)
 
 
@@ -98,7 +100,7 @@ def _entry(first: object, table: _Table) -> Callable[..., object] | None:
 
 def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
     """Tensors of one size, stacked."""
-    return public_names()["stack"](list(batch), 0)
+    return eager_function("aten::stack")(list(batch), 0)
 
 
 def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
@@ -109,24 +111,23 @@ def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: _Table | Non
     """
     if _is_for_no_tensor(batch[0].dtype):
         raise TypeError(default_collate_err_msg_format.format(batch[0].dtype))
-    tensors = [public_names()["as_tensor"](each) for each in batch]
+    tensors = [as_tensor(each) for each in batch]
     return collate(tensors, collate_fn_map=collate_fn_map)
 
 
 def collate_numpy_scalar_fn(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
     """NumPy's numbers, as one tensor."""
-    return public_names()["as_tensor"](batch)
+    return as_tensor(batch)
 
 
 def collate_float_fn(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
     """Floats, as one tensor of float64."""
-    names = public_names()
-    return names["tensor"](batch, dtype=names["float64"])
+    return tensor(batch, dtype=DTYPES["float64"])
 
 
 def collate_int_fn(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
     """Integers, as one tensor."""
-    return public_names()["tensor"](batch)
+    return tensor(batch)
 
 
 def collate_str_fn(batch: Sequence[object], *, collate_fn_map: object = None) -> object:

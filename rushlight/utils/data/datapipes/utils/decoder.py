@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .....ops.eager.namespace import public_names
+from .....ops.tensors.construct import tensor as tensor_of
 from .common import StreamWrapper
 
 __all__ = [
@@ -128,7 +128,7 @@ class ImageHandler:
         array = np.asarray(image)
         if library == "numpy":
             return array if numbers == "uint8" else array.astype(np.float32) / 255.0
-        tensor = public_names()["tensor"](np.array(array.transpose(2, 0, 1)))
+        tensor = tensor_of(np.array(array.transpose(2, 0, 1)))
         return tensor if numbers == "uint8" else tensor / 255.0
 
 
