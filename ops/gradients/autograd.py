@@ -38,6 +38,7 @@ __all__ = [
     "WALKING",
     "add_hook",
     "edge_of",
+    "edge_within",
     "is_wanted",
     "node_class",
     "saved",
@@ -305,13 +306,13 @@ def edge_of(tensor: Tensor) -> Edge | None:
     found: Edge | None = None
     wanted = tensor._requires_grad
     if tensor._view_of is not None or (wanted is not True and wanted):
-        found = _edge_of(tensor)
+        found = edge_within(tensor)
     elif wanted:
         node = tensor._grad_node
-        found = _edge_of(tensor) if node is None else (node, tensor._output_number)
+        found = edge_within(tensor) if node is None else (node, tensor._output_number)
     if turn & 1 or TURN[0] != turn:  # what was found may be a history half-way
         with RESOLVING:
-            found = _edge_of(tensor)
+            found = edge_within(tensor)
     return found
 
 
@@ -330,7 +331,8 @@ def _is_wanted_of_base(view: Tensor) -> bool:
     return base is not None and is_wanted(base)
 
 
-def _edge_of(tensor: Tensor) -> Edge | None:
+def edge_within(tensor: Tensor) -> Edge | None:
+    """The same for whoever holds `RESOLVING`, or looks again afterwards."""
     if tensor._view_of is not None:
         tensor._refresh()
     wanted = tensor._requires_grad
@@ -339,7 +341,7 @@ def _edge_of(tensor: Tensor) -> Edge | None:
             return None
         wanted.resolve()
         # still the same while that record is being resolved in this very thread: no history yet
-        return None if tensor._requires_grad is wanted else _edge_of(tensor)
+        return None if tensor._requires_grad is wanted else edge_within(tensor)
     node = tensor._grad_node
     if node is not None:
         return node, tensor._output_number

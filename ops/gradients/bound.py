@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ...typecheck.types import TENSOR
 from ..eager.calls import tensors_in
-from ..memory.dtype import of_numpy
+from ..memory.dtype import Array, of_numpy
 from ..table.grad_mode import RUNNING, enable_grad, is_grad_enabled
 from ..table.table import Operator
 from ..tensors.tensor import Tensor
@@ -97,6 +97,8 @@ Back = Callable[["RowNode", list[Tensor | None]], list[Tensor | None]]
 """The gradients of a node's arguments."""
 Recorder = Callable[[list[Any], list[Any], Callable[..., Any]], Any]
 """Runs and records a call: (arguments, machine values, forward) -> result."""
+Replay = Callable[[dict[int, Tensor], Callable[[Array], Tensor], Sequence[Any], Any], object]
+"""Makes the node of a call that ran: (known handles, what makes others, machine values, result)."""
 
 
 Traced = tuple[list[Edge | None], list[tuple[int, int | None]], Sequence[Any], Set[int]]
@@ -135,6 +137,7 @@ class Bound:
         of = () if row is None else row.of
         self.orders = {at: of.index(name) for name, at in self.positions.items() if name in of}
         self.recorders: dict[tuple[type, ...], Recorder] = {}
+        self.replays: dict[tuple[type, ...], Replay] = {}
         self._bind()
         self.order = tuple(sorted(self.keeps))
         self._lists = {

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..eager.open_operators import OpenOperator
 from ..memory.dtype import Array
-from ..memory.versions import last_write, owner_of, version_of, write_count, written
+from ..memory.versions import owner_of, write_count, writes_of, written
 from ..python_values.named_tuples import NamedValues, make_named
 from ..table.grad_mode import RUNNING, is_grad_enabled
 from ..table.table import TABLE, Operator
@@ -23,6 +23,7 @@ from ..tensors.tensor import Tensor
 from . import autograd
 from .autograd import is_wanted
 from .bound import Bound, bound_row_in_script
+from .recording import MISSED, replayer_for
 from .rows import Rewriting
 from .tape import attach, backward, check_in_place, gradients_of, is_active
 
@@ -193,10 +194,17 @@ class Record:
 
     def _version(self, array: Array) -> int:
         """The version memory had when a step was noted; too low a one if it was written since."""
-        changed = self._clock and last_write(array) > self._clock
-        return version_of(array) - self._later.get(id(owner_of(array)), 0) - bool(changed)
+        owner = owner_of(array)
+        version, last = writes_of(owner)
+        changed = self._clock and last > self._clock
+        return version - self._later.get(id(owner), 0) - bool(changed) if version else 0
 
     def _replay(self, bound: Bound, args: tuple[Any, ...], result: Any, old: Array | None) -> None:
+        if bound.is_plain and bound.watched:
+            types = tuple(map(type, args))
+            replay = bound.replays.get(types) or replayer_for(bound, types)
+            if replay(self.known, self._handle, args, result) is not MISSED:
+                return
         handles = [self._lifted(value) for value in args]
         active = bound.watched and is_active(bound, handles)
         if bound.in_place:

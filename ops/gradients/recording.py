@@ -1,6 +1,7 @@
-"""What records a call of an operator, and what walks back through it, written for its arguments.
+"""What records a call of an operator, or makes the node of one that a script noted, and what walks
+back through it, written for its arguments.
 
-Both are made of one text for an overload and the types of its arguments, so that a call does
+They are made of one text for an overload and the types of its arguments, so that a call does
 nothing but what its node needs: where tensors came from, what of them is kept, and the formulas.
 """
 
@@ -15,11 +16,11 @@ from ..memory.dtype import of_numpy
 from ..memory.quiet import QUIET, enter, leave
 from ..table.grad_mode import RUNNING
 from ..tensors.tensor import Parameter, Tensor
-from .autograd import PACKING, SEQUENCE, TURN, WALKING, Saved, edge_of, fit, node_class
-from .bound import Back, Bound, Recorder, RowNode
+from .autograd import PACKING, SEQUENCE, TURN, WALKING, Saved, edge_of, edge_within, fit, node_class
+from .bound import Back, Bound, Recorder, Replay, RowNode
 from .rules import Meta, Rule, is_unheard
 
-__all__ = ["MISSED", "recorder_for"]
+__all__ = ["MISSED", "recorder_for", "replayer_for"]
 
 MISSED: Final = object()
 """What a recorder gives for a call that is none of its own, and has not run."""
@@ -27,7 +28,8 @@ MISSED: Final = object()
 _PLAIN: Final = frozenset(
     {Tensor, Parameter, int, float, bool, complex, str, type(None), list, tuple}
 )
-_TENSORS: Final = (Tensor, Parameter)
+_NOTED: Final = (_PLAIN - {Tensor, Parameter}) | {np.ndarray}
+_TENSORS: Final = (Tensor, Parameter, np.ndarray)
 
 _EDGE: Final = """
  if a{d}._view_of is not None:
@@ -38,6 +40,23 @@ _EDGE: Final = """
   e{d} = node, a{d}._output_number
  else:
   e{d} = edge_of(a{d})"""
+
+_NODE: Final = """
+ node = new({cls})
+ node.attached = None
+ node.bounds = running.bounds
+ node.sequence = next(SEQUENCE)
+ node.edges = [{ends}]
+ node._bound = bound
+ node._places = places
+ node._shapes = {shapes}
+ version_of = running.version_of
+ node._arguments = [{arguments}]
+ node._results = {results}
+ node.count = 1
+ node._back = back
+ made._requires_grad = True
+ made._grad_node = node{view}"""
 
 _RECORD: Final = """
 def record(args, values, forward):
@@ -53,23 +72,26 @@ def record(args, values, forward):
  if type(result) is not ndarray or result.dtype.kind in "biu"{same}:
   return finished(args, values, result)
  made = new(Tensor)
- made._array = result
- node = new({cls})
- node.attached = None
- node.bounds = running.bounds
- node.sequence = next(SEQUENCE)
- node.edges = [{ends}]
- node._bound = bound
- node._places = places
- node._shapes = {shapes}
- version_of = running.version_of
- node._arguments = [{arguments}]
- node._results = {results}
- node.count = 1
- node._back = back
- made._requires_grad = True
- made._grad_node = node{view}
+ made._array = result{node}
  return made
+"""
+
+_HANDLE: Final = """
+ a{at} = known.get(id(values[{at}]))
+ if a{at} is None:
+  a{at} = handle_of(values[{at}])"""
+
+_REPLAY: Final = """
+def replay(known, handle_of, values, result):
+ {names}, = values{handles}{edges}
+ if PACKING.used{refused} or type(result) is not ndarray or result.dtype.kind in "biu"{same}:
+  return MISSED
+ if {inactive}:
+  return {idle}
+ made = known.get(id(result))
+ if made is None:
+  made = handle_of(result)
+ made._output_number = 0{node}
 """
 
 _BACK: Final = """
@@ -101,17 +123,27 @@ _FIT: Final = """
    r{d} = fit(r{d}, shapes[{sizes}], of_numpy(shapes[{kind}]), node, {place}){lay}"""
 
 
+def idle_view(base: Tensor, view: Tensor) -> object:
+    """Tell a view that needs no node what it is of; MISSED where more is to be asked."""
+    return MISSED if base._view_of is not None else view._seen_as(base)
+
+
 def kept(value: Saved | Meta, node: RowNode) -> Tensor | None:
     """A tensor that was kept; None for others."""
     return value.tensor(node) if type(value) is Saved else None
 
 
 _SPACE: Final[dict[str, Any]] = {
-    **{"__builtins__": {"type": type}, "QUIET": QUIET, "SEQUENCE": SEQUENCE, "MISSED": MISSED},
+    **{
+        "__builtins__": {"type": type, "id": id},
+        "QUIET": QUIET,
+        "SEQUENCE": SEQUENCE,
+        "MISSED": MISSED,
+    },
     **{"PACKING": PACKING, "Saved": Saved, "Meta": Meta, "Tensor": Tensor, "ndarray": np.ndarray},
     **{"enter": enter, "leave": leave, "edge_of": edge_of, "fit": fit, "of_numpy": of_numpy},
     **{"new": object.__new__, "next": next, "node_class": node_class, "running": RUNNING},
-    **{"is_unheard": is_unheard, "kept": kept},
+    **{"is_unheard": is_unheard, "kept": kept, "idle_view": idle_view},
     **{"turns": TURN, "walking": WALKING, "RowNode": RowNode},
 }
 
@@ -123,11 +155,21 @@ def recorder_for(bound: Bound, types: Sequence[type], finished: Callable[..., ob
     """
     if not _PLAIN.issuperset(types):
         return _missed
-    found = bound.recorders[tuple(types)] = _recorder(bound, types, finished)
+    found = bound.recorders[tuple(types)] = _written(_RECORD, "record", bound, types, finished)
     return found
 
 
-def _recorder(bound: Bound, types: Sequence[type], finished: Callable[..., object]) -> Recorder:
+def replayer_for(bound: Bound, types: Sequence[type]) -> Replay:
+    """What makes the node of a noted call with values of some types, which is remembered."""
+    if not _NOTED.issuperset(types):
+        return _missed
+    found = bound.replays[tuple(types)] = _written(_REPLAY, "replay", bound, types, None)
+    return found
+
+
+def _written(
+    form: str, name: str, bound: Bound, types: Sequence[type], finished: object
+) -> Callable[..., Any]:
     row = bound.row
     if row is None or row.moves or row.apart:
         return _missed
@@ -140,28 +182,26 @@ def _recorder(bound: Bound, types: Sequence[type], finished: Callable[..., objec
     space = {**_SPACE, "bound": bound, "finished": finished, "name": row.name}
     space |= {"cls": bound.node_class, "places": [(at, None) for at in ends]}
     space["back"] = None if row.composite else _back(bound, ends, tensors)
-    exec(compile(_recorder_text(bound, len(types), ends, tensors), __file__, "exec"), space)
-    made: Recorder = space["record"]
+    if form is _REPLAY:
+        space["edge_of"] = edge_within
+    exec(compile(_text(form, bound, len(types), ends, tensors), __file__, "exec"), space)
+    made: Callable[..., Any] = space[name]
     return made
 
 
-def _missed(args: list[Any], values: list[Any], forward: Callable[..., Any]) -> object:
+def _missed(*given: object) -> object:
     return MISSED
 
 
-def _recorder_text(bound: Bound, count: int, ends: list[int], tensors: list[int]) -> str:
+def _text(form: str, bound: Bound, count: int, ends: list[int], tensors: list[int]) -> str:
     assert bound.row is not None
+    names = ", ".join(f"a{at}" for at in range(count))
     kinds = [f' or values[{at}].dtype.kind in "biu"' for at in ends if bound.shared is not None]
     kept = {at: [d for d in ends if at in bound.keeps[d]] for at in tensors}
     whose = [d for d in ends if bound.keeps_result[d]]
     view = f"\n made._view_of, made._view_version = a{tensors[0]}, version_of(result)"
-    return _RECORD.format(
-        names=", ".join(f"a{at}" for at in range(count)),
-        edges="".join(_EDGE.format(d=at) for at in ends),
-        inactive=" and ".join(f"e{at} is None" for at in ends),
-        refused="".join(kinds),
-        same="".join(f" or result is values[{at}]" for at in tensors),
-        cls="node_class(RowNode, name(*args))" if callable(bound.row.name) else "cls",
+    node = _NODE.format(
+        cls=f"node_class(RowNode, name({names}))" if callable(bound.row.name) else "cls",
         ends=", ".join(f"e{at}" for at in ends),
         shapes="".join(f"values[{at}].shape, values[{at}].dtype, " for at in ends),
         arguments=", ".join(
@@ -169,6 +209,16 @@ def _recorder_text(bound: Bound, count: int, ends: list[int], tensors: list[int]
         ),
         results=_if_any(whose, ends, "[Saved(made, None, version_of(result), 0, True)]", "[]"),
         view=view if bound.is_view else "",
+    )
+    return form.format(
+        names=names,
+        handles="".join(_HANDLE.format(at=at) for at in tensors),
+        edges="".join(_EDGE.format(d=at) for at in ends),
+        inactive=" and ".join(f"e{at} is None" for at in ends),
+        refused="".join(kinds),
+        same="".join(f" or result is values[{at}]" for at in tensors),
+        idle=f"idle_view(a{tensors[0]}, handle_of(result))" if bound.is_view else "None",
+        node=node,
     )
 
 

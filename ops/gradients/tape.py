@@ -313,13 +313,13 @@ def rebase(target: Tensor, node: Node, own: int | None) -> None:
 
 def refresh(view: Tensor) -> None:
     """Bring the history of a view up to date after its memory was written through others."""
+    version = RUNNING.version_of(view._array)
+    if version == view._view_version or view._array.dtype.kind in "biu":
+        return
     root = _root(view)
     if root is None or not root._requires_grad:
         return
     if root._requires_grad is not True and edge_of(root) is None:
-        return
-    version = RUNNING.version_of(view._array)
-    if version == view._view_version or view._array.dtype.kind in "biu":
         return
     if view._unwatched:
         raise RuntimeError(f"A view was created in no_grad mode and {_OTHERS} {_AMBIGUOUS}")

@@ -11,7 +11,7 @@ import numpy as np
 
 from .dtype import Array
 
-__all__ = ["counted_apart", "last_write", "owner_of", "version_of", "write_count", "written"]
+__all__ = ["counted_apart", "owner_of", "version_of", "write_count", "writes_of", "written"]
 
 _COUNTS: Final[dict[int, list[Any]]] = {}
 """By the id of the array that owns the memory: [a weak reference to it, how often it was written,
@@ -53,10 +53,11 @@ def version_of(array: Array) -> int:
     return 0 if found is None else found[1]
 
 
-def last_write(array: Array) -> int:
-    """The count of all writes when the memory of an array was last written; 0 if it never was."""
-    found = _COUNTS.get(id(owner_of(array)))
-    return 0 if found is None else int(found[2])
+def writes_of(owner: Array) -> tuple[int, int]:
+    """How often what counts the writes of arrays was written, and the count of all writes at the
+    last one; zeros if it never was."""
+    found = _COUNTS.get(id(owner))
+    return (0, 0) if found is None else (found[1], found[2])
 
 
 def write_count() -> int:

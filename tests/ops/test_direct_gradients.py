@@ -108,3 +108,37 @@ def test_gradients_that_others_see_are_copied() -> None:
     (shared * 2).sum().backward()
     one.grad.add_(1)
     assert other.grad.tolist() == heard[0].tolist() == [[2.0] * 3] * 3
+
+
+def _mixed(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    parts = F.linear(x, weight, bias).view(2, 2, 3)
+    kept = parts[1]
+    idle = x.detach().t()[0]
+    kept = torch.tanh(kept) * 2 + idle[:3]
+    kept = kept.sigmoid_() + parts[0].relu()
+    return F.layer_norm(kept.transpose(0, 1), [2])
+
+
+def test_scripts_walk_back_as_eager_calls_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nodes made of a script's notes are walked by the same texts, to the same bits."""
+    from rushlight.ops.gradients import bound
+
+    torch.manual_seed(3)
+    given = torch.randn(4, 5), torch.randn(3, 5), torch.randn(3)
+    found = []
+    general = bound.RowNode._applied
+    names: list[str] = []
+
+    def noted(self: bound.RowNode, grads: list[torch.Tensor | None]) -> list[torch.Tensor | None]:
+        names.append(self.name())
+        return general(self, grads)
+
+    for function in (_mixed, torch.jit.script(_mixed)):
+        leaves = [each.clone().requires_grad_() for each in given]
+        result = function(*leaves)
+        monkeypatch.setattr(bound.RowNode, "_applied", noted)
+        result.backward(torch.arange(6.0).reshape(result.shape))
+        monkeypatch.undo()
+        found.append([each.grad for each in leaves])
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
+    assert sorted(set(names)) == ["NativeLayerNormBackward0", "SigmoidBackward0"]
