@@ -21,6 +21,7 @@ import numpy as np
 
 from ...frontend.locks import fork_safe_lock
 from ..arithmetic.fused import fused_double, fused_float
+from ..kernels import family
 from ..memory.dtype import CPU, Array, Device, Dtype
 from ..memory.errors import OperatorError
 from ..table.refusals import not_implemented
@@ -354,6 +355,10 @@ def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
 
 def _sixteens(unit: Array, mean: float, std: float) -> Array:
     """Groups of 16 float32: the first 8 give the radius, the last 8 the angle."""
+    native = family("target")
+    if native is not None and native.host().has_fma:
+        made: Array = family("normals").normals(unit, mean, std)
+        return made
     groups = unit.reshape(-1, 2, 8)
     radius = np.sqrt(F(-2) * _log(np.ascontiguousarray(F(1) - groups[:, 0])))
     sine, cosine = _sine_and_cosine(F(2 * math.pi) * groups[:, 1])

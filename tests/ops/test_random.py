@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from recorded import NAMES, TORCH, load
 
 import rushlight as torch
+from rushlight.ops import kernels
 from rushlight.ops.arithmetic.fused import fused_double, fused_float
 from rushlight.ops.random_numbers.random import Generator
 
@@ -162,3 +163,12 @@ def test_both_parts_of_complex_normals_have_the_mean(steps: int) -> None:
         -0.30061930802903214 - 0.9668688646090822j,
     ]
     assert made.tolist() == wanted
+
+
+def test_normal_numbers_are_the_same_without_native_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(77)
+    natively = [torch.randn(16), torch.randn(48), torch.empty(1003).normal_(0.5, 3.0)]
+    monkeypatch.setitem(kernels._FAMILIES, "target", None)
+    torch.manual_seed(77)
+    plainly = [torch.randn(16), torch.randn(48), torch.empty(1003).normal_(0.5, 3.0)]
+    assert all(torch.equal(one, other) for one, other in zip(natively, plainly, strict=True))
