@@ -247,11 +247,11 @@ class _Run:
         q = self.gradient.neg()
         for i in reversed(range(len(dirs))):
             shares[i] = steps[i].dot(q) * inverses[i]
-            q.add_(dirs[i], alpha=-shares[i])
+            q.sub_(dirs[i] * shares[i])
         result: Tensor = q * state["H_diag"]
         for i, each in enumerate(dirs):
             back = each.dot(result) * inverses[i]
-            result.add_(steps[i], alpha=shares[i] - back)
+            result.add_(steps[i] * (shares[i] - back))
         return result
 
     def _remember(self) -> None:
