@@ -42,6 +42,9 @@ def key_of(args: Sequence[Any], kwargs: dict[str, Any]) -> Key | None:
         if kind not in _PLAIN:
             if kind is not list and kind is not tuple:
                 return None
+            if not value:
+                parts.append((kind, 0))
+                continue
             kinds = set(map(type, value))
             if len(kinds) != 1 or not kinds <= _ELEMENTS:
                 return None

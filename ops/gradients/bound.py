@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence, Set
 from functools import cache
-from importlib import import_module
 from inspect import signature
 from typing import Any, Final
 
@@ -29,9 +28,10 @@ from .autograd import (
     node_class,
     saved,
 )
+from .families import row_of
 from .layouts import layout_of
 from .moves import moved
-from .rows import DIRECT, ROWS, Row
+from .rows import DIRECT, Row
 from .rules import Meta, Rule, is_unheard
 from .walk import run_backward
 
@@ -43,13 +43,6 @@ __all__ = [
     "bound_row_in_script",
 ]
 
-_FAMILIES: Final = (
-    "pointwise", "reduction", "shape", "linear", "activation", "loss", "layers", "selection",
-    "windows", "resampling", "recurrent", "factorisation", "spectral", "lu", "eigen", "statistics",
-    "names", "quantize", "library_calls", "detection", "audio", "direct_losses", "direct_layers",
-    "direct_recurrent", "direct_products", "direct_pointwise",
-)  # fmt: skip
-
 _RESULTS: Final = ("result", "result1", "results")
 """What formulas call results: the first, the second, all."""
 
@@ -58,31 +51,6 @@ _READERS: Final = {
     **{"result1": "node.results(1)", "results": "node.results(None)"},
 }
 """How is read what every operator has."""
-
-
-@cache
-def _load() -> None:
-    """Read the rows of all families."""
-    for family in _FAMILIES:
-        import_module(f".{family}", __package__)
-
-
-def _find(entry: Operator) -> Row | None:
-    """The row of an overload: its own, its name's, or that of the operator not in place."""
-    _load()
-    if "Tensor" not in entry.schema or entry.overload.startswith("list_") or _is_out(entry):
-        return None
-    for name in (entry.name, entry.name.removesuffix("_")):
-        overload = f"{name}.{entry.overload}" if entry.overload else name
-        row = ROWS.get(overload) or ROWS.get(name)
-        if row is not None:
-            return row
-    return None
-
-
-def _is_out(entry: Operator) -> bool:
-    """Whether it writes into `out`, which torch has no gradients for."""
-    return entry.overload == "out" or entry.overload.endswith("_out")
 
 
 _TAKE_NUMBERS: Final = frozenset(
@@ -245,11 +213,17 @@ class Bound:
 
     def _direct_readers(self, formula: Callable[..., object]) -> dict[str, str]:
         """The same for a form beside formulas: it gets None for what they do not keep."""
-        own = {"g": "gs[0]", "asked": "node.asked()", "result": "node.results(0)"}
+        own = {**_READERS, "asked": "node.asked()"}
         return {
-            name: own.get(name) or f"node.value({self.positions[name]})"
+            name: own.get(name) or self._direct_reader(name)
             for name in signature(formula).parameters
         }
+
+    def _direct_reader(self, name: str) -> str:
+        if name in self.positions:
+            return f"node.kept({self.positions[name]})"
+        base, _, word = name.rpartition("_")
+        return f"node.about({self.positions[base]}, {word!r})"
 
     def _bind_direct(self, readers: Callable[[Callable[..., object]], dict[str, str]]) -> None:
         """Bind the form of the gradients that is not differentiated itself, if there is one."""
@@ -287,13 +261,13 @@ class Bound:
 @cache
 def bound_row(entry: Operator) -> Bound:
     """The row of an overload, bound to it; nodes may outlive the mode that watches its calls."""
-    return Bound(entry, _find(entry)) if entry.unwatched is None else bound_row(entry.unwatched)
+    return Bound(entry, row_of(entry)) if entry.unwatched is None else bound_row(entry.unwatched)
 
 
 @cache
 def bound_row_in_script(entry: Operator) -> Bound:
     """The row of an overload that a script calls: torch's nodes have other names there."""
-    return Bound(entry, _find(entry), in_script=True)
+    return Bound(entry, row_of(entry), in_script=True)
 
 
 class _Unknown(Node):
@@ -392,6 +366,20 @@ class RowNode(Node):
         """An argument."""
         return self._unpack(self._arguments[at])
 
+    def kept(self, at: int) -> Any:
+        """An argument; None for a tensor that was not kept."""
+        value = self._arguments[at]
+        return None if type(value) is Meta else self._unpack(value)
+
+    def asked(self) -> tuple[bool, ...]:
+        """Of each argument that the form of its own is for, whether its gradient is asked for."""
+        orders = self._bound.orders
+        found = [False] * len(orders)
+        for (at, _), edge in zip(self._places, self.asked_edges(), strict=True):
+            if edge is not None:
+                found[orders[at]] = True
+        return tuple(found)
+
     def _unpack(self, value: Any) -> Any:
         kind = type(value)
         if kind is Saved:
@@ -480,6 +468,12 @@ class RowNode(Node):
         return raw
 
     def _one_by_one(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        direct = self._bound.direct
+        is_there = direct is not None and ("g" not in direct.readers or grads[0] is not None)
+        if direct is not None and is_there and is_unheard():
+            found = self._directly(direct, self._bound.orders, grads)
+            if found is not None:
+                return found
         results: list[Tensor | None] = []
         made: dict[int, Any] | None = None
         edges = self.edges if WALKING.leads is None else self.asked_edges()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..layers.attention import dropped
 from ..tensors.tensor import Tensor
+from .direct_rows import normalized_slopes, softmax_slopes
 from .layers import likeness
 from .rows import Ints, Wanted, aten, direct
 from .rules import are_wide
@@ -39,6 +40,9 @@ def layer_norm(
     """The last dimensions brought to mean 0 and variance 1."""
     if not are_wide(g, input) or not input._array.size:
         return None
+    found = normalized_slopes(g, wanted, input, normalized_shape, weight, eps)
+    if found is not None:
+        return found[0], found[1], found[2]
     normal, _, scale = aten.native_layer_norm(input, normalized_shape, None, None, eps)
     return _normalized(g, wanted, normal, scale, weight, normalized_shape)
 
@@ -60,8 +64,12 @@ def attention(
         noise = Tensor._of(dropped(result._array)).to(weights.dtype)
         used, of_weights = weights * noise, of_weights * noise
     of_value = used.transpose(-2, -1) @ g if wanted["value"] else None
-    weighted = weights * of_weights
-    slope = (weighted - weights * weighted.sum([-1], True)) * factor
+    found = softmax_slopes(of_weights._array, weights._array)
+    if found is None:
+        weighted = weights * of_weights
+        slope = (weighted - weights * weighted.sum([-1], True)) * factor
+    else:
+        slope = Tensor._of(found) * factor
     of_query = slope @ key if wanted["query"] else None
     of_key = slope.transpose(-2, -1) @ query if wanted["key"] else None
     return of_query, of_key, of_value

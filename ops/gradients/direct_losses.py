@@ -6,6 +6,7 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..tensors.tensor import Tensor
+from .direct_rows import class_slopes
 from .loss import MEAN
 from .rows import Wanted, aten, direct
 from .rules import are_wide
@@ -91,6 +92,33 @@ def with_logits(
     return (slope * _share(g, self._array.size, reduction),)
 
 
+@direct("aten::binary_cross_entropy", of="self")
+def cross_entropy(
+    g: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int
+) -> tuple[Tensor] | None:
+    """The entropy of probabilities."""
+    if not are_wide(self, target) or self._array.shape != target._array.shape:
+        return None
+    slope = (self - target) / ((1 - self) * self).clamp_min(_LEAST)
+    slope = slope if weight is None else slope * weight
+    return (slope * _share(g, self._array.size, reduction),)
+
+
+_LEAST = 1e-12
+"""What the product of a probability and its opposite is at least, as torch has it."""
+
+
+@direct("aten::kl_div", of="self")
+def kl_div(
+    g: Tensor, self: Tensor, target: Tensor, reduction: int, log_target: bool
+) -> tuple[Tensor] | None:
+    """The divergence of two distributions."""
+    if not are_wide(self, target):
+        return None
+    share = -_share(g, _count(self, target), reduction)
+    return ((target.exp() if log_target else target) * share,)
+
+
 # --------------------------------------------------------------------------- classes
 
 
@@ -144,6 +172,10 @@ def cross_entropy_loss(
     """The entropy of the softmax, for classes by number."""
     if label_smoothing:
         return None
+    if weight is None:
+        slopes = class_slopes(g._array, self._array, target._array, reduction, ignore_index)
+        if slopes is not None:
+            return (Tensor._of(slopes),)
     found = _of_targets(g, self, target, weight, reduction, ignore_index)
     if found is None:
         return None

@@ -430,22 +430,21 @@ def _plain_bags(
     """Here a negative `padding_idx` says that there is none."""
     (g,) = gs[:1]
     flat = indices.reshape([-1]).long()
-    starts = offsets.tolist() if offsets is not None else []
+    starts = np.zeros(0, np.int64) if offsets is None else offsets._array
     count = g.shape[0]
-    ends = [*starts[1:], flat.numel()]
-    bag = []
-    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        bag += [min(number, count - 1)] * (end - start)
-    bags = Tensor._of(np.asarray(bag, np.int64))
-    hidden = flat == padding_idx  # no index is negative
+    lengths = np.diff(starts, append=flat._array.size)
+    bag = np.minimum(np.repeat(np.arange(len(starts)), lengths), count - 1)
+    bags = Tensor._of(bag)
+    hidden = flat._array == padding_idx  # no index is negative
     if mode == 2:
         filled = (results[2] > 0).unsqueeze(1)
         return _largest(g * filled, weight, results[3]), None
-    rows = g.index_select(0, bags)
     if mode == 1:
-        sizes = g.new_zeros([count]).index_add(0, bags, hidden.logical_not().to(g.dtype))
-        rows = rows / sizes.index_select(0, bags).clamp_min(1).unsqueeze(1)
-    rows = rows.masked_fill(hidden.unsqueeze(1), 0)
+        sizes = np.bincount(bag, ~hidden, count).clip(1)
+        g = g / Tensor._of(sizes[:, None].astype(g._array.dtype))
+    rows = g.index_select(0, bags)
+    if hidden.any():
+        rows = rows.masked_fill(Tensor._of(hidden[:, None]), 0)
     of_samples = None
     if per_sample_weights is not None:
         if wanted.get("per_sample_weights"):

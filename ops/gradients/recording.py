@@ -116,6 +116,12 @@ _JOINT: Final = """
  parts = formula({reads})
  {founds}, = {parts},"""
 
+_COMPOSED: Final = """
+ parts = direct({reads}) if is_unheard() else None
+ if parts is None:
+  return node._applied(gs)
+ {founds}, = {parts},{dropped}"""
+
 _FIT: Final = """
  if r{d} is not None:
   array = r{d}._array
@@ -181,7 +187,8 @@ def _written(
         return _missed
     space = {**_SPACE, "bound": bound, "finished": finished, "name": row.name}
     space |= {"cls": bound.node_class, "places": [(at, None) for at in ends]}
-    space["back"] = None if row.composite else _back(bound, ends, tensors)
+    is_known = not row.composite or (bound.direct is not None and bound.orders.keys() >= set(ends))
+    space["back"] = _back(bound, ends, tensors) if is_known else None
     if form is _REPLAY:
         space["edge_of"] = edge_within
     exec(compile(_text(form, bound, len(types), ends, tensors), __file__, "exec"), space)
@@ -238,7 +245,12 @@ def _kept(at: int, whose: list[int], ends: list[int]) -> str:
 def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
     space = {**_SPACE, "lay": bound.lay}
     texts = []
-    if bound.shared is not None:
+    assert bound.row is not None
+    if bound.row.composite is not None:
+        assert bound.direct is not None
+        space["direct"] = bound.direct.formula
+        texts = [_COMPOSED.format(**_direct_words(bound, bound.direct, ends, tensors))]
+    elif bound.shared is not None:
         space["formula"] = bound.shared.formula
         parts = ", ".join(f"parts[{bound.orders[at]}]" for at in ends)
         founds = ", ".join(f"r{at}" for at in ends)
@@ -253,7 +265,10 @@ def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
             texts.append(_FORMULA.format(d=at, given=given, reads=_reads(rule, tensors)))
         if bound.direct is not None and bound.orders.keys() >= set(ends):
             space["direct"] = bound.direct.formula
-            texts = [_beside_formulas(bound, bound.direct, ends, tensors, "".join(texts))]
+            words = _direct_words(bound, bound.direct, ends, tensors)
+            formulas = "".join(texts).replace("\n", "\n ")
+            words["dropped"] = words["dropped"].replace("\n", "\n ")
+            texts = [_DIRECT.format(formulas=formulas, **words)]
     lay = "" if bound.lay is None else "\n  r{d} = lay(r{d})"
     for place, at in enumerate(ends):
         sizes = {"sizes": 2 * place, "kind": 2 * place + 1}
@@ -269,25 +284,29 @@ def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
     return made
 
 
-def _beside_formulas(
-    bound: Bound, rule: Rule, ends: list[int], tensors: list[int], formulas: str
-) -> str:
-    """The form that is not differentiated, and formulas where it gives nothing."""
+def _direct_words(bound: Bound, rule: Rule, ends: list[int], tensors: list[int]) -> dict[str, str]:
+    """What the text of a form that is not differentiated says of its arguments and results."""
     reads = rule.reads
-    for at in rule.places:
+    for at in sorted(rule.places, reverse=True):
         value = f"kept(args[{at}], node)" if at in tensors else f"args[{at}]"
-        reads = reads.replace(f"node.value({at})", value)
-    order = sorted(bound.orders, key=lambda at: bound.orders[at])
-    asked = "".join(f"e{at} is not None, " if at in ends else "False, " for at in order)
-    return _DIRECT.format(
-        reads=reads.replace("node.asked()", f"({asked})").replace(
-            "node.results(0)", "node._results[0].tensor(node)"
-        ),
-        founds=", ".join(f"r{at}" for at in ends),
-        parts=", ".join(f"parts[{bound.orders[at]}]" for at in ends),
-        dropped="".join(f"\n  if e{at} is None: r{at} = None" for at in ends),
-        formulas=formulas.replace("\n", "\n "),
-    )
+        reads = reads.replace(f"node.value({at})", value).replace(f"node.kept({at})", value)
+    given = {at: f"e{at} is not None" if at in ends else "False" for at in bound.orders}
+    order = sorted(given, key=lambda at: bound.orders[at])
+    asked = "".join(f"{given[at]}, " for at in order)
+    names = bound.positions.items()
+    wanted = ", ".join(f"{name!r}: {given.get(at, 'False')}" for name, at in names)
+    for old, new in (
+        ("node.asked()", f"({asked})"),
+        ("node.wanted()", f"{{{wanted}}}"),
+        ("node.results(0)", "node._results[0].tensor(node)"),
+    ):
+        reads = reads.replace(old, new)
+    return {
+        "reads": reads,
+        "founds": ", ".join(f"r{at}" for at in ends),
+        "parts": ", ".join(f"parts[{bound.orders[at]}]" for at in ends),
+        "dropped": "".join(f"\n if e{at} is None: r{at} = None" for at in ends),
+    }
 
 
 def _reads(rule: Rule, tensors: list[int]) -> str:

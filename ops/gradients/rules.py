@@ -55,7 +55,7 @@ class Rule:
         given = [readers[name] for name in names[:first]]
         given += [f"{name}={text}" for name, text in readers.items() if name not in names[:first]]
         self.reads = ", ".join(given)
-        found = re.findall(r"node\.value\((\d+)\)", self.reads)
+        found = re.findall(r"node\.(?:value|kept)\((\d+)\)", self.reads)
         self.places = {int(number) for number in found}
         text = f"lambda node, gs: formula({self.reads})"  # all our own
         self.call: Call = eval(text, {"__builtins__": {}, "formula": formula})

@@ -26,7 +26,8 @@ def spread(g: Tensor, matrix: Array, dim: int) -> Tensor:
     return whole.index_add(-1, Tensor._of(elements), parts).movedim(-1, dim)
 
 
-def _each(value: Ints | int, count: int, default: Ints = ()) -> list[int]:
+def each_of(value: Ints | int, count: int, default: Ints = ()) -> list[int]:
+    """A setting for each dimension; the default where none is given."""
     given = [value] if isinstance(value, int) else list(value or ())
     if not given:
         return list(default)
@@ -61,8 +62,8 @@ def _of_means(
     count_include_pad: bool, divisor_override: int | None, count: int,
 ) -> Tensor:  # fmt: skip
     """The gradient of what the means of windows are of."""
-    kernels = _each(kernel_size, count)
-    steps, pads = _each(stride, count, kernels), _each(padding, count, [0] * count)
+    kernels = each_of(kernel_size, count)
+    steps, pads = each_of(stride, count, kernels), each_of(padding, count, [0] * count)
     divisor: Array = np.ones(())
     along = []
     for d in range(count):

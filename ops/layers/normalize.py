@@ -111,7 +111,7 @@ def _fused(x: Array, factor: Array | None, term: Array | None) -> Array:
 
 
 @remembered(1 << 21)
-def _all(number: float, count: int) -> Array:
+def vector_of(number: float, count: int) -> Array:
     """A vector of one number that nobody writes to."""
     made = np.full(count, number, _FLOAT32)
     made.flags.writeable = False
@@ -123,8 +123,8 @@ def _vectors(weight: Array | None, bias: Array | None, rows: Array) -> tuple[Arr
     if weight is None and bias is None:
         return _NONE, _NONE
     count = rows.shape[-1]
-    factor = _all(1.0, count) if weight is None else weight.reshape(-1)
-    term = _all(0.0, count) if bias is None else bias.reshape(-1)
+    factor = vector_of(1.0, count) if weight is None else weight.reshape(-1)
+    term = vector_of(0.0, count) if bias is None else bias.reshape(-1)
     return np.ascontiguousarray(factor), np.ascontiguousarray(term)
 
 
@@ -240,7 +240,7 @@ def _root_mean_square(
     rows = family("rows") if fits else None
     if rows is not None:
         count = prod(shape)
-        factor = _all(1.0, count) if weight is None else weight.reshape(-1)
+        factor = vector_of(1.0, count) if weight is None else weight.reshape(-1)
         made, scale = rows.rms_norm(input.reshape(-1, count), factor, eps)
         outer = (*input.shape[: input.ndim - len(shape)], *(1,) * len(shape))
         return made.reshape(input.shape), scale.reshape(outer)

@@ -356,6 +356,7 @@ def _declare(dims: int) -> None:
         out="",
         face="function",
         cost="windows",
+        prepared=True,
         rows=rows_of("self"),
     )(pool)
     operator(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rushlight.ops.gradients import bound
+from rushlight.ops.gradients.families import is_out, row_of
 from rushlight.ops.table.table import TABLE, Operator
 
 NOT_OF_FLOATS = """
@@ -61,11 +61,11 @@ def _is_of_tensors(entry: Operator) -> bool:
     """Whether it makes tensors of tensors, and not in `out`."""
     given = any("Tensor" in str(argument.type) for argument in entry.signature.arguments)
     made = any("Tensor" in str(returned.type) for returned in entry.signature.returns)
-    return given and made and entry.name.startswith("aten::") and not bound._is_out(entry)
+    return given and made and entry.name.startswith("aten::") and not is_out(entry)
 
 
 def test_every_operator_without_a_gradient_is_sorted_by_reason() -> None:
-    names = {e.name for e in TABLE if _is_of_tensors(e) and bound._find(e) is None}
+    names = {e.name for e in TABLE if _is_of_tensors(e) and row_of(e) is None}
     lacking = sorted({name.removeprefix("aten::").removesuffix("_") for name in names})
     groups = (NOT_OF_FLOATS, QUANTIZED, NOT_OPERATORS_OVER_ELEMENTS, LACKING_IN_TORCH, NESTED)
     sorted_out = (*groups, SPARSE, REFUSED, TO_BE_WRITTEN)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.remembered import remembered
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -53,10 +54,13 @@ def max_pool(
     return made, places
 
 
+@remembered(1 << 20)
 def _begins(output: int, stride: int, pad: int, dilation: int) -> Any:
     """Where what windows see begins, with room for a vector behind the last."""
     starts = np.arange(output + LANES) * stride - pad
-    return np.where(starts < 0, starts % dilation, starts).astype(np.int32)
+    found = np.where(starts < 0, starts % dilation, starts).astype(np.int32)
+    found.setflags(write=False)
+    return found
 
 
 def _text(target: Target, form: str, with_places: bool) -> str:

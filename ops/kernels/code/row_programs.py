@@ -21,14 +21,14 @@ from .scalars import exp, log
 from .target import Target
 from .text import DOUBLE, FLOAT, FLOATS, INT64, POINTER, Code, Kind, Value
 
-__all__ = ["row_kernel"]
+__all__ = ["Rows", "kernel_of_rows", "mean_of", "powers_of", "row_kernel", "squares_of"]
 
 _BESIDE: Final = 4
 """Vectors that are worked on side by side."""
 
 
-class _Rows:
-    """A kernel's code: what all of them do."""
+class Rows:
+    """A kernel's code: what all of them do; `places` are the arrays that it takes."""
 
     def __init__(self, target: Target, places: tuple[str, ...]) -> None:
         self.code = code = Code(target)
@@ -115,7 +115,7 @@ def _larger(known: Value, seen: Value) -> Value:
     return seen.code.choose(seen > known, seen, known)
 
 
-def _powers(rows: _Rows, row: Value, top: Value, goal: Value | None = None) -> Value:
+def powers_of(rows: Rows, row: Value, top: Value, goal: Value | None = None) -> Value:
     """The sum of `e ** (x - top)`, each of which is kept in another row if there is one.
 
     A NaN makes all of it NaN, so the top need not.
@@ -131,35 +131,35 @@ def _powers(rows: _Rows, row: Value, top: Value, goal: Value | None = None) -> V
     return rows.total(power, beside=_BESIDE)  # which hides how long each takes
 
 
-def _softmax(rows: _Rows) -> None:
+def _softmax(rows: Rows) -> None:
     with rows.rows() as (index, row):
         out = rows.place("out", index * rows.size)
-        total = _powers(rows, row, rows.largest(row), out)
+        total = powers_of(rows, row, rows.largest(row), out)
         scale = rows.code.spread((1.0 / total).converted("fptrunc", FLOAT))
         rows.mapped(out, lambda at, mask: rows.seen(out, at, mask) * scale)
 
 
-def _log_softmax(rows: _Rows) -> None:
+def _log_softmax(rows: Rows) -> None:
     code = rows.code
     with rows.rows() as (index, row):
         top = rows.largest(row)
-        total = _powers(rows, row, top)
+        total = powers_of(rows, row, top)
         shift, above = code.spread(log(total.converted("fptrunc", FLOAT))), code.spread(top)
         out = rows.place("out", index * rows.size)
         rows.mapped(out, lambda at, mask: rows.seen(row, at, mask) - above - shift)
 
 
-def _logsumexp(rows: _Rows) -> None:
+def _logsumexp(rows: Rows) -> None:
     code = rows.code
     with rows.rows() as (index, row):
         top = rows.largest(row)
         shift = code.choose(code.absolute(top).equals(inf), 0.0, top)
-        total = _powers(rows, row, shift)
+        total = powers_of(rows, row, shift)
         made = log(total.converted("fptrunc", FLOAT)) + shift
         code.store(made, rows.place("out", index))
 
 
-def _squares(rows: _Rows, row: Value, mean: Value) -> Value:
+def squares_of(rows: Rows, row: Value, mean: Value) -> Value:
     """The sum of squared distances from a mean."""
     middle = rows.code.spread(mean)
 
@@ -169,24 +169,25 @@ def _squares(rows: _Rows, row: Value, mean: Value) -> Value:
     )
 
 
-def _moments(rows: _Rows) -> None:
+def _moments(rows: Rows) -> None:
     with rows.rows() as (index, row):
-        mean = _mean(rows, row)
+        mean = mean_of(rows, row)
         rows.code.store(mean, rows.place("mean", index, DOUBLE))
-        rows.code.store(_squares(rows, row, mean), rows.place("squares", index, DOUBLE))
+        rows.code.store(squares_of(rows, row, mean), rows.place("squares", index, DOUBLE))
 
 
-def _mean(rows: _Rows, row: Value) -> Value:
+def mean_of(rows: Rows, row: Value) -> Value:
+    """The mean of a row, as float64."""
     count = rows.size.converted("sitofp", DOUBLE)
     return rows.total(lambda at, mask: rows.seen(row, at, mask)) / count
 
 
-def _layer_norm(rows: _Rows, *, scaled: bool) -> None:
+def _layer_norm(rows: Rows, *, scaled: bool) -> None:
     code = rows.code
     with rows.rows() as (index, row):
         count = rows.size.converted("sitofp", DOUBLE)
-        mean = _mean(rows, row)
-        spread = _squares(rows, row, mean) / count + rows.number
+        mean = mean_of(rows, row)
+        spread = squares_of(rows, row, mean) / count + rows.number
         factor = (1.0 / code.call("llvm.sqrt.f64", DOUBLE, [spread])).converted("fptrunc", FLOAT)
         near = mean.converted("fptrunc", FLOAT)
         code.store(near, rows.place("mean", index))
@@ -203,11 +204,11 @@ def _layer_norm(rows: _Rows, *, scaled: bool) -> None:
         rows.mapped(rows.place("out", index * rows.size), normal)
 
 
-def _rms_norm(rows: _Rows) -> None:
+def _rms_norm(rows: Rows) -> None:
     code = rows.code
     with rows.rows() as (index, row):
         count = rows.size.converted("sitofp", DOUBLE)
-        mean = _squares(rows, row, code.constant(DOUBLE, 0.0)) / count
+        mean = squares_of(rows, row, code.constant(DOUBLE, 0.0)) / count
         square = mean.converted("fptrunc", FLOAT) + rows.number.converted("fptrunc", FLOAT)
         factor = 1.0 / code.call("llvm.sqrt.f32", FLOAT, [square])
         code.store(factor, rows.place("scale", index))
@@ -219,7 +220,7 @@ def _rms_norm(rows: _Rows) -> None:
         rows.mapped(rows.place("out", index * rows.size), scaled)
 
 
-_PROGRAMS: Final[dict[str, tuple[Callable[[_Rows], None], tuple[str, ...]]]] = {
+_PROGRAMS: Final[dict[str, tuple[Callable[[Rows], None], tuple[str, ...]]]] = {
     "softmax": (_softmax, ("x", "out")),
     "log_softmax": (_log_softmax, ("x", "out")),
     "logsumexp": (_logsumexp, ("x", "out")),
@@ -240,10 +241,14 @@ _PROGRAMS: Final[dict[str, tuple[Callable[[_Rows], None], tuple[str, ...]]]] = {
 @cache
 def row_kernel(name: str) -> int:
     """A kernel; it takes a number too: the epsilon of norms."""
-    program, places = _PROGRAMS[name]
+    return kernel_of_rows(name, *_PROGRAMS[name])
+
+
+def kernel_of_rows(name: str, program: Callable[[Rows], None], places: tuple[str, ...]) -> int:
+    """The kernel of a program that takes some arrays; it takes a number too."""
 
     def text(target: Target) -> str:
-        rows = _Rows(target, places)
+        rows = Rows(target, places)
         program(rows)
         return rows.text()
 

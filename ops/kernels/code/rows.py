@@ -9,38 +9,38 @@ import numpy as np
 from .row_programs import row_kernel
 from .run import run
 
-__all__ = ["layer_norm", "log_softmax", "logsumexp", "moments", "rms_norm", "softmax"]
+__all__ = ["along", "layer_norm", "log_softmax", "logsumexp", "moments", "rms_norm", "softmax"]
 
 F: Final = np.float32
 _PER_THREAD: Final = 1 << 15
 """Elements that are worth another thread: some 10 us of work."""
 
 
-def _along(name: str, x: Any, *others: Any, number: float = 0.0) -> None:
-    """Run a kernel over the rows of x; the other arrays follow by name."""
+def along(kernel: int, x: Any, *others: Any, number: float = 0.0) -> None:
+    """Run a kernel over the rows of x; the other arrays follow."""
     x = x[...]  # which no other thread can change
     least = _PER_THREAD // max(1, x.shape[1]) + 1
-    run(row_kernel(name), x.shape[0], least, x.shape[1], number, x, *others)
+    run(kernel, x.shape[0], least, x.shape[1], number, x, *others)
 
 
 def softmax(x: Any) -> Any:
     """Softmax of every row."""
     out = np.empty_like(x)
-    _along("softmax", x, out)
+    along(row_kernel("softmax"), x, out)
     return out
 
 
 def log_softmax(x: Any) -> Any:
     """The logarithm of softmax of every row."""
     out = np.empty_like(x)
-    _along("log_softmax", x, out)
+    along(row_kernel("log_softmax"), x, out)
     return out
 
 
 def logsumexp(x: Any) -> Any:
     """The logarithm of the sum of exponentials of every row."""
     out = np.empty(x.shape[0], F)
-    _along("logsumexp", x, out)
+    along(row_kernel("logsumexp"), x, out)
     return out
 
 
@@ -52,9 +52,9 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
     mean, scale = np.empty(x.shape[0], F), np.empty(x.shape[0], F)
     if weight.size:
         vectors = (np.ascontiguousarray(each, F)[...] for each in (weight, bias))
-        _along("layer_norm", x, out, mean, scale, *vectors, number=eps)
+        along(row_kernel("layer_norm"), x, out, mean, scale, *vectors, number=eps)
     else:
-        _along("normalized", x, out, mean, scale, number=eps)
+        along(row_kernel("normalized"), x, out, mean, scale, number=eps)
     return out, mean, scale
 
 
@@ -63,12 +63,12 @@ def rms_norm(x: Any, weight: Any, eps: float) -> tuple[Any, Any]:
     if weight.size != x.shape[1]:
         raise ValueError("the weight does not fit the rows")
     out, scale = np.empty_like(x), np.empty(x.shape[0], F)
-    _along("rms_norm", x, out, scale, np.ascontiguousarray(weight, F)[...], number=eps)
+    along(row_kernel("rms_norm"), x, out, scale, np.ascontiguousarray(weight, F)[...], number=eps)
     return out, scale
 
 
 def moments(x: Any) -> tuple[Any, Any]:
     """Of every row the mean, and the sum of squared distances from it, in float64."""
     mean, squares = np.empty(x.shape[0]), np.empty(x.shape[0])
-    _along("moments", x, mean, squares)
+    along(row_kernel("moments"), x, mean, squares)
     return mean, squares
