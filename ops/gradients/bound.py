@@ -32,7 +32,7 @@ from .families import row_of
 from .layouts import layout_of
 from .moves import moved
 from .rows import DIRECT, Row
-from .rules import Meta, Rule, is_unheard
+from .rules import Meta, Rule
 from .walk import run_backward
 
 __all__ = [
@@ -214,22 +214,20 @@ class Bound:
     def _direct_readers(self, formula: Callable[..., object]) -> dict[str, str]:
         """The same for a form beside formulas: it gets None for what they do not keep."""
         own = {**_READERS, "asked": "node.asked()"}
-        return {
-            name: own.get(name) or self._direct_reader(name)
-            for name in signature(formula).parameters
-        }
-
-    def _direct_reader(self, name: str) -> str:
-        if name in self.positions:
-            return f"node.kept({self.positions[name]})"
-        base, _, word = name.rpartition("_")
-        return f"node.about({self.positions[base]}, {word!r})"
+        readers = {}
+        for name, parameter in signature(formula).parameters.items():
+            base, _, word = name.rpartition("_")
+            if name in self.positions:
+                readers[name] = f"node.kept({self.positions[name]})"
+            elif name in own or parameter.default is parameter.empty:
+                readers[name] = own.get(name) or f"node.about({self.positions[base]}, {word!r})"
+        return readers
 
     def _bind_direct(self, readers: Callable[[Callable[..., object]], dict[str, str]]) -> None:
         """Bind the form of the gradients that is not differentiated itself, if there is one."""
         if self.row is not None and self.row.operator in DIRECT:
-            formula, of = DIRECT[self.row.operator]
-            self.direct = Rule(formula, readers(formula))
+            formula, of, of_operators = DIRECT[self.row.operator]
+            self.direct = Rule(formula, readers(formula), of_operators)
             self.orders = {self.positions[name]: i for i, name in enumerate(of)}
 
     def _readers(self, formula: Callable[..., object], at: int) -> dict[str, str]:
@@ -470,7 +468,7 @@ class RowNode(Node):
     def _one_by_one(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         direct = self._bound.direct
         is_there = direct is not None and ("g" not in direct.readers or grads[0] is not None)
-        if direct is not None and is_there and is_unheard():
+        if direct is not None and is_there and direct.may_be_used():
             found = self._directly(direct, self._bound.orders, grads)
             if found is not None:
                 return found
@@ -525,7 +523,7 @@ class RowNode(Node):
         """The gradients through the operators that do the same."""
         bound = self._bound
         create = is_grad_enabled()
-        if bound.direct is not None and is_unheard():
+        if bound.direct is not None and bound.direct.may_be_used():
             results = self._directly(bound.direct, bound.orders, grads)
             if results is not None:
                 return results

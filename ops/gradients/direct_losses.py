@@ -32,7 +32,7 @@ def _both(grad: Tensor, wanted: Wanted) -> Pair:
     return grad, -grad if wanted["target"] else None
 
 
-@direct("aten::mse_loss", of="self target")
+@direct("aten::mse_loss", of="self target", of_operators=True)
 def mse_loss(
     g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: int
 ) -> Pair | None:
@@ -44,7 +44,7 @@ def mse_loss(
     return _both(apart * (g * (2.0 / count if reduction == MEAN and count else 2.0)), wanted)
 
 
-@direct("aten::l1_loss", of="self target")
+@direct("aten::l1_loss", of="self target", of_operators=True)
 def l1_loss(g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: int) -> Pair | None:
     """Absolute differences."""
     if not are_wide(self, target):
@@ -53,7 +53,7 @@ def l1_loss(g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: 
     return _both((self - target).sign() * share, wanted)
 
 
-@direct("aten::smooth_l1_loss", of="self target")
+@direct("aten::smooth_l1_loss", of="self target", of_operators=True)
 def smooth_l1_loss(
     g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: int, beta: float
 ) -> Pair | None:
@@ -64,7 +64,7 @@ def smooth_l1_loss(
     return _both(((self - target) / beta).clamp(-1, 1) * share, wanted)
 
 
-@direct("aten::huber_loss", of="self target")
+@direct("aten::huber_loss", of="self target", of_operators=True)
 def huber_loss(
     g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: int, delta: float
 ) -> Pair | None:
@@ -75,7 +75,7 @@ def huber_loss(
     return _both((self - target).clamp(-delta, delta) * share, wanted)
 
 
-@direct("aten::binary_cross_entropy_with_logits", of="self")
+@direct("aten::binary_cross_entropy_with_logits", of="self", of_operators=True)
 def with_logits(
     g: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, pos_weight: Tensor | None,
     reduction: int,
@@ -92,7 +92,7 @@ def with_logits(
     return (slope * _share(g, self._array.size, reduction),)
 
 
-@direct("aten::binary_cross_entropy", of="self")
+@direct("aten::binary_cross_entropy", of="self", of_operators=True)
 def cross_entropy(
     g: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int
 ) -> tuple[Tensor] | None:
@@ -108,7 +108,7 @@ _LEAST = 1e-12
 """What the product of a probability and its opposite is at least, as torch has it."""
 
 
-@direct("aten::kl_div", of="self")
+@direct("aten::kl_div", of="self", of_operators=True)
 def kl_div(
     g: Tensor, self: Tensor, target: Tensor, reduction: int, log_target: bool
 ) -> tuple[Tensor] | None:

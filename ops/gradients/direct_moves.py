@@ -98,11 +98,13 @@ def chunk(gs: Grads, self_sizes: Ints, chunks: int, dim: int) -> One | None:
 
 
 @direct("aten::split", of="self")
-def split(gs: Grads, self_sizes: Ints, split_size: int | Ints, dim: int) -> One | None:
+def split(
+    gs: Grads, self_sizes: Ints, dim: int, split_size: int | Ints = (), split_sizes: Ints = ()
+) -> One | None:
     """Parts of one length, but for the last, or of given lengths."""
-    if not isinstance(split_size, int):
-        return split_with_sizes(gs, self_sizes, split_size, dim)
-    return _joined(gs, self_sizes, dim, _lengths(self_sizes[dim], split_size, len(gs)), True)
+    if isinstance(split_size, int):
+        return _joined(gs, self_sizes, dim, _lengths(self_sizes[dim], split_size, len(gs)), True)
+    return split_with_sizes(gs, self_sizes, split_size or split_sizes, dim)
 
 
 def _lengths(total: int, length: int, count: int) -> list[int]:

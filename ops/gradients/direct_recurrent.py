@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arithmetic.maths import sigmoid, tanh
+from ..kernels import family
 from ..kernels.products import dot
 from ..memory.dtype import Array
 from ..memory.quiet import QUIET, enter, leave
@@ -90,6 +91,10 @@ def _lstm(layer: _Layer, grads: Array | None, ends: Ends) -> _Found:
     for step in range(steps):
         cells[step + 1] += kept[step] * cells[step]
     bent = tanh(cells[1:])
+    kernels = family("recurrent_gradients") if opened.dtype.char == "f" else None
+    if kernels is not None:
+        flat, first = _lstm_natively(kernels, layer, opened, cells, bent, grads, ends)
+        return _collected(layer, before, first, flat, flat)
     slopes = parts * (1 - parts)
     slopes[:, :, 2] = 1 - new * new
     slopes[:, :, 0] *= new
@@ -111,6 +116,23 @@ def _lstm(layer: _Layer, grads: Array | None, ends: Ends) -> _Found:
     assert hidden is not None
     assert cell is not None
     return _collected(layer, before, [hidden, cell], flat, flat)
+
+
+def _lstm_natively(
+    kernels: Any, layer: _Layer, gates: Array, cells: Array, bent: Array, grads: Array | None,
+    ends: Ends,
+) -> tuple[Array, list[Array]]:  # fmt: skip
+    """The gradients of the gates of all steps, and of the first states."""
+    found, w_hh = np.empty_like(gates), layer.weights[1]
+    hidden, cell = ends
+    cell = np.zeros_like(cells[0]) if cell is None else np.array(cell, order="C")
+    for step in range(len(gates) - 1, -1, -1):
+        hidden = _plus(hidden, None if grads is None else grads[step], cells[0])
+        states = cells[step], bent[step], np.ascontiguousarray(hidden), cell
+        kernels.lstm_step(gates[step], *states, found[step])
+        hidden = dot(found[step], w_hh)
+    assert hidden is not None
+    return found, [hidden, cell]
 
 
 def _plus(one: Array | None, other: Array | None, like: Array) -> Array:
@@ -249,7 +271,7 @@ def _in_order(x: Tensor, batch_first: bool) -> Array:
     array = x._array
     if array.ndim == 2:
         return array[:, None]
-    return np.swapaxes(array, 0, 1) if batch_first else array
+    return np.ascontiguousarray(np.swapaxes(array, 0, 1)) if batch_first else array
 
 
 def _quietly(work: Callable[[], tuple[Any, ...] | None]) -> tuple[Any, ...] | None:

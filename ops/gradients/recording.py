@@ -18,7 +18,7 @@ from ..table.grad_mode import RUNNING
 from ..tensors.tensor import Parameter, Tensor
 from .autograd import PACKING, SEQUENCE, TURN, WALKING, Saved, edge_of, edge_within, fit, node_class
 from .bound import Back, Bound, Recorder, Replay, RowNode
-from .rules import Meta, Rule, is_unheard
+from .rules import Meta, Rule
 
 __all__ = ["MISSED", "recorder_for", "replayer_for"]
 
@@ -41,6 +41,10 @@ _EDGE: Final = """
  else:
   e{d} = edge_of(a{d})"""
 
+_OTHERS: Final = """
+ if {strange}:
+  return like(values)({given})"""
+
 _NODE: Final = """
  node = new({cls})
  node.attached = None
@@ -61,8 +65,9 @@ _NODE: Final = """
 _RECORD: Final = """
 def record(args, values, forward):
  {names}, = args
+{others}
  turn = turns[0]{edges}
- if turn & 1 or turns[0] != turn or ({inactive}) or PACKING.used{refused}:
+ if turn & 1 or turns[0] != turn or ({inactive}) or PACKING.used:
   return MISSED
  state = enter(QUIET)
  try:
@@ -83,8 +88,9 @@ _HANDLE: Final = """
 
 _REPLAY: Final = """
 def replay(known, handle_of, values, result):
+{others}
  {names}, = values{handles}{edges}
- if PACKING.used{refused} or type(result) is not ndarray or result.dtype.kind in "biu"{same}:
+ if PACKING.used or type(result) is not ndarray or result.dtype.kind in "biu"{same}:
   return MISSED
  if {inactive}:
   return {idle}
@@ -107,7 +113,7 @@ _FORMULA: Final = """
   r{d} = formula{d}({reads})"""
 
 _DIRECT: Final = """
- parts = direct({reads}) if is_unheard() else None
+ parts = direct({reads}) if may_be_used() else None
  if parts is not None:
   {founds}, = {parts},{dropped}
  else:{formulas}"""
@@ -117,7 +123,7 @@ _JOINT: Final = """
  {founds}, = {parts},"""
 
 _COMPOSED: Final = """
- parts = direct({reads}) if is_unheard() else None
+ parts = direct({reads}) if may_be_used(){alone} else None
  if parts is None:
   return node._applied(gs)
  {founds}, = {parts},{dropped}"""
@@ -149,7 +155,7 @@ _SPACE: Final[dict[str, Any]] = {
     **{"PACKING": PACKING, "Saved": Saved, "Meta": Meta, "Tensor": Tensor, "ndarray": np.ndarray},
     **{"enter": enter, "leave": leave, "edge_of": edge_of, "fit": fit, "of_numpy": of_numpy},
     **{"new": object.__new__, "next": next, "node_class": node_class, "running": RUNNING},
-    **{"is_unheard": is_unheard, "kept": kept, "idle_view": idle_view},
+    **{"kept": kept, "idle_view": idle_view},
     **{"turns": TURN, "walking": WALKING, "RowNode": RowNode},
 }
 
@@ -174,24 +180,44 @@ def replayer_for(bound: Bound, types: Sequence[type]) -> Replay:
 
 
 def _written(
-    form: str, name: str, bound: Bound, types: Sequence[type], finished: object
+    form: str,
+    name: str,
+    bound: Bound,
+    types: Sequence[type],
+    finished: object,
+    whole: frozenset[int] = frozenset(),
 ) -> Callable[..., Any]:
+    """The function of a form; tensors at the places `whole` hold whole numbers, which have no
+    gradients, where others tell with floats from without."""
     row = bound.row
     if row is None or row.moves or row.apart:
         return _missed
     if any(bound.takes_tensors(at) for at, kind in enumerate(types) if kind in (list, tuple)):
         return _missed
     tensors = [at for at, kind in enumerate(types) if kind in _TENSORS]
-    ends = [at for at in bound.order if at in tensors]
+    ends = [at for at in bound.order if at in tensors and at not in whole]
     if not ends:
         return _missed
     space = {**_SPACE, "bound": bound, "finished": finished, "name": row.name}
     space |= {"cls": bound.node_class, "places": [(at, None) for at in ends]}
-    is_known = not row.composite or (bound.direct is not None and bound.orders.keys() >= set(ends))
+    is_known = not row.composite or bound.direct is not None
     space["back"] = _back(bound, ends, tensors) if is_known else None
     if form is _REPLAY:
         space["edge_of"] = edge_within
-    exec(compile(_text(form, bound, len(types), ends, tensors), __file__, "exec"), space)
+    mixed = [at for at in bound.order if at in tensors] if bound.shared is not None else []
+    variants: dict[frozenset[int], Callable[..., Any]] = {}
+
+    def like(values: Sequence[Any]) -> Callable[..., Any]:
+        """The function for arguments of whole numbers at the places that these have."""
+        found = frozenset(at for at in mixed if values[at].dtype.kind in "biu")
+        if found not in variants:
+            variants[found] = _written(form, name, bound, types, finished, found)
+        return variants[found]
+
+    space["like"] = like
+    tells = [f'values[{at}].dtype.kind {"not " * (at in whole)}in "biu"' for at in mixed]
+    text = _text(form, bound, len(types), ends, tensors, " or ".join(tells))
+    exec(compile(text, __file__, "exec"), space)
     made: Callable[..., Any] = space[name]
     return made
 
@@ -200,10 +226,12 @@ def _missed(*given: object) -> object:
     return MISSED
 
 
-def _text(form: str, bound: Bound, count: int, ends: list[int], tensors: list[int]) -> str:
+def _text(
+    form: str, bound: Bound, count: int, ends: list[int], tensors: list[int], strange: str
+) -> str:
     assert bound.row is not None
     names = ", ".join(f"a{at}" for at in range(count))
-    kinds = [f' or values[{at}].dtype.kind in "biu"' for at in ends if bound.shared is not None]
+    given = "args, values, forward" if form is _RECORD else "known, handle_of, values, result"
     kept = {at: [d for d in ends if at in bound.keeps[d]] for at in tensors}
     whose = [d for d in ends if bound.keeps_result[d]]
     view = f"\n made._view_of, made._view_version = a{tensors[0]}, version_of(result)"
@@ -222,7 +250,7 @@ def _text(form: str, bound: Bound, count: int, ends: list[int], tensors: list[in
         handles="".join(_HANDLE.format(at=at) for at in tensors),
         edges="".join(_EDGE.format(d=at) for at in ends),
         inactive=" and ".join(f"e{at} is None" for at in ends),
-        refused="".join(kinds),
+        others=_OTHERS.format(strange=strange, given=given) if strange else "",
         same="".join(f" or result is values[{at}]" for at in tensors),
         idle=f"idle_view(a{tensors[0]}, handle_of(result))" if bound.is_view else "None",
         node=node,
@@ -248,8 +276,11 @@ def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
     assert bound.row is not None
     if bound.row.composite is not None:
         assert bound.direct is not None
-        space["direct"] = bound.direct.formula
-        texts = [_COMPOSED.format(**_direct_words(bound, bound.direct, ends, tensors))]
+        space |= {"direct": bound.direct.formula, "may_be_used": bound.direct.may_be_used}
+        own = [at for at in ends if at in bound.orders]
+        alone = "".join(f" and e{at} is None" for at in ends if at not in bound.orders)
+        words = _direct_words(bound, bound.direct, own, tensors)
+        texts = [_COMPOSED.format(alone=alone, **words)]
     elif bound.shared is not None:
         space["formula"] = bound.shared.formula
         parts = ", ".join(f"parts[{bound.orders[at]}]" for at in ends)
@@ -264,7 +295,7 @@ def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
             given = " and gs[0] is not None" if "g" in rule.readers else ""
             texts.append(_FORMULA.format(d=at, given=given, reads=_reads(rule, tensors)))
         if bound.direct is not None and bound.orders.keys() >= set(ends):
-            space["direct"] = bound.direct.formula
+            space |= {"direct": bound.direct.formula, "may_be_used": bound.direct.may_be_used}
             words = _direct_words(bound, bound.direct, ends, tensors)
             formulas = "".join(texts).replace("\n", "\n ")
             words["dropped"] = words["dropped"].replace("\n", "\n ")

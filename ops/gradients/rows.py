@@ -95,8 +95,9 @@ class Row:
 ROWS: Final[dict[str, Row]] = {}
 """By operator, `aten::mul` or `aten::mul.Scalar`."""
 
-DIRECT: Final[dict[str, tuple[Formula, tuple[str, ...]]]] = {}
-"""Forms of composites' gradients that are not differentiated themselves, and whose they are."""
+DIRECT: Final[dict[str, tuple[Formula, tuple[str, ...], bool]]] = {}
+"""Forms of gradients beside those of rows, whose they are, and whether they can be differentiated
+themselves."""
 
 
 def gradient(
@@ -136,10 +137,10 @@ def composite(
     return declare
 
 
-def direct(*operators: str, of: str) -> Callable[[F], F]:
+def direct(*operators: str, of: str, of_operators: bool = False) -> Callable[[F], F]:
     """Declare the decorated function to give the gradients of several arguments, as a tuple of
-    tensors, where these need no gradients of their own; None for calls that it leaves to the
-    operator's formulas or its composite.
+    tensors, where these need no gradients of their own, or everywhere if it is made of operators;
+    None for calls that it leaves to the operator's formulas or its composite.
 
     Beside formulas it may read `g`, `result`, arguments, None in the place of tensors that the
     formulas did not keep, and `asked`: of each argument `of` whether its gradient is asked for.
@@ -147,7 +148,7 @@ def direct(*operators: str, of: str) -> Callable[[F], F]:
 
     def declare(formula: F) -> F:
         for operator in operators:
-            DIRECT[operator] = formula, tuple(of.split())
+            DIRECT[operator] = formula, tuple(of.split()), of_operators
         return formula
 
     return declare

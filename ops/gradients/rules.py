@@ -12,7 +12,7 @@ from ..table.grad_mode import is_grad_enabled
 from ..tensors.overriding import STATE
 from ..tensors.tensor import Tensor
 
-__all__ = ["Call", "Meta", "Rule", "are_wide", "is_unheard"]
+__all__ = ["Call", "Meta", "Rule", "are_wide", "is_unheard", "is_unwatched"]
 
 Call = Callable[[Any, list[Tensor | None]], Any]
 """A formula that reads what it needs from a node and the gradients of its results."""
@@ -22,6 +22,11 @@ def is_unheard() -> bool:
     """Whether gradients may be computed without operators: they are not differentiated, and nobody
     listens to operators."""
     return not is_grad_enabled() and STATE.below is None
+
+
+def is_unwatched() -> bool:
+    """Whether nobody listens to operators: what is made of others may be put in their place."""
+    return STATE.below is None
 
 
 def are_wide(*tensors: Tensor) -> bool:
@@ -47,8 +52,11 @@ class Meta:
 class Rule:
     """A formula and how its parameters are read of `node` and `gs`, as texts by name."""
 
-    def __init__(self, formula: Callable[..., Any], readers: dict[str, str]) -> None:
+    def __init__(
+        self, formula: Callable[..., Any], readers: dict[str, str], of_operators: bool = True
+    ) -> None:
         self.formula = formula
+        self.may_be_used = is_unwatched if of_operators else is_unheard
         self.readers = readers
         names = [] if formula is dict else list(signature(formula).parameters)
         first = next((i for i, name in enumerate(names) if name not in readers), len(names))

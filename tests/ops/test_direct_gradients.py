@@ -216,3 +216,25 @@ def test_what_moves_elements(number: int) -> None:
     torch.manual_seed(number)
     x = _random(12, 5)
     _agree(MOVES[number](x), (x,))
+
+
+@pytest.mark.parametrize("options", [{"batch_first": True}, {"bidirectional": True, "bias": False}])
+def test_lstm_of_float32(options: dict[str, bool]) -> None:
+    torch.manual_seed(2)
+    layer = torch.nn.LSTM(7, 19, 2, **options)
+    x = _float32(3, 5, 7)
+    outputs, (hidden, cell) = layer(x)
+    given = [x, *layer.parameters()]
+    total = sum((each * torch.randn_like(each)).sum() for each in (outputs, hidden, cell))
+    composed = torch.autograd.grad(total, given, create_graph=True, retain_graph=True)
+    for one, other in zip(composed, torch.autograd.grad(total, given), strict=True):
+        torch.testing.assert_close(other, one.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_losses_have_second_derivatives() -> None:
+    """Forms made of operators are used where gradients are differentiated, too."""
+    torch.manual_seed(3)
+    y = torch.randn(6, dtype=torch.float64)
+    for loss in (F.mse_loss, F.huber_loss, F.binary_cross_entropy_with_logits, F.l1_loss):
+        x = _random(6)
+        assert torch.autograd.gradgradcheck(lambda x, loss=loss: loss(x, y.sigmoid()), (x,))
