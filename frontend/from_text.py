@@ -195,8 +195,8 @@ def _parsed(source: Source, collector: Collector) -> tuple[list[ast.stmt], Conve
         return parse(source.text).body, converter
     except SyntaxError as error:
         said = f"this is not code: {error.msg}"
-        torch = next((text for words, text in _FAULTS if words in error.msg), "")
-        _report(source, collector, _place_of(error, source), said, torch=torch)
+        place = _place_of(error, source)
+        _report(source, collector, place, said, torch=_torch_fault(error.msg, source, place))
         return [], converter
 
 
@@ -205,6 +205,34 @@ _FAULTS: Final = (
     ("cannot assign to", "unexpected expression on left-hand side of assignment"),
 )
 """What torch's own parser says where Python's says something with these words."""
+
+
+def _torch_fault(said: str, source: Source, place: Span) -> str:
+    """What torch's own parser says where Python's `said` this of a place; empty if unknown."""
+    line = source.lines[source.text.count("\n", 0, place.start)]
+    before = source.text[: place.start].rpartition("\n")[2].strip()
+    if "cannot assign to" in said and before.endswith("*"):
+        return "Cannot pack a tuple into a non-variable"
+    if "cannot assign to" in said and ("," in line.partition("=")[0]) and "[" not in before[:1]:
+        return "lhs of assignment must be a variable, subscript, or starred expression"
+    if said.startswith("unterminated"):
+        return f"expected a valid token but found '{place.text}' here"
+    if "forgot a comma" in said:
+        return f"expected {_closing(source.text[: place.start])} but found 'ident' here"
+    return next((text for words, text in _FAULTS if words in said), "")
+
+
+def _closing(text: str) -> str:
+    """What closes the bracket that is open at the end of a text; `newline` where none is."""
+    pairs, depth = {"(": ")", "[": "]", "{": ":"}, 0
+    for letter in reversed(text):
+        if letter in ")]}":
+            depth += 1
+        elif letter in pairs:
+            if not depth:
+                return pairs[letter]
+            depth -= 1
+    return "newline"
 
 
 def _definitions(

@@ -245,7 +245,7 @@ class AnnotationReader:
         if word in makers and (word != "Final" or self._is_text):
             return makers[word](node)
         if word.startswith(_BROADCASTING) and isinstance(node.value, tree.Name):
-            return self._list(node)
+            return self._broadcasting(node, word.removeprefix(_BROADCASTING))
         if not word and self._is_text:
             message = "Subscripted type must be a type identifier"
             return self._fault(node.value.span, "only a name takes types", "not a name", message)
@@ -259,6 +259,16 @@ class AnnotationReader:
         if not self._takes(node, 1):
             return UNKNOWN
         return ListType(self._type(node.indices[0]))
+
+    def _broadcasting(self, node: tree.Subscript, count: str) -> Type:
+        if count.isdigit() and int(count):
+            return self._list(node)
+        return self._fault(
+            node.value.span,
+            f"`{node.value.span.text}` needs the number of elements in its name",
+            f"for example `{_BROADCASTING}2[int]`",
+            "subscript of Broadcastable list must be a positive integer",
+        )
 
     def _dict(self, node: tree.Subscript) -> Type:
         if not self._takes(node, 2):

@@ -132,7 +132,7 @@ def to_bool(scope: Scope, value: typed.Expr, span: Span) -> typed.Expr:
         zero = typed.Literal(NOWHERE, INT, 0)
         return call_operator(scope, "aten::gt", Given([length, zero]), span, written=">")
     if isinstance(value.type, ClassType) and value.type.method("__bool__") is not None:
-        return call_method(scope, value, "__bool__", [], span)
+        return _checked_bool(scope, call_method(scope, value, "__bool__", [], span), span)
     if isinstance(value.type, ClassType) or not _has_truth(scope, value):
         scope.report(
             "argument-type",
@@ -144,6 +144,20 @@ def to_bool(scope: Scope, value: typed.Expr, span: Span) -> typed.Expr:
         )
         return scope.unknown(span)
     return call_operator(scope, "aten::Bool", Given([value]), span, written="bool")
+
+
+def _checked_bool(scope: Scope, value: typed.Expr, span: Span) -> typed.Expr:
+    """What `__bool__` gave, which must be a bool."""
+    if value.type in (BOOL, UNKNOWN):
+        return value
+    scope.report(
+        "argument-type",
+        f"`__bool__` gives a `{value.type.python}`, not a bool",
+        span,
+        "the truth of this is asked for",
+        torch=f"expected a bool expression for condition but found {scope.torch_type(value)}",
+    )
+    return scope.unknown(span)
 
 
 def has_length(value: typed.Expr) -> bool:

@@ -104,6 +104,8 @@ def assign_target(
     elif isinstance(target, tree.Attribute):
         owner = expression(scope, target.value)
         assign_attribute(scope, owner, target, _plain(scope, item, span), span, into, None)
+    elif isinstance(target, tree.Starred):
+        _report_lone_star(scope, target)
     else:
         scope.report(
             "unsupported-syntax",
@@ -131,6 +133,8 @@ def _unpack(
     stars = sum(isinstance(p, tree.Starred) for p in parts)
     if stars > 1:
         _report_stars(scope, target)
+    elif stars == len(parts) == 1:
+        _report_lone_star(scope, parts[0])
     fixed = len(parts) - stars
     values = _values(scope, target, item, fixed, stars, span, into)
     if values is None:
@@ -160,6 +164,17 @@ def _report_stars(scope: Scope, target: tree.TupleDisplay | tree.ListDisplay) ->
         "a second one",
         torch="Only one starred expression is allowed on the lhs",
         torch_span=target.span,
+    )
+
+
+def _report_lone_star(scope: Scope, star: tree.Expr) -> None:
+    scope.report(
+        "unsupported-syntax",
+        "`*` takes the rest, but nothing stands beside it that takes a first or last part",
+        star.span,
+        "leave out the `*`",
+        torch="A Starred expression may only appear on the lhs within the presence of another "
+        "non-starred expression",
     )
 
 

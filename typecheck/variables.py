@@ -82,9 +82,7 @@ def _match_list(formal: ListType, actual: Type, bound: dict[str, Type]) -> str:
 @_MATCH.row(OptionalType)
 def _match_optional(formal: OptionalType, actual: Type, bound: dict[str, Type]) -> str:
     if actual.optional_of is None and is_subtype(actual, NONE):
-        return (
-            "Cannot match an Optional[T] to None, because there is no way to determine T from None"
-        )
+        return ""  # which leaves the variable open
     return match(formal.element, actual.inner, bound)
 
 

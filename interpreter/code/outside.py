@@ -37,5 +37,5 @@ def _is_users(frame: FrameType) -> bool:
     return frame.f_globals.get("__name__") == "__main__"
 
 
-_HOMES = frozenset("builtins rushlight numpy ml_dtypes ctypes concurrent struct".split())
+_HOMES = frozenset("builtins rushlight torch numpy ml_dtypes ctypes concurrent struct".split())
 """Where the classes of the exceptions that operators raise are defined."""

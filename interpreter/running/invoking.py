@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...frontend.locks import DEFINING
+from ...frontend.walks import text_of
 from ...ops.python_values.futures import TaskResult
 from ...ops.table.grad_mode import RUNNING
 from ...typecheck.functions import Function, PythonFunction
@@ -14,6 +15,7 @@ from ..code.code import Code
 from ..code.steps import ENTER, EXIT, MEMBER
 from ..failures.errors import Failure, task_error
 from ..values.handles import KEEPING, keeps_handles, listener
+from ..values.inward import CastError
 from ..values.objects import RUN, ScriptObject
 from ..values.outward import outward
 from ..values.tasks import Task
@@ -96,7 +98,14 @@ def _run_python(function: PythonFunction, values: Sequence[object]) -> object:
         finally:
             RUNNING.record = record
         record.know((result,))
-    return to_machine(result, function.signature.returns[0].type)
+    wanted = function.signature.returns[0].type
+    try:
+        return to_machine(result, wanted)
+    except CastError as error:
+        raise RuntimeError(
+            f" expected value of type {wanted} for return value but instead got value of type "
+            f"{type(result).__name__}.\nValue: {text_of(result, repr)}\n{error}"
+        ) from None
 
 
 def _run_task(task: Task, values: Sequence[object]) -> TaskResult:

@@ -14,6 +14,7 @@ from ...frontend.walks import text_of
 from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat, QScheme
 from ...ops.python_values.futures import TaskResult
 from ...ops.python_values.named_tuples import make_named
+from ...ops.python_values.strings import from_bytes
 from ...ops.python_values.tensor_dict import TensorDict
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.class_types import ClassType, InterfaceType
@@ -171,6 +172,8 @@ def _number(value: object) -> Any:
 def _string(value: object) -> str:
     if isinstance(value, str):
         return str(value)
+    if isinstance(value, bytes):
+        return from_bytes(value)
     raise _cannot(value)
 
 

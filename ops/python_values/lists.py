@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator as python
+from collections.abc import Callable
+from functools import cmp_to_key
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +15,7 @@ from ..table.inline import inline, native
 from ..table.table import operator
 from .hashing import type_name
 
-__all__ = ["List", "get_element", "slice_of"]
+__all__ = ["List", "check_step", "get_element", "slice_of"]
 
 List = list[Any]
 
@@ -147,9 +149,20 @@ operator("aten::mul_.t(t[](a!) l, int n) -> t[](a!)")(python.imul)
     native=native("{0}.slice({1}, {2}, {3})"),
 )
 def slice_of(values: List, start: int | None, end: int | None, step: int) -> List:
+    check_step(step)
+    return values[start:end:step]
+
+
+def check_step(step: int) -> None:
+    """Whether a list or string can be read in such steps.
+
+    Raises:
+        OperatorError: it cannot.
+    """
     if not step:
         raise OperatorError("List slice should have non-zero step")
-    return values[start:end:step]
+    if step == -(1 << 63):
+        raise OperatorError("List slice step is out of bounds")
 
 
 operator("prim::rangelist(int n) -> int[]", native=native("range_list({0})"))(
@@ -317,7 +330,7 @@ def _is_before(one: float, other: float, reverse: bool) -> bool:
 @operator("aten::sort.any(t[](a!) self, bool reverse=False) -> ()")
 def sort_any(values: List, reverse: bool) -> None:
     _check_sortable(values)
-    values.sort(reverse=reverse)
+    values.sort(key=_order(values), reverse=reverse)
 
 
 @operator(
@@ -333,7 +346,20 @@ def sorted_list(values: List) -> List:
 @operator("aten::sorted.any(t[](a) self) -> t[]")
 def sorted_any(values: List) -> List:
     _check_sortable(values)
-    return sorted(values)
+    return sorted(values, key=_order(values))
+
+
+def _order(values: List) -> Callable[[Any], Any] | None:
+    """What compares values that do not compare themselves as torch does."""
+    arrays = len(values) > 1 and isinstance(values[0], np.ndarray)
+    return cmp_to_key(_compare_tensors) if arrays else None
+
+
+def _compare_tensors(one: Any, other: Any) -> int:
+    less = np.asarray(one < other)
+    if less.size != 1:
+        raise OperatorError("Boolean value of Tensor with more than one value is ambiguous")
+    return -1 if less.item() else 0
 
 
 _SORTABLE = (

@@ -13,6 +13,7 @@ from typing import Any, Final
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..table.inline import inline, native
 from ..table.table import operator
+from .lists import check_step
 
 __all__ = ["from_bytes", "joined", "to_bytes"]
 
@@ -100,8 +101,7 @@ def character(s: str, index: int) -> str:
 )
 @_on_bytes
 def slice_text(string: str, start: int | None, end: int | None, step: int) -> str:
-    if not step:
-        raise OperatorError("List slice should have non-zero step")
+    check_step(step)
     return string[start:end:step]
 
 

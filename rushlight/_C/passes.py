@@ -25,6 +25,7 @@ from ..ir.passes.shape_peephole import simplify_by_shape
 from ..ir.verify import verify
 from ..ops.table.table import TABLE
 from .handles import Graph, inner_graph
+from .propagation import PROPAGATIONS
 
 __all__ = ["PASSES"]
 
@@ -177,6 +178,7 @@ _RUNS: Final[dict[str, Callable[..., object]]] = {
     "_jit_pass_peephole": _peephole,
     "_jit_pass_peephole_list_idioms": _list_idioms,
     "_jit_pass_remove_dropout": _remove_dropout,
+    **PROPAGATIONS,
 }
 
 PASSES: Final = {name: _with_room(run) for name, run in _RUNS.items()}

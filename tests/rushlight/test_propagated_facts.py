@@ -1,0 +1,132 @@
+"""Sizes, element types and devices that follow from those of a graph's inputs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight import _C, Tensor
+
+
+def graph_of(*lines: str, arguments: str = "x, y") -> Any:
+    body = "\n".join(f"    {line}" for line in lines)
+    return torch.jit.CompilationUnit(f"def f({arguments}):\n{body}\n").f.graph
+
+
+def text_of(graph: Any) -> str:
+    return re.sub(" #.*", "", str(graph))
+
+
+def given(graph: Any, *tensors: Tensor | list[int] | None) -> Any:
+    for value, tensor in zip(graph.inputs(), tensors, strict=True):
+        if isinstance(tensor, Tensor):
+            value.setType(_C.TensorType.create_from_tensor(tensor))
+        elif tensor is not None:
+            value.setType(value.type().with_sizes(tensor))
+    return graph
+
+
+def test_sizes_then_dtypes_then_devices() -> None:
+    graph = given(graph_of("return x + y"), torch.zeros(3, 1, 5), torch.zeros(4, 1, 8, 5))
+    _C._jit_pass_propagate_shapes_on_graph(graph)
+    assert "%5 : Tensor(4, 3, 8, 5) = aten::add(%x.1, %y.1, %4)" in text_of(graph)
+    _C._jit_pass_propagate_dtype(graph)
+    assert "%5 : Float(4, 3, 8, 5) = aten::add(%x.1, %y.1, %4)" in text_of(graph)
+    _C._jit_pass_propagate_device(graph)
+    assert "%5 : Float(4, 3, 8, 5, device=cpu) = aten::add(%x.1, %y.1, %4)" in text_of(graph)
+
+
+def test_sizes_alone_tell_no_dtype() -> None:
+    graph = given(graph_of("z = x.relu()", "return torch.mm(z, y)"), [2, 3], [3, 4])
+    _C._jit_pass_propagate_shapes_on_graph(graph)
+    _C._jit_pass_propagate_dtype(graph)
+    shown = text_of(graph)
+    assert "%z.1 : Tensor(2, 3) = aten::relu" in shown
+    assert ": Tensor(2, 4) = aten::mm" in shown
+
+
+def test_sizes_go_through_lists_and_questions() -> None:
+    graph = graph_of("return torch.cat([x, y], 0).view(x.size(0), -1)")
+    _C._jit_pass_propagate_shapes_on_graph(given(graph, [2, 3], [2, 3]))
+    assert ": Tensor(2, 6) = aten::view" in text_of(graph)
+
+
+def test_a_list_that_is_changed_tells_nothing() -> None:
+    graph = graph_of("s = [1, 6]", "s[0] = 2", "return x.view(s)", arguments="x")
+    _C._jit_pass_propagate_shapes_on_graph(given(graph, [6]))
+    assert ": Tensor = aten::view" in text_of(graph)
+
+
+@pytest.mark.parametrize(("other", "joined"), [("x - 1", "Tensor(2, 3)"), ("x[0]", "Tensor")])
+def test_branches_agree_or_nothing_is_known(other: str, joined: str) -> None:
+    lines = ("if n > 1:", "    z = x + 1", "else:", f"    z = {other}", "return z")
+    graph = given(graph_of(*lines, arguments="x, n: int"), [2, 3], None)
+    _C._jit_pass_propagate_shapes_on_graph(graph)
+    assert f" : {joined} = prim::If" in text_of(graph)
+
+
+def test_rounds_agree_or_nothing_is_known() -> None:
+    lines = ("z = x", "for i in range(n):", "    z = z + 1", "    x = x[None]", "return z, x")
+    graph = given(graph_of(*lines, arguments="x, n: int"), [2, 3], None)
+    _C._jit_pass_propagate_shapes_on_graph(graph)
+    assert "%z : Tensor(2, 3), %x : Tensor = prim::Loop" in text_of(graph)
+
+
+def test_what_is_written_keeps_its_sizes() -> None:
+    graph = given(graph_of("return x.div_(y)"), [4, 8], None)
+    _C._jit_pass_propagate_shapes_on_graph(graph)
+    assert ": Tensor(4, 8) = aten::div_" in text_of(graph)
+
+
+def test_everything_follows_from_examples() -> None:
+    graph = graph_of("z = x.t()", "return z, torch.cat([x, x], 1), x.sub(y), x.max(0)")
+    example = (torch.zeros(2, 3), torch.zeros(2, 3))
+    _C._jit_pass_complete_shape_analysis(graph, example, False)
+    shown = text_of(graph)
+    assert "%z.1 : Float(3, 2, strides=[1, 3], requires_grad=0, device=cpu) = aten::t" in shown
+    assert ": Float(2, 6, strides=[6, 1], requires_grad=0, device=cpu) = aten::cat" in shown
+    assert ": Float(2, 3, strides=[3, 1], device=cpu) = aten::sub" in shown
+    assert ": Long(3, strides=[1], requires_grad=0, device=cpu) = aten::max" in shown
+
+
+def test_examples_of_any_size_give_ranks() -> None:
+    graph = graph_of("return x.mm(y)")
+    made = _C._propagate_shapes(graph, (torch.zeros(2, 3), torch.zeros(3, 4)), False)
+    assert "%x.1 : Float(*, *, requires_grad=0, device=cpu)" in text_of(made)
+    assert ": Float(*, *, device=cpu) = aten::mm" in text_of(made)
+    assert "Float" not in text_of(graph)
+
+
+def on(graph: Any, *devices: str | None) -> Any:
+    for value, device in zip(graph.inputs(), devices, strict=True):
+        if device is not None:
+            value.setType(value.type().with_device(torch.device(device)))
+    _C._jit_pass_propagate_device(graph)
+    return next(graph.outputs()).type().device()
+
+
+@pytest.mark.parametrize(
+    ("line", "devices", "found"),
+    [
+        ("return x + y", ("cpu", "cpu"), "cpu"),
+        ("return x + y", ("cuda", "cuda"), "cuda"),
+        ("return x + y", ("cuda", "cpu"), None),
+        ("return x + y", ("cpu", None), None),
+        ("return x.view_as(y)", ("cuda", None), "cuda"),
+        ("return x.type_as(y)", (None, "cuda"), "cuda"),
+        ("return (x + y).to('cpu')", ("cuda", "cuda"), "cpu"),
+        ("return x.cpu()", ("cuda", "cpu"), "cpu"),
+    ],
+)
+def test_devices(line: str, devices: tuple[str | None, ...], found: str | None) -> None:
+    device = on(graph_of(line), *devices)
+    assert (None if device is None else device.type) == found
+
+
+def test_single_numbers_lie_anywhere() -> None:
+    graph = given(graph_of("return x * y"), [2, 2], [])
+    assert str(on(graph, "cuda", "cpu")) == "cuda"
+    assert str(on(given(graph_of("return x * y"), [2, 2], [1]), "cuda", "cpu")) == "None"
