@@ -72,6 +72,10 @@ def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
             view = _call("unsqueeze", view, dim)
             indices[dim] = Tensor._of(np.full(1, part))
             dim += 1
+        elif _is_truth(part):
+            view = _call("unsqueeze", view, dim)
+            indices[dim] = _call("unsqueeze", part, 0)
+            dim += 1
         elif isinstance(part, int) or _is_number(part):
             view = _call("select", view, dim, part)
         elif isinstance(part, slice):
@@ -97,6 +101,10 @@ def _parts(key: object) -> tuple[object, ...]:
     if isinstance(key, list) and any(isinstance(p, (slice, type(None), Tensor)) for p in key):
         return tuple(key)
     return (key,)
+
+
+def _is_truth(part: object) -> bool:
+    return isinstance(part, Tensor) and not part._array.ndim and is_mask(part)
 
 
 def _is_number(part: object) -> bool:

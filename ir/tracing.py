@@ -20,7 +20,7 @@ import numpy as np
 
 from ..frontend.source import Source, Span
 from ..ops.eager.dispatch import eager_function
-from ..ops.memory.dtype import Device
+from ..ops.memory.dtype import CPU, Device
 from ..ops.table.table import TABLE, Operator
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import TracedFloat, TracedInt
@@ -337,13 +337,33 @@ class GraphTracer(Scopes):
         count = self.insert("aten::numel", [value], [INT], placed=True).output
         return self._as_tensor(count, tensor._array.size)
 
-    def made_constant(self, tensor: Tensor) -> None:
-        """`torch.tensor` made a tensor: its numbers are a constant of the trace."""
-        self.warn("torch.tensor results are registered as constants in the trace", _CONSTANT)
-        copy_to(tensor)
-        node = self.insert("aten::detach", [self.known[id(tensor._array)]], [TENSOR], placed=True)
-        node.signature = signature_named("aten::detach")
+    def made_constant(
+        self, tensor: Tensor, maker: str = "", through: Sequence[str] = ("aten::to",)
+    ) -> None:
+        """A tensor was made of data, which are a constant of the trace, `through` operators."""
+        self._warn_of(maker)
+        for name in through:
+            if name == "aten::to":
+                copy_to(tensor)
+                continue
+            node = self.insert(name, [self.value_of(tensor)], [TENSOR], placed=True)
+            node.signature = signature_named(name)
+            self._learn_result(tensor, node.output)
+
+    def made_empty(self, tensor: Tensor, maker: str = "") -> None:
+        """A tensor was made of sizes alone."""
+        self._warn_of(maker)
+        sizes = [self.constant(size, INT) for size in tensor._array.shape]
+        whole = self.insert("prim::ListConstruct", sizes, [ListType(INT)]).output
+        kind = [self.constant(number, INT) for number in (tensor.dtype.number, 0)]
+        rest = [self.constant(CPU, DEVICE), *(self.constant(None, NONE) for _ in range(2))]
+        node = self.insert("aten::empty", [whole, *kind, *rest], [TENSOR], placed=True)
+        node.signature = signature_named("aten::empty.memory_format")
         self._learn_result(tensor, node.output)
+
+    def _warn_of(self, maker: str) -> None:
+        if maker:
+            self.warn(f"{maker} results are registered as constants in the trace", _CONSTANT)
 
     def _as_tensor(self, value: Value, number: int) -> Tensor:
         made = Tensor._of(np.asarray(number, np.int64))

@@ -11,9 +11,9 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from ..memory.dtype import DTYPES, PYTHON_DTYPES, QSCHEMES, Device, DType, QScheme
+from ..memory.dtype import DTYPES, PYTHON_DTYPES, QSCHEMES, DType, QScheme
 from ..table.table import TABLE
-from ..tensors.construct import tensor
+from ..tensors.construct import new_tensor
 from ..tensors.overriding import (
     PLAIN,
     DisableTorchFunctionSubclass,
@@ -256,19 +256,6 @@ def to(self: Tensor, *args: Any, **kwargs: object) -> Tensor:
 
 def _is_dtype(value: object) -> bool:
     return isinstance(value, DType) or (isinstance(value, type) and value in PYTHON_DTYPES)
-
-
-def new_tensor(
-    self: Tensor,
-    data: object,
-    *,
-    dtype: Any = None,
-    device: Device | str | None = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """A tensor of the given numbers, in this tensor's dtype and place unless told otherwise."""
-    place = self.device if device is None else device
-    return tensor(data, dtype=dtype or self.dtype, device=place, requires_grad=requires_grad)
 
 
 def nonzero(self: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> object:

@@ -20,9 +20,6 @@ from .strings import from_bytes, joined, to_bytes
 
 __all__: list[str] = []
 
-_WARNED: dict[Any, Any] = {}
-"""Where Python's `warnings` notes which warnings of scripts were shown."""
-
 
 @operator("prim::Print(...) -> ()", effects=True)
 def print_values(*values: object) -> None:
@@ -70,7 +67,7 @@ def warn(
         warnings.warn(message, UserWarning, stacklevel=stacklevel)
     elif number not in warned:
         warned.append(number)
-        warnings.warn_explicit(message, UserWarning, file, line, registry=_WARNED)
+        warnings.warn_explicit(message, UserWarning, file, line)
 
 
 @operator("aten::format(str self, ...) -> str", native=native("formatted({all})"))

@@ -70,6 +70,17 @@ def tensor(
     if not PLAIN and asks():
         given = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
         return ask(tensor, (), (data,), given, "torch.tensor")  # type: ignore[no-any-return]
+    return _made_of(data, dtype, device, requires_grad, "torch.tensor")
+
+
+def _made_of(
+    data: object,
+    dtype: DType | None,
+    device: Device | str | None,
+    requires_grad: bool,
+    maker: str,
+) -> Tensor:
+    """What `maker`, a function of torch, makes of data."""
     place = place_of(device)
     if isinstance(data, Tensor):
         warn_caller(
@@ -91,8 +102,22 @@ def tensor(
     if ACTIVE:
         tracer = current_tracer()
         if tracer is not None and not requires_grad:
-            tracer.made_constant(made)
+            steps = ["aten::to", "aten::detach"][: 1 if maker == "torch.as_tensor" else 2]
+            tracer.made_constant(made, maker, steps)
     return made
+
+
+def new_tensor(
+    self: Tensor,
+    data: object,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor of the given numbers, in this tensor's dtype and place unless told otherwise."""
+    place = self.device if device is None else device
+    return _made_of(data, dtype or self.dtype, place, requires_grad, "")
 
 
 @stands_for("aten::as_tensor")
@@ -113,8 +138,8 @@ def as_tensor(
     if isinstance(data, np.ndarray):
         array = admitted(data)
         if dtype is None or dtype.numpy is array.dtype:
-            return from_numpy(array)
-    return tensor(data, dtype=dtype)
+            return _sharing(array, "torch.as_tensor", "aten::to")
+    return _made_of(data, dtype, None, False, "torch.as_tensor")
 
 
 def from_numpy(ndarray: Array) -> Tensor:
@@ -126,7 +151,17 @@ def from_numpy(ndarray: Array) -> Tensor:
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    return Tensor._of(borrowed(admitted(ndarray)))
+    return _sharing(admitted(ndarray), "torch.from_numpy", "aten::lift_fresh")
+
+
+def _sharing(array: Array, maker: str, step: str) -> Tensor:
+    """A tensor that shares an array's memory; in traces an operator is a `step` to it."""
+    made = Tensor._of(borrowed(array))
+    if ACTIVE:
+        tracer = current_tracer()
+        if tracer is not None:
+            tracer.made_constant(made, maker, [step])
+    return made
 
 
 def frombuffer(

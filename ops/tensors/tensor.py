@@ -46,6 +46,7 @@ from .tracing import (
     ACTIVE,
     asked_by_operators,
     current_tracer,
+    tell_made,
     traced_sizes,
     warn_of,
 )
@@ -70,7 +71,10 @@ class Tensor(Differentiable):
     _array: Array
 
     def __new__(cls, *args: object, **options: object) -> Self:
-        return cls._of(array_of_arguments(args, Size))
+        made = cls._of(array_of_arguments(args, Size))
+        if ACTIVE:
+            tell_made(made, args, Size, "torch.Tensor")
+        return made
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)

@@ -43,8 +43,13 @@ class Tracer(Protocol):
     def size_of(self, tensor: Any, dim: int) -> Any:
         """A size, as a tensor that the trace knows."""
 
-    def made_constant(self, tensor: Any) -> None:
-        """`torch.tensor` made a tensor."""
+    def made_constant(
+        self, tensor: Any, maker: str = "", through: Sequence[str] = ("aten::to",)
+    ) -> None:
+        """A tensor was made of data, `through` operators; of `maker` a trace warns."""
+
+    def made_empty(self, tensor: Any, maker: str = "") -> None:
+        """A tensor was made of sizes alone; of `maker` a trace warns."""
 
     def operator(self, name: str, *args: object) -> Any:
         """Call an operator by name."""
@@ -110,6 +115,17 @@ def _forget() -> None:
 
 
 after_fork(_forget)
+
+
+def tell_made(made: Any, args: Sequence[Any], sizes_class: type, maker: str = "") -> None:
+    """Tell the tracer of this thread of a tensor that a class made when called with `args`."""
+    tracer = current_tracer()
+    if tracer is None or (args and hasattr(args[0], "_array")):
+        return
+    if len(args) == 1 and not isinstance(args[0], (int, sizes_class)):
+        tracer.made_constant(made, maker)
+    else:
+        tracer.made_empty(made, maker)
 
 
 def current_tracer() -> Tracer | None:
