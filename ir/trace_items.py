@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -11,8 +12,10 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.gradients.items import as_part, dims_of, in_order, is_mask
 from ..ops.memory.dtype import CPU
 from ..ops.tensors.tensor import Tensor
+from ..typecheck.types import DEVICE, INT, NONE, TENSOR, ListType
+from .trace_arguments import signature_named
 
-__all__ = ["copy_to", "get_item", "set_item"]
+__all__ = ["get_item", "note_made", "set_item"]
 
 _END: Final = sys.maxsize
 
@@ -93,6 +96,28 @@ def copy_to(tensor: Tensor) -> Tensor:
     """A new tensor put on its device, which a trace shows."""
     moved: Tensor = eager_function("aten::to")(tensor, dtype=tensor.dtype, device=CPU)
     return moved
+
+
+def note_made(tracer: Any, tensor: Tensor, through: Sequence[str]) -> None:
+    """Write down how a tensor was made: `through` operators of data, or of its sizes."""
+    for name in through:
+        if name == "to":
+            copy_to(tensor)
+        else:
+            _insert(tracer, tensor, name, [tracer.value_of(tensor)])
+    if not through:
+        sizes = [tracer.constant(size, INT) for size in tensor._array.shape]
+        whole = tracer.insert("prim::ListConstruct", sizes, [ListType(INT)]).output
+        kind = [tracer.constant(number, INT) for number in (tensor.dtype.number, 0)]
+        rest = [tracer.constant(CPU, DEVICE), *(tracer.constant(None, NONE) for _ in range(2))]
+        _insert(tracer, tensor, "empty.memory_format", [whole, *kind, *rest])
+
+
+def _insert(tracer: Any, tensor: Tensor, overload: str, inputs: list[Any]) -> None:
+    signature = signature_named(f"aten::{overload}")
+    node = tracer.insert(signature.name, inputs, [TENSOR], placed=True)
+    node.signature = signature
+    tracer.learn_result(tensor, node.output)
 
 
 def _parts(key: object) -> tuple[object, ...]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..frontend.source import Source, Span
 from ..ops.eager.dispatch import eager_function
-from ..ops.memory.dtype import CPU, Device
+from ..ops.memory.dtype import Device
 from ..ops.table.table import TABLE, Operator
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import TracedFloat, TracedInt
@@ -45,7 +45,7 @@ from .constants import create_constant
 from .graph import Graph, Node, Value
 from .tensor_types import type_of_array
 from .trace_arguments import DECOMPOSED, recorded, signature_named
-from .trace_items import copy_to, get_item, set_item
+from .trace_items import get_item, note_made, set_item
 from .trace_scope_names import Scopes
 
 __all__ = ["GraphTracer", "TracerWarning"]
@@ -134,7 +134,7 @@ class GraphTracer(Scopes):
         self._kept += (tensor, tensor._array)
         self.known[id(tensor._array)] = value
 
-    def _learn_result(self, tensor: Tensor, value: Value) -> None:
+    def learn_result(self, tensor: Tensor, value: Value) -> None:
         self.learn(tensor, value)
         value.type = type_of_array(tensor._array)
         self._waiting.append((value, tensor))
@@ -273,14 +273,14 @@ class GraphTracer(Scopes):
         for each in result if several else (result,):
             value = node.add_output()
             if isinstance(each, Tensor):
-                self._learn_result(each, value)
+                self.learn_result(each, value)
                 if not keeps_gradient:
                     self._waiting.pop()
             else:
                 value.type = ListType(TENSOR)
                 unpacked = self.insert("prim::ListUnpack", [value], [TENSOR] * len(each))
                 for tensor, one in zip(each, unpacked.outputs, strict=True):
-                    self._learn_result(tensor, one)
+                    self.learn_result(tensor, one)
 
     def _argument(self, value: object, type: Type, tensors: dict[int, Tensor], span: Span) -> Value:
         if isinstance(value, np.ndarray):
@@ -337,33 +337,11 @@ class GraphTracer(Scopes):
         count = self.insert("aten::numel", [value], [INT], placed=True).output
         return self._as_tensor(count, tensor._array.size)
 
-    def made_constant(
-        self, tensor: Tensor, maker: str = "", through: Sequence[str] = ("aten::to",)
-    ) -> None:
-        """A tensor was made of data, which are a constant of the trace, `through` operators."""
-        self._warn_of(maker)
-        for name in through:
-            if name == "aten::to":
-                copy_to(tensor)
-                continue
-            node = self.insert(name, [self.value_of(tensor)], [TENSOR], placed=True)
-            node.signature = signature_named(name)
-            self._learn_result(tensor, node.output)
-
-    def made_empty(self, tensor: Tensor, maker: str = "") -> None:
-        """A tensor was made of sizes alone."""
-        self._warn_of(maker)
-        sizes = [self.constant(size, INT) for size in tensor._array.shape]
-        whole = self.insert("prim::ListConstruct", sizes, [ListType(INT)]).output
-        kind = [self.constant(number, INT) for number in (tensor.dtype.number, 0)]
-        rest = [self.constant(CPU, DEVICE), *(self.constant(None, NONE) for _ in range(2))]
-        node = self.insert("aten::empty", [whole, *kind, *rest], [TENSOR], placed=True)
-        node.signature = signature_named("aten::empty.memory_format")
-        self._learn_result(tensor, node.output)
-
-    def _warn_of(self, maker: str) -> None:
+    def made(self, tensor: Tensor, maker: str = "", through: Sequence[str] = ("to",)) -> None:
+        """A tensor was made `through` operators of data, or, if through none, of sizes alone."""
         if maker:
             self.warn(f"{maker} results are registered as constants in the trace", _CONSTANT)
+        note_made(self, tensor, through)
 
     def _as_tensor(self, value: Value, number: int) -> Tensor:
         made = Tensor._of(np.asarray(number, np.int64))

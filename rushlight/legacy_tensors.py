@@ -6,7 +6,7 @@ from .ops.memory.dtype import DTYPES, DType
 from .ops.tensors.python_data import array_of_arguments
 from .ops.tensors.sizes import Size
 from .ops.tensors.tensor import Tensor
-from .ops.tensors.tracing import ACTIVE, tell_made
+from .ops.tensors.tracing import told
 
 __all__ = ["TENSOR_CLASSES"]
 
@@ -35,10 +35,7 @@ class TensorClass(type):
         Raises:
             TypeError: a Tensor of another dtype is given, or what is neither sizes nor numbers.
         """
-        made = Tensor._of(array_of_arguments(args, Size, cls.dtype.numpy))
-        if ACTIVE:
-            tell_made(made, args, Size)
-        return made
+        return told(Tensor._of(array_of_arguments(args, Size, cls.dtype.numpy)), args, Size)
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, Tensor) and value.dtype is cls.dtype

@@ -13,7 +13,7 @@ from ..tensors.construct import tensor as _made
 from ..tensors.python_data import array_of_arguments
 from ..tensors.sizes import Size
 from ..tensors.tensor import Tensor
-from ..tensors.tracing import ACTIVE, tell_made
+from ..tensors.tracing import told
 from ..tensors.untyped_storage import Storage as UntypedStorage
 from .dispatch import eager_function
 
@@ -255,7 +255,4 @@ def new(self: Tensor, *args: object) -> Tensor:
     Raises:
         TypeError: a tensor of another dtype is given, or what is neither.
     """
-    made = Tensor._of(array_of_arguments(args, Size, self.dtype.numpy))
-    if ACTIVE:
-        tell_made(made, args, Size)
-    return made
+    return told(Tensor._of(array_of_arguments(args, Size, self.dtype.numpy)), args, Size)

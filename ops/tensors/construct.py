@@ -102,8 +102,8 @@ def _made_of(
     if ACTIVE:
         tracer = current_tracer()
         if tracer is not None and not requires_grad:
-            steps = ["aten::to", "aten::detach"][: 1 if maker == "torch.as_tensor" else 2]
-            tracer.made_constant(made, maker, steps)
+            steps = ["to", "detach"][: 1 if maker == "torch.as_tensor" else 2]
+            tracer.made(made, maker, steps)
     return made
 
 
@@ -138,7 +138,7 @@ def as_tensor(
     if isinstance(data, np.ndarray):
         array = admitted(data)
         if dtype is None or dtype.numpy is array.dtype:
-            return _sharing(array, "torch.as_tensor", "aten::to")
+            return _sharing(array, "torch.as_tensor", "to")
     return _made_of(data, dtype, None, False, "torch.as_tensor")
 
 
@@ -151,7 +151,7 @@ def from_numpy(ndarray: Array) -> Tensor:
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    return _sharing(admitted(ndarray), "torch.from_numpy", "aten::lift_fresh")
+    return _sharing(admitted(ndarray), "torch.from_numpy", "lift_fresh")
 
 
 def _sharing(array: Array, maker: str, step: str) -> Tensor:
@@ -160,7 +160,7 @@ def _sharing(array: Array, maker: str, step: str) -> Tensor:
     if ACTIVE:
         tracer = current_tracer()
         if tracer is not None:
-            tracer.made_constant(made, maker, [step])
+            tracer.made(made, maker, [step])
     return made
 
 

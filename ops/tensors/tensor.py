@@ -46,7 +46,7 @@ from .tracing import (
     ACTIVE,
     asked_by_operators,
     current_tracer,
-    tell_made,
+    told,
     traced_sizes,
     warn_of,
 )
@@ -61,8 +61,7 @@ Shown = TypeVar("Shown", bound="Tensor")
 class Tensor(Differentiable):
     """A tensor of up to 64 dimensions on the CPU.
 
-    `Tensor(2, 3)` is an unfilled tensor of those sizes, `Tensor([1, 2])` a tensor of these numbers,
-    both in the default dtype; use `torch.tensor` and `torch.empty` instead.
+    `Tensor(2, 3)` is an unfilled tensor of those sizes, `Tensor([1, 2])` a tensor of these numbers.
     """
 
     __slots__ = ("__dict__", "__weakref__", "_array")
@@ -71,10 +70,7 @@ class Tensor(Differentiable):
     _array: Array
 
     def __new__(cls, *args: object, **options: object) -> Self:
-        made = cls._of(array_of_arguments(args, Size))
-        if ACTIVE:
-            tell_made(made, args, Size, "torch.Tensor")
-        return made
+        return told(cls._of(array_of_arguments(args, Size)), args, Size, "torch.Tensor")
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
@@ -116,8 +112,8 @@ class Tensor(Differentiable):
 
         allclose = equal = is_complex = is_conj = is_contiguous = is_floating_point = _is
         is_inference = is_neg = is_nonzero = is_pinned = is_same_size = is_set_to = is_signed = _is
-        dim = element_size = get_device = numel = q_per_channel_axis = q_zero_point = _int
-        storage_offset = _int
+        dim = element_size = get_device = numel = storage_offset = _int
+        q_per_channel_axis = q_zero_point = _int
         aminmax = chunk = cummax = cummin = dsplit = frexp = geqrf = histogram = hsplit = _all
         kthvalue = mode = qr = slogdet = sort = split_with_sizes = svd = tensor_split = topk = _all
         split = triangular_solve = unbind = unsafe_chunk = unsafe_split = vsplit = _all

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from ...frontend.locks import after_fork
 from ..table.table import Operator
@@ -21,6 +21,9 @@ __all__ = [
     *("ACTIVE", "TracedFloat", "TracedInt", "Tracer", "asked_by_operators", "current_tracer"),
     *("own_questions", "paused", "traced_number", "with_plain_numbers", "traced_sizes"),
 ]
+
+
+_T = TypeVar("_T")
 
 
 class Tracer(Protocol):
@@ -43,13 +46,9 @@ class Tracer(Protocol):
     def size_of(self, tensor: Any, dim: int) -> Any:
         """A size, as a tensor that the trace knows."""
 
-    def made_constant(
-        self, tensor: Any, maker: str = "", through: Sequence[str] = ("aten::to",)
-    ) -> None:
-        """A tensor was made of data, `through` operators; of `maker` a trace warns."""
-
-    def made_empty(self, tensor: Any, maker: str = "") -> None:
-        """A tensor was made of sizes alone; of `maker` a trace warns."""
+    def made(self, tensor: Any, maker: str = "", through: Sequence[str] = ("to",)) -> None:
+        """A tensor was made `through` operators of data, or, if through none, of sizes alone; of
+        `maker` a trace warns."""
 
     def operator(self, name: str, *args: object) -> Any:
         """Call an operator by name."""
@@ -117,15 +116,14 @@ def _forget() -> None:
 after_fork(_forget)
 
 
-def tell_made(made: Any, args: Sequence[Any], sizes_class: type, maker: str = "") -> None:
-    """Tell the tracer of this thread of a tensor that a class made when called with `args`."""
-    tracer = current_tracer()
+def told(made: _T, args: Sequence[Any], sizes_class: type, maker: str = "") -> _T:
+    """A tensor that a class made when called with `args`, of which the tracer is told."""
+    tracer = current_tracer() if ACTIVE else None
     if tracer is None or (args and hasattr(args[0], "_array")):
-        return
-    if len(args) == 1 and not isinstance(args[0], (int, sizes_class)):
-        tracer.made_constant(made, maker)
-    else:
-        tracer.made_empty(made, maker)
+        return made
+    of_data = len(args) == 1 and not isinstance(args[0], (int, sizes_class))
+    tracer.made(made, maker, ["to"] if of_data else [])
+    return made
 
 
 def current_tracer() -> Tracer | None:
