@@ -23,6 +23,8 @@ def _check_range(quant_min: int, quant_max: int) -> None:
 
 
 def _check_zero_points(zero_point: Array | int, quant_min: int, quant_max: int) -> None:
+    if isinstance(zero_point, np.ndarray) and zero_point.dtype.kind == "f":
+        return  # floats are no numbers of the range
     if np.any(zero_point < quant_min) or np.any(zero_point > quant_max):
         raise OperatorError("`zero_point` must be between `quant_min` and `quant_max`.")
 
@@ -32,8 +34,11 @@ def _rounded(
 ) -> tuple[Array, Array]:
     """The values, and where they lay within the range."""
     dtype = self.dtype
-    inverse = np.float32(1) / np.asarray(scale, np.float32)
-    places = np.rint(self.astype(np.float32) * inverse).astype(np.float64) + zero_point
+    places = self.astype(np.float32) * (np.float32(1) / np.asarray(scale, np.float32))
+    if isinstance(zero_point, np.ndarray) and zero_point.dtype.kind == "f":
+        places = np.rint(places + zero_point)
+    else:
+        places = np.rint(places).astype(np.float64) + zero_point
     held = np.clip(places, quant_min, quant_max)
     values = (held - zero_point).astype(np.float32) * np.asarray(scale, np.float32)
     return as_array(values.astype(dtype)), as_array(held == places)
