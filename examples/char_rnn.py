@@ -46,7 +46,7 @@ class CharRNN(nn.Module):
         return text
 
 
-def example():
+def example() -> tuple[CharRNN, tuple[torch.Tensor]]:
     """A model with seeded weights, and inputs for it."""
     torch.manual_seed(0)
     return CharRNN().eval(), (torch.randint(0, len(LETTERS), (9, 2)),)

@@ -71,7 +71,7 @@ class Tagger(nn.Module):
         return self.crf(emissions, tags), self.crf.decode(emissions)
 
 
-def example():
+def example() -> tuple[Tagger, tuple[torch.Tensor, torch.Tensor]]:
     """A model with seeded weights, and inputs for it."""
     torch.manual_seed(0)
     model = Tagger(words=30, tags=5).eval()

@@ -11,7 +11,9 @@ import rushlight as torch
 nn = torch.nn
 
 
-def convolution(width_in: int, width: int, size: int, stride: int = 1, groups: int = 1):
+def convolution(
+    width_in: int, width: int, size: int, stride: int = 1, groups: int = 1
+) -> nn.Sequential:
     """Convolution, normalisation and ReLU6."""
     return nn.Sequential(
         nn.Conv2d(width_in, width, size, stride, (size - 1) // 2, groups=groups, bias=False),
@@ -26,7 +28,9 @@ class InvertedResidual(nn.Module):
     def __init__(self, width_in: int, width: int, stride: int, expand: int) -> None:
         super().__init__()
         hidden = width_in * expand
-        layers = [convolution(width_in, hidden, 1)] if expand != 1 else []
+        layers: list[nn.Module] = []
+        if expand != 1:
+            layers.append(convolution(width_in, hidden, 1))
         layers += [
             convolution(hidden, hidden, 3, stride, groups=hidden),
             nn.Conv2d(hidden, width, 1, bias=False),
@@ -57,7 +61,7 @@ class MobileNetV2(nn.Module):
 
     def __init__(self, classes: int = 1000) -> None:
         super().__init__()
-        features = [convolution(3, 32, 3, stride=2)]
+        features: list[nn.Module] = [convolution(3, 32, 3, stride=2)]
         width_in = 32
         for expand, width, count, stride in STAGES:
             for number in range(count):
@@ -72,7 +76,7 @@ class MobileNetV2(nn.Module):
         return self.classifier(self.features(images).mean([2, 3]))
 
 
-def example():
+def example() -> tuple[MobileNetV2, tuple[torch.Tensor]]:
     """A model with seeded weights, and inputs for it."""
     torch.manual_seed(0)
     return MobileNetV2().eval(), (torch.randn(2, 3, 64, 64),)

@@ -22,7 +22,7 @@ class Block(nn.Module):
         self.bn2 = nn.BatchNorm2d(width)
         self.relu = nn.ReLU(inplace=True)
         if stride != 1 or width_in != width:
-            self.shortcut = nn.Sequential(
+            self.shortcut: nn.Sequential | None = nn.Sequential(
                 nn.Conv2d(width_in, width, 1, stride, bias=False), nn.BatchNorm2d(width)
             )
         else:
@@ -61,7 +61,7 @@ class ResNet(nn.Module):
         return self.classifier(features.flatten(1))
 
 
-def example():
+def example() -> tuple[ResNet, tuple[torch.Tensor]]:
     """A model with seeded weights, and inputs for it."""
     torch.manual_seed(0)
     return ResNet().eval(), (torch.randn(2, 3, 64, 64),)

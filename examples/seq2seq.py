@@ -74,7 +74,7 @@ class Seq2Seq(nn.Module):
         return torch.stack(written, 1)
 
 
-def example():
+def example() -> tuple[Seq2Seq, tuple[torch.Tensor, torch.Tensor, int]]:
     """A model with seeded weights, and inputs for it."""
     torch.manual_seed(0)
     model = Seq2Seq(15).eval()

@@ -15,6 +15,8 @@ nn = torch.nn
 class Translator(nn.Module):
     """Tokens of one language (B, S) to scores of tokens of another (B, T, vocabulary)."""
 
+    places: torch.Tensor
+
     def __init__(self, vocabulary: int, width: int = 32, longest: int = 64) -> None:
         super().__init__()
         self.width = width
@@ -62,7 +64,7 @@ class Translator(nn.Module):
         return target
 
 
-def example():
+def example() -> tuple[Translator, tuple[torch.Tensor, torch.Tensor]]:
     """A model with seeded weights, and inputs for it."""
     torch.manual_seed(0)
     model = Translator(20).eval()

@@ -12,7 +12,7 @@ nn = torch.nn
 F = nn.functional
 
 
-def double_convolution(width_in: int, width: int):
+def double_convolution(width_in: int, width: int) -> nn.Sequential:
     """Twice convolution, normalisation and ReLU."""
     return nn.Sequential(
         nn.Conv2d(width_in, width, 3, padding=1),
@@ -63,7 +63,7 @@ class UNet(nn.Module):
         return self.last(x)
 
 
-def example():
+def example() -> tuple[UNet, tuple[torch.Tensor]]:
     """A model with seeded weights, and inputs for it."""
     torch.manual_seed(0)
     return UNet().eval(), (torch.randn(1, 3, 30, 44),)

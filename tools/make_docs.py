@@ -32,7 +32,7 @@ def _overloads(name: str) -> list[str]:
     function = eager_function(name)
     lines = []
     for given, form in signatures(function):
-        words = ", ".join(given).replace("_Tensor", "Tensor")
+        words = ", ".join(given)
         lines.append(f"({words}) -> {returned(form)[0]}")
     lines = [re.sub(r"(?<!\w)_(?=[A-Za-z])(?!\w*:)", "", line) for line in lines]
     eager = {form.entry.full_name for form in function.forms}

@@ -1,17 +1,22 @@
-"""Write rushlight/__init__.pyi from the operator table: `python tools/make_stubs.py [--print]`.
+"""Write the stubs from the operator table: `python tools/make_stubs.py [--check]`.
 
-Editors and type checkers then know the overloads of every `torch.…` name and method.
+Editors and type checkers then know the overloads of every `torch.…` name (`rushlight/__init__.pyi`)
+and of the methods that operators give to tensors (`ops/tensors/operator_methods.pyi`, a base class
+of `Tensor` for type checkers alone).
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any, get_overloads
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
@@ -19,67 +24,82 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 from spelling import returned, signatures
 
 import rushlight
-from rushlight.ops.eager.dispatch import EagerFunction
+from rushlight import nn
+from rushlight.ops.eager.dispatch import EagerFunction, eager_function
 from rushlight.ops.eager.namespace import public_names
-from rushlight.ops.memory.dtype import DType, Layout, MemoryFormat
+from rushlight.ops.memory.dtype import DType, Layout, MemoryFormat, QScheme
+from rushlight.ops.random_numbers.random import Generator
+from rushlight.ops.table.table import TABLE
 from rushlight.ops.tensors.tensor import Tensor
 
-STUB = ROOT / "rushlight" / "__init__.pyi"
+FUNCTIONS = ROOT / "rushlight" / "__init__.pyi"
+METHODS = ROOT / "ops" / "tensors" / "operator_methods.pyi"
 
-_HEAD = """\
+_WRITTEN_BY = """\
 # Written by tools/make_stubs.py: change the operator table, not this file.
 # mypy: ignore-errors
 # ruff: noqa
+"""
+_HEAD = f"""{_WRITTEN_BY}
 from builtins import bool as _bool
 from builtins import complex as _complex
 from builtins import float as _float
 from builtins import int as _int
 from builtins import str as _str
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, NoReturn, overload
+"""
 
-from .jit.graph_text import parse_ir as parse_ir
-from .weights import load as load
-from .weights import save as save
-from .ops.memory.dtype import Device as _Device
-from .ops.memory.dtype import DType as _DType
-from .ops.memory.dtype import Layout as _Layout
-from .ops.memory.dtype import MemoryFormat as _MemoryFormat
-from .ops.random_numbers.random import Generator as _Generator
-from .ops.tensors.sizes import Size as _Size
-from .ops.tensors.tensor import Tensor as _Tensor
+_KINDS = """\
+from {ops}.memory.dtype import Device as _Device
+from {ops}.memory.dtype import DType as _DType
+from {ops}.memory.dtype import Layout as _Layout
+from {ops}.memory.dtype import MemoryFormat as _MemoryFormat
+from {ops}.memory.dtype import QScheme as _QScheme
+from {ops}.random_numbers.random import Generator as _Generator
+from {ops}.tensors.sizes import Size as _Size
+
+_Number = _int | _float | _complex | _bool
 """
 
 _IN_ANNOTATIONS = {
     **{name: f"_{name}" for name in ("bool", "complex", "float", "int", "str")},
-    **{"Any": "Any", "Sequence": "Sequence", "None": "None", "Iterator": "Iterator"},
-    **{"list": "list", "tuple": "tuple", "DType": "_DType", "Device": "_Device"},
-    **{"Generator": "_Generator", "Size": "_Size", "Tensor": "Tensor", "Self": "Tensor"},
+    **{"Any": "Any", "Sequence": "Sequence", "None": "None", "Callable": "Callable"},
+    **{"list": "list", "tuple": "tuple", "type": "type", "NoReturn": "NoReturn"},
+    **{"DType": "_DType", "Device": "_Device", "MemoryFormat": "_MemoryFormat"},
+    **{"Generator": "_Generator", "Size": "_Size", "QScheme": "_QScheme"},
+    **{"Tensor": "Tensor", "Self": "Tensor", "object": "Any"},
 }
 
 _OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 _COMPARISONS = "eq ne lt le gt ge".split()
 
 
-def _annotation(text: Any, result: bool) -> str:
+def _annotation(text: Any) -> str:
     """An annotation of this package's code in the stub's words; Any if it needs others."""
-    if not isinstance(text, str) or not text or "'" in text or '"' in text:
+    if not isinstance(text, str) or not text or "'" in text:
         return "Any"
-    words = set(re.findall(r"[A-Za-z_][\w.]*", text))
+    words = set(re.findall(r"[A-Za-z_][\w.]*", re.sub(r"Literal\[\w+\]", "", text)))
     if not words <= _IN_ANNOTATIONS.keys():
         return "Any"
-    changed = re.sub(r"[A-Za-z_]\w*", lambda m: _IN_ANNOTATIONS[m[0]], text)
-    return changed if result else re.sub(r"\bTensor\b", "_Tensor", changed)
+    return re.sub(r"[A-Za-z_]\w*", lambda m: _IN_ANNOTATIONS.get(m[0], m[0]), text)
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     text = stars.get(parameter.kind, "") + parameter.name
-    text += f": {_annotation(parameter.annotation, result=False)}"
+    text += f": {_annotation(parameter.annotation)}"
     return text if parameter.default is inspect.Parameter.empty else f"{text} = ..."
 
 
 def _written_by_hand(name: str, function: Callable[..., Any], method: bool) -> list[str]:
+    """What a function of this package says of itself, in as many overloads as it has."""
+    forms = get_overloads(function) or [function]
+    lines = [_signature(name, form, method) for form in forms]
+    return lines if len(lines) < 2 else [f"@overload\n{line}" for line in lines]
+
+
+def _signature(name: str, function: Callable[..., Any], method: bool) -> str:
     signature = inspect.signature(function)
     given: list[str] = []
     for place, parameter in enumerate(signature.parameters.values()):
@@ -88,7 +108,16 @@ def _written_by_hand(name: str, function: Callable[..., Any], method: bool) -> l
         ):
             given.append("*")
         given.append("self" if method and place == 0 else _parameter(parameter))
-    return [_line(name, given, _annotation(signature.return_annotation, result=True))]
+    result = _annotation(signature.return_annotation)
+    return _line(name, given, _of_operator(name) if result == "Any" else result)
+
+
+def _of_operator(name: str) -> str:
+    """What the operator of a name returns, if that is one thing for all its overloads."""
+    if not TABLE.operators(f"aten::{name}"):
+        return "Any"
+    found = {returned(form)[0] for form in eager_function(f"aten::{name}").forms}
+    return found.pop() if len(found) == 1 else "Any"
 
 
 def _line(name: str, given: list[str], result: str) -> str:
@@ -122,23 +151,40 @@ def _eager(name: str, function: EagerFunction, method: bool, results: _Results) 
     return lines if len(lines) < 2 else [f"@overload\n{line}" for line in lines]
 
 
-def _tensor_class(results: _Results) -> list[str]:
-    lines = ["class Tensor(_Tensor):"]
+def _methods(results: _Results) -> list[str]:
+    """What the operator table and `ops/eager` put into the class of tensors."""
+    lines = [
+        "class OperatorMethods(Differentiable):",
+        '    """The methods of tensors that operators are behind."""',
+    ]
     for name in sorted(vars(Tensor)):
         value = getattr(Tensor, name)
         body: list[str] = []
         if isinstance(value, EagerFunction):
             body = _eager(name, value, True, results)
-        elif isinstance(value, property) and value.fget is not None:
-            kind = _annotation(value.fget.__annotations__.get("return"), result=True)
-            body = [f"@property\ndef {name}(self) -> {kind}: ..."] if kind == "Tensor" else []
-        elif inspect.isfunction(value) and (
-            not name.startswith("_") or name in ("__getitem__", "__iter__", "__reversed__")
-        ):
+        elif inspect.isfunction(value) and name not in _WRITTEN_THERE and _is_public(name):
             body = _written_by_hand(name, value, True)
         lines += [textwrap.indent(line, "    ") for line in body]
     lines += [f"    {line}" for line in _protocol()]
     return [*lines, ""]
+
+
+def _is_public(name: str) -> bool:
+    return name[0] != "_" or name in ("__dlpack__", "__dlpack_device__")
+
+
+def _names_in(file: Path, cls: str) -> frozenset[str]:
+    """The methods and properties that a class has where it is written."""
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef) and node.name == cls:
+            return frozenset(n.name for n in ast.walk(node) if isinstance(n, ast.FunctionDef))
+    raise LookupError(cls)
+
+
+_TENSORS = ROOT / "ops" / "tensors"
+_WRITTEN_THERE = _names_in(_TENSORS / "tensor.py", "Tensor") | _names_in(
+    _TENSORS / "differentiable.py", "Differentiable"
+)
 
 
 def _protocol() -> list[str]:
@@ -155,19 +201,60 @@ def _import_of(name: str, value: Any) -> str | None:
     module = getattr(value, "__module__", "")
     own = getattr(value, "__name__", "")
     if module.startswith("rushlight.") and own:
-        return f"from {module.removeprefix('rushlight')} import {own} as {name}"
+        shown = f"from {module.removeprefix('rushlight')} import {own}"
+        # under another name it would be private
+        return f"{shown} as {own}" if own == name else f"{shown} as _{own}\n{name} = _{own}"
     return None
 
 
-def stub_text() -> str:
-    """The whole stub."""
+def stubs() -> dict[Path, str]:
+    """The text of each stub."""
     results = _Results()
+    functions, methods = _functions(results), _methods(results)
+    named = [line for lines in results.lines.values() for line in lines]
+    given = [
+        f"from .ops.tensors.operator_methods import {name} as {name}" for name in results.lines
+    ]
+    kinds, own = _KINDS.format(ops=".ops"), _KINDS.format(ops="..")
+    own_imports = [
+        "from .differentiable import Differentiable",
+        "from .tensor import Tensor as Tensor",
+    ]
+    texts = {
+        FUNCTIONS: [_HEAD, kinds, *given, "", *functions],
+        METHODS: [_HEAD, own.replace("...", ".."), *own_imports, "", *named, *methods],
+        **{_stub_of(package): [_WRITTEN_BY, *_gathered(package)] for package in (nn, nn.modules)},
+    }
+    return {file: "\n".join(lines) + "\n" for file, lines in texts.items()}
+
+
+def _stub_of(package: ModuleType) -> Path:
+    return Path(str(package.__file__)).with_suffix(".pyi")
+
+
+def _gathered(package: ModuleType) -> list[str]:
+    """The names of a package that gathers what the `__all__` of other modules say."""
+    own = package.__name__
+    below = [name for _, name, _ in iter_modules(package.__path__) if name[0] != "_"]
+    lines = [f"from . import {name} as {name}" for name in sorted(below)]
+    for name in sorted(package.__all__):
+        value = getattr(package, name)
+        if not isinstance(value, ModuleType):
+            module = value.__module__
+            path = "." + module.removeprefix(f"{own}.") if module.startswith(own) else module
+            lines.append(f"from {path} import {name} as {name}")
+    return lines
+
+
+def _functions(results: _Results) -> list[str]:
+    """What `rushlight` itself offers."""
     imports, names = [], []
     packages = sorted(name for name in rushlight._PACKAGES if not name.startswith("_"))
     imports += [f"from . import {name} as {name}" for name in packages]
-    more = {name: getattr(rushlight, name) for name in ("cdist", "pca_lowrank", "svd_lowrank")}
-    for name, value in sorted({**public_names(), **more}.items()):
-        if value is Tensor:
+    elsewhere = {n: m for n, m in rushlight._ELSEWHERE.items() if not n.startswith("_")}
+    imports += [f"from {module} import {name} as {name}" for name, module in elsewhere.items()]
+    for name, value in sorted(public_names().items()):
+        if name in elsewhere:
             continue
         if isinstance(value, EagerFunction):
             names += _eager(name, value, False, results)
@@ -177,20 +264,21 @@ def stub_text() -> str:
             names += _written_by_hand(name, value, False)
         else:
             names.append(f"{name}: {_kind(value)}")
-    tensor = _tensor_class(results)
-    named = [line for lines in results.lines.values() for line in lines]
-    parts = [_HEAD, *imports, "", "__version__: _str", "", *named, *tensor, *names]
-    return "\n".join(parts) + "\n"
+    return [*imports, "", "__version__: _str", "", *names]
 
 
 def _kind(value: Any) -> str:
-    kinds = {DType: "_DType", Layout: "_Layout", MemoryFormat: "_MemoryFormat", float: "_float"}
-    return kinds.get(type(value), "_Generator" if "Generator" in type(value).__name__ else "Any")
+    kinds = {DType: "_DType", Layout: "_Layout", MemoryFormat: "_MemoryFormat", QScheme: "_QScheme"}
+    kinds |= {float: "_float", type(None): "None"}
+    return kinds.get(type(value), "_Generator" if isinstance(value, Generator) else "Any")
 
 
 if __name__ == "__main__":
-    if "--print" in sys.argv:
-        print(stub_text(), end="")
-    else:
-        STUB.write_text(stub_text(), encoding="utf-8")
-        print(f"wrote {STUB.relative_to(ROOT)}")
+    stale = False
+    for file, text in stubs().items():
+        if "--check" in sys.argv:
+            stale = stale or file.read_text(encoding="utf-8") != text
+        else:
+            file.write_text(text, encoding="utf-8")
+            print(f"wrote {file.relative_to(ROOT)}")
+    sys.exit("the stubs are old: run tools/make_stubs.py" if stale else None)

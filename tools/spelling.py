@@ -30,7 +30,7 @@ __all__ = ["parameters", "returned", "signatures"]
 
 _SIMPLE = {
     **{INT: "_int", FLOAT: "_float", BOOL: "_bool", STRING: "_str", COMPLEX: "_complex"},
-    **{NUMBER: "_Number", TENSOR: "_Tensor", GENERATOR: "_Generator", DEVICE: "_Device | _str"},
+    **{NUMBER: "_Number", TENSOR: "Tensor", GENERATOR: "_Generator", DEVICE: "_Device | _str"},
 }
 _NUMBERED = {"dtype": "_DType", "layout": "_Layout", "memory_format": "_MemoryFormat"}
 
@@ -72,7 +72,7 @@ def _extras(form: Form, as_method: bool, star: bool) -> list[str]:
     extras = []
     in_place = form.entry.name.endswith("_")
     if not (as_method or in_place) and returns and all(r.type == TENSOR for r in returns):
-        kind = "_Tensor" if len(returns) == 1 else "Sequence[_Tensor]"
+        kind = "Tensor" if len(returns) == 1 else "Sequence[Tensor]"
         if "out" not in form.names:
             extras.append(f"out: {kind} | None = ...")
     if "pin_memory" in form.names and "requires_grad" not in form.names:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Literal, NoReturn, overload
 
 import numpy as np
 
@@ -203,11 +203,11 @@ def _give_methods() -> None:
             _put(name, make_function(qualified, as_method=True))
 
 
-def where(self: Tensor, condition: Tensor, other: object) -> Any:
+def where(self: Tensor, condition: Tensor, other: object) -> Tensor:
     """This tensor's elements where the condition holds, the other's elsewhere."""
     if type(other) not in PLAIN and asks(other):
-        return ask_for(where, locals())
-    return eager_function("aten::where")(condition, self, other)
+        return ask_for(where, locals())  # type: ignore[no-any-return]
+    return eager_function("aten::where")(condition, self, other)  # type: ignore[no-any-return]
 
 
 # --------------------------------------------------------------------------- conversions
@@ -258,6 +258,14 @@ def _is_dtype(value: object) -> bool:
     return isinstance(value, DType) or (isinstance(value, type) and value in PYTHON_DTYPES)
 
 
+@overload
+def nonzero(
+    self: Tensor, *, as_tuple: Literal[False] = False, out: Tensor | None = None
+) -> Tensor: ...
+@overload
+def nonzero(
+    self: Tensor, *, as_tuple: Literal[True], out: Tensor | None = None
+) -> tuple[Tensor, ...]: ...
 def nonzero(self: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> object:
     """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
     if as_tuple:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal, overload
 
 import numpy as np
 
@@ -102,12 +102,20 @@ def _set_state(self: Generator, new_state: Tensor) -> Generator:
     return self
 
 
-Tensor.__dlpack__ = dlpack  # type: ignore[attr-defined]
-Tensor.__dlpack_device__ = dlpack_device  # type: ignore[attr-defined]
+Tensor.__dlpack__ = dlpack  # type: ignore[method-assign, assignment]
+Tensor.__dlpack_device__ = dlpack_device  # type: ignore[method-assign, assignment]
 Generator.get_state = _get_state  # type: ignore[attr-defined]
 Generator.set_state = _set_state  # type: ignore[attr-defined]
 
 
+@overload
+def nonzero(
+    input: Tensor, *, as_tuple: Literal[False] = False, out: Tensor | None = None
+) -> Tensor: ...
+@overload
+def nonzero(
+    input: Tensor, *, as_tuple: Literal[True], out: Tensor | None = None
+) -> tuple[Tensor, ...]: ...
 @stands_for("aten::nonzero")
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> object:
     """The positions of the elements that are not zero, as rows or as one tensor a dimension."""
@@ -115,7 +123,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
         return ask_for(nonzero, locals())
     if not as_tuple and out is None:
         return eager_function("aten::nonzero")(input)
-    return methods.nonzero(input, as_tuple=as_tuple, out=out)
+    find: Callable[..., object] = methods.nonzero
+    return find(input, as_tuple=as_tuple, out=out)
 
 
 @stands_for("aten::split")

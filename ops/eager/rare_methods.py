@@ -154,10 +154,9 @@ def reinforce(self: Tensor, reward: object) -> NoReturn:
     raise RuntimeError("reinforce() was removed. Use torch.distributions instead.")
 
 
-def resize(self: Tensor, *sizes: object) -> Tensor:
+def resize(self: Tensor, *sizes: Any) -> Tensor:
     """A view of other sizes with as many elements."""
-    made: Tensor = self.contiguous().reshape(*sizes)
-    return made
+    return self.contiguous().reshape(*sizes)
 
 
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
@@ -170,7 +169,7 @@ def __div__(self: Tensor, other: Tensor | Scalar) -> Tensor:
     return self / other
 
 
-def __idiv__(self: Tensor, other: object) -> Tensor:
+def __idiv__(self: Tensor, other: Tensor | Scalar) -> Tensor:
     """Python 2's division, written into the tensor."""
     return self.div_(other)
 

@@ -86,7 +86,7 @@ class TypedStorage:
         self._flat().fill_(value)
         return self
 
-    def type(self, dtype: object = None, non_blocking: bool = False) -> Any:
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """The name of the storage's type, or the elements in another dtype."""
         if dtype is None:
             return f"torch.{self.dtype.scalar_name}Storage"

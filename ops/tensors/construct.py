@@ -111,7 +111,7 @@ def new_tensor(
     self: Tensor,
     data: object,
     *,
-    dtype: DType | None = None,
+    dtype: Any = None,
     device: Device | str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -122,7 +122,7 @@ def new_tensor(
 
 @stands_for("aten::as_tensor")
 def as_tensor(
-    data: object, dtype: DType | None = None, device: Device | str | None = None
+    data: object, dtype: Any = None, device: Device | str | None = None
 ) -> Tensor:
     """Data as a tensor; the memory of a tensor or array is shared where its dtype can stay."""
     if not PLAIN and asks():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 
 import numpy as np
 
@@ -58,7 +58,13 @@ __all__ = ["Parameter", "Tensor", "all_members"]
 Shown = TypeVar("Shown", bound="Tensor")
 
 
-class Tensor(Differentiable):
+if TYPE_CHECKING:  # a stub, made of the operator table: what `ops/eager/methods.py` puts in later
+    from .operator_methods import OperatorMethods as _Base
+else:
+    _Base = Differentiable
+
+
+class Tensor(_Base):
     """A tensor of up to 64 dimensions on the CPU.
 
     `Tensor(2, 3)` is an unfilled tensor of those sizes, `Tensor([1, 2])` a tensor of these numbers.
@@ -97,53 +103,11 @@ class Tensor(Differentiable):
             Differentiable.requires_grad_(handle, True)
         return handle
 
-    if TYPE_CHECKING:  # what is known of it here, and what methods.py adds
+    if TYPE_CHECKING:
         grad: Tensor | None
         _base: Tensor | None
         _gradient: Tensor | None
         _view_of: Tensor | None
-
-        def __getattr__(self, name: str) -> Callable[..., Tensor]: ...  # all but these
-
-        def _is(self, *args: object, **options: object) -> bool: ...
-        def _int(self, *args: object, **options: object) -> int: ...
-        def _all(self, *args: object, **options: object) -> tuple[Tensor, ...]: ...
-        def _any(self, *args: Any, **options: Any) -> Any: ...
-
-        allclose = equal = is_complex = is_conj = is_contiguous = is_floating_point = _is
-        is_inference = is_neg = is_nonzero = is_pinned = is_same_size = is_set_to = is_signed = _is
-        dim = element_size = get_device = numel = storage_offset = _int
-        q_per_channel_axis = q_zero_point = _int
-        aminmax = chunk = cummax = cummin = dsplit = frexp = geqrf = histogram = hsplit = _all
-        kthvalue = mode = qr = slogdet = sort = split_with_sizes = svd = tensor_split = topk = _all
-        split = triangular_solve = unbind = unsafe_chunk = unsafe_split = vsplit = _all
-        max = median = min = nanmedian = q_scale = qscheme = unique_consecutive = where = _any
-
-        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
-        def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
-        def __add__(self, other: object) -> Tensor: ...
-        def __radd__(self, other: object) -> Tensor: ...
-        def __sub__(self, other: object) -> Tensor: ...
-        def __rsub__(self, other: object) -> Tensor: ...
-        def __mul__(self, other: object) -> Tensor: ...
-        def __rmul__(self, other: object) -> Tensor: ...
-        def __truediv__(self, other: object) -> Tensor: ...
-        def __rtruediv__(self, other: object) -> Tensor: ...
-        def __floordiv__(self, other: object) -> Tensor: ...
-        def __mod__(self, other: object) -> Tensor: ...
-        def __pow__(self, other: object) -> Tensor: ...
-        def __rpow__(self, other: object) -> Tensor: ...
-        def __matmul__(self, other: object) -> Tensor: ...
-        def __neg__(self) -> Tensor: ...
-        def __abs__(self) -> Tensor: ...
-        def __invert__(self) -> Tensor: ...
-        def __and__(self, other: object) -> Tensor: ...
-        def __or__(self, other: object) -> Tensor: ...
-        def __xor__(self, other: object) -> Tensor: ...
-        def __lt__(self, other: object) -> Tensor: ...
-        def __le__(self, other: object) -> Tensor: ...
-        def __gt__(self, other: object) -> Tensor: ...
-        def __ge__(self, other: object) -> Tensor: ...
 
     # ------------------------------------------------------------------ what it is
 
@@ -203,6 +167,10 @@ class Tensor(Differentiable):
         """Whether the elements are whole numbers with a scale and a zero point."""
         return self._array.dtype.names is not None
 
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+    @overload
+    def size(self, dim: int) -> int: ...
     def size(self, dim: int | None = None) -> Any:
         """The sizes, or the size of one dimension."""
         if dim is None:
@@ -214,6 +182,10 @@ class Tensor(Differentiable):
                 return tracer.size_of(self, dim)
         return self._array.shape[axis]
 
+    @overload
+    def stride(self, dim: None = None) -> tuple[int, ...]: ...
+    @overload
+    def stride(self, dim: int) -> int: ...
     def stride(self, dim: int | None = None) -> Any:
         """The strides in elements, or the stride of one dimension."""
         strides = strides_of(self._array)
@@ -227,6 +199,10 @@ class Tensor(Differentiable):
         """The memory the tensor lies in."""
         return Storage(self._array)
 
+    @overload
+    def type(self, dtype: None = None, non_blocking: bool = False) -> str: ...
+    @overload
+    def type(self, dtype: str | DType | type, non_blocking: bool = False) -> Tensor: ...
     def type(self, dtype: object = None, non_blocking: bool = False) -> Any:
         """The name of the tensor's type, or the tensor in another dtype."""
         if dtype is None:
@@ -561,8 +537,10 @@ def _as_class(result: object, cls: type[Tensor]) -> object:
 
 def _write(part: Tensor, value: Tensor | complex) -> None:
     """Write values into a view."""
-    write = part.copy_ if isinstance(value, Tensor) else part.fill_
-    write(value)
+    if isinstance(value, Tensor):
+        part.copy_(value)
+    else:
+        part.fill_(value)
 
 
 _NUMBERS = (bool, int, float, complex, np.integer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..module_names import names_of
 from ..ops.gradients.autograd import (
@@ -158,13 +158,30 @@ class Function(metaclass=_FunctionMeta):
         """Keep what `backward` needs."""
         raise NotImplementedError("setup_context is not implemented.")
 
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """Compute the gradients of the arguments."""
-        raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom "
-            "autograd.Function to use it with backward mode AD."
-        )
+    if TYPE_CHECKING:  # subclasses say how many gradients there are
+
+        @staticmethod
+        def backward(*args: Any, **kwargs: Any) -> Any: ...
+        @staticmethod
+        def vjp(*args: Any, **kwargs: Any) -> Any: ...
+
+    else:
+
+        @staticmethod
+        def backward(ctx: Any, *grad_outputs: Any) -> Any:
+            """Compute the gradients of the arguments."""
+            raise NotImplementedError(
+                "You must implement either the backward or vjp method for your custom "
+                "autograd.Function to use it with backward mode AD."
+            )
+
+        @staticmethod
+        def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+            """The same as `backward`, by its other name."""
+            raise NotImplementedError(
+                "You must implement either the backward or vjp method for your custom "
+                "autograd.Function to use it with backward mode AD."
+            )
 
     @classmethod
     def apply(cls, *args: object, **kwargs: object) -> Any:
@@ -182,14 +199,6 @@ class Function(metaclass=_FunctionMeta):
             return result
 
         return run_function(cls, args, compute)
-
-    @staticmethod
-    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
-        """The same as `backward`, by its other name."""
-        raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom "
-            "autograd.Function to use it with backward mode AD."
-        )
 
 
 def _with_defaults(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from ..frontend.exceptions import trimmed
 from ..map_location import check_location, means_meta
@@ -48,7 +48,7 @@ def load(
     trust: str = "full",
     limits: Limits = DEFAULT_LIMITS,
     mmap: bool = False,
-) -> Any:
+) -> ScriptModule:
     """Open a TorchScript archive: a path, or a file object opened for reading bytes.
 
     Nothing in the file is executed or imported.  `_extra_files` names extra records to read; their
@@ -80,7 +80,7 @@ def load(
         return wrap(load_archive(f, _extra_files, limits, trusted, mmap, without_data=without_data))
 
 
-def jit_module_from_flatbuffer(f: File) -> Any:
+def jit_module_from_flatbuffer(f: File) -> ScriptModule:
     """The module of a flatbuffer: a path, or a file object opened for reading bytes.
 
     Raises: as `load`.

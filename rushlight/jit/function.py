@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from pickle import PickleError
-from typing import IO, Any, NoReturn
+from typing import IO, Any, Generic, NoReturn
 
 from numpy import ndarray
+from typing_extensions import ParamSpec, TypeVar
 
 from .._C.handles import Graph
 from .._C.schemas import FunctionSchema
@@ -125,7 +126,11 @@ class ConstMap:
         return self.__dict__["const_mapping"][attr]
 
 
-class ScriptFunction(_Compiled):
+Given = ParamSpec("Given", default=...)
+Result = TypeVar("Result", default=Any)
+
+
+class ScriptFunction(_Compiled, Generic[Given, Result]):
     """What `script` makes of a function: call it like the function."""
 
     def __init__(self, function: Function) -> None:
@@ -136,7 +141,7 @@ class ScriptFunction(_Compiled):
         self.__module__ = getattr(python, "__module__", __name__)
         self.__wrapped__ = python
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
+    def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         """Run it.
 
         Raises:
@@ -145,9 +150,8 @@ class ScriptFunction(_Compiled):
         """
         _last[:] = (self._rushlight_function,)
         try:
-            if ACTIVE:
-                return call_traced(self._rushlight_function, args, kwargs)
-            return call(self._rushlight_function, args, kwargs)
+            run = call_traced if ACTIVE else call
+            return run(self._rushlight_function, args, kwargs)  # type: ignore[no-any-return]
         except BaseException as error:
             trim_traceback(error)
             raise

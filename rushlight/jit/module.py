@@ -9,7 +9,9 @@ import types
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from pickle import PickleError
-from typing import IO, Any, ClassVar, Final, Literal, NoReturn
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, NoReturn
+
+from typing_extensions import ParamSpec, TypeVar
 
 from .._C.handles import Graph
 from ..frontend.exceptions import trimmed
@@ -145,6 +147,23 @@ class ScriptModule(Module, metaclass=ScriptMeta):
     _script_methods: ClassVar[dict[str, Any]]
     forward: Any = _Forward()
 
+    if TYPE_CHECKING:  # of the compiled module, where `__getattr__` finds them
+
+        @property
+        def graph(self) -> Graph: ...
+        @property
+        def inlined_graph(self) -> Graph: ...
+        @property
+        def code(self) -> str: ...
+        @property
+        def code_with_constants(self) -> tuple[str, ConstMap]: ...
+        def save(
+            self, f: str | Path | IO[bytes], _extra_files: Mapping[str, str | bytes] | None = None
+        ) -> None: ...
+        def save_to_buffer(
+            self, _extra_files: Mapping[str, str | bytes] | None = None
+        ) -> bytes: ...
+
     def __getattr__(self, name: str) -> Any:
         compiled = self.__dict__.get("_actual_script_module")
         if compiled is None:
@@ -181,7 +200,11 @@ class ScriptModule(Module, metaclass=ScriptMeta):
             define_methods(compiled.__dict__["_c"].cls, src, scope)
 
 
-class RecursiveScriptModule(ContainerAccess, ScriptModule):
+Given = ParamSpec("Given", default=...)
+Result = TypeVar("Result", default=Any)
+
+
+class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result]):
     """What `script` makes of a module, and what `load` returns.
 
     The attributes are those of the script object: reading `m.weight` gives the live Parameter, a
@@ -225,6 +248,10 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule):
     def original_name(self) -> str:
         """The name of the class that was scripted."""
         return str(self._c.cls.name)
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Result: ...
 
     # -- texts
 
@@ -471,9 +498,9 @@ def _wrap_parts(target: ScriptObject) -> None:
     fold(target, bare, made)
 
 
-def wrap(target: ScriptObject) -> Module:
+def wrap(target: ScriptObject) -> RecursiveScriptModule:
     """The Python module of a script object: the one it has, or a new one."""
-    if isinstance(target.handle, Module):
+    if isinstance(target.handle, RecursiveScriptModule):
         return target.handle
     return RecursiveScriptModule(target)
 

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 from ..frontend.bounds import bounded
 from ..frontend.diagnostics import Diagnostic, Help, Label
@@ -19,7 +19,7 @@ from ..interpreter.values.handles import keeping_handles
 from ..interpreter.values.objects import ScriptObject
 from ..interpreter.values.shared import ScriptDict, ScriptList
 from ..interpreter.values.values import CastError, to_machine
-from ..nn.modules.module import Module
+from ..nn.modules.module import HasForward, Module
 from ..ops.memory.errors import Elsewhere
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.class_types import ClassType, InterfaceType
@@ -58,7 +58,44 @@ __all__ = [
     ),
 ]
 
+Class = TypeVar("Class")
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
+
+@overload
+def script(  # type: ignore[overload-overlap]  # classes and modules can be called too
+    obj: type[Class],
+    optimize: object = None,
+    _frames_up: int = 0,
+    _rcb: object = None,
+    example_inputs: object = None,
+) -> type[Class]: ...
+@overload
+def script(
+    obj: HasForward[Given, Result],
+    optimize: object = None,
+    _frames_up: int = 0,
+    _rcb: object = None,
+    example_inputs: object = None,
+) -> RecursiveScriptModule[Given, Result]: ...
+@overload
+def script(
+    obj: Callable[Given, Result],
+    optimize: object = None,
+    _frames_up: int = 0,
+    _rcb: object = None,
+    example_inputs: object = None,
+) -> ScriptFunction[Given, Result]: ...
+@overload
+def script(
+    obj: object,
+    optimize: object = None,
+    _frames_up: int = 0,
+    _rcb: object = None,
+    example_inputs: object = None,
+) -> Any: ...
 def script(
     obj: object,
     optimize: object = None,
@@ -386,7 +423,7 @@ def entry_points(module: Module) -> list[str]:
     return names + [name for name in own if name not in names and name != "forward"]
 
 
-def script_method(function: Callable[..., object]) -> Callable[..., Any]:
+def script_method(function: AnyFunction) -> AnyFunction:
     """Mark a method of a `ScriptModule` subclass as compiled."""
     if not _state._enabled:
         return function

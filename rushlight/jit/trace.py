@@ -7,7 +7,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar, overload
 
 from .._C.handles import Graph as GraphHandle
 from .._C.settings import tracer_warns
@@ -21,7 +21,7 @@ from ..ir.passes.lower_tuples import lower_simple_tuples
 from ..ir.passes.normalize import normalize
 from ..ir.passes.trace_scopes import fix_scopes
 from ..ir.tracing import GraphTracer, TracerWarning
-from ..nn.modules.module import Module
+from ..nn.modules.module import HasForward, Module
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
 from ..typecheck.class_types import ClassType
@@ -41,8 +41,40 @@ from .traced_modules import TopLevelTracedModule, traced_module
 __all__ = ["TracerWarning", "_get_trace_graph", "script_if_tracing", "trace", "trace_module"]
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
+@overload
+def trace(
+    func: HasForward[Given, Result],
+    example_inputs: object = None,
+    optimize: object = None,
+    check_trace: bool = True,
+    check_inputs: object = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    _force_outplace: bool = False,
+    _module_class: Any = None,
+    _compilation_unit: Any = None,
+    example_kwarg_inputs: dict[str, object] | None = None,
+    _store_inputs: bool = True,
+) -> RecursiveScriptModule[Given, Result]: ...
+@overload
+def trace(
+    func: Callable[Given, Result],
+    example_inputs: object = None,
+    optimize: object = None,
+    check_trace: bool = True,
+    check_inputs: object = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    _force_outplace: bool = False,
+    _module_class: Any = None,
+    _compilation_unit: Any = None,
+    example_kwarg_inputs: dict[str, object] | None = None,
+    _store_inputs: bool = True,
+) -> ScriptFunction[Given, Result]: ...
 def trace(
     func: Any,
     example_inputs: object = None,
@@ -125,14 +157,14 @@ def trace_module(
     _compilation_unit: object = None,
     example_inputs_is_kwarg: bool = False,
     _store_inputs: bool = True,
-) -> Any:
+) -> RecursiveScriptModule:
     """Trace methods of a module: `trace_module(m, {"forward": x, "other": (x, y)})`.
 
     Raises: as `trace`.
         AttributeError: `mod` is no module.
     """
     if not _state._enabled:
-        return mod
+        return mod  # type: ignore[return-value]
     if not isinstance(mod, Module):
         raise AttributeError("expected torch.nn.Module as the first argument")
     if not isinstance(inputs, dict):

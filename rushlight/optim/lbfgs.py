@@ -153,7 +153,7 @@ class LBFGS(Optimizer):
         ]
         return aten.cat(parts, 0)
 
-    def _move(self, direction: Tensor, length: object) -> None:
+    def _move(self, direction: Tensor, length: Any) -> None:
         start = 0
         for member in self._members:
             part = direction[start : start + member.numel()].view_as(member)

@@ -1,14 +1,18 @@
-"""rushlight/__init__.pyi: up to date, and of use to a type checker."""
+"""The stubs and annotations: up to date, and of use to type checkers."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
+import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import typed_program
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,43 +30,97 @@ reveal_type(x.shape)
 reveal_type(x.is_contiguous())
 torch.tanh("x")
 torch.tahn(x)
+
+
+@torch.jit.script
+def times(x: torch.Tensor, by: int = 2) -> torch.Tensor:
+    return x * by
+
+
+reveal_type(times)
+reveal_type(times(x))
+times("x")
+reveal_type(torch.jit.script(torch.nn.Linear(3, 3)))
+reveal_type(torch.jit.script(torch.nn.Linear(3, 3)).graph)
+reveal_type(torch.jit.load("model.pt"))
+reveal_type(torch.nn.LSTM(3, 3)(x))
 """
 
 
-def test_the_stub_is_what_the_tool_makes() -> None:
-    done = subprocess.run(
-        [sys.executable, ROOT / "tools" / "make_stubs.py", "--print"],
-        capture_output=True,
-        check=True,
-    )
-    kept = (ROOT / "rushlight" / "__init__.pyi").read_bytes()
-    assert done.stdout.splitlines() == kept.splitlines(), "run tools/make_stubs.py"
+def test_the_stubs_are_what_the_tool_makes() -> None:
+    subprocess.run([sys.executable, ROOT / "tools" / "make_stubs.py", "--check"], check=True)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
-def test_what_a_type_checker_learns(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
-    options = ["--follow-imports=silent", "--no-error-summary", "--hide-error-codes"]
+def checked(*command: str, cwd: Path) -> list[str]:
+    """What a type checker says of programs in a folder, in lines."""
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", *options, "program.py"],
-        cwd=tmp_path,
-        env={**os.environ, "MYPYPATH": str(ROOT)},
+        [sys.executable, "-m", *command],
+        cwd=cwd,
+        env={**os.environ, "MYPYPATH": str(ROOT), "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
     )
-    lines = [line.split(": ", 2)[2] for line in done.stdout.splitlines()]
+    return (done.stdout + done.stderr).splitlines()
+
+
+needs_mypy = pytest.mark.skipif(find_spec("mypy") is None, reason="mypy is not installed")
+needs_pyright = pytest.mark.skipif(find_spec("pyright") is None, reason="pyright is not installed")
+LOOK_AT = ["--follow-imports=silent", "--no-error-summary", "--hide-error-codes"]
+
+
+@needs_mypy
+def test_what_a_type_checker_learns(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    lines = [
+        line.split(": ", 2)[2] for line in checked("mypy", *LOOK_AT, "program.py", cwd=tmp_path)
+    ]
     revealed = [line.split('"')[1] for line in lines if line.startswith("Revealed")]
-    tensor = "rushlight.Tensor"
-    assert revealed == [
+    shown = [word.replace("builtins.", "").replace("typing.", "") for word in revealed]
+    tensor = "rushlight.ops.tensors.tensor.Tensor"
+    module = "rushlight.jit.module.RecursiveScriptModule"
+    assert shown == [
         *[tensor] * 5,
         "rushlight.ops.memory.dtype.DType",
         "rushlight.ops.tensors.sizes.Size",
-        revealed[-1],
+        "bool",
+        f"rushlight.jit.function.ScriptFunction[[x: {tensor}, by: int =], {tensor}]",
+        tensor,
+        f"{module}[[input: {tensor}], {tensor}]",
+        "rushlight._C.handles.Graph",
+        "rushlight.jit.module.ScriptModule",
+        f"tuple[{tensor}, tuple[{tensor}, {tensor}]]",
     ]
-    assert revealed[-1] in ("bool", "builtins.bool")
     errors = [line for line in lines if not line.startswith("Revealed")]
     assert errors == [
         'Argument 1 to "tanh" has incompatible type "str"; expected "Tensor"',
         'Module has no attribute "tahn"; maybe "tan"?',
+        'Argument 1 to "__call__" of "ScriptFunction" has incompatible type "str"; '
+        'expected "Tensor"',
     ]
+
+
+def programs(folder: Path) -> Path:
+    """The examples and a typed program, in a folder of their own."""
+    for file in [*(ROOT / "examples").glob("*.py"), Path(__file__).with_name("typed_program.py")]:
+        shutil.copy(file, folder)
+    return folder
+
+
+@needs_mypy
+def test_mypy_finds_no_errors_in_right_programs(tmp_path: Path) -> None:
+    options = ["--strict", "--follow-imports=silent", "--no-error-summary"]
+    assert checked("mypy", *options, ".", cwd=programs(tmp_path)) == []
+
+
+@needs_pyright
+def test_pyright_finds_no_errors_in_right_programs(tmp_path: Path) -> None:
+    settings = f'{{"extraPaths": ["{ROOT}"]}}'
+    (programs(tmp_path) / "pyrightconfig.json").write_text(settings, encoding="utf-8")
+    lines = checked("pyright", ".", cwd=tmp_path)
+    assert lines[-1:] == ["0 errors, 0 warnings, 0 informations"], lines
+
+
+@pytest.mark.filterwarnings("ignore")  # of numbers that a trace keeps
+def test_the_typed_program_runs(tmp_path: Path) -> None:
+    typed_program.main(tmp_path)

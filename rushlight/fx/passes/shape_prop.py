@@ -34,7 +34,7 @@ class TensorMetadata(NamedTuple):
 def _quantization(tensor: Tensor) -> dict[str, object]:
     scheme = tensor.qscheme()
     known = {"qscheme": scheme}
-    if scheme != 1 and "channel" not in str(scheme):
+    if "channel" not in str(scheme):
         return {**known, "scale": tensor.q_scale(), "zero_point": tensor.q_zero_point()}
     return {
         **known,

@@ -6,7 +6,7 @@ import operator
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ...module_names import names_of
 from ...ops.tensors.tensor import Parameter, Tensor
@@ -131,6 +131,10 @@ class _Numbered(Module):
 
 class Sequential(_Numbered):
     """Modules each of which gets what the one before gave; from arguments or an OrderedDict."""
+
+    if TYPE_CHECKING:  # what the last one gives, which is nearly always a tensor
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Tensor: ...
 
     def __init__(self, *args: Any) -> None:
         super().__init__()

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from itertools import chain
 from types import ModuleType
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar
 
 from ...frontend.exceptions import trim_traceback
 from ...ops.tensors.tensor import Parameter, Tensor
@@ -61,6 +61,8 @@ _global_module_registration_hooks = REGISTRATION_HOOKS["module"]
 
 Self = TypeVar("Self", bound="Module")
 Item = TypeVar("Item")
+Given = ParamSpec("Given")
+Result = TypeVar("Result", covariant=True)
 
 _HOOK_TABLES = (
     *("_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs"),
@@ -68,6 +70,14 @@ _HOOK_TABLES = (
     *("_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks"),
     "_load_state_dict_post_hooks",
 )
+
+
+class HasForward(Protocol[Given, Result]):
+    """A module, to type checkers that look at a call of it."""
+
+    @property
+    def forward(self) -> Callable[Given, Result]:
+        """What a call runs."""
 
 
 def _forward_unimplemented(self: Module, *input: object) -> None:
@@ -333,7 +343,7 @@ class Module(Members, Conversions):
 
     # -- calling and hooks ---------------------------------------------------------------------
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
+    def _call_impl(self, *args: object, **kwargs: object) -> Any:
         try:
             if has_hooks(self):
                 return call_with_hooks(self, args, kwargs)
@@ -344,8 +354,17 @@ class Module(Members, Conversions):
             trim_traceback(error)
             raise
 
-    _call_impl = _wrapped_call_impl = __call__
-    """The second names by which packages call a module from a `__call__` of their own."""
+    _wrapped_call_impl = _call_impl
+    """The second name by which packages call a module from a `__call__` of their own."""
+
+    if TYPE_CHECKING:  # a call takes and gives what `forward` does
+
+        def __call__(
+            self: HasForward[Given, Result], *args: Given.args, **kwargs: Given.kwargs
+        ) -> Result: ...
+
+    else:
+        __call__ = _call_impl
 
     def register_forward_pre_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False

@@ -4,7 +4,7 @@
 # mypy: disable-error-code="arg-type, no-any-return"
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...module_names import names_of
 from ...ops.tensors.tensor import Tensor
@@ -49,6 +49,10 @@ class _MaxPoolNd(Module):
     ]
     return_indices: bool
     ceil_mode: bool
+
+    if TYPE_CHECKING:  # with `return_indices` two tensors, which unpacking a tensor gives as well
+
+        def __call__(self, input: Tensor) -> Tensor: ...
 
     def __init__(
         self,
@@ -316,6 +320,10 @@ class _FractionalMaxPoolNd(Module):
     ]
     return_indices: bool
 
+    if TYPE_CHECKING:  # with `return_indices` two tensors, which unpacking a tensor gives as well
+
+        def __call__(self, input: Tensor) -> Tensor: ...
+
     def _set_up(
         self,
         dimensions: int,
@@ -450,6 +458,10 @@ OutputSizes = int | tuple[int | None, ...] | None
 class _AdaptiveMaxPoolNd(Module):
     __constants__: ClassVar[list[str]] = ["output_size", "return_indices"]
     return_indices: bool
+
+    if TYPE_CHECKING:  # with `return_indices` two tensors, which unpacking a tensor gives as well
+
+        def __call__(self, input: Tensor) -> Tensor: ...
 
     def __init__(self, output_size: OutputSizes, return_indices: bool = False) -> None:
         super().__init__()

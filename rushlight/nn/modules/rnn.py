@@ -10,7 +10,7 @@ type of the input when it compiles them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
@@ -65,6 +65,16 @@ def _zeros_for(input: Tensor, size: tuple[int, int, int]) -> Tensor:
 
 class _OneState(RNNBase):
     """Layers whose state is one tensor."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
+        @overload
+        def __call__(
+            self, input: PackedSequence, hx: Tensor | None = None
+        ) -> tuple[PackedSequence, Tensor]: ...
+        def __call__(self, input: Any, hx: Any = None) -> Any: ...
 
     def __init__(self, mode: str, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:
@@ -213,6 +223,18 @@ class LSTM(RNNBase):
 
     With `proj_size` the hidden state is made narrower by a projection.
     """
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(
+            self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+        ) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
+        @overload
+        def __call__(
+            self, input: PackedSequence, hx: tuple[Tensor, Tensor] | None = None
+        ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]: ...
+        def __call__(self, input: Any, hx: Any = None) -> Any: ...
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)

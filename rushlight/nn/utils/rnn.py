@@ -83,7 +83,7 @@ class PackedSequence(PackedSequence_):
 
     def pin_memory(self) -> "PackedSequence":
         """With data in pinned memory, as far as `Tensor.pin_memory` does that."""
-        data = self.data.pin_memory()
+        data: Tensor = self.data.pin_memory()
         return self if data is self.data else type(self)(data, *self[1:])
 
     def double(self) -> "PackedSequence":

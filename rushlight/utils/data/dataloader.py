@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import pickle
 import queue
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
 from itertools import cycle
@@ -23,7 +23,7 @@ from .datapipes.datapipe import (
     _IterDataPipeSerializationWrapper,
     _MapDataPipeSerializationWrapper,
 )
-from .dataset import IterableDataset
+from .dataset import Indexed, IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
@@ -65,7 +65,7 @@ class DataLoader(Generic[_Sample]):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Indexed[_Sample] | Iterable[_Sample],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Any = None,

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
@@ -19,6 +19,12 @@ __all__ = [
 ]
 
 Sample = TypeVar("Sample", covariant=True)
+
+
+class Indexed(Protocol[Sample]):
+    """What has samples by number: a `Dataset`, or a list."""
+
+    def __getitem__(self, index: Any, /) -> Sample: ...
 
 
 class Dataset(Generic[Sample]):
@@ -149,11 +155,11 @@ class ChainDataset(IterableDataset[Any]):
             yield dataset
 
 
-class Subset(Dataset[Any]):
+class Subset(Dataset[Sample]):
     """The samples of a set at given numbers."""
 
-    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
-        self.dataset = dataset
+    def __init__(self, dataset: Indexed[Sample], indices: Sequence[int]) -> None:
+        self.dataset: Any = dataset
         self.indices = indices
 
     def __getitem__(self, index: Any) -> Any:
@@ -166,14 +172,14 @@ class Subset(Dataset[Any]):
 
 
 def random_split(
-    dataset: Any, lengths: Sequence[int | float], generator: Generator | None = None
-) -> list[Subset]:
+    dataset: Indexed[Sample], lengths: Sequence[int | float], generator: Generator | None = None
+) -> list[Subset[Sample]]:
     """A set cut at random into parts of given lengths, or given fractions of the whole.
 
     Raises:
         ValueError: the lengths do not sum up to that of the set.
     """
-    size = len(dataset)
+    size = len(dataset)  # type: ignore[arg-type]  # a `Dataset` may have one
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         if any(part < 0 or part > 1 for part in lengths):
             raise ValueError("Fraction at index 0 is not between 0 and 1")
