@@ -21,9 +21,10 @@ from .graph import Graph
 from .internal_fault import FAULTS, report_fault
 from .lower import lower
 from .passes import PASSES, PassContext
+from .passes.normalize import normalize
 from .ssa import convert_to_ssa
 
-__all__ = ["build_graph", "define_function", "graph_of"]
+__all__ = ["build_graph", "define_function", "graph_of", "graph_with_lines"]
 
 
 def define_function(
@@ -84,12 +85,24 @@ def build_graph(typed: TypedFunction, context: PassContext) -> Graph:
     return graph
 
 
-def _clean(graph: Graph, context: PassContext) -> None:
-    """Take variables and exits out, and run the passes; first in the graphs of tasks."""
+def graph_with_lines(typed: TypedFunction, context: PassContext) -> Graph:
+    """The graph of a function with variables, exits and a `prim::Line` for each statement."""
+    graph = lower(typed, context.table, context.evaluate, keeps_lines=True)
+    _clean_tasks(graph, context)
+    normalize(graph, context)
+    return graph
+
+
+def _clean_tasks(graph: Graph, context: PassContext) -> None:
     for node in graph.all_nodes:
         task = node.attributes.get("Subgraph")
         if node.kind == "prim::fork" and isinstance(task, Graph):
             _clean(task, context)
+
+
+def _clean(graph: Graph, context: PassContext) -> None:
+    """Take variables and exits out, and run the passes; first in the graphs of tasks."""
+    _clean_tasks(graph, context)
     convert_to_ssa(graph)
     transform_exits(graph)
     for each in PASSES:

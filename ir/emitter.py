@@ -57,11 +57,17 @@ class Frame:
 
 
 class Emitter:
-    """A graph under construction; `evaluate` computes what is a constant of the program."""
+    """A graph under construction; `evaluate` computes what is a constant of the program.
 
-    def __init__(self, table: OperatorTable, evaluate: Evaluate) -> None:
+    One that `keeps_lines` says where statements begin.
+    """
+
+    def __init__(
+        self, table: OperatorTable, evaluate: Evaluate, *, keeps_lines: bool = False
+    ) -> None:
         self.table = table
         self.evaluate = evaluate
+        self.keeps_lines = keeps_lines
         self.graph = Graph()
         self.frames: list[Frame] = []
         self.temporaries: dict[int, Value] = {}

@@ -118,6 +118,7 @@ _KINDS = (
         effect="effect",
         transient=True,
     ),
+    Kind("prim::Line", 0, 0, "a statement begins", effect="effect", transient=True),
     Kind("prim::Scope", 0, 0, "variables that do not leak out", blocks=1, transient=True),
     Kind("prim::With", 1, ANY, "what runs in a context", blocks=2, transient=True),
 )

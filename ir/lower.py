@@ -27,10 +27,12 @@ from .lowering import lower_function
 __all__ = ["lower"]
 
 
-def lower(function: TypedFunction, table: OperatorTable, evaluate: Evaluate) -> Graph:
-    """Emit a function's body.
+def lower(
+    function: TypedFunction, table: OperatorTable, evaluate: Evaluate, *, keeps_lines: bool = False
+) -> Graph:
+    """Emit a function's body; if it `keeps_lines`, with a `prim::Line` for each statement.
 
     Raises:
         LookupError: `table` lacks an operator that the language itself needs.
     """
-    return lower_function(Emitter(table, evaluate), function)
+    return lower_function(Emitter(table, evaluate, keeps_lines=keeps_lines), function)

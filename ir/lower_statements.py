@@ -15,6 +15,12 @@ from .graph import Block, Value
 from .lowering import lower_block, lowered, lowers_statement
 
 
+@lowers_statement(typed.Line)
+def _line(emitter: Emitter, statement: typed.Line) -> None:
+    if emitter.keeps_lines:
+        emitter.emit("prim::Line", span=statement.span)
+
+
 @lowers_statement(typed.Assign)
 def _assign(emitter: Emitter, statement: typed.Assign) -> None:
     emitter.store(statement.name, lowered(emitter, statement.value), statement.type)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from . import testing as testing
     from . import utils as utils
     from . import version as version
+    from .debugging import debug as debug
     from .interpreter.values.tasks import Future as Future
     from .jit.graph_text import parse_ir as parse_ir
     from .weights import load as load
@@ -155,6 +156,7 @@ TypedStorage UntypedStorage""".split()
 _ELSEWHERE = {
     "Future": ".interpreter.values.tasks",
     "compile": ".compiler",
+    "debug": ".debugging",
     "_assert": ".jit.special_names",
     **dict.fromkeys(_FUNCTIONAL, ".functional"),
     **dict.fromkeys(_INNER, "._C"),

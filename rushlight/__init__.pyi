@@ -102,6 +102,7 @@ from . import version as version
 from . import xpu as xpu
 from .interpreter.values.tasks import Future as Future
 from .compiler import compile as compile
+from .debugging import debug as debug
 from .functional import cdist as cdist
 from .functional import lu as lu
 from .functional import norm as norm

@@ -76,8 +76,17 @@ def block(scope: Scope, statements: tuple[tree.Statement, ...]) -> tuple[typed.S
             break
         checkpoint()
         scope.collector.at = statement.span
+        if not _is_text(statement):
+            into.append(typed.Line(statement.span))
         _STATEMENTS[type(statement)](scope, statement, into)
     return tuple(into)
+
+
+def _is_text(statement: tree.Statement) -> bool:
+    """Whether a statement is a docstring or the like, which Python does not run."""
+    return isinstance(statement, tree.ExpressionStatement) and isinstance(
+        statement.value, tree.Literal
+    )
 
 
 def _misplaced(scope: Scope, node: tree.Expr, hint: Type | None) -> Sugar:

@@ -36,6 +36,8 @@ def _block(statements: Many[typed.Statement]) -> list[str]:
 
 def _statement(node: typed.Statement) -> list[str]:
     match node:
+        case typed.Line():
+            return []
         case typed.Assign():
             return [f"{node.name}: {node.type} = {_expression(node.value)}"]
         case typed.Let():

@@ -349,6 +349,11 @@ class Statement:
 
 
 @value_class(frozen=True, slots=True)
+class Line(Statement):
+    """Here a statement of the program begins; each has one, also those that do nothing."""
+
+
+@value_class(frozen=True, slots=True)
 class Assign(Statement):
     """`name = value`; `type` is the variable's, of which the value's is a subtype.
 

@@ -20,7 +20,7 @@ from .registers import Registers, is_heavy, sequence_moves
 from .steps import UnsupportedKind, make_step
 from .tidy import drop_needless_frees
 
-__all__ = ["Assembler", "UnsupportedKind", "assemble"]
+__all__ = ["Assembler", "CodeTables", "UnsupportedKind", "assemble"]
 
 _MOVE, _FREE, _RETURN, _TUPLE, _LIST = map(opcode, ("move", "free", "return", "tuple", "list"))
 _NO_LIMIT = 2**63 - 1
@@ -37,20 +37,49 @@ def assemble(graph: Graph, name: str = "function", table: Table = TABLE) -> Code
     return Assembler(graph, name, table).code()
 
 
-class Assembler:
-    """The assembly of one graph."""
+class CodeTables:
+    """What instructions name by number: constants, operators, types and names."""
 
-    def __init__(self, graph: Graph, name: str, table: Table) -> None:
-        self.graph = graph
-        self.name = name
+    def __init__(self, table: Table) -> None:
         self.table = table
-        self.live = Liveness(graph)
-        self.registers = Registers()
         self.constants: list[object] = []
         self.operators: list[Operator] = []
         self.types: list[Type] = []
         self.names: list[str] = []
         self._constant_numbers: dict[object, int] = {}
+
+    def constant(self, value: object, type: Type) -> int:
+        """The number of a constant, which is negative; equal scalars share one."""
+        plain = isinstance(value, bool | int | str) or value is None
+        key = (value.__class__, value) if plain else (object, id(value))
+        number = self._constant_numbers.get(key)
+        if number is None:
+            self.constants.append(value if plain else _as_machine_has_it(value, type))
+            number = self._constant_numbers[key] = -len(self.constants)
+        return number
+
+    def operator(self, entry: Operator) -> int:
+        """The number of an operator."""
+        return _number(self.operators, entry)
+
+    def type(self, entry: Type) -> int:
+        """The number of a type."""
+        return _number(self.types, entry)
+
+    def name_number(self, entry: str) -> int:
+        """The number of a name."""
+        return _number(self.names, entry)
+
+
+class Assembler(CodeTables):
+    """The assembly of one graph."""
+
+    def __init__(self, graph: Graph, name: str, table: Table) -> None:
+        super().__init__(table)
+        self.graph = graph
+        self.name = name
+        self.live = Liveness(graph)
+        self.registers = Registers()
         self._warnings: list[Node] = []
         self._warned: set[int] = set()
 
@@ -86,28 +115,6 @@ class Assembler:
 
     def operands(self, values: Iterable[Value]) -> tuple[int, ...]:
         return tuple(self.operand(v) for v in values)
-
-    def constant(self, value: object, type: Type) -> int:
-        """The number of a constant, which is negative; equal scalars share one."""
-        plain = isinstance(value, bool | int | str) or value is None
-        key = (value.__class__, value) if plain else (object, id(value))
-        number = self._constant_numbers.get(key)
-        if number is None:
-            self.constants.append(value if plain else _as_machine_has_it(value, type))
-            number = self._constant_numbers[key] = -len(self.constants)
-        return number
-
-    def operator(self, entry: Operator) -> int:
-        """The number of an operator."""
-        return _number(self.operators, entry)
-
-    def type(self, entry: Type) -> int:
-        """The number of a type."""
-        return _number(self.types, entry)
-
-    def name_number(self, entry: str) -> int:
-        """The number of a name."""
-        return _number(self.names, entry)
 
     def warning(self, node: Node) -> tuple[int, ...]:
         """The register of a call's list of what has warned in it, and the number of a warning."""

@@ -69,13 +69,25 @@ class Machine:
         Raises:
             MachineFailure: a step failed.
         """
-        frame = [*arguments, *self._rest]
+        frame = self.empty(arguments)
         if self._levels > SHALLOW:
             with with_room(self._levels):
                 self._walk(self._acts, frame)
         else:
             self._walk(self._acts, frame)
         return frame[self._result]
+
+    def empty(self, arguments: Sequence[object]) -> Frame:
+        """A frame that holds arguments."""
+        return [*arguments, *self._rest]
+
+    def do(self, number: int, frame: Frame) -> None:
+        """Do one part of the body, by its number, on a frame.
+
+        Raises:
+            MachineFailure: it failed.
+        """
+        self._walk(self._acts[number : number + 1], frame)
 
     def _walk(self, acts: Sequence[Act], frame: Frame) -> None:
         act: Act | None = None

@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from copy import copy
 from math import inf
 from typing import Any
 
 from ...frontend.deep_stack import deeply
 from ...frontend.locks import DEFINING
-from ...ir.define import graph_of
+from ...ir.define import graph_of, graph_with_lines
+from ...ir.graph import Node
+from ...ir.passes.autocast import enters_autocast
 from ...ops.table.autocast import OFF, autocast_state
 from ...ops.table.grad_mode import RUNNING
 from ...typecheck.functions import Function
+from ...typecheck.typed import TypedFunction
+from ...typecheck.types import TENSOR
 from ..bounds.guard import CALLS, Guard, LimitExceeded
 from ..code.calls import Calls
 from ..code.code import Code
 from ..code.machine import Invoke, Machine, MachineFailure
 from ..failures.errors import Failure, is_from_outside
 from ..native.program import FAILED
+from ..plans.lines import LinePlan, make_line_plan
 from ..plans.plan import Plan, make_plan
 from ..values.arguments import Binding
-from ..values.handles import listener
+from ..values.handles import KEEPING, listener
+from .evaluating import CONTEXT
 from .executable import Executable, executable_of
+from .source_files import file_of
 
-__all__ = ["SHORT", "FunctionTiers", "Tiers", "Way", "watch"]
+__all__ = ["SHORT", "FunctionTiers", "Tiers", "Way", "debug", "is_debugging", "watch"]
 
 PLAN_VARIABLE = "RUSHLIGHT_PLAN"
 """The environment variable that, set to `off`, leaves everything to the machine."""
+
+DEBUG_VARIABLE = "RUSHLIGHT_DEBUG"
+"""The environment variable that, set to `1`, has programs run line by line from the start."""
 
 SHORT = 400
 """Code of at most this many instructions is short: its plan is made in a few milliseconds."""
@@ -150,6 +161,31 @@ class _BoundedOnHandles(_Bounded, _Watched):
     """The same, within the bounds of its guard."""
 
 
+class _InLines(Way):
+    """Runs a line plan; calls from Python are told to come with tensors themselves."""
+
+    steps_up = False
+
+    def __init__(self, usual: Way, plan: LinePlan) -> None:
+        executable = copy(usual.executable)
+        executable.asks_elsewhere = True
+        super().__init__(executable, usual._calls, usual._invoke)
+        self._lines = plan
+
+    def run(self, values: Sequence[object]) -> Any:
+        """The result on machine values that are tensors themselves.
+
+        Raises:
+            Failure: the program failed.
+        """
+        try:
+            return self._lines.run(*values)
+        except MachineFailure as failed:
+            if is_from_outside(failed.cause):
+                raise failed.cause from None
+            raise Failure.in_machine(failed, self._lines.code) from None
+
+
 class Tiers:
     """How a code runs: a way for each mode, made when it is first needed.
 
@@ -198,6 +234,18 @@ class Tiers:
 
     usual_way = way
 
+    def debugged_way(self, records: bool = False) -> Way:
+        """The way while somebody debugs: line by line, where that can be."""
+        return self._in_lines() or self.usual_way(records)
+
+    def debugged_way_on_handles(self) -> Way:
+        """The same, where values are tensors themselves."""
+        return self._in_lines() or self.usual_way_on_handles()
+
+    def _in_lines(self) -> Way | None:
+        """The way line by line, where the code has lines."""
+        return None
+
     def way_on_handles(self) -> Way:
         """The way where values are tensors themselves: the machine, with eager calls."""
         heard = listener() is not None
@@ -209,6 +257,8 @@ class Tiers:
             kind = _BoundedOnHandles if self._guard is not None else _Watched
             found = self._ways.setdefault(mode, kind(executable, calls, self._invoke))
         return found
+
+    usual_way_on_handles = way_on_handles
 
     def _heard(self) -> Executable:
         """The code whose calls of methods somebody hears."""
@@ -249,11 +299,72 @@ class FunctionTiers(Tiers):
         with DEFINING:
             return executable_of(self._function, self._guard, inlined=False)
 
+    def _in_lines(self) -> Way | None:
+        """The way line by line; not of code under a guard, that comes without its source, or under
+        an autocast, nor while a mode hears of calls."""
+        typed = self._function.typed
+        if self._guard is not None or not isinstance(typed, TypedFunction):
+            return None
+        state = autocast_state()
+        if (state is not OFF and state) or (KEEPING and listener() is not None):
+            return None
+        if "lines" not in self._ways:
+            with DEFINING:
+                plan = self._line_plan(typed)
+                usual = self.usual_way()
+                self._ways.setdefault("lines", _InLines(usual, plan) if plan else usual)
+        found = self._ways["lines"]
+        return found if isinstance(found, _InLines) else None
+
+    def _line_plan(self, typed: TypedFunction) -> LinePlan | None:
+        tree = self._function.tree
+        graph = graph_with_lines(typed, CONTEXT)
+        if (
+            tree is None
+            or enters_autocast(graph)
+            or any(map(_is_keyed_by_tensors, graph.all_nodes))
+        ):
+            return None
+        first, calls = tree.name_span, Calls(None, None, handles=True)
+        file = file_of(first.source)
+        name = getattr(self._function.python, "__qualname__", self._function.qualified_name)
+        return make_line_plan(graph, name, first, file, self._invoke, calls)
+
+
+def _is_keyed_by_tensors(node: Node) -> bool:
+    """Whether a node has to do with a dict in which arrays are looked up, not their handles."""
+    types = (value.type.inner.dict_of for value in (*node.inputs, *node.outputs))
+    return any(of is not None and of[0] == TENSOR for of in types)
+
+
+_WATCHING = {"profilers": False, "debuggers": False}
+
 
 def watch(on: bool) -> None:
-    """Have scripted code call its operators one by one from now on, or run as always again.
+    """Have scripted code call its operators one by one from now on, or run as always again."""
+    _exchange("profilers", on)
 
-    The method itself is exchanged, so that nothing is asked while nobody watches.
-    """
-    way = Tiers.watched_way if on else Tiers.usual_way
-    Tiers.way = way  # type: ignore[method-assign]
+
+def debug(on: bool) -> None:
+    """Have scripted code run line by line from now on, or run as always again."""
+    _exchange("debuggers", on)
+
+
+def is_debugging() -> bool:
+    """Whether code runs line by line, so that it can be stopped."""
+    return _WATCHING["debuggers"]
+
+
+def _exchange(who: str, on: bool) -> None:
+    """The methods themselves are exchanged, so that nothing is asked while nobody watches."""
+    _WATCHING[who] = on
+    way, on_handles = Tiers.usual_way, Tiers.usual_way_on_handles
+    if _WATCHING["debuggers"]:
+        way, on_handles = Tiers.debugged_way, Tiers.debugged_way_on_handles
+    elif _WATCHING["profilers"]:
+        way = Tiers.watched_way
+    Tiers.way, Tiers.way_on_handles = way, on_handles  # type: ignore[method-assign]
+
+
+if os.environ.get(DEBUG_VARIABLE, "").lower() not in ("", "0", "off"):
+    debug(True)

@@ -24,6 +24,7 @@ from ..frontend.ignored_blocks import IGNORED_BLOCKS
 from ..frontend.places import global_place
 from ..frontend.port import Port
 from ..frontend.source import Span
+from ..interpreter.running import tiers
 from ..interpreter.values.inward import CastError
 from ..interpreter.values.objects import ScriptObject, python_classes
 from ..interpreter.values.values import to_machine
@@ -218,6 +219,8 @@ def meaning_of(value: object, name: str, compile: CompileFunction, *, constant: 
     special = _SPECIAL.get(id(value)) if not isinstance(value, int | float | str) else None
     if special is not None and special[0] is value:
         return special[1]
+    if value is breakpoint and tiers.is_debugging():
+        return _STOP
     known = builtin_meaning(value) or _annotation(value) or _value(value, constant)
     if known is not None:
         return known
@@ -466,6 +469,11 @@ _TORCH_NAMES: dict[type, str] = {
 }
 
 
+_STOP: Final = PythonName(
+    PythonFunction("breakpoint", breakpoint, Signature("breakpoint", "", (), (Argument("", NONE),)))
+)
+
+
 def _unusable(value: Any, name: str) -> Unusable:
     kind = _TORCH_NAMES.get(type(value)) or type(value).__name__
     message = f"python value of type '{kind}' cannot be used as a value{PERHAPS}"
@@ -480,6 +488,8 @@ def _unusable(value: Any, name: str) -> Unusable:
         if inspect.isbuiltin(value):
             message = f"Python builtin {value} is currently not supported in Torchscript"
         shown = "`{name}` is a function without Python source, which script cannot call"
+        if value is breakpoint:
+            shown = "`{name}` stops only scripts that are debugged: call `rushlight.debug()` before"
         return Unusable(message, "not-scriptable", shown, value)
     called = None
     if isinstance(value, Module):
