@@ -413,14 +413,6 @@ def div_rounded(self: Array, other: Array, rounding_mode: str | None) -> Array:
     return _quotient_by_mode(self, other, rounding_mode)
 
 
-@operator(
-    "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
-    autocast_in_graphs="widest",
-)
-def div_number_rounded(self: Array, other: Scalar, rounding_mode: str | None) -> Array:
-    return _quotient_by_mode(self, other, rounding_mode)
-
-
 @operator("aten::floor_divide(Tensor self, Tensor other) -> Tensor", takes_numbers=True)
 def floor_divide(self: Array, other: Array) -> Array:
     return _quotient_by_mode(self, other, "floor")
@@ -434,6 +426,17 @@ def floor_divide_number(self: Array, other: Scalar) -> Array:
     if self.dtype is _INT64 and type(other) is int and other:
         return _by_number("floor_divide", np.floor_divide, self, operand(other, _INT64))
     return _quotient_by_mode(self, other, "floor")
+
+
+@operator(
+    "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
+    autocast_in_graphs="widest",
+    formula=formula("floor_divide", 0, 1, at={2: "floor"}, checks=True),
+)
+def div_number_rounded(self: Array, other: Scalar, rounding_mode: str | None) -> Array:
+    if rounding_mode == "floor":
+        return floor_divide_number(self, other)
+    return _quotient_by_mode(self, other, rounding_mode)
 
 
 def _by_number(name: str, kernel: Callable[..., object], a: Array, number: Array) -> Array:
