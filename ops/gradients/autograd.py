@@ -42,6 +42,7 @@ __all__ = [
     "is_wanted",
     "node_class",
     "saved",
+    "thin",
 ]
 
 SEQUENCE: Final = count()
@@ -227,7 +228,9 @@ class AccumulateGrad(Node):
     def _accumulate(self, grad: Tensor) -> None:
         with _ACCUMULATING:  # several threads may walk back to one leaf
             before = self.variable._gradient
-            if before is None:
+            if type(grad) is not Tensor and grad.is_sparse:
+                self.variable._gradient = grad if before is None else before + grad
+            elif before is None:
                 if grad._requires_grad:
                     first = grad.clone()
                 elif _references(grad) == _ALONE and _is_own(grad._array, self.variable._array):
@@ -235,6 +238,8 @@ class AccumulateGrad(Node):
                 else:
                     first = Tensor._of(_copied(grad._array, self.variable))
                 self.variable._gradient = first
+            elif type(before) is not Tensor and before.is_sparse:
+                self.variable._gradient = grad + before
             elif grad._requires_grad or before._requires_grad or is_grad_enabled():
                 self.variable._gradient = before + grad
             else:
@@ -508,14 +513,23 @@ def saved(tensor: Tensor, number: int | None = None) -> Saved:
     return kept.pack(tensor) if PACKING.used else kept
 
 
+def thin(grad: Tensor, edge: Edge | None) -> bool:
+    """Whether a gradient is sparse and goes to a leaf, which takes it as it is."""
+    is_of_leaf = edge is not None and type(edge[0]) is AccumulateGrad
+    return is_of_leaf and type(grad) is not Tensor and bool(grad.is_sparse)
+
+
 def fit(
     grad: Tensor, shape: tuple[int, ...], dtype: DType, node: Node | None = None, place: int = 0
 ) -> Tensor:
-    """A gradient in the shape and dtype of the tensor it belongs to, argument `place` of `node`.
+    """A gradient in the shape and dtype of the tensor it belongs to, argument `place` of `node`; a
+    sparse one with all its elements.
 
     Raises:
         RuntimeError: the tensor does not broadcast to the gradient's shape.
     """
+    if type(grad) is not Tensor and grad.is_sparse:
+        grad = grad.to_dense()
     if grad.dtype is not dtype:
         if grad._array.dtype.kind == "c" and not dtype.is_complex:
             grad = grad.real

@@ -27,6 +27,7 @@ from .autograd import (
     fit,
     node_class,
     saved,
+    thin,
 )
 from .families import row_of
 from .layouts import layout_of
@@ -114,6 +115,8 @@ class Bound:
         self.is_plain = not (self.in_place or row is None or row.is_constant or row.rewritten)
         self.reads_results = any(self.keeps_result.values())
         self.lay = layout_of(entry.name)
+        self.may_be_thin = "sparse" in self.positions
+        """Whether its gradient may be a sparse tensor."""
         self.node_class = node_class(RowNode, self._node_name())
 
     def takes_tensors(self, at: int) -> bool:
@@ -415,7 +418,7 @@ class RowNode(Node):
         for value in self._arguments:
             kind = type(value)
             if kind is Saved:
-                value.release()
+                value.array = value.handle = value.packed = None
             elif kind is list:
                 for each in value:
                     if type(each) is Saved:
@@ -440,7 +443,10 @@ class RowNode(Node):
         missing = (self.count or 1) - len(grads)
         if missing > 0:
             grads = grads + [None] * missing
-        if bound.row.moves:
+        raw = self._directly(grads)
+        if raw is not None:
+            pass
+        elif bound.row.moves:
             raw = self._moved(grads)
         elif bound.shared is None:
             raw = self._one_by_one(grads)
@@ -458,6 +464,10 @@ class RowNode(Node):
                 raw[place] = None
                 continue
             sizes, kind = shapes[2 * place : 2 * place + 2]
+            if bound.may_be_thin:
+                if thin(grad, edges[place]):
+                    continue
+                grad = raw[place] = fit(grad, sizes, of_numpy(kind), self, place)
             array = grad._array
             if array.dtype is not kind or array.shape != sizes:
                 raw[place] = grad = fit(grad, sizes, of_numpy(kind), self, place)
@@ -466,12 +476,6 @@ class RowNode(Node):
         return raw
 
     def _one_by_one(self, grads: list[Tensor | None]) -> list[Tensor | None]:
-        direct = self._bound.direct
-        is_there = direct is not None and ("g" not in direct.readers or grads[0] is not None)
-        if direct is not None and is_there and direct.may_be_used():
-            found = self._directly(direct, self._bound.orders, grads)
-            if found is not None:
-                return found
         results: list[Tensor | None] = []
         made: dict[int, Any] | None = None
         edges = self.edges if WALKING.leads is None else self.asked_edges()
@@ -505,10 +509,11 @@ class RowNode(Node):
     def _unpack_or_none(self, value: Any) -> Any:
         return None if isinstance(value, Meta) else self._unpack(value)
 
-    def _directly(
-        self, rule: Rule, orders: dict[int, int], grads: list[Tensor | None]
-    ) -> list[Tensor | None] | None:
+    def _directly(self, grads: list[Tensor | None]) -> list[Tensor | None] | None:
         """The gradients by a form of their own, None if it does not give all that are asked for."""
+        rule, orders = self._bound.direct, self._bound.orders
+        if rule is None or not rule.may_be_used() or ("g" in rule.readers and grads[0] is None):
+            return None
         asked = self.asked_edges()
         if any(e and at not in orders for (at, _), e in zip(self._places, asked, strict=True)):
             return None
@@ -523,10 +528,6 @@ class RowNode(Node):
         """The gradients through the operators that do the same."""
         bound = self._bound
         create = is_grad_enabled()
-        if bound.direct is not None and bound.direct.may_be_used():
-            results = self._directly(bound.direct, bound.orders, grads)
-            if results is not None:
-                return results
         assert bound.shared is not None
         assert bound.row is not None
         assert bound.row.composite is not None

@@ -146,6 +146,7 @@ def _of_targets(
     with np.errstate(all="ignore"):
         shares = counts * g._array
         shares = shares / counts.sum(dtype=counts.dtype) if reduction == MEAN else shares
+    shares = np.where(hidden, shares.dtype.type(0), shares)  # also where nothing counts
     return np.expand_dims(places, 1), np.expand_dims(shares, 1)
 
 
@@ -160,7 +161,7 @@ def nll_loss(
         return None
     places, shares = found
     grad = np.zeros(self._array.shape, self._array.dtype)
-    np.put_along_axis(grad, places, -shares, 1)
+    np.put_along_axis(grad, places, np.where(shares, -shares, 0), 1)
     return (Tensor._of(grad),)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..kernels import Prepared
-from ..kernels.products import dot
+from ..kernels.products import dot, matmul
 from ..memory.dtype import Array
 from ..reductions.reduce import sum_over
 from ..tensors.tensor import Tensor
@@ -48,3 +48,51 @@ def linear(
     made = iter(_linear_prepared.call(grad, x, w, of_input, of_weight, of_bias))
     found = [Tensor._of(next(made)) if each else None for each in asked]
     return found[0], found[1], found[2]
+
+
+# --------------------------------------------------------------------------- two factors
+
+
+def _factors(g: Array, a: Array, b: Array, of_a: bool, of_b: bool) -> tuple[Array, ...]:
+    times = dot if g.ndim == 2 else matmul
+    made = [times(g, b.swapaxes(-1, -2))] if of_a else []
+    return (*made, times(a.swapaxes(-1, -2), g)) if of_b else tuple(made)
+
+
+_factors_prepared: Final = Prepared(_factors)
+
+
+def _of_product(
+    g: Tensor | None, asked: tuple[bool, ...], a: Tensor | None, b: Tensor | None
+) -> tuple[Tensor | None, ...] | None:
+    """The gradients of two matrices that were multiplied, or of as many in batches."""
+    if g is None:
+        return None
+    grad, (of_a, of_b) = g._array, asked
+    first, second = (grad if each is None else each._array for each in (a, b))
+    if not first.dtype is second.dtype is grad.dtype or grad.dtype.char not in "fd":
+        return None
+    lead = grad.shape[:-2]
+    alike = first.ndim == second.ndim == grad.ndim > 1
+    if not alike or first.shape[:-2] != lead or second.shape[:-2] != lead:
+        return None
+    if not (grad.size and first.size and second.size):
+        return None
+    made = iter(_factors_prepared.call(grad, first, second, of_a, of_b))
+    return tuple(Tensor._of(next(made)) if each else None for each in asked)
+
+
+@direct("aten::mm", "aten::bmm", of="self mat2")
+def mm(
+    g: Tensor | None, asked: tuple[bool, ...], self: Tensor | None, mat2: Tensor | None
+) -> tuple[Tensor | None, ...] | None:
+    """The product of matrices, or of as many in two batches."""
+    return _of_product(g, asked, self, mat2)
+
+
+@direct("aten::matmul", of="self other")
+def product(
+    g: Tensor | None, asked: tuple[bool, ...], self: Tensor | None, other: Tensor | None
+) -> tuple[Tensor | None, ...] | None:
+    """The product of what may also be vectors, which are left to formulas."""
+    return _of_product(g, asked, self, other)

@@ -13,6 +13,7 @@ from ..memory.dtype import Array
 from ..table.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor
 from .rows import Ints, Tensors, Wanted, aten, composite, conj, constant, gradient, joint
+from .selection import sparse_rows
 
 # --------------------------------------------------------------------------- convolutions
 
@@ -412,12 +413,12 @@ def diff(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor 
 def _bags(
     gs: Tensors, wanted: Wanted, weight: Tensor, indices: Tensor, offsets: Tensor, mode: int,
     per_sample_weights: Tensor | None, include_last_offset: bool, results: Tensors,
-    scale_grad_by_freq: bool = False, padding_idx: int | None = None,
+    scale_grad_by_freq: bool = False, padding_idx: int | None = None, sparse: bool = False,
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     padding = -1 if padding_idx is None else padding_idx % weight.shape[0]
     return _plain_bags(
         gs, wanted, weight, indices, offsets, mode, per_sample_weights, include_last_offset,
-        results, scale_grad_by_freq, padding,
+        results, scale_grad_by_freq, padding, sparse,
     )  # fmt: skip
 
 
@@ -425,7 +426,7 @@ def _bags(
 def _plain_bags(
     gs: Tensors, wanted: Wanted, weight: Tensor, indices: Tensor, offsets: Tensor, mode: int,
     per_sample_weights: Tensor | None, include_last_offset: bool, results: Tensors,
-    scale_grad_by_freq: bool = False, padding_idx: int = -1,
+    scale_grad_by_freq: bool = False, padding_idx: int = -1, sparse: bool = False,
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     """Here a negative `padding_idx` says that there is none."""
     (g,) = gs[:1]
@@ -452,6 +453,8 @@ def _plain_bags(
         rows = rows * per_sample_weights.reshape([-1, 1])
     if scale_grad_by_freq:
         rows = rows / _frequencies(flat).unsqueeze(1)
+    if sparse:
+        return sparse_rows(flat, rows, weight.shape, padding_idx), of_samples
     return g.new_zeros(list(weight.shape)).index_add(0, flat, rows), of_samples
 
 

@@ -119,7 +119,7 @@ same_as("aten::matmul", "aten::linalg_matmul", "aten::__matmul__")
 
 
 def _rows(x: Tensor) -> Tensor:
-    return x.reshape([-1, x.shape[-1]])
+    return x if x.ndim == 2 else x.reshape([-1, x.shape[-1]])
 
 
 gradient(

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..eager.open_operators import OpenOperator
 from ..memory.dtype import Array
-from ..memory.versions import owner_of, write_count, writes_of, written
+from ..memory.versions import owner_of, versions_then, write_count, written
 from ..python_values.named_tuples import NamedValues, make_named
 from ..table.grad_mode import RUNNING, is_grad_enabled
 from ..table.table import TABLE, Operator
@@ -180,7 +180,8 @@ class Record:
                     owner = id(owner_of(args[0]))
                     self._later[owner] = self._later.get(owner, 0) + 1
             before, bounds, turn = RUNNING.version_of, RUNNING.bounds, autograd.TURN[0]
-            RUNNING.version_of, RUNNING.bounds = self._version, (*bounds, *self.bounds)
+            RUNNING.version_of = versions_then(self._clock, self._later)
+            RUNNING.bounds = (*bounds, *self.bounds)
             autograd.TURN[0] = turn | 1
             try:
                 for step in steps:
@@ -191,13 +192,6 @@ class Record:
                     if handle._requires_grad is self:
                         handle._requires_grad = False
                 autograd.TURN[0] = turn + 2
-
-    def _version(self, array: Array) -> int:
-        """The version memory had when a step was noted; too low a one if it was written since."""
-        owner = owner_of(array)
-        version, last = writes_of(owner)
-        changed = self._clock and last > self._clock
-        return version - self._later.get(id(owner), 0) - bool(changed) if version else 0
 
     def _replay(self, bound: Bound, args: tuple[Any, ...], result: Any, old: Array | None) -> None:
         if bound.is_plain and bound.watched:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..memory.dtype import of_numpy
 from ..memory.quiet import QUIET, enter, leave
+from ..memory.versions import version_of
 from ..table.grad_mode import RUNNING
 from ..tensors.tensor import Parameter, Tensor
 from .autograd import PACKING, SEQUENCE, TURN, WALKING, Saved, edge_of, edge_within, fit, node_class
@@ -63,11 +64,13 @@ _NODE: Final = """
  made._grad_node = node{view}"""
 
 _RECORD: Final = """
-def record(args, values, forward):
+def record(args, values, forward, again=False):
  {names}, = args
 {others}
  turn = turns[0]{edges}
- if turn & 1 or turns[0] != turn or ({inactive}) or PACKING.used:
+ if turn & 1 or turns[0] != turn:  # a script's notes became nodes just now, perhaps these
+  return MISSED if again else record(args, values, forward, True)
+ if ({inactive}) or PACKING.used:
   return MISSED
  state = enter(QUIET)
  try:
@@ -145,6 +148,16 @@ def kept(value: Saved | Meta, node: RowNode) -> Tensor | None:
     return value.tensor(node) if type(value) is Saved else None
 
 
+def seen(value: Saved | Meta, node: RowNode) -> Tensor | None:
+    """The same where nobody asks for its history."""
+    if type(value) is not Saved:
+        return None
+    array, handle = value.array, value.handle
+    if array is None or value.packed is not None or version_of(array) != value.version:
+        return value.tensor(node)  # which says what is wrong
+    return handle if handle is not None and handle._array is array else Tensor._of(array)
+
+
 _SPACE: Final[dict[str, Any]] = {
     **{
         "__builtins__": {"type": type, "id": id},
@@ -155,7 +168,7 @@ _SPACE: Final[dict[str, Any]] = {
     **{"PACKING": PACKING, "Saved": Saved, "Meta": Meta, "Tensor": Tensor, "ndarray": np.ndarray},
     **{"enter": enter, "leave": leave, "edge_of": edge_of, "fit": fit, "of_numpy": of_numpy},
     **{"new": object.__new__, "next": next, "node_class": node_class, "running": RUNNING},
-    **{"kept": kept, "idle_view": idle_view},
+    **{"kept": kept, "seen": seen, "idle_view": idle_view},
     **{"turns": TURN, "walking": WALKING, "RowNode": RowNode},
 }
 
@@ -201,7 +214,7 @@ def _written(
     space = {**_SPACE, "bound": bound, "finished": finished, "name": row.name}
     space |= {"cls": bound.node_class, "places": [(at, None) for at in ends]}
     is_known = not row.composite or bound.direct is not None
-    space["back"] = _back(bound, ends, tensors) if is_known else None
+    space["back"] = _back(bound, ends, tensors) if is_known and not bound.may_be_thin else None
     if form is _REPLAY:
         space["edge_of"] = edge_within
     mixed = [at for at in bound.order if at in tensors] if bound.shared is not None else []
@@ -317,9 +330,9 @@ def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
 
 def _direct_words(bound: Bound, rule: Rule, ends: list[int], tensors: list[int]) -> dict[str, str]:
     """What the text of a form that is not differentiated says of its arguments and results."""
-    reads = rule.reads
+    reads, found = rule.reads, "kept" if rule.of_operators else "seen"
     for at in sorted(rule.places, reverse=True):
-        value = f"kept(args[{at}], node)" if at in tensors else f"args[{at}]"
+        value = f"{found}(args[{at}], node)" if at in tensors else f"args[{at}]"
         reads = reads.replace(f"node.value({at})", value).replace(f"node.kept({at})", value)
     given = {at: f"e{at} is not None" if at in ends else "False" for at in bound.orders}
     order = sorted(given, key=lambda at: bound.orders[at])
@@ -329,7 +342,7 @@ def _direct_words(bound: Bound, rule: Rule, ends: list[int], tensors: list[int])
     for old, new in (
         ("node.asked()", f"({asked})"),
         ("node.wanted()", f"{{{wanted}}}"),
-        ("node.results(0)", "node._results[0].tensor(node)"),
+        ("node.results(0)", f"{found}(node._results[0], node)"),
     ):
         reads = reads.replace(old, new)
     return {

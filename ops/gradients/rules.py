@@ -56,6 +56,7 @@ class Rule:
         self, formula: Callable[..., Any], readers: dict[str, str], of_operators: bool = True
     ) -> None:
         self.formula = formula
+        self.of_operators = of_operators
         self.may_be_used = is_unwatched if of_operators else is_unheard
         self.readers = readers
         names = [] if formula is dict else list(signature(formula).parameters)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
 import numpy as np
 
@@ -179,21 +180,43 @@ gradient(
 )
 gradient(
     "aten::embedding",
-    weight=lambda g, weight_sizes, indices, padding_idx=-1, scale_grad_by_freq=False: _table(
-        g, weight_sizes, indices, padding_idx, scale_grad_by_freq
+    weight=lambda g, weight_sizes, indices, padding_idx, scale_grad_by_freq, sparse: _table(
+        g, weight_sizes, indices, padding_idx, scale_grad_by_freq, sparse
     ),
 )
 
 
-def _table(g: Tensor, sizes: Ints, indices: Tensor, padding: int, by_count: bool) -> Tensor:
-    """The gradient of a table of which rows were read; the row `padding` gets none."""
+def _table(
+    g: Tensor, sizes: Ints, indices: Tensor, padding: int, by_count: bool, sparse: bool
+) -> Tensor:
+    """The gradient of a table of which rows were read; the row `padding` gets none.
+
+    Raises:
+        RuntimeError: it is to be sparse, and divided by how often rows were read.
+    """
     flat = indices.reshape([-1]).long()
     rows = g.reshape([flat.numel(), *sizes[1:]])
+    if sparse:
+        if by_count:
+            raise RuntimeError(
+                "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+            )
+        return sparse_rows(flat, rows, sizes, padding)
     if padding >= 0:
         rows = rows.masked_fill((flat == padding).reshape([-1] + [1] * (rows.ndim - 1)), 0)
     if by_count:
         rows = rows / aten.bincount(flat, minlength=sizes[0]).index_select(0, flat).unsqueeze(-1)
     return g.new_zeros(list(sizes)).index_add(0, flat, rows)
+
+
+def sparse_rows(flat: Tensor, rows: Tensor, sizes: Ints, padding: int) -> Tensor:
+    """A sparse tensor of rows at some places, but for those at the place `padding`."""
+    made = import_module("..sparse_tensors.tensors", __package__)
+    if (flat._array == padding).any():
+        seen = Tensor._of(np.flatnonzero(flat._array != padding))
+        flat, rows = flat.index_select(0, seen), rows.index_select(0, seen)
+    found: Tensor = made.coo(flat.unsqueeze(0), rows, sizes)
+    return found
 
 
 def _exclusive(

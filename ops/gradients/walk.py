@@ -8,10 +8,14 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import chain
 from typing import Any, Final
 
+import numpy as np
+
+from ..memory.quiet import QUIET, enter, leave
 from ..table.grad_mode import RUNNING, grad_mode_set
 from ..tensors.tensor import Tensor
 from .autograd import WALKING, Attached, Edge, Grad, Node
 from .hook_results import one_after
+from .rules import is_unheard
 
 __all__ = ["run_backward"]
 
@@ -28,6 +32,8 @@ class _Walk:
         self.useful: set[Node] | None = None
         self.leads: frozenset[Node] | None = None
         self.bounds: tuple[Any, ...] = ()
+        self.sums: set[Edge] = set()
+        """Where a sum waits that this walk made, to which nobody else refers."""
 
     def prepare(self, roots: Iterable[Node]) -> None:
         """Count for every node how many gradients it has to wait for."""
@@ -79,9 +85,17 @@ class _Walk:
             grads = self.waiting[node] = []
         if number >= len(grads):
             grads.extend([None] * (number + 1 - len(grads)))
-        if grad is not None:
-            before = grads[number]
-            grads[number] = grad if before is None else before + grad
+        if grad is None:
+            return
+        before = grads[number]
+        if before is None:
+            grads[number] = grad
+        elif edge in self.sums:
+            grads[number] = _added(before, grad)
+        else:
+            grads[number] = before + grad
+            if is_unheard():
+                self.sums.add(edge)
 
     def run(self, roots: Iterable[Node]) -> None:
         """Walk."""
@@ -140,6 +154,20 @@ class _Walk:
                 before = tensor._gradient
                 grad = grads[number]
                 tensor._gradient = grad if before is None else before + grad
+
+
+def _added(total: Tensor, grad: Tensor) -> Tensor:
+    """A sum of gradients to which nobody else refers, and one more."""
+    if type(total) is type(grad) is Tensor:
+        one, other = total._array, grad._array
+        if one.dtype is other.dtype and one.dtype.char in "fd" and one.shape == other.shape:
+            state = enter(QUIET)
+            try:
+                np.add(one, other, one)
+            finally:
+                leave(state)
+            return total
+    return total + grad
 
 
 def _any(grads: list[Grad]) -> bool:

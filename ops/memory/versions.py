@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count
 from typing import Any, Final
@@ -11,7 +12,9 @@ import numpy as np
 
 from .dtype import Array
 
-__all__ = ["counted_apart", "owner_of", "version_of", "write_count", "writes_of", "written"]
+__all__ = [
+    *("counted_apart", "owner_of", "version_of", "versions_then", "write_count", "written"),
+]
 
 _COUNTS: Final[dict[int, list[Any]]] = {}
 """By the id of the array that owns the memory: [a weak reference to it, how often it was written,
@@ -53,11 +56,22 @@ def version_of(array: Array) -> int:
     return 0 if found is None else found[1]
 
 
-def writes_of(owner: Array) -> tuple[int, int]:
-    """How often what counts the writes of arrays was written, and the count of all writes at the
-    last one; zeros if it never was."""
-    found = _COUNTS.get(id(owner))
-    return (0, 0) if found is None else (found[1], found[2])
+def versions_then(clock: int, undone: Mapping[int, int]) -> Callable[[Array], int]:
+    """What tells the version that memory had at a count of all writes; too low a one if it was
+    written since, or if the count is 0 nothing of that.
+
+    `undone` says how many of the writes are not to be counted, by the id of what counts them.
+    """
+
+    def version(array: Array) -> int:
+        owner = array if array.base is None else owner_of(array)
+        found = _COUNTS.get(id(owner))
+        if found is None:
+            return 0
+        is_changed = clock and found[2] > clock
+        return int(found[1]) - undone.get(id(owner), 0) - bool(is_changed)
+
+    return version
 
 
 def write_count() -> int:

@@ -51,6 +51,22 @@ def add(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     return compress(made) if isinstance(parts_of(a), Compressed) else of_parts(made)
 
 
+@form("aten::add_")
+def add_in_place(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
+    """The sum, in the first tensor: at the places of a sparse one alone if that is dense.
+
+    Raises:
+        RuntimeError: as `add` does.
+    """
+    if is_sparse(a) or not is_sparse(b):
+        a.data = add(a, b, alpha=alpha)
+        return a
+    _same_sizes("add", a, b)
+    own = parts_of(b).to_coo()
+    values = own.values * alpha if alpha != 1 else own.values
+    return a.index_put_(tuple(own.indices), values, accumulate=True)
+
+
 @form("aten::sub", "aten::subtract")
 def sub(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     """The difference, as `add`."""

@@ -62,8 +62,17 @@ class Adagrad(Optimizer):
         if group["maximize"]:
             grad = -grad
         if group["weight_decay"] != 0:
+            if grad.is_sparse:
+                raise RuntimeError("weight_decay option is not compatible with sparse gradients")
             grad = grad.add(parameter, alpha=group["weight_decay"])
         length = group["lr"] / (1 + (step - 1) * group["lr_decay"])
+        if grad.is_sparse:
+            grad = grad.coalesce()
+            places, values = tuple(grad.indices()), grad.values()
+            state["sum"].index_put_(places, values * values, accumulate=True)
+            scale = state["sum"][places].sqrt().add_(group["eps"])
+            parameter.index_put_(places, values / scale * -length, accumulate=True)
+            return
         state["sum"].addcmul_(grad, grad, value=1)
         scale = state["sum"].sqrt().add(group["eps"])
         parameter.addcdiv_(grad, scale, value=-length)

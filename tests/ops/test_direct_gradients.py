@@ -206,6 +206,7 @@ MOVES = [
     lambda x: F.binary_cross_entropy(x.sigmoid(), x.detach().sin().abs()),
     lambda x: F.kl_div(x, x.detach().exp(), reduction="sum"),
     lambda x: F.kl_div(x, x.detach()[:1], reduction="none", log_target=True),
+    lambda x: F.embedding(torch.arange(20).reshape(4, 5) % 12, x, padding_idx=3),
     lambda x: F.embedding_bag(torch.arange(20) % 12, x, torch.tensor([0, 5, 5, 11])),
     lambda x: F.embedding_bag(torch.arange(20).reshape(4, 5) % 12, x, mode="mean", padding_idx=-2),
 ]

@@ -1,0 +1,67 @@
+"""Gradients of tables of which rows were read, where they need no gradients themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..memory.dtype import Array
+from ..selection.places import combined_natively
+from ..tensors.tensor import Tensor
+from .rows import Grads, Ints, direct
+from .rules import are_wide
+
+
+def _table(rows: Array, flat: Array, sizes: Ints, padding: int) -> Tensor | None:
+    """Rows added up at their places in a table, but for those at the place `padding`; None where
+    there is no native code for them."""
+    if flat.dtype.char not in "lq" or not rows.size:
+        return None
+    if padding >= 0:
+        hidden = flat == padding
+        if hidden.any():
+            rows = np.where(hidden[:, None], rows.dtype.type(0), rows)
+    table = np.zeros(tuple(sizes), rows.dtype)
+    done = combined_natively(table, 0, flat, np.ascontiguousarray(rows), "sum")
+    return Tensor._of(table) if done else None
+
+
+@direct("aten::embedding", of="weight")
+def embedding(
+    g: Tensor | None, weight_sizes: Ints, indices: Tensor, padding_idx: int,
+    scale_grad_by_freq: bool, sparse: bool,
+) -> tuple[Tensor] | None:  # fmt: skip
+    """Rows by their numbers."""
+    if g is None or sparse or scale_grad_by_freq or len(weight_sizes) != 2 or not are_wide(g):
+        return None
+    flat = indices._array.reshape(-1)
+    made = _table(g._array.reshape(len(flat), -1), flat, weight_sizes, padding_idx)
+    return None if made is None else (made,)
+
+
+def _bags(
+    gs: Grads, sizes: Ints, indices: Tensor, offsets: Tensor, mode: int, padding: int
+) -> tuple[Tensor, None] | None:
+    g, flat, starts = gs[0], indices._array.reshape(-1), offsets._array
+    if g is None or mode > 1 or not are_wide(g) or not flat.size:
+        return None
+    grad = g._array
+    lengths = np.diff(starts, append=flat.size)
+    bags = np.minimum(np.repeat(np.arange(len(starts)), lengths), len(grad) - 1)
+    if mode == 1:
+        counts = np.bincount(bags, flat != padding, len(grad)).clip(1)
+        grad = grad / counts[:, None].astype(grad.dtype)
+    made = _table(grad.take(bags, 0), flat, sizes, padding)
+    return None if made is None else (made, None)
+
+
+@direct("aten::embedding_bag", of="weight per_sample_weights")
+def embedding_bag(
+    gs: Grads, weight_sizes: Ints, indices: Tensor, offsets: Tensor, mode: int,
+    per_sample_weights: Tensor | None, scale_grad_by_freq: bool, sparse: bool,
+    padding_idx: int | None = None,
+) -> tuple[Tensor, None] | None:  # fmt: skip
+    """Sums and means of rows; a negative `padding_idx` counts from the end."""
+    if per_sample_weights is not None or scale_grad_by_freq or sparse:
+        return None
+    padding = -1 if padding_idx is None else padding_idx % weight_sizes[0]
+    return _bags(gs, weight_sizes, indices, offsets, mode, padding)

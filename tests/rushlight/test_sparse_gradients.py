@@ -1,0 +1,90 @@
+"""Gradients of tables that hold the rows that were read alone, and steps along them."""
+
+from __future__ import annotations
+
+import pytest
+
+import rushlight as torch
+from rushlight.nn import functional as F
+
+INDICES = torch.tensor([1, 3, 1])
+
+
+class Model(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = torch.nn.Embedding(10, 4, sparse=True, padding_idx=2)
+
+    def forward(self, places: torch.Tensor) -> torch.Tensor:
+        return self.table(places).sum(1).pow(2).mean()
+
+
+LOSSES = {
+    "SparseAdam": [1.748, 3.7417, 1.1678, 1.372],
+    "SGD": [1.748, 3.9828, 1.2746, 1.5167],
+    "Adagrad": [1.748, 3.7417, 1.1946, 1.5032],
+}
+"""As torch 2.13 has them."""
+
+
+@pytest.mark.parametrize("scripts", [False, True])
+@pytest.mark.parametrize("name", list(LOSSES))
+def test_optimizers_step_along_rows(name: str, scripts: bool) -> None:
+    torch.manual_seed(0)
+    model = torch.jit.script(Model()) if scripts else Model()
+    optimizer = getattr(torch.optim, name)(model.parameters(), lr=0.1)
+    losses = []
+    for step in range(4):
+        optimizer.zero_grad()
+        loss = model(torch.tensor([[1, 2, 5], [1, 8, step]]))
+        loss.backward()
+        gradient = model.table.weight.grad
+        assert gradient.is_sparse
+        assert gradient._nnz() == 5 - (step == 2)  # the padding has none
+        losses.append(loss.item())
+        optimizer.step()
+    assert losses == pytest.approx(LOSSES[name], abs=1e-4)
+
+
+def test_sparse_gradients_meet_dense_ones() -> None:
+    weight = torch.arange(12.0).view(4, 3).requires_grad_()
+    F.embedding(INDICES, weight, sparse=True).sum().backward()
+    weight.sum().backward()
+    dense = weight.grad
+    assert dense.tolist() == [[1.0] * 3, [3.0] * 3, [1.0] * 3, [2.0] * 3]
+    weight.grad = None
+    weight.sum().backward()
+    F.embedding(INDICES, weight, sparse=True).sum().backward()
+    assert torch.equal(weight.grad, dense)
+    weight.grad = None
+    (F.embedding(INDICES, weight, sparse=True).sum() + weight.sum()).backward()
+    assert torch.equal(weight.grad, dense)
+    weight.grad = None
+    for _ in range(2):
+        bags = F.embedding_bag(INDICES, weight, torch.tensor([0, 1]), mode="sum", sparse=True)
+        bags.sum().backward()
+    assert weight.grad.is_sparse
+    assert weight.grad.to_dense().tolist() == [[0.0] * 3, [4.0] * 3, [0.0] * 3, [2.0] * 3]
+
+
+def test_sparse_gradients_by_name_and_refusals() -> None:
+    weight = torch.arange(12.0).view(4, 3).requires_grad_()
+    heard = []
+    weight.register_hook(lambda grad: heard.append(grad.is_sparse))
+    (grad,) = torch.autograd.grad(F.embedding(INDICES, weight, sparse=True).sum(), weight)
+    assert grad.is_sparse
+    assert heard == [True]
+    scaled = F.embedding(INDICES, weight, sparse=True, scale_grad_by_freq=True)
+    with pytest.raises(RuntimeError, match="scale_grad_by_freq not supported with sparse"):
+        scaled.sum().backward()
+    doubled = F.embedding(INDICES, weight * 2, sparse=True)
+    (grad,) = torch.autograd.grad(doubled.sum(), weight)
+    assert grad.to_dense()[1].tolist() == [4.0] * 3
+
+
+def test_targets_that_do_not_count_have_no_gradients() -> None:
+    for loss in (F.nll_loss, F.cross_entropy):
+        for weight in (None, torch.ones(3)):
+            x = torch.randn(2, 3, requires_grad=True)
+            loss(x, torch.tensor([-100, -100]), weight).backward()
+            assert x.grad.tolist() == [[0.0] * 3] * 2
