@@ -65,3 +65,38 @@ def embedding_bag(
         return None
     padding = -1 if padding_idx is None else padding_idx % weight_sizes[0]
     return _bags(gs, weight_sizes, indices, offsets, mode, padding)
+
+
+# --------------------------------------------------------------------------- slices
+
+
+def _slices(g: Tensor, sizes: Ints, dim: int, index: Array) -> tuple[Tensor] | None:
+    """Slices along a dimension, added up where they were read."""
+    if index.dtype.char not in "lq" or not are_wide(g) or not g._array.size:
+        return None
+    dim %= len(sizes)
+    flat = index.reshape(-1)
+    source = g._array.reshape(*sizes[:dim], flat.size, *sizes[dim + 1 :])
+    places = np.where(flat < 0, flat + sizes[dim], flat)
+    whole = np.zeros(tuple(sizes), g._array.dtype)
+    done = combined_natively(whole, dim, places, np.ascontiguousarray(source), "sum")
+    return (Tensor._of(whole),) if done else None
+
+
+@direct("aten::index", of="self")
+def index(g: Tensor | None, self_sizes: Ints, indices: Grads) -> tuple[Tensor] | None:
+    """By whole numbers along one dimension; the rest is left to the formula."""
+    given = [(dim, each) for dim, each in enumerate(indices) if each is not None]
+    if g is None or len(given) != 1:
+        return None
+    return _slices(g, self_sizes, given[0][0], given[0][1]._array)
+
+
+@direct("aten::index_select", of="self")
+def index_select(
+    g: Tensor | None, self_sizes: Ints, dim: int, index: Tensor | None
+) -> tuple[Tensor] | None:
+    """By a vector of places."""
+    if g is None or index is None or not self_sizes:
+        return None
+    return _slices(g, self_sizes, dim, index._array)
