@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from .cells import clean, clean_lines, width_of
-from .diagnostics import Diagnostic, Help, Label, sorted_by_place
+from .diagnostics import Diagnostic, Frame, Help, Label, sorted_by_place
 from .edits import Hunk, hunks
-from .paths import shown
+from .paths import is_own_file, shown
 from .sarif import render_sarif
 from .snippet import Row, snippet
 from .source import UNKNOWN, Span
@@ -190,7 +190,7 @@ class _Page:
             where = f"{_file_line(first)}:{first.column + 1}"
             self.rows.append([(indent + "::: ", "margin"), (where, "")])
             self.marked(pairs)
-        if diagnostic.values or diagnostic.notes or diagnostic.stack or diagnostic.helps:
+        if diagnostic.values or diagnostic.notes or self.frames or diagnostic.helps:
             self.empty()
 
     def marked(self, labels: list[tuple[Label, bool]]) -> None:
@@ -224,11 +224,17 @@ class _Page:
             space = " " * (widest - width_of(value.expression))
             self.sub_item(f"{_one_line(value.expression)}{space} : {_one_line(value.value)}")
 
+    @property
+    def frames(self) -> list[Frame]:
+        """The calls in the user's files, if there is more than the one that is shown above."""
+        stack = self.diagnostic.stack
+        users = [f for f in stack if not is_own_file((f.span.original or f.span).filename or "")]
+        return users if len(users) > 1 or not _place(self.diagnostic) else []
+
     def stack(self) -> None:
-        if not self.diagnostic.stack:
-            return
-        self.item("called from (outermost first):")
-        for frame in self.diagnostic.stack:
+        for number, frame in enumerate(self.frames):
+            if not number:
+                self.item("called from (outermost first):")
             text = _one_line(frame.span.text)
             self.sub_item(f"{_file_line(frame.span)}  in {frame.function}: {text}")
 

@@ -13,6 +13,7 @@ from ..frontend.source import Span
 from ..frontend.value_class import value_class
 from . import typed
 from .class_types import ClassType, InterfaceType
+from .corrections import in_container
 from .dispatch import checks, sugared
 from .function_calls import call_bound
 from .literals import type_of_value
@@ -355,7 +356,7 @@ def _report_missing_attribute(scope: Scope, cls: ClassType, access: Access) -> N
         torch=torch,
         secondary=(*([Label(place.target, text)] if place is not None else []), *used),
         notes=(_left_out(reason),) if reason else (),
-        helps=_declare_help(reason, name) if reason else helps,
+        helps=_declare_help(reason, name) or in_container(place, reason) if reason else helps,
     )
 
 

@@ -9,6 +9,7 @@ from ..frontend.diagnostics import Help, Label
 from ..frontend.names import names_in
 from ..frontend.source import Span
 from . import typed
+from .corrections import is_left_out
 from .dispatch import block
 from .functions import Function
 from .joins import insert_line
@@ -67,7 +68,8 @@ def _end(scope: Scope) -> list[typed.Statement]:
         return []
     declared = scope.declared_return
     if declared is not None and declared is not NONE and declared is not UNKNOWN:
-        _report_missing_return(scope, declared)
+        if not is_left_out(scope):
+            _report_missing_return(scope, declared)
         return []
     node = tree.Return(scope.tree.span, None)
     return [returning(scope, scope.none(scope.tree.span), node)]

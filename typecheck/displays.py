@@ -11,6 +11,7 @@ from ..frontend.source import Span
 from . import typed
 from .annotations import DICT_KEYS
 from .arguments import unpacked_argument
+from .corrections import as_tuple
 from .dispatch import checks, expression
 from .matching import Given
 from .mismatches import article
@@ -113,6 +114,7 @@ def _warn_mixed(
             scope.where,
             secondary=(Label(first.span.whole, f"this is `{first.type.python}`"),),
             notes=("an element must pass an `isinstance` test before it can be used",),
+            helps=as_tuple(node),
             torch_message="List consists of heterogeneous types, which means that it has "
             f"been typed as containing {joined.annotation_str}. To use any of the values in "
             "this List, it will be necessary to add an `assert isinstance` statement before "

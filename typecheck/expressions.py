@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..frontend import tree
-from ..frontend.diagnostics import Label
+from ..frontend.diagnostics import Help, Label
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
 from .class_types import ClassType
+from .corrections import attribute_of_self, is_left_out
 from .dispatch import checks, expression, sugared
 from .displays import percent_format
 from .function_calls import call_method
@@ -77,12 +78,16 @@ def check_name(scope: Scope, node: tree.Name, hint: Type | None) -> Sugar:
 
 def _undefined(scope: Scope, node: tree.Name) -> Sugar:
     """Report a name nobody knows; where one variable is meant, go on as if it were written."""
+    if node.id == scope.function.name and scope.function.owner is None:
+        return _calls_itself(scope, node)
     problem = scope.frame.problem(node.id)
     if problem is not None:
         report_problem(scope, node, problem)
         return scope.unknown(node.span)
+    if is_left_out(scope, node.id):
+        return scope.unknown(node.span)
     candidates = [*scope.frame.names(), *scope.resolver.names()]
-    helps = scope.near(node.id, candidates, node.span)
+    helps = attribute_of_self(scope, node) or scope.near(node.id, candidates, node.span)
     secondary: tuple[Label, ...] = ()
     if helps:
         close = helps[0].edits[0].text
@@ -99,6 +104,20 @@ def _undefined(scope: Scope, node: tree.Name) -> Sugar:
     meant = scope.frame.find(helps[0].edits[0].text) if len(helps) == 1 else None
     if meant is not None and meant.type is not None:
         return typed.Local(node.span, meant.type, meant.name)
+    return scope.unknown(node.span)
+
+
+def _calls_itself(scope: Scope, node: tree.Name) -> Sugar:
+    """Report the name of the function that is being compiled, which its decorator has not made."""
+    scope.report(
+        "recursion",
+        f"`{node.id}` calls itself, which script cannot do",
+        node.span,
+        "a recursive call",
+        torch=f"undefined value {node.id}",
+        secondary=(Label(scope.tree.name_span, "still being compiled"),),
+        helps=(Help("write a loop, or leave the function to Python: `@torch.jit.ignore`"),),
+    )
     return scope.unknown(node.span)
 
 

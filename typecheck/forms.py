@@ -13,6 +13,7 @@ from .calls import apply
 from .class_types import ClassType
 from .comprehensions import comprehend, dict_of, set_item
 from .conversions import convert
+from .corrections import annotated_parameter
 from .dispatch import expression, sugared
 from .displays import check_list
 from .iteration import as_iterated
@@ -72,6 +73,7 @@ def _range(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
                 f"argument {len(parts)}",
                 torch_span=whole_range(node),
                 secondary=tuple(origin(scope, value)),
+                helps=annotated_parameter(scope.frame.find(argument.span.text), INT),
             )
         parts.append(value)
     if any(p.type is UNKNOWN or not is_subtype(p.type, INT) for p in parts):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help, Label
 from ..frontend.source import Span
@@ -42,6 +44,9 @@ def global_notes(found: Unusable) -> tuple[str, ...]:
 
 def global_helps(found: Unusable, span: Span, function: tree.Function) -> tuple[Help, ...]:
     """How to get the value into the function, or what to write in place of it."""
+    instead = _instead(found, span)
+    if instead:
+        return instead
     if found.code == "not-scriptable":
         return (Help(BUILTINS.get(span.text, _IGNORE)),)
     if found.place is None:
@@ -52,6 +57,14 @@ def global_helps(found: Unusable, span: Span, function: tree.Function) -> tuple[
     if type(found.value).__name__ in ("Tensor", "Parameter"):
         return (Help("pass it as an argument, or register it as a buffer of a module"),)
     return (Help("pass it as an argument, or make it an attribute of a module"),)
+
+
+def _instead(found: Unusable, span: Span) -> tuple[Help, ...]:
+    """What script has in place of a function of another library."""
+    name = getattr(found.value, "__name__", "")
+    if not callable(found.value) or not hasattr(math, name):
+        return ()
+    return (Help(f"write `math.{name}` for a number, `torch.{name}` for a tensor"),)
 
 
 def _as_parameter(found: Unusable, span: Span, function: tree.Function) -> tuple[Edit, ...]:

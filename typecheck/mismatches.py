@@ -13,6 +13,7 @@ from ..frontend.near_miss import near_misses
 from ..frontend.source import Span
 from . import typed
 from .class_types import ClassType
+from .corrections import NUMPY_NAMES, annotated_list, annotated_parameter
 from .environment import Variable
 from .functions import Function
 from .globals import with_article
@@ -80,7 +81,7 @@ def report_mismatches(
 ) -> None:
     """Report that no overload of an operator fits."""
     torch = _torch_overloads(scope, failures)
-    best = _best(failures, given)
+    best = _best(_meant_by_numpy(failures, given) or failures, given)
     if not written.isidentifier() and "." not in written and "::" not in written:
         _report_operands(scope, written, given, span, torch)
         return
@@ -165,6 +166,13 @@ def _best(failures: Sequence[Mismatch], given: Given) -> Mismatch:
     return best
 
 
+def _meant_by_numpy(failures: Sequence[Mismatch], given: Given) -> list[Mismatch]:
+    """The overloads with the parameters that are meant, where names are NumPy's."""
+    meant = {NUMPY_NAMES[name] for name in given.keywords if name in NUMPY_NAMES}
+    names = ((f, {a.name for a in f.signature.arguments}) for f in failures)
+    return [f for f, known in names if meant and meant <= known]
+
+
 def _report_best(scope: Scope, fault: _Fault) -> None:
     best = fault.best
     if best.kind == "argument-type" and best.given is not None and best.argument is not None:
@@ -192,7 +200,8 @@ def _report_type(scope: Scope, fault: _Fault, given: typed.Expr, argument: Argum
     wanted = f"`{argument.type.python}`"
     if has_variables(argument.type):
         wanted = "another type"
-    span, label, helps = _wrong_type(fault, given, argument)
+    span, label, helps = _wrong_type(scope, fault, given, argument)
+    to_list = _to_list(scope, fault, given)
     scope.report(
         "argument-type",
         f"`{fault.name}` expects {wanted} for `{argument.name}`, not `{given.type.python}`",
@@ -201,9 +210,18 @@ def _report_type(scope: Scope, fault: _Fault, given: typed.Expr, argument: Argum
         torch=fault.torch,
         torch_span=fault.place,
         secondary=_type_labels(scope, fault, given, argument, span),
-        notes=() if _is_optional_fault(given.type, argument.type) else fault.notes,
-        helps=helps,
+        notes=() if _is_optional_fault(given.type, argument.type) or to_list else fault.notes,
+        helps=to_list or helps,
     )
+
+
+def _to_list(scope: Scope, fault: _Fault, given: typed.Expr) -> tuple[Help, ...]:
+    """What to do where a list is given an element of another type: say what it holds, if nobody
+    has."""
+    receiver = fault.given.receiver
+    if fault.name not in ("append", "insert") or not isinstance(receiver, typed.Local):
+        return ()
+    return annotated_list(scope.frame.find(receiver.name), given.type)
 
 
 def _type_labels(
@@ -226,7 +244,7 @@ def _type_labels(
 
 
 def _wrong_type(
-    fault: _Fault, given: typed.Expr, argument: Argument
+    scope: Scope, fault: _Fault, given: typed.Expr, argument: Argument
 ) -> tuple[Span, str, tuple[Help, ...]]:
     """What to underline, what to say there, and what to do."""
     if _is_optional_fault(given.type, argument.type):
@@ -241,6 +259,8 @@ def _wrong_type(
         if given.type == FLOAT and argument.type == INT:
             edit = Edit(given.span.whole, f"int({given.span.text})")
             helps = (Help("if the fraction may be dropped, convert it", (edit,)),)
+    if isinstance(given, typed.Local) and not has_variables(argument.type):
+        helps = helps or annotated_parameter(scope.frame.find(given.name), argument.type)
     if given.type == INT and argument.type == FLOAT:
         is_literal = isinstance(given, typed.Literal)
         text = f"{given.span.text}.0" if is_literal else f"float({given.span.text})"
@@ -283,6 +303,8 @@ def _report_keyword(scope: Scope, fault: _Fault, keyword: str) -> None:
         message, label = f"`{fault.name}` got `{keyword}` twice", "given by position as well"
     span = fault.given.spans[keyword]
     close = near_misses(keyword, known) if keyword not in known else []
+    if NUMPY_NAMES.get(keyword) in known:
+        close = [NUMPY_NAMES[keyword]]
     secondary: tuple[Label, ...] = ()
     if close:
         parameter = _parameter(fault.function, close[0])

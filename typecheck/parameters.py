@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from ..frontend import tree
-from ..frontend.diagnostics import Help
 from .annotations import broadcast_size
 from .class_types import ClassType
+from .corrections import default_in_body, may_be_none
 from .environment import Variable
 from .literals import LARGEST_INT, type_of_value
 from .mismatches import article
@@ -139,7 +139,7 @@ def _report_default(
             f"the default of `{node.name}` could be changed by a call",
             written.span,
             "made once, shared by all calls",
-            helps=(Help("make the default `None`, and the value in the function"),),
+            helps=default_in_body(scope, node, written),
             torch="Mutable default parameters are not supported because Python binds them to "
             "the function and they persist across function calls.\n As a workaround, make the "
             "default None and instantiate the default parameter within the body of the "
@@ -154,6 +154,7 @@ def _report_default(
             f"declared `{type.python}`",
             torch=_torch_default(node, type),
             torch_span=scope.tree.span,
+            helps=may_be_none(scope, node) if written.span.text == "None" else (),
         )
     return None
 

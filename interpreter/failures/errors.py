@@ -8,6 +8,7 @@ from typing import Any
 from ...frontend.cells import clean_lines
 from ...frontend.diagnostics import Diagnostic, Label
 from ...frontend.exceptions import attach, exception_for
+from ...frontend.source import UNKNOWN
 from ...frontend.torch_text import runtime_error_text
 from ...ir.graph import Node
 from ...ops.memory.errors import OperatorError
@@ -188,7 +189,7 @@ def _last_line(cause: Exception) -> tuple[str, str]:
 
 def _diagnostic(failure: Failure, function: Function | Task, exception: str) -> Diagnostic:
     cause = failure.cause
-    frames = named_frames(failure.nodes, function)
+    frames = named_frames(list(map(_placed, failure.nodes)), function)
     shown = [original(f) or f for f in frames]
     number = users_span([f.span for f in frames])
     archived = [f.span for f, s in zip(frames, shown, strict=True) if s is not f]
@@ -218,6 +219,12 @@ def _diagnostic(failure: Failure, function: Function | Task, exception: str) -> 
         torch_message=_last_line(cause)[1],
         exception=exception,
     )
+
+
+def _placed(node: Node) -> Node:
+    """A node, or, if it has no place, what made the value that it takes apart."""
+    made = node.inputs[0].node if node.span is UNKNOWN and node.inputs else node
+    return node if made.span is UNKNOWN else made
 
 
 def _headline(cause: Exception, failure: Failure) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...frontend.call_sites import call_site
 from ...frontend.diagnostics import Diagnostic, Help, Label, ValueNote
 from ...frontend.exceptions import exception_for
 from ...frontend.near_miss import near_misses
@@ -84,12 +85,22 @@ def _error(
     helps: tuple[Help, ...] = (),
 ) -> Exception:
     where = f"in the call of `{function.name}` from Python"
-    if place is not None:
+    declared = Label(place, label) if place is not None else None
+    site = call_site()
+    primary = declared if site is None else Label(site, "called here")
+    if site is None and place is not None:
         kind = "function" if function.owner is None else "method"
         owner = "" if function.owner is None else f"{function.owner.name}."
         where = f"parameters of {kind} `{owner}{function.name}`"
-    primary = Label(place, label) if place is not None else None
+    secondary = () if site is None or declared is None else (declared,)
     diagnostic = Diagnostic(
-        code, message, primary, where, values=values, helps=helps, torch_text=torch
+        code,
+        message,
+        primary,
+        where,
+        secondary=secondary,
+        values=values,
+        helps=helps,
+        torch_text=torch,
     )
     return exception_for([diagnostic], torch)

@@ -497,5 +497,13 @@ def _unusable(value: Any, name: str) -> Unusable:
             message = "Cannot call a ScriptModule that is not a submodule of the caller"
         else:
             called = _python_module(value)
+    library = type(value).__module__.partition(".")[0]
+    if callable(value) and called is None and library in _LIBRARIES:
+        shown = f"`{{name}}` is a function of the library `{library}`, which script cannot call"
+        return Unusable(message, "not-scriptable", shown, value)
     shown = "`{name}` is a module-level variable, whose value scripted code cannot read"
     return Unusable(message, message=shown, value=value, called=called)
+
+
+_LIBRARIES: Final = frozenset({"numpy", "scipy", "functools", "builtins"})
+"""Whose callable objects are functions."""

@@ -1,0 +1,158 @@
+"""Edits that mend typical mistakes: what diagnostics advise."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ..frontend import tree
+from ..frontend.diagnostics import Edit, Help
+from ..frontend.places import Place
+from ..frontend.source import Span
+from .advice import BUILTINS
+from .class_types import ClassType
+from .environment import Variable
+from .scope import Scope
+from .types import Type
+
+__all__ = [
+    "NUMPY_NAMES",
+    "annotated_list",
+    "annotated_parameter",
+    "as_tuple",
+    "attribute_of_self",
+    "default_in_body",
+    "in_container",
+    "is_left_out",
+    "may_be_none",
+    "on_self",
+]
+
+NUMPY_NAMES: Final = {"axis": "dim", "axes": "dims", "keepdims": "keepdim"}
+"""What parameters are called in NumPy, and here."""
+
+
+def may_be_none(scope: Scope, node: tree.Parameter) -> tuple[Help, ...]:
+    """`k: int = None` -> `k: Optional[int] = None`."""
+    if node.annotation is None:
+        return ()
+    place = node.annotation.span.whole
+    edit = Edit(place, _optional(scope, place))
+    return (Help("say that it may be `None`", (edit,), "machine"),)
+
+
+def _optional(scope: Scope, annotation: Span) -> str:
+    """The text of an annotation that allows None, in names that the program knows."""
+    known = scope.resolver.lookup("Optional", annotation) is not None
+    return f"Optional[{annotation.text}]" if known else f"{annotation.text} | None"
+
+
+def default_in_body(scope: Scope, node: tree.Parameter, written: tree.Expr) -> tuple[Help, ...]:
+    """`xs: List[int] = []` -> `xs: Optional[List[int]] = None`, and `if xs is None: xs = []`."""
+    text = "make the default `None`, and the value in the function"
+    body = [s for s in scope.tree.body if not _is_docstring(s)]
+    if node.annotation is None or not body:
+        return (Help(text),)
+    place, first = node.annotation.span.whole, body[0].span
+    source = first.source
+    indent = source.text[source.line_starts[source.line_index(first.start)] : first.start]
+    if indent.strip():  # the body stands on the line of its head
+        return (Help(text),)
+    value = written.span.whole
+    added = f"if {node.name} is None:\n{indent}    {node.name} = {value.text}\n{indent}"
+    edits = (
+        Edit(place, _optional(scope, place)),
+        Edit(value, "None"),
+        Edit(Span(source, first.start, first.start), added),
+    )
+    return (Help(text, edits),)
+
+
+def _is_docstring(statement: tree.Statement) -> bool:
+    return isinstance(statement, tree.ExpressionStatement) and isinstance(
+        statement.value, tree.Literal
+    )
+
+
+def annotated_list(variable: Variable | None, element: Type) -> tuple[Help, ...]:
+    """`outs = []` -> `outs: List[int] = []`, where the list is to hold ints."""
+    if variable is None or variable.declared or variable.tree is None or variable.span is None:
+        return ()
+    node, target = variable.tree, variable.span.whole
+    if not isinstance(node, tree.ListDisplay) or node.elements:
+        return ()
+    start = target.source.text.find(variable.name, target.start)
+    end = start + len(variable.name)
+    if start != target.start or not target.source.text[end:].lstrip(" ").startswith("="):
+        return ()
+    text = f": {f'List[{element.annotation_str}]'}"
+    edit = Edit(Span(target.source, end, end), text)
+    return (Help("say what the list holds", (edit,)),)
+
+
+def annotated_parameter(variable: Variable | None, type: Type) -> tuple[Help, ...]:
+    """`def f(x, n):` -> `def f(x, n: int):`, where the parameter is to be an int."""
+    if variable is None or not variable.inferred or not variable.parameter:
+        return ()
+    span = variable.span
+    if span is None or span.whole.text != variable.name:
+        return ()
+    edit = Edit(Span(span.source, span.end, span.end), f": {type.annotation_str}")
+    return (Help(f"say what `{variable.name}` is; without annotation it is a `Tensor`", (edit,)),)
+
+
+def attribute_of_self(scope: Scope, node: tree.Name) -> tuple[Help, ...]:
+    """`lin(x)` -> `self.lin(x)`, where the object has such an attribute."""
+    owner, parameters = scope.function.owner, scope.tree.parameters
+    if not isinstance(owner, ClassType) or not parameters:
+        return ()
+    if node.id not in {*owner.attributes, *owner.constants, *owner.methods}:
+        return ()
+    new = f"{parameters[0].name}.{node.id}"
+    return (Help(f"did you mean `{new}`?", (Edit(node.span.whole, new),), "machine"),)
+
+
+def is_left_out(scope: Scope, name: str = "") -> bool:
+    """Whether something in the function could not be read, with the assignment of a name in it."""
+    here = scope.tree.span
+    for error in scope.collector.errors:
+        place = error.primary.span.whole if error.primary is not None else None
+        if error.code != "unsupported-syntax" or place is None or place.source is not here.source:
+            continue
+        inside = here.start <= place.start <= here.end
+        if inside and re.search(rf"\b{name}\s*:=" if name else r"\A(try|match)\b", place.text):
+            return True
+    return False
+
+
+def as_tuple(node: tree.ListDisplay) -> tuple[Help, ...]:
+    """`[x, 1]` -> `(x, 1)`."""
+    place = node.span.whole
+    text = place.text
+    if len(node.elements) < 2 or text[:1] != "[" or text[-1:] != "]":
+        return ()
+    ends = ((place.start, "("), (place.end - 1, ")"))
+    edits = tuple(Edit(Span(place.source, at, at + 1), new) for at, new in ends)
+    return (Help("a tuple keeps the type of each element", edits),)
+
+
+def on_self(scope: Scope, node: tree.Call) -> tuple[Help, ...]:
+    """`super().helper(x)` -> `self.helper(x)`, where this is another method than `helper`."""
+    following = node.span.source.text[node.span.end :]
+    name = re.match(r"\s*\.\s*(\w+)", following)
+    if name is None or name[1] == scope.function.name or scope.function.owner is None:
+        return (Help(BUILTINS["super"]),)
+    text = f"a method that the class inherits is one of its own: call `{name[1]}` on `self`"
+    return (Help(text, (Edit(node.span.whole, "self"),)),)
+
+
+def in_container(place: Place | None, reason: str) -> tuple[Help, ...]:
+    """`self.layers = [nn.ReLU()]` -> `self.layers = torch.nn.ModuleList([nn.ReLU()])`."""
+    if "concrete type of torch.nn.Module" not in reason or place is None or place.value is None:
+        return ()
+    value = place.value.whole
+    container = {"[": "ModuleList", "{": "ModuleDict"}.get(value.text[:1])
+    if container is None:
+        return ()
+    text = f"modules are kept in an `nn.{container}`"
+    return (Help(text, (Edit(value, f"torch.nn.{container}({value.text})"),)),)
