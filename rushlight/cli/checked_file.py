@@ -12,18 +12,19 @@ import linecache
 import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 from ..frontend.diagnostics import Diagnostic, Label
 from ..frontend.source import Source, Span
-from ..jit import collecting
+from ..jit.session import Gathered, collecting
+from ..typecheck.functions import Function
 from .alias import torch_is_rushlight
 from .failure import CommandError, diagnostics_of, one_line
 
-__all__ = ["Checked", "check_file", "check_text"]
+__all__ = ["Checked", "check_file", "check_text", "check_unsaved"]
 
 _STDIN = "<stdin>"
 
@@ -33,12 +34,13 @@ class Checked:
     """What was found in a file.
 
     `scripted` counts what it had compiled; `stopped` says where it could not go on because of the
-    errors found before, "" if it was run to its end.
+    errors found before, "" if it was run to its end.  `functions` are those that were compiled.
     """
 
     diagnostics: list[Diagnostic]
     scripted: int = 0
     stopped: str = ""
+    functions: Sequence[Function] = ()
 
 
 def check_file(path: str) -> Checked:
@@ -58,17 +60,29 @@ def check_file(path: str) -> Checked:
 
 def check_text(text: str) -> Checked:
     """Check a program that has no file; it is called `<stdin>`."""
-    lines = text.splitlines(keepends=True)
-    linecache.cache[_STDIN] = (len(text), None, lines, _STDIN)
+    _keep(_STDIN, text)
     with _as_program(_STDIN, Path.cwd()):
-        return _checked(_STDIN, _TextLoader(text))
+        return _checked(_STDIN, _TextLoader(_free("stdin"), _STDIN, text))
+
+
+def check_unsaved(path: str, text: str) -> Checked:
+    """Check a file with another text than the one that is on disk, as an editor has it."""
+    _keep(path, text)
+    root, name = _place_of(Path(path).resolve())
+    with _as_program(path, root):
+        return _checked(path, _TextLoader(_free(name), path, text))
+
+
+def _keep(name: str, text: str) -> None:
+    """Have a text found where a program's source is looked for."""
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
 
 
 class _TextLoader(importlib.machinery.SourceFileLoader):
     """Loads a module from a text."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(_free("stdin"), _STDIN)
+    def __init__(self, name: str, path: str, text: str) -> None:
+        super().__init__(name, path)
         self._text = text
 
     def get_data(self, path: str) -> bytes:
@@ -98,18 +112,26 @@ def _free(name: str) -> str:
 
 def _checked(path: str, loader: importlib.machinery.SourceFileLoader) -> Checked:
     with torch_is_rushlight(), collecting() as gathered:
-        try:
-            _run(path, loader)
-        except (Exception, SystemExit) as error:
-            found, carried = gathered.found, diagnostics_of(error)
-            if carried:
-                return Checked([*found, *carried], gathered.compilations)
-            if isinstance(error, SystemExit) and not error.code:
-                return Checked(found, gathered.compilations)
-            if any(each.severity != "warning" for each in found):
-                return Checked(found, gathered.compilations, _place(error, path))
-            return Checked([*found, _told(error, path)], gathered.compilations)
-    return Checked(gathered.found, gathered.compilations)
+        found, stopped = _found(path, loader, gathered)
+    return Checked(found, gathered.compilations, stopped, gathered.functions)
+
+
+def _found(
+    path: str, loader: importlib.machinery.SourceFileLoader, gathered: Gathered
+) -> tuple[list[Diagnostic], str]:
+    """The diagnostics of a file that is run, and where it could not go on."""
+    try:
+        _run(path, loader)
+    except (Exception, SystemExit) as error:
+        found, carried = gathered.found, diagnostics_of(error)
+        if carried:
+            return [*found, *carried], ""
+        if isinstance(error, SystemExit) and not error.code:
+            return found, ""
+        if any(each.severity != "warning" for each in found):
+            return found, _place(error, path)
+        return [*found, _told(error, path)], ""
+    return gathered.found, ""
 
 
 def _run(path: str, loader: importlib.machinery.SourceFileLoader) -> None:

@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "diff": "compare two archives: code, constants and weights",
     "convert": "write an archive in another form",
     "explain": "explain an error code, with examples",
+    "lsp": "answer an editor: diagnostics, types, definitions, fixes",
     "warm-up": "compile the kernels of common operators",
 }
 """The commands, each with what it does; `cli/warm_up.py` describes the arguments of `warm-up`."""

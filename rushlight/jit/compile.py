@@ -29,7 +29,7 @@ from .decorators import SCRIPTED_IF_TRACING
 from .overloads import tree_of_overload
 from .qualified_names import mangled, qualified_name
 from .resolver import OVERLOADS, LiveResolver
-from .session import Compilation, compiling
+from .session import Compilation, compiling, gather
 
 __all__ = [
     "compile_function",
@@ -118,6 +118,7 @@ def define_with(
         if function.tree is not None:
             resolver = LiveResolver(python, compile_function)
             define_function(function, resolver, collector, TABLE, evaluate)
+    gather(function)
 
 
 def _define(function: Function) -> None:
@@ -147,5 +148,6 @@ def _fill_in(function: Function, python: Python, collector: Collector) -> None:
     if function.tree is not None:
         resolver = LiveResolver(python, compile_function)
         define_function(function, resolver, collector, TABLE, evaluate)
+        gather(function)
         if SWITCHES["_jit_get_inline_everything_mode"]() and isinstance(function.graph, Graph):
             inline_in_place(function.graph, function.name, CONTEXT)

@@ -20,7 +20,7 @@ from ..typecheck.functions import Function
 
 __all__ = [
     *("Compilation", "CompilationFailed", "Gathered", "GivenUp"),
-    *("collecting", "compiling", "trying"),
+    *("collecting", "compiling", "gather", "trying"),
 ]
 
 _running: ContextVar[compiling | None] = ContextVar("running", default=None)
@@ -29,10 +29,11 @@ _gathered: ContextVar[Gathered | None] = ContextVar("gathered", default=None)
 
 @dataclass
 class Gathered:
-    """What compilations reported while `collecting`, and how many there were."""
+    """What compilations reported while `collecting`, how many there were, and of what functions."""
 
     found: list[Diagnostic] = field(default_factory=list)
     compilations: int = 0
+    functions: list[Function] = field(default_factory=list)
 
 
 class CompilationFailed(Exception):
@@ -101,6 +102,13 @@ class compiling:
         _running.reset(self._token)
         if error is None:
             _report(self._compilation)
+
+
+def gather(function: Function) -> None:
+    """Keep a function that was compiled while `collecting`."""
+    gathered = _gathered.get()
+    if gathered is not None:
+        gathered.functions.append(function)
 
 
 class GivenUp(Exception):

@@ -1,0 +1,1 @@
+"""What editors ask of scripts: a language server over standard input and output."""
