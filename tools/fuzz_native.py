@@ -2,9 +2,9 @@
 
     python tools/fuzz_native.py [--count N] [--seed S]
 
-Each program of tools/fuzz_flow.py that is over numbers, strings, lists, dicts and tuples alone is
-run natively and in its plan: values, types and what becomes of the arguments must be equal; where
-the plan raises, native code must give up.  Prints what differs, and how many became native.
+Each program of tools/fuzz_flow.py that has no tensors is run natively and in its plan: values,
+types, what is printed and what becomes of the arguments must be equal; where the plan raises,
+native code must give up.  Prints what differs, and how many became native.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from __future__ import annotations
 import argparse
 import copy
 import faulthandler
+import io
 import random
 import struct
 import sys
 import warnings
 from collections import Counter
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,7 @@ from rushlight.interpreter.native.source import write_native
 from rushlight.interpreter.plans.plan import make_plan
 from rushlight.interpreter.running.executable import executable_of
 
-ABSENT = ("Tensor", "torch", "print(", "None", "Optional")
+ABSENT = ("Tensor", "torch")
 """What native code has no values or forms for, in the text of a program."""
 
 NEVER = np.zeros(1, np.int64)
@@ -81,15 +83,11 @@ def checked(made: fuzz_flow.Function, text: str, rng: random.Random, counts: Cou
     except RuntimeError:
         counts["refused"] += 1
         return
-    source = write_native(code, types)
-    if source is None:
-        counts["not native"] += 1
-        return
     try:
-        run = compile_native(source)
+        run = compile_native(write_native(code, types))
     except NotNative as error:
         counts["not native"] += 1
-        counts[f"no function: {error}"] += 1
+        counts[f"because of {error}".partition(" (line")[0]] += 1
         return
     plan = make_plan(code, no_calls)
     assert plan is not None
@@ -97,13 +95,17 @@ def checked(made: fuzz_flow.Function, text: str, rng: random.Random, counts: Cou
     for _ in range(6):
         values = [eval(rng.choice(fuzz_flow.INPUTS[t])) for _, t in made.parameters]
         own, others = copy.deepcopy(values), copy.deepcopy(values)
-        found = run(50_000_000, NEVER.ctypes.data, 0, *own)
+        printed, wanted = io.StringIO(), io.StringIO()
+        with redirect_stdout(printed):
+            found = run(50_000_000, NEVER.ctypes.data, 0, *own)
         kept = exact(values)
-        straight = run(50_000_000, NEVER.ctypes.data, 1, *values)
+        with redirect_stdout(io.StringIO()):
+            straight = run(50_000_000, NEVER.ctypes.data, 1, *values)
         if exact(values) != kept or (straight is not FAILED and exact(straight) != exact(found)):
             report(text, values, straight, (found, "straight"), counts)
         try:
-            expected = exact(plan.run(*others))
+            with redirect_stdout(wanted):
+                expected = exact(plan.run(*others))
         except Exception as error:
             counts["raised"] += 1
             if found is not FAILED:
@@ -111,8 +113,10 @@ def checked(made: fuzz_flow.Function, text: str, rng: random.Random, counts: Cou
             continue
         if found is FAILED:
             counts["given up"] += 1
-            if exact(own) != exact(values):
+            if exact(own) != exact(values) or printed.getvalue():
                 report(text, values, own, "untouched arguments", counts)
+        elif printed.getvalue() != wanted.getvalue():
+            report(text, values, printed.getvalue(), wanted.getvalue(), counts)
         elif exact(found) != expected or exact(own) != exact(others):
             report(text, values, (found, own), (expected, others), counts)
         else:

@@ -173,7 +173,7 @@ class Assembler(CodeTables):
             self._move_all(block.outputs, results, self.live.after[node], node, part)
             parts.append(part)
         assert results is not None
-        region.append(Branch(condition, parts[0], parts[1], node))
+        region.append(Branch(condition, parts[0], parts[1], node, results))
         self._settle(node, results, region)
 
     def _choose_results(self, node: Node, block: Block) -> list[int]:
@@ -214,8 +214,9 @@ class Assembler(CodeTables):
         registers.pinned = outer_pins | self._warned
         test = places[-1] if tested else None
         index_register = registers.of.get(index, 0)
-        region.append(Repeat(count, test, index_register, numbers, inner, node))
-        self._settle(node, places[: len(carried)], region)
+        results = places[: len(carried)]
+        region.append(Repeat(count, test, index_register, numbers, inner, node, results))
+        self._settle(node, results, region)
         self._forget(self.live.exit[node], set(places), node, region)
 
     def _loop_body(

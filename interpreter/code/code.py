@@ -27,12 +27,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Two ways, by the truth of the value `condition`."""
+    """Two ways, by the truth of the value `condition`; the node's results are in `results`."""
 
     condition: int
     then: Region
     otherwise: Region
     node: Node
+    results: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Repeat:
     It ends when `count` rounds are done (if there is a count) or when register `condition`, looked
     at before each round, is false (if there is a condition).  `index` is the register that counts
     the rounds and `numbers` the one that holds what `range` gave; both exist only with a count.
+    What is carried from round to round, and is the node's results at the end, is in `carried`.
     """
 
     count: int | None
@@ -50,6 +52,7 @@ class Repeat:
     numbers: int
     body: Region
     node: Node
+    carried: Sequence[int] = ()
 
 
 Region = list[Step | Branch | Repeat]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from .emitter import HEADERS, TAGS, Emitter, Item, Known, Value
+from .emitter import TAGS, Emitter, Item, Known, Value
 from .kinds import ADDRESS, BOOL, FLOAT, INT, Kind, NotNative, list_of, tuple_of
 
 __all__ = ["BuiltIns"]
@@ -36,6 +36,9 @@ class BuiltIns(Emitter):
         raise NotImplementedError
 
     def _tuple(self, values: Sequence[Value]) -> Value:
+        raise NotImplementedError
+
+    def _part(self, value: Value, place: int) -> Value:
         raise NotImplementedError
 
     # ------------------------------------------------------------------- what is built in
@@ -151,14 +154,14 @@ class BuiltIns(Emitter):
         return self._let(ADDRESS, f"inttoptr i64 {self._whole(number).text} to ptr")
 
     def _do_tag_of(self, kind: ast.expr) -> Item:
-        """A number for a kind of lists or dicts that come from outside."""
+        """A number for a kind of lists, dicts or objects that come from outside."""
         of = self._kind(kind)
         if of not in self._module.taken:
             self._module.taken.append(of)
         return Known(self._module.taken.index(of))
 
     def _do_commit_taken(self) -> Item:
-        """Write back all lists and dicts that were taken, by what is known of their kinds."""
+        """Write back all that was taken, by what is known of its kind."""
         if self._module.taken:
             text = ["at = context.lists", "while at != 0:", " tag = as_kind(T0, at).tag"]
             for number, kind in enumerate(self._module.taken):
@@ -178,12 +181,6 @@ class BuiltIns(Emitter):
             self._called("put_new", [made, Value(INT, str(number)), value])
         return made
 
-    def _do_new_object(self, kind: ast.expr) -> Item:
-        of = self._kind(kind)
-        made = self._called("room_for", [self._size(self._module.fields(of))])
-        self._store(made, Value(INT, "0"), "header")
-        return Value(of, made.text)
-
     def _do_take(self, kind: ast.expr, source: ast.expr) -> Item:
         """A value of a kind from an object of Python's."""
         of = self._kind(kind)
@@ -193,51 +190,6 @@ class BuiltIns(Emitter):
         """A new reference to an object of Python's for a value."""
         value = self._value(source)
         return self._called(f"give_{value.kind.family}", [value])
-
-    def _do_attribute(self, owner: ast.expr, index: ast.expr) -> Item:
-        """An attribute of an object, which must have been given a value."""
-        value, kind, at, bit = self._attribute_of(owner, index)
-        known = self._load(INT, Value(ADDRESS, value.text), "header")
-        given = self._let(INT, f"and i64 {known.text}, {bit}")
-        self._fail_if(self._let(BOOL, f"icmp eq i64 {given.text}, 0"))
-        return self._load(kind, at)
-
-    def _do_set_attribute(self, owner: ast.expr, index: ast.expr, source: ast.expr) -> Item:
-        value, kind, at, bit = self._attribute_of(owner, index)
-        given = self._value(source)
-        if given.kind != kind:
-            raise NotNative(f"{given.kind} for {kind}")
-        self._store(at, given)
-        head = Value(ADDRESS, value.text)
-        known = self._load(INT, head, "header")
-        self._store(head, self._let(INT, f"or i64 {known.text}, {bit}"), "header")
-        return Known(None)
-
-    def _attribute_of(self, owner: ast.expr, index: ast.expr) -> tuple[Value, Kind, Value, int]:
-        """An object, an attribute's kind and address, and the bit that says it has a value."""
-        value, place = self._value(owner), self._expression(index)
-        assert isinstance(place, Known)
-        assert isinstance(place.value, int)
-        kinds = self._module.objects.get(value.kind.name, ())
-        if value.kind.family != "object" or place.value >= min(len(kinds), 63):
-            raise NotNative(ast.unparse(owner))
-        at = len(HEADERS["object"]) + place.value
-        text = f"getelementptr {self._module.fields(value.kind)}, ptr {value.text}, i64 0, i32 {at}"
-        return value, kinds[place.value], self._let(ADDRESS, text), 1 << place.value
-
-    def _do_formatted(self, template: ast.expr, *nodes: ast.expr) -> Item:
-        """A text with each `{}` replaced by a value; further values are left out."""
-        known = self._expression(template)
-        if not isinstance(known, Known) or not isinstance(known.value, str):
-            raise NotNative("a text to fill in that is not known")
-        first, *pieces = known.value.split("{}")
-        if len(pieces) > len(nodes):
-            raise NotNative("values are missing")
-        made = self._run(Known(first))
-        for node, piece in zip(nodes, pieces, strict=False):
-            for part in (self._call_library("shown", [self._value(node)]), self._run(Known(piece))):
-                made = self._called("str_add", [made, part])
-        return made
 
     def _do_len(self, node: ast.expr) -> Item:
         return self._call_library("len", [self._value(node)])

@@ -14,7 +14,8 @@ __all__ = [
 ]
 
 _TAKEN: Final = (("origin", ADDRESS), ("next", ADDRESS), ("tag", INT), ("dirty", INT))
-"""The object that a list or dict is outside, and the one that was taken before it."""
+"""The object that one is outside, the one that was taken before it, its kind's number, and whether
+it was written: of objects, which attributes were."""
 
 HEADERS: Final[dict[str, tuple[tuple[str, Kind], ...]]] = {
     "list": (*_TAKEN, ("count", INT), ("room", INT), ("data", ADDRESS)),
@@ -22,7 +23,7 @@ HEADERS: Final[dict[str, tuple[tuple[str, Kind], ...]]] = {
         *(*_TAKEN, ("count", INT), ("used", INT), ("room", INT)),
         *(("data", ADDRESS), ("index", ADDRESS)),
     ),
-    "object": (("known", INT),),
+    "object": (*_TAKEN, ("known", INT)),
 }
 """The words that lists, dicts and objects begin with."""
 
@@ -35,6 +36,7 @@ CONTEXT: Final = {
             *(("top", ADDRESS), ("end", ADDRESS), ("chunks", ADDRESS), ("taken", INT)),
             *(("lists", ADDRESS), ("origins", ADDRESS), ("places", INT), ("known", INT)),
             *(("done", INT), ("scratch", ADDRESS), ("straight", INT), ("given", INT)),
+            *(("printed", ADDRESS), ("printed_size", INT), ("printed_room", INT)),
         )
     )
 }
@@ -99,6 +101,7 @@ class Host(Protocol):
 
     names: dict[str, object]
     objects: dict[str, tuple[Kind, ...]]
+    slots: dict[str, set[int]]
     taken: list[Kind]
     texts: list[str]
     words: Sequence[str]

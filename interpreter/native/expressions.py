@@ -8,9 +8,10 @@ from typing import Final
 
 from ...frontend.walks import MOST_COPIED
 from ...ops.kernels.code.text import DOUBLE
-from .built_in import BuiltIns
+from ...ops.python_values.strings import to_bytes
+from .compound import Compounds
 from .emitter import CONTEXT, Instance, Item, Known, Value
-from .externals import EXTERNALS, INT32
+from .externals import EXTERNALS, INT32, VARIADIC
 from .kinds import ADDRESS, BOOL, FLOAT, INT, NONE, STR, Kind, NotNative, tuple_of
 
 __all__ = ["Expressions"]
@@ -38,13 +39,13 @@ _COMPARED: Final = {
 }
 _CONSTANTS: Final[dict[str, object]] = {
     **{"INT": INT, "FLOAT": FLOAT, "BOOL": BOOL, "STR": STR, "ADDRESS": ADDRESS, "NONE": NONE},
-    **{"FAILED": 0, "STOPPED": 2, "BROKEN": 3},
+    **{"FAILED": 0, "STOPPED": 2, "BROKEN": 3, "RAISED": 4},
     **{"MOST_MEMORY": 1 << 28, "FIRST_CHUNK": 1 << 16},
     **{"MOST_GIVEN": MOST_COPIED, "CLASS_AT": object.__basicsize__ - 8},
 }
 
 
-class Expressions(BuiltIns):
+class Expressions(Compounds):
     """What expressions give."""
 
     def _value(self, node: ast.expr) -> Value:
@@ -64,9 +65,9 @@ class Expressions(BuiltIns):
             return Value(FLOAT, DOUBLE.literal(value))
         if value is None:
             return Value(NONE, "false")
-        if isinstance(value, str) and value.isascii():
-            name = self._module.string(value.encode())
-            return self._pair(Value(ADDRESS, name), Value(INT, str(len(value))))
+        if isinstance(value, str):
+            data = to_bytes(value)
+            return self._pair(Value(ADDRESS, self._module.string(data)), Value(INT, str(len(data))))
         raise NotNative(repr(value))
 
     def _whole(self, node: ast.expr) -> Value:
@@ -228,7 +229,7 @@ class Expressions(BuiltIns):
             if isinstance(one, Value) and one.kind.llvm == "ptr" and isinstance(other, Known):
                 return self._let(BOOL, f"icmp {whole} ptr {one.text}, null")
         one, other = self._run(left), self._run(right)
-        if one.kind == other.kind and one.kind in (INT, BOOL, ADDRESS):
+        if one.kind == other.kind and one.kind.family in ("int", "bool", "address", "enum"):
             if one.kind == BOOL and whole[0] == "s":
                 whole = f"u{whole[1:]}"  # true is the larger one
             return self._let(BOOL, f"icmp {whole} {one.kind.llvm} {one.text}, {other.text}")
@@ -290,8 +291,9 @@ class Expressions(BuiltIns):
             index, kind = CONTEXT[node.attr]
             return self._load(kind, self._word("%c", index), "context")
         item = self._expression(node.value)
-        if isinstance(item, Known):
+        if isinstance(item, Known) and isinstance(item.value, Kind):
             return Known(getattr(item.value, node.attr))
+        item = self._run(item)
         if item.kind == STR:
             return self._let(
                 ADDRESS if node.attr == "data" else INT,
@@ -386,6 +388,7 @@ class Expressions(BuiltIns):
             self._say(f"call void {function.text}({given})")
             return Value(NONE, "false")
         if result == INT32:
-            short = self._let(INT, f"call i32 {function.text}({given})")
+            how = VARIADIC.get(name, "i32")
+            short = self._let(INT, f"call {how} {function.text}({given})")
             return self._let(INT, f"sext i32 {short.text} to i64")
         return self._let(result, f"call {result.llvm} {function.text}({given})")

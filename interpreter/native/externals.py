@@ -8,13 +8,14 @@ from __future__ import annotations
 import ctypes
 import re
 import struct
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
 from .kinds import ADDRESS, FLOAT, INT, NONE, Kind
 
-__all__ = ["EXTERNALS", "INT32", "table_of", "words_of"]
+__all__ = ["EXTERNALS", "INT32", "VARIADIC", "table_of", "words_of"]
 
 INT32: Final = Kind("int32")
 """What some C functions give; it is widened at once."""
@@ -26,6 +27,8 @@ EXTERNALS: Final[dict[str, _Signature]] = {
     "free": (NONE, (ADDRESS,)),
     "memmove": (ADDRESS, (ADDRESS, ADDRESS, INT)),
     "memcmp": (INT32, (ADDRESS, ADDRESS, INT)),
+    "strtod": (FLOAT, (ADDRESS, ADDRESS)),
+    "snprintf": (INT32, (ADDRESS, INT, ADDRESS, FLOAT)),
     "PyLong_AsLongLong": (INT, (ADDRESS,)),
     "PyLong_FromLongLong": (ADDRESS, (INT,)),
     "PyFloat_AsDouble": (FLOAT, (ADDRESS,)),
@@ -35,9 +38,11 @@ EXTERNALS: Final[dict[str, _Signature]] = {
     "PyErr_Occurred": (ADDRESS, ()),
     "PyErr_Clear": (NONE, ()),
     "PyErr_NoMemory": (ADDRESS, ()),
-    "PyUnicode_GetLength": (INT, (ADDRESS,)),
     "PyUnicode_AsUTF8AndSize": (ADDRESS, (ADDRESS, ADDRESS)),
-    "PyUnicode_FromStringAndSize": (ADDRESS, (ADDRESS, INT)),
+    "PyUnicode_DecodeUTF8": (ADDRESS, (ADDRESS, INT, ADDRESS)),
+    "PyObject_GetAttr": (ADDRESS, (ADDRESS, ADDRESS)),
+    "PyObject_CallObject": (ADDRESS, (ADDRESS, ADDRESS)),
+    "PyDict_GetItem": (ADDRESS, (ADDRESS, ADDRESS)),
     "PyList_New": (ADDRESS, (INT,)),
     "PyList_Size": (INT, (ADDRESS,)),
     "PyList_GetItem": (ADDRESS, (ADDRESS, INT)),
@@ -59,15 +64,22 @@ EXTERNALS: Final[dict[str, _Signature]] = {
 }
 """Functions: what they give and take."""
 
+VARIADIC: Final[Mapping[str, str]] = {"snprintf": "i32 (ptr, i64, ptr, ...)"}
+"""LLVM's types of those that take any number of arguments."""
+
 _CLASSES: Final = (int, float, bool, str, list, dict, tuple)
-_OBJECTS: Final = (*(each.__name__ for each in _CLASSES), "none", "failed", "stopped")
-"""Python's objects, which are the last words of the table."""
+_OBJECTS: Final = (
+    *(each.__name__ for each in _CLASSES),
+    *("none", "failed", "stopped", "slots", "name", "write"),
+)
+"""Python's objects that every table has."""
 
 
-def words_of(text: str) -> list[str]:
+def words_of(text: str, outer: Iterable[str]) -> list[str]:
     """What the table of a text has: all externals, the functions of the C library's mathematics
-    that it calls, as `m_<name>`, and Python's objects."""
-    return [*EXTERNALS, *sorted(set(re.findall(r"\bm_\w+(?=\()", text))), *_OBJECTS]
+    that it calls, as `m_<name>`, and Python's objects, those that it names itself last."""
+    functions = sorted(set(re.findall(r"\bm_\w+(?=\()", text)))
+    return [*EXTERNALS, *functions, *_OBJECTS, *outer]
 
 
 @cache
@@ -77,13 +89,28 @@ def _address(name: str) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def table_of(words: Sequence[str], failed: object, stopped: object) -> bytes:
-    """The table; the two objects, which the caller keeps, are what calls give that cannot be
-    finished.
+class _Table(bytes):
+    """A table, which keeps the objects that it names."""
+
+    kept: tuple[object, ...] = ()
+
+
+def table_of(
+    words: Sequence[str], failed: object, stopped: object, outer: Mapping[str, object]
+) -> bytes:
+    """The table; `failed` and `stopped` are what calls give that cannot be finished.
 
     Raises:
         AttributeError: this system's C library lacks a function.
     """
-    functions = map(_address, words[: -len(_OBJECTS)])
-    objects = map(id, (*_CLASSES, None, failed, stopped))
-    return struct.pack(f"{len(words)}Q", *functions, *objects)
+    kept = (*_CLASSES, None, failed, stopped, "slots", "name", _write, *outer.values())
+    functions = map(_address, words[: -len(kept)])
+    table = _Table(struct.pack(f"{len(words)}Q", *functions, *map(id, kept)))
+    table.kept = kept
+    return table
+
+
+def _write(text: str) -> None:
+    """Write what a call has printed."""
+    if sys.stdout is not None:  # as where a process was started without one
+        sys.stdout.write(text)

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from ...ops.table.inline import Native
 from ...typecheck.class_types import ClassType
 from ...typecheck.schema import Signature
+from ...typecheck.types import ANY_ENUM, DictType, EnumType, Type
 from ...typecheck.types import BOOL as BOOL_TYPE
 from ...typecheck.types import FLOAT as FLOAT_TYPE
 from ...typecheck.types import INT as INT_TYPE
 from ...typecheck.types import NONE as NONE_TYPE
 from ...typecheck.types import STRING as STRING_TYPE
-from ...typecheck.types import DictType, Type
 
 __all__ = [
     *("ADDRESS", "BOOL", "FLOAT", "INT", "NONE", "STR"),
-    *("Kind", "NotNative", "bound", "kind_of", "list_of", "matches", "tuple_of"),
+    *("Kind", "NotNative", "bound", "is_convertible", "kind_of", "list_of", "matches"),
+    *("optional_of", "tuple_of"),
 ]
 
 
 class NotNative(Exception):
-    """There is no native form of this."""
+    """There is no native form of this; the text says of what."""
 
 
 _LLVM: Final = {
     **{"int": "i64", "float": "double", "bool": "i1", "none": "i1", "str": "{ ptr, i64 }"},
     **{"address": "ptr", "list": "ptr", "dict": "ptr", "object": "ptr"},
+    "enum": "i64",
 }
 _LETTERS: Final = {
     **{"int": "i", "float": "f", "bool": "b", "none": "n", "str": "s", "address": "p"},
-    **{"list": "L", "dict": "D", "tuple": "T"},
+    **{"list": "L", "dict": "D", "tuple": "T", "optional": "Q", "object": "O", "enum": "E"},
 }
 
 
@@ -40,29 +43,34 @@ _LETTERS: Final = {
 class Kind:
     """A kind of values, by its family.
 
-    Numbers, truth values and addresses are words; a `str` is where its characters begin and how
-    many they are, a tuple its `parts` side by side.  Lists, dicts and objects of the class `name`
-    are reached by address; their `parts` are what they hold.
+    Numbers, truth values and addresses are words; a `str` is where its bytes begin and how many
+    they are, a tuple its `parts` side by side, an optional its part and whether it is there, the
+    member of an enumeration its place among them.  Lists, dicts and objects of the class `name` are
+    reached by address; their `parts` are what they hold.  `type` is that of classes, enumerations
+    and NamedTuples.
     """
 
     family: str
     parts: tuple[Kind, ...] = ()
     name: str = ""
+    type: Type | None = field(default=None, compare=False, repr=False)
 
     @property
     def llvm(self) -> str:
         """LLVM's type."""
         if self.family == "tuple":
             return "{ " + ", ".join(part.llvm for part in self.parts) + " }"
+        if self.family == "optional":
+            return f"{{ {self.parts[0].llvm}, i1 }}"
         return _LLVM[self.family]
 
     @property
     def letters(self) -> str:
         """What tells it apart in names."""
-        if self.family == "object":
-            return f"O{len(self.name)}_{self.name.replace('.', '_')}_"
+        name = f"{len(self.name)}_{re.sub(r'[^A-Za-z0-9]', '_', self.name)}_" if self.name else ""
         inside = "".join(part.letters for part in self.parts)
-        return _LETTERS[self.family] + (f"{len(self.parts)}{inside}" if self.parts else "")
+        count = f"{len(self.parts)}{inside}" if self.parts else ""
+        return f"{_LETTERS[self.family]}{name}{count}"
 
     @property
     def is_number(self) -> bool:
@@ -76,7 +84,7 @@ class Kind:
             NotNative: it is no list.
         """
         if self.family != "list":
-            raise NotNative
+            raise NotNative(f"{self.family} is no list")
         return self.parts[0]
 
     @property
@@ -92,7 +100,7 @@ class Kind:
     @property
     def may_cross(self) -> bool:
         """Whether values of it come from Python's objects and become such."""
-        return self.family not in ("object", "address") and all(p.may_cross for p in self.parts)
+        return self.family != "address" and all(p.may_cross for p in self.parts)
 
 
 INT: Final = Kind("int")
@@ -111,6 +119,28 @@ def list_of(element: Kind) -> Kind:
 def tuple_of(parts: Sequence[Kind]) -> Kind:
     """Tuples of some kinds."""
     return Kind("tuple", tuple(parts))
+
+
+def optional_of(part: Kind) -> Kind:
+    """Values of a kind, or None."""
+    return Kind("optional", (part,))
+
+
+def is_convertible(kind: Kind, wanted: Kind) -> bool:
+    """Whether a value of a kind is one of another, as types say: None and what may be None, a
+    NamedTuple and its elements."""
+    if kind == wanted:
+        return True
+    if wanted.family == "optional":
+        inner = kind.parts[0] if kind.family == "optional" else kind
+        return kind == NONE or is_convertible(inner, wanted.parts[0])
+    if kind.family == "optional":
+        return is_convertible(kind.parts[0], wanted)
+    return (
+        kind.family == wanted.family == "tuple"
+        and len(kind.parts) == len(wanted.parts)
+        and all(map(is_convertible, kind.parts, wanted.parts))
+    )
 
 
 _ALONE: Final[dict[Type, Kind]] = {
@@ -134,11 +164,17 @@ def kind_of(type: Type) -> Kind:
         kind = Kind("dict", (kind_of(type.key), kind_of(type.value)))
         if kind.key in _KEYS:
             return kind
-    elif type.tuple_of and type.tuple_name is None:
-        return tuple_of([kind_of(part) for part in type.tuple_of])
-    elif isinstance(type, ClassType) and not type.is_module:
-        return Kind("object", (), type.qualified_name)
-    raise NotNative
+    elif type.tuple_of:
+        parts = tuple(kind_of(part) for part in type.tuple_of)
+        named = None if type.tuple_name is None else type
+        return Kind("tuple", parts, type.tuple_name or "", named)
+    elif type.optional_of is not None:
+        return optional_of(kind_of(type.optional_of))
+    elif isinstance(type, ClassType):
+        return Kind("object", (), type.qualified_name, type)
+    elif isinstance(type, EnumType):
+        return Kind("enum", (), type.qualified_name, type)
+    raise NotNative(f"values of type {type}")
 
 
 Known = dict[str, Kind]
@@ -163,25 +199,51 @@ def _text(kind: Kind) -> str:
 
 
 def _is_like(wanted: Type, kind: Kind, known: Known) -> bool:
-    """Whether an operand is of the kind that a schema wants."""
+    """Whether an operand is of the kind that a schema wants, or can be made so."""
     if wanted.variable is not None:
-        return known.setdefault(wanted.variable, kind) == kind
+        found = known.setdefault(wanted.variable, kind)
+        if is_convertible(found, kind) and not is_convertible(kind, found):
+            known[wanted.variable] = kind
+            return True
+        return is_convertible(kind, found)
     if wanted.optional_of is not None:
+        if kind.family == "optional":
+            return False  # there is one way for a value and one for None
         return kind == NONE or _is_like(wanted.optional_of, kind, known)
     if wanted.list_of is not None:
-        return kind.family == "list" and _is_like(wanted.list_of, kind.element, known)
+        return kind.family == "list" and _is_exactly(wanted.list_of, kind.element, known)
     if isinstance(wanted, DictType):
         return (
             kind.family == "dict"
-            and _is_like(wanted.key, kind.key, known)
-            and _is_like(wanted.value, kind.value, known)
+            and _is_exactly(wanted.key, kind.key, known)
+            and _is_exactly(wanted.value, kind.value, known)
         )
-    return _ALONE.get(wanted) == kind
+    if wanted.tuple_of:
+        return kind.family == "tuple" and all(
+            _is_exactly(want, part, known)
+            for want, part in zip(wanted.tuple_of, kind.parts, strict=True)
+        )
+    return kind.family == "enum" if wanted == ANY_ENUM else _ALONE.get(wanted) == kind
+
+
+def _is_exactly(wanted: Type, kind: Kind, known: Known) -> bool:
+    """The same of what containers hold, which stays as it is."""
+    if wanted.variable is None:
+        return _is_like(wanted, kind, known)
+    found = known.get(wanted.variable, kind)
+    known[wanted.variable] = kind
+    return is_convertible(found, kind)
 
 
 def bound(result: Type, known: Known) -> Kind:
-    """The kind of a schema's result."""
+    """The kind of a schema's result.
+
+    Raises:
+        NotNative: nothing says what a type variable stands for.
+    """
     if result.variable is not None:
+        if result.variable not in known:
+            raise NotNative("None alone")
         return known[result.variable]
     if result.list_of is not None:
         return list_of(bound(result.list_of, known))
@@ -189,4 +251,7 @@ def bound(result: Type, known: Known) -> Kind:
         return tuple_of([bound(part, known) for part in result.tuple_of])
     if isinstance(result, DictType):
         return Kind("dict", (bound(result.key, known), bound(result.value, known)))
+    if result.optional_of is not None:
+        inner = bound(result.optional_of, known)
+        return inner if inner.family == "optional" else optional_of(inner)
     return kind_of(result)

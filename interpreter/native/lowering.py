@@ -36,14 +36,16 @@ class Module:
     """LLVM's text of a program and all of the library that it calls.
 
     `words` are what the table of outer addresses has, in order; `names` what the program's text
-    names: kinds, numbers, strings; `objects` the kinds of attributes by the name of a class;
-    `taken` the kinds of lists and dicts that come from outside.
+    names: kinds, numbers, strings; `objects` the kinds of attributes by the name of a class,
+    `slots` the places of those that are read or written; `taken` the kinds of lists, dicts and
+    objects that come from outside.
     """
 
     library: dict[str, ast.FunctionDef]
     words: Sequence[str]
     names: dict[str, object]
     objects: dict[str, tuple[Kind, ...]]
+    slots: dict[str, set[int]]
     taken: list[Kind] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     _instances: dict[tuple[str, tuple[object, ...]], Instance | None] = field(default_factory=dict)
@@ -237,9 +239,9 @@ class _Function(Expressions):
         match node.iter:
             case ast.Call(func=ast.Name(id="range"), args=args) if len(args) <= 2:
                 pass
-            case ast.Call(func=ast.Name(id="places"), args=[kind]):
+            case ast.Call(func=ast.Name(id="places" | "attributes" | "slots" as what), args=[kind]):
                 assert isinstance(node.target, ast.Name)
-                for number in range(len(self._kind(kind).parts)):
+                for number in self._places_of(what, self._kind(kind)):
                     self._known[node.target.id] = number
                     self._body(node.body)
                 return
@@ -268,6 +270,15 @@ class _Function(Expressions):
         self._say(f"store i64 {after.text}, ptr {at.text}")
         self._jump(head)
         self._begin(end)
+
+    def _places_of(self, what: str, kind: Kind) -> Sequence[int]:
+        """The places of a tuple's parts or of an object's attributes; `slots` are those that the
+        program reads or writes."""
+        if what == "places":
+            return range(len(kind.parts))
+        if what == "attributes":
+            return range(len(self._module.objects[kind.name]))
+        return sorted(self._module.slots[kind.name])
 
 
 _SHORT: Final = 40

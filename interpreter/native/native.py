@@ -33,7 +33,7 @@ from .kinds import NotNative, kind_of
 from .program import FAILED, STOPPED, compile_native
 from .source import NativeSource, write_native
 
-__all__ = ["NATIVE_VARIABLE", "Native", "native_of"]
+__all__ = ["NATIVE_VARIABLE", "Native", "native_of", "reason_against"]
 
 MOST: Final = 2000
 """Functions that become native in a process: their code is kept for ever."""
@@ -56,17 +56,28 @@ ROUNDS: Final = 20_000_000
 
 def native_of(code: Code, arguments: Sequence[Type]) -> Native | None:
     """What makes native code of a code when it is hot; None if there never will be any."""
-    mode = os.environ.get(NATIVE_VARIABLE, "").lower()
-    if mode == "off" or not code.has_loop or len(code.instructions) > LONGEST:
+    if reason_against(code, arguments):
         return None
+    now = os.environ.get(NATIVE_VARIABLE, "").lower() == "now"
+    return Native(code, arguments, 0.0 if now else SPENT)
+
+
+def reason_against(code: Code, arguments: Sequence[Type]) -> str:
+    """Why a code is left to its plan without being looked at; empty if it is not."""
+    if os.environ.get(NATIVE_VARIABLE, "").lower() == "off":
+        return "native code is switched off"
+    if not code.has_loop:
+        return "it has no loop"
+    if len(code.instructions) > LONGEST:
+        return f"it has more than {LONGEST} instructions"
+    for entry in code.operators:
+        if "Tensor" in entry.schema:
+            return f"`{entry.name}` is over tensors"
     try:
-        if not all(kind_of(type).may_cross for type in arguments):
-            return None
-    except NotNative:
-        return None
-    if any("Tensor" in entry.schema for entry in code.operators):
-        return None
-    return Native(code, arguments, 0.0 if mode == "now" else SPENT)
+        kinds = [kind_of(type) for type in arguments]
+    except NotNative as error:
+        return str(error)
+    return "" if all(kind.may_cross for kind in kinds) else "an argument has no native form"
 
 
 class _Stage(Enum):
@@ -86,7 +97,7 @@ class _Stage(Enum):
 
 
 class Native:
-    """The native code of a code, to be."""
+    """The native code of a code, to be; `refusal` says why it has none, once that is known."""
 
     def __init__(self, code: Code, arguments: Sequence[Type], limit: float) -> None:
         self._code = code
@@ -103,6 +114,7 @@ class Native:
         self._straight = False
         self._straight_misses = 0
         self._run: Callable[..., Any] = _unready
+        self.refusal = ""
 
     @property
     def is_ready(self) -> bool:
@@ -119,7 +131,7 @@ class Native:
                 return result
             self._misses += 1
             if self._misses >= MISSES and self._limit:
-                self._give_up()
+                self._give_up(f"{MISSES} calls could not be finished natively")
                 self._straight = False
         elif self._stage is _Stage.COLD:
             return self._timed(plan, values)
@@ -143,8 +155,8 @@ class Native:
             self._straight = self._straight_misses < MISSES
         return result
 
-    def _give_up(self) -> None:
-        self._stage = _Stage.PLAN
+    def _give_up(self, why: str) -> None:
+        self._stage, self.refusal = _Stage.PLAN, why
 
     def _run_natively(self, values: Sequence[object], how: int) -> Any:
         """The result, or `FAILED`; what takes long runs in a thread beside this one.
@@ -183,7 +195,7 @@ class Native:
             return result
         self._trials += 1
         if self._trials >= TRIALS:
-            self._give_up()
+            self._give_up("handing its arguments over costs more than it saves")
         return plan.run(*values) if result is FAILED else result
 
     # ------------------------------------------------------------------ compiling
@@ -194,8 +206,13 @@ class Native:
             if self._stage is not _Stage.COLD:
                 return
             self._stage = _Stage.PLAN
-        source = write_native(self._code, self._arguments)
-        if source is None or not _may_compile() or next(_BEGUN) > MOST:
+        try:
+            source = write_native(self._code, self._arguments)
+        except NotNative as error:
+            self.refusal = str(error)
+            return
+        if not _may_compile() or next(_BEGUN) > MOST:
+            self.refusal = "no more functions can be compiled here"
             return
         if not self._limit:
             self._compile(source)
@@ -212,8 +229,8 @@ class Native:
     def _compile(self, source: NativeSource) -> None:
         try:
             run = compile_native(source)
-        except NotNative:
-            return
+        except NotNative as error:
+            self.refusal = str(error)
         except Exception:
             if not self._limit:  # whoever asks for it now wants to know
                 raise

@@ -78,10 +78,12 @@ def compile_native(source: NativeSource) -> Callable[..., Any]:
         OSError: the system lets no memory of ours be executed.
         AttributeError: this system's C library lacks a function.
     """
-    key = (_stamp(), BYTES_BEGIN, source.text, repr(source.names), repr(source.objects))
+    told = (source.names, source.objects, {k: sorted(v) for k, v in source.slots.items()})
+    key = (_stamp(), BYTES_BEGIN, source.text, *map(repr, told), *source.outer)
     digest = hashlib.sha256("\0".join(map(str, key)).encode()).hexdigest()
     found = native_addresses("program", (digest,), ("program",), lambda _: llvm_text(source))
-    return method("native", found["program"], table_of(words_of(source.text), FAILED, STOPPED))
+    words = words_of(source.text, source.outer)
+    return method("native", found["program"], table_of(words, FAILED, STOPPED, source.outer))
 
 
 def llvm_text(source: NativeSource) -> str:
@@ -91,12 +93,13 @@ def llvm_text(source: NativeSource) -> str:
         NotNative: the library has no function for some values.
     """
     library = _library() | _functions(source.text)
-    module = Module(library, words_of(source.text), source.names, source.objects)
+    words = words_of(source.text, source.outer)
+    module = Module(library, words, source.names, source.objects, source.slots)
     start = module.instance("outermost", [Value(ADDRESS, "%arguments")])
-    words = {"table": "%table", "top": "%stack", "end": "%end", "scratch": "%scratch"}
+    known = {"table": "%table", "top": "%stack", "end": "%end", "scratch": "%scratch"}
     lines = []
     for name, (place, kind) in CONTEXT.items():
-        value = words.get(name, "zeroinitializer")
+        value = known.get(name, "zeroinitializer")
         lines += [
             f"  %{name}.place = getelementptr i64, ptr %c, i64 {place}",
             f"  store {kind.llvm} {value}, ptr %{name}.place",

@@ -461,7 +461,7 @@ def _number_at_front(text: str, accepted: str, function: str) -> tuple[str, str]
     return found.group(), text[found.end() :]
 
 
-@operator("aten::Int.str(str a) -> int")
+@operator("aten::Int.str(str a) -> int", native=native("int_of({0})"))
 def int_of_text(a: str) -> int:
     """A whole number after leading white space; nothing may follow it."""
     number, rest = _number_at_front(a, r"[+-]?\d+", "stoll")
@@ -479,7 +479,7 @@ _DECIMAL = r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 _FLOAT = rf"[+-]?(?:{_HEXADECIMAL}|{_DECIMAL}|inf(?:inity)?|nan(?:\(\w*\))?)"
 
 
-@operator("aten::Float.str(str a) -> float")
+@operator("aten::Float.str(str a) -> float", native=native("float_of({0})"))
 def float_of_text(a: str) -> float:
     """The float that C's `strtod` reads after leading white space; nothing may follow it."""
     number, rest = _number_at_front(a, _FLOAT, "stod")

@@ -84,14 +84,17 @@ for_keys(
 for_keys(
     "aten::get.KEY(Dict(KEY, t) self, KEY key) -> t(*)?",
     "aten::get.default_KEY(Dict(KEY, t) self, KEY key, t default_value) -> t(*)",
-    natively=native("dict_get({all})"),
+    natively=native("looked_up({all})"),
 )(dict.get)
 for_keys(
     "aten::copy.Dict_KEY(Dict(KEY, t)(a) self) -> Dict(KEY, t)",
     "aten::dict.Dict_KEY(Dict(KEY, t)(a) self) -> Dict(KEY, t)",
     natively=native("{0}.copy()"),
 )(dict)
-for_keys("aten::dict.KEY((KEY, tVal)[] inputs) -> Dict(KEY, tVal)")(dict)
+for_keys(
+    "aten::dict.KEY((KEY, tVal)[] inputs) -> Dict(KEY, tVal)",
+    natively=native("dict_of_items({0})"),
+)(dict)
 for_keys(
     "aten::update.KEY(Dict(KEY, t)(a!) self, Dict(KEY, t)(a!) to_add) -> ()",
     natively=native("{0}.update({1})", writes=True),
@@ -171,9 +174,10 @@ def pop_value(mapping: Dict, key: object) -> object:
         raise key_error(key) from None
 
 
-for_keys("aten::pop.Dict_default_KEY(Dict(KEY, t)(a!) self, KEY key, t default_value) -> t(*)")(
-    dict.pop
-)
+for_keys(
+    "aten::pop.Dict_default_KEY(Dict(KEY, t)(a!) self, KEY key, t default_value) -> t(*)",
+    natively=native("{0}.pop_or({1}, {2})"),
+)(dict.pop)
 
 
 @for_keys("aten::popitem.KEY(Dict(KEY, t)(a!) self) -> ((KEY, t))")

@@ -327,7 +327,10 @@ def _is_before(one: float, other: float, reverse: bool) -> bool:
     return one != other and (one < other) != reverse
 
 
-@operator("aten::sort.any(t[](a!) self, bool reverse=False) -> ()")
+@operator(
+    "aten::sort.any(t[](a!) self, bool reverse=False) -> ()",
+    native=native("{0}.sort({1})", writes=True),
+)
 def sort_any(values: List, reverse: bool) -> None:
     _check_sortable(values)
     values.sort(key=_order(values), reverse=reverse)
@@ -343,7 +346,7 @@ def sorted_list(values: List) -> List:
     return made
 
 
-@operator("aten::sorted.any(t[](a) self) -> t[]")
+@operator("aten::sorted.any(t[](a) self) -> t[]", native=native("{0}.sorted()"))
 def sorted_any(values: List) -> List:
     _check_sortable(values)
     return sorted(values, key=_order(values))

@@ -21,7 +21,7 @@ from .strings import from_bytes, joined, to_bytes
 __all__: list[str] = []
 
 
-@operator("prim::Print(...) -> ()", effects=True)
+@operator("prim::Print(...) -> ()", effects=True, native=native("printed({all})", writes=True))
 def print_values(*values: object) -> None:
     text = " ".join(map(format_for_print, values)) + "\n"
     note_output(len(text))
@@ -41,9 +41,7 @@ def _check_characters(text: str) -> None:
 
 @operator(
     "aten::str(t elem) -> str",
-    native=native("digits_of({0})", of=("int",))
-    + native("{0}", of=("str",))
-    + native('"True" if {0} else "False"', of=("bool",)),
+    native=native("shown({0})"),
 )
 def text_of(elem: object) -> str:
     return format_for_print(elem)

@@ -10,7 +10,7 @@ from ..memory.dtype import CPU, Array, Device, Dtype, Scalar, dtype_by_number, d
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import storage_of, strides_of
 from ..memory.versions import counted_apart
-from ..table.inline import inline
+from ..table.inline import inline, native
 from ..table.promotion import can_cast, common_dtype_with, promote, result_dtype
 from ..table.table import operator
 from ..table.without_data import always
@@ -264,7 +264,7 @@ def unchecked(x: object) -> object:
     return x
 
 
-@operator("aten::_unwrap_optional(t(a)? optional) -> t(a)")
+@operator("aten::_unwrap_optional(t(a)? optional) -> t(a)", native=native("{0}"))
 def unwrap_optional(optional: object) -> object:
     if optional is None:
         raise OperatorError(

@@ -64,6 +64,9 @@ def samples(type: Type, few: bool) -> list[Any]:
         keys = [key for key in samples(type.key, True) if key == key]
         values = samples(type.value, True)
         return [{}, dict(zip(keys, itertools.cycle(values), strict=False)), {keys[0]: values[1]}]
+    if isinstance(type, TupleType):
+        parts = [samples(each, True) for each in type.elements]
+        return list(itertools.islice(itertools.product(*parts), 0, None, 3))
     return (FEW if few else VALUES)[type]
 
 
@@ -87,21 +90,22 @@ class Way:
 
 
 def ways_of(entry: Operator, form: Native) -> Iterator[Way]:
-    if any(isinstance(each.type, OptionalType) for each in entry.signature.returns):
-        return  # which native code has no values of
     if form.of:
         for words in form.of:
             if all(word in WORDS for word in words.split()) and may_take(entry, words):
                 yield Way(entry, form, tuple(WORDS[word] for word in words.split()))
         return
-    wanted = [concrete(argument.type) for argument in entry.signature.arguments]
-    optional = [isinstance(each, OptionalType) for each in wanted]
-    for absent in itertools.product((False, True), repeat=sum(optional)):
-        rest = iter(absent)
-        yield Way(entry, form, tuple(
-            (NONE if next(rest) else each.element) if isinstance(each, OptionalType) else each
-            for each in wanted
-        ))  # fmt: skip
+    for types in itertools.product(*(choices_for(each.type) for each in entry.signature.arguments)):
+        yield Way(entry, form, types)
+
+
+def choices_for(wanted: Type) -> list[Type]:
+    """The types of an operand: of what may be None all three, unless None says too little."""
+    type = concrete(wanted)
+    if not isinstance(type, OptionalType):
+        return [type]
+    has_variable = isinstance(wanted, OptionalType) and isinstance(wanted.element, VariableType)
+    return [type.element, type, *([] if has_variable else [NONE])]
 
 
 def may_take(entry: Operator, words: str) -> bool:
@@ -161,7 +165,6 @@ def checked(way: Way) -> bool:
     graph.block.add_output(goes(graph, way, parameters))
     code = assemble(graph)
     source = write_native(code, types)
-    assert source is not None, way
     run, machine = compile_native(source), Machine(code, no_calls)
     never, done = np.zeros(1, np.int64), False
     few = way.entry.name == "prim::rangelist"  # which takes memory

@@ -1,0 +1,55 @@
+"""What native code is made from: a program of the language of `lowering`, and what it names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...typecheck.types import Type
+from .kinds import Kind
+
+__all__ = ["NativeSource"]
+
+
+@dataclass
+class NativeSource:
+    """The text; the kinds of the arguments and of the result; what it names.
+
+    `objects` are the kinds of attributes by the name of a class, NONE for those that have no kind
+    here, and `slots` the places of those that are read or written.  `outer` are Python's objects
+    that it names, by the words that the table of outer addresses has for them; `types` are those
+    that kinds have names of.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    arguments: list[Kind] = field(default_factory=list)
+    result: Kind | None = None
+    names: dict[str, object] = field(default_factory=dict)
+    objects: dict[str, tuple[Kind, ...]] = field(default_factory=dict)
+    slots: dict[str, set[int]] = field(default_factory=dict)
+    outer: dict[str, object] = field(default_factory=dict)
+    types: dict[str, Type] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+    @property
+    def takes_containers(self) -> bool:
+        return any(_is_container(kind) for kind in self.arguments)
+
+    @property
+    def crosses_plainly(self) -> bool:
+        """Whether arguments and result are to Python what they are to the machine, lists and the
+        like copied."""
+        return self.result is not None and all(_is_plain(k) for k in (*self.arguments, self.result))
+
+
+_PLAIN = frozenset(("int", "float", "bool", "none", "str", "list", "dict", "tuple", "optional"))
+
+
+def _is_plain(kind: Kind) -> bool:
+    return kind.family in _PLAIN and not kind.name and all(map(_is_plain, kind.parts))
+
+
+def _is_container(kind: Kind) -> bool:
+    return kind.family in ("list", "dict", "tuple", "object") or any(map(_is_container, kind.parts))

@@ -1,0 +1,93 @@
+"""What native code must know of Python's objects for classes, NamedTuples and enumerations.
+
+The table of outer addresses has a word for each: `made <name>` is called with the elements of a
+NamedTuple or the attributes of an object; `members <name>` is the tuple of an enumeration's
+members, `numbers <name>` the dict of their places by name.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ...ops.python_values.named_tuples import NamedValues, make_named
+from ...typecheck.class_types import ClassType
+from ...typecheck.types import EnumType, TupleType, Type
+from ..values.objects import EnumMember, ScriptObject
+from .kinds import NONE, Kind, NotNative, kind_of
+from .native_source import NativeSource
+
+__all__ = ["attribute_kinds", "check_name", "note_outside"]
+
+
+def note_outside(source: NativeSource) -> None:
+    """Note what the arguments and the result of a program are made of.
+
+    Raises:
+        NotNative: two types have one name, or a value has no form outside.
+    """
+    seen: set[Kind] = set()
+    for kind in (*source.arguments, source.result):
+        assert kind is not None
+        _note(kind, source, seen)
+
+
+def _note(kind: Kind, source: NativeSource, seen: set[Kind]) -> None:
+    if kind in seen:
+        return
+    seen.add(kind)
+    if not kind.may_cross:
+        raise NotNative(f"{kind.family} outside")
+    check_name(kind, source)
+    type = kind.type
+    if isinstance(type, EnumType):
+        members = tuple(EnumMember(type, name) for name, _ in type.members)
+        source.outer[f"members {kind.name}"] = members
+        source.outer[f"numbers {kind.name}"] = {m.name: i for i, m in enumerate(members)}
+    elif isinstance(type, TupleType):
+        source.outer[f"made {kind.name}"] = partial(_named, type)
+    elif isinstance(type, ClassType):
+        attributes = attribute_kinds(kind, source)
+        if NONE not in attributes:
+            source.outer[f"made {kind.name}"] = partial(_object, type)
+        for slot, each in enumerate(attributes):
+            if each != NONE and (NONE not in attributes or slot in source.slots[kind.name]):
+                _note(each, source, seen)
+    for part in kind.parts:
+        _note(part, source, seen)
+
+
+def check_name(kind: Kind, source: NativeSource) -> None:
+    """Kinds are told apart by name.
+
+    Raises:
+        NotNative: two types have one.
+    """
+    if kind.type is not None and source.types.setdefault(kind.name, kind.type) != kind.type:
+        raise NotNative(f"two types are called {kind.name}")
+
+
+def attribute_kinds(kind: Kind, source: NativeSource) -> tuple[Kind, ...]:
+    """The kinds of an object's attributes; NONE for what can only be passed by."""
+    check_name(kind, source)
+    if kind.name not in source.objects:
+        assert isinstance(kind.type, ClassType)
+        source.objects[kind.name] = tuple(
+            map(_attribute_kind, (each.type for each in kind.type.attributes.values()))
+        )
+        source.slots[kind.name] = set()
+    return source.objects[kind.name]
+
+
+def _attribute_kind(type: Type) -> Kind:
+    try:
+        return kind_of(type)
+    except NotNative:
+        return NONE
+
+
+def _named(type: TupleType, *values: object) -> NamedValues:
+    return make_named(type, values)
+
+
+def _object(type: ClassType, *slots: object) -> ScriptObject:
+    return ScriptObject(type, slots)

@@ -1,0 +1,432 @@
+"""Values that may be None, NamedTuples, members of enumerations, objects and modules of the caller,
+what is printed and texts beyond ASCII: native code gives what plans give, and leaves what they do.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import rushlight
+from rushlight.interpreter.code.code import Code
+from rushlight.interpreter.code.machine import Machine
+from rushlight.interpreter.native import native
+from rushlight.interpreter.native.kinds import NotNative
+from rushlight.interpreter.native.program import FAILED, compile_native
+from rushlight.interpreter.native.source import write_native
+from rushlight.interpreter.running.executable import executable_of
+from rushlight.interpreter.running.invoking import tiers_of
+from rushlight.typecheck.types import Type
+
+NEVER = np.zeros(1, np.int64)
+"""What nobody writes: a call is never told to stop."""
+
+
+class Color(Enum):
+    RED = 1
+    GREEN = 2
+    BLUE = 7
+
+
+class Mode(Enum):
+    START = "start"
+    WORD = "wörd"
+
+
+class Token(NamedTuple):
+    text: str
+    place: int
+    parent: int | None
+
+
+class Limits(NamedTuple):
+    low: float
+    name: str | None
+
+
+def trouble(function: Any) -> str:
+    """Why a function's calls were not native, if they were not."""
+    executable = tiers_of(function._rushlight_function).way().executable
+    made = executable.native
+    if made is None:
+        return "never to be"
+    return made.refusal or (f"{made._misses} misses" if made._misses else "")
+
+
+def both_ways(
+    function: Callable[..., Any], calls: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compare a function that is native with its plan and with Python."""
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "off")
+    scripted = rushlight.jit.script(function)
+    scripted._debug_flush_compilation_cache()
+    planned = [scripted(*each) for each in calls]
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    scripted._debug_flush_compilation_cache()
+    found = [scripted(*each) for each in calls]
+    assert trouble(scripted) == ""
+    assert repr(found) == repr(planned) == repr([function(*each) for each in calls])
+    assert [type(each) for each in found] == [type(each) for each in planned]
+
+
+def first_places(words: list[str], sought: list[str | None]) -> list[int | None]:
+    found: list[int | None] = []
+    for word in sought:
+        place: int | None = None
+        if word is not None:
+            for i in range(len(words)):
+                if words[i] == word and place is None:
+                    place = i
+        found.append(place)
+    return found
+
+
+def chain(parents: dict[int, int | None], start: int | None) -> tuple[int, int | None, list[int]]:
+    steps = 0
+    last: int | None = None
+    seen: list[int] = []
+    for _ in range(9):
+        if start is not None:
+            last = start
+            seen.append(start)
+            start = parents[start] if start in parents else None  # noqa: SIM401
+            steps += 1
+        else:
+            break
+    return steps, last, seen
+
+
+def slices(text: str, start: int | None, end: int | None) -> list[str]:
+    found: list[str] = []
+    for step in range(1, 3):
+        found.append(text[start:end:step])
+    return found
+
+
+def looked_up(counts: dict[str, int], words: list[str]) -> int:
+    total = 0
+    for word in words:
+        found = counts.get(word)
+        total += 100 if found is None else found
+    return total
+
+
+def tokens(text: str) -> tuple[list[Token], Token | None]:
+    found: list[Token] = []
+    longest: Token | None = None
+    for i, word in enumerate(text.split(" ")):
+        token = Token(word, i, None if i == 0 else i - 1)
+        found.append(token)
+        if longest is None or len(word) > len(longest.text):
+            longest = token
+    return found, longest
+
+
+def within(limits: Limits, values: list[float]) -> Limits:
+    low = limits.low
+    for value in values:
+        low = min(low, value)
+    name = limits.name
+    if name is None:
+        name = "least"
+    return Limits(low, name + "!")
+
+
+def modes(text: str, start: Mode) -> tuple[list[Mode], str, int]:
+    found: list[Mode] = []
+    mode = start
+    names = ""
+    for c in text:
+        mode = Mode.START if c == " " else Mode.WORD
+        if mode != start:
+            names += mode.name + mode.value
+        found.append(mode)
+    return found, names, len(found)
+
+
+def colors(given: list[Color], table: dict[str, Color]) -> tuple[int, list[str], Color | None]:
+    total = 0
+    names: list[str] = []
+    last: Color | None = None
+    for color in given:
+        total += color.value
+        if color == Color.BLUE or color != Color.RED:
+            last = color
+    for name, color in table.items():
+        names.append(name + color.name)
+    return total, names, last
+
+
+def beyond_ascii(text: str) -> tuple[list[str], dict[str, int], str]:
+    counts: dict[str, int] = {}
+    found: list[str] = []
+    for word in text.lower().strip().split(" "):
+        counts[word] = counts.get(word, 0) + 1
+        found.append(word + "é")
+    return found, counts, "ü".join(found)
+
+
+def shown(values: list[float], n: int) -> list[str]:
+    found: list[str] = []
+    for i, value in enumerate(values):
+        found.append(f"{value} {i}" + str([value]) + f"{(i, str(value))}" + str({i: True}))
+        if i > n:
+            return found
+    return found
+
+
+def numbers(texts: list[str]) -> float:
+    total = 0.0
+    for text in texts:
+        total += float(text) + int(text.split(".")[0])
+    return total
+
+
+def sorted_tuples(pairs: list[tuple[int, str]]) -> tuple[list[tuple[int, str]], tuple[int, str]]:
+    made: list[tuple[int, str]] = []
+    for number, name in pairs:
+        made.append((-number, name))
+    made.sort(reverse=True)
+    return sorted(pairs), made[0]
+
+
+def refines(values: list[float | None]) -> float:
+    total = 0.0
+    for value in values:
+        if isinstance(value, float):
+            total += value
+        else:
+            total -= 1.0
+    return total
+
+
+CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
+    (first_places, [(["a", "b"], ["b", None, "c", "a"]), ([], [None])]),
+    (chain, [({1: 2, 2: None, 3: 1}, 3), ({}, None), ({}, 4)]),
+    (slices, [("abcdef", None, None), ("abcdef", 1, None), ("abcdef", None, -2), ("abc", 2, 1)]),
+    (looked_up, [({"a": 1, "b": 0}, ["a", "c", "b"])]),
+    (tokens, [("a bcd ef",), ("",)]),
+    (within, [(Limits(1.0, None), [2.0, -0.0]), (Limits(0.5, "n"), [])]),
+    (modes, [("ab c", Mode.START), (" ", Mode.WORD)]),
+    (colors, [([Color.RED, Color.BLUE, Color.RED], {"x": Color.GREEN}), ([], {})]),
+    (beyond_ascii, [(" grün né ab né",), ("",), ("日本 語",)]),
+    (numbers, [(["1.5", "-2.25", "10"],), (["+7.0", "0.1"],)]),
+    (sorted_tuples, [([(3, "b"), (1, "z"), (3, "a")],)]),
+    (refines, [([1.5, None, 2.0],), ([],)]),
+]
+
+
+@pytest.mark.parametrize(("function", "calls"), CASES, ids=lambda c: getattr(c, "__name__", ""))
+def test_native_code_gives_what_plans_give(
+    function: Any, calls: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both_ways(function, calls, monkeypatch)
+
+
+def test_texts_of_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = [0.1, -0.0, 1e300, 2.0**62, -5e-324, 1 / 3, 3.0, float("inf"), float("-inf")]
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "off")
+    expected = rushlight.jit.script(shown)(values, 99)
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    scripted = rushlight.jit.script(shown)
+    scripted._debug_flush_compilation_cache()
+    assert scripted(values, 99) == expected
+    assert trouble(scripted) == ""
+    assert (
+        expected[0] == "0.10000000000000001 0[0.10000000000000001](0, 0.10000000000000001){0: True}"
+    )
+
+
+def prints(values: list[int]) -> int:
+    total = 0
+    for value in values:
+        print("at", value, [value], value / 2, None)
+        total += 10 // value
+    return total
+
+
+def test_prints_come_once_and_in_order(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    scripted = rushlight.jit.script(prints)
+    scripted._debug_flush_compilation_cache()
+    assert scripted([1, 2]) == 15
+    assert capsys.readouterr().out == "at 1 [1] 0.5 None\nat 2 [2] 1. None\n"
+    assert trouble(scripted) == ""
+    with pytest.raises(RuntimeError, match="division by 0"):
+        scripted([5, 0, 1])
+    assert capsys.readouterr().out == "at 5 [5] 2.5 None\nat 0 [0] 0. None\n"
+
+
+class Closed:
+    def write(self, text: str) -> int:
+        raise OSError("closed")
+
+
+def test_what_cannot_be_printed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    scripted = rushlight.jit.script(prints)
+    scripted([1])
+    monkeypatch.setattr("sys.stdout", Closed())
+    with pytest.raises(Exception, match="closed"):
+        scripted([1])
+
+
+@rushlight.jit.script
+class Store:
+    def __init__(self, limit: int):
+        nothing: str | None = None
+        self.limit = limit
+        self.total = 0.5
+        self.name = nothing
+        self.values: dict[int, list[int]] = {}
+
+    def put(self, key: int, value: int) -> int:
+        if key not in self.values:
+            empty: list[int] = []
+            self.values[key] = empty
+        self.values[key].append(value)
+        self.total += value
+        if len(self.values) > self.limit:
+            self.name = "full"
+        return len(self.values[key])
+
+
+def fills(stores: list[Store], first: Store, n: int) -> tuple[Store, int]:
+    total = 0
+    for i in range(n):
+        total += stores[i % len(stores)].put(i % 3, i) + first.put(7, i)
+    made = Store(total)
+    stores.append(made)
+    return made, len(first.values)
+
+
+def new_stores(n: int) -> list[Store]:
+    return [Store(n), Store(n + 1)]
+
+
+def code_of(function: Any) -> tuple[Code, list[Type]]:
+    inner = rushlight.jit.script(function)._rushlight_function
+    types = [argument.type for argument in inner.signature.arguments]
+    return executable_of(inner, None).code, types
+
+
+def no_calls(*_: object) -> Any:
+    raise AssertionError("nothing is called")
+
+
+def state(store: Any) -> Any:
+    return [store.limit, store.total, store.name, store.values]
+
+
+def test_objects_of_the_caller_are_written_back() -> None:
+    a, b = Machine(code_of(new_stores)[0], no_calls).run([1])
+    given, values = [a, b, a], b.values
+    others = copy.deepcopy(given)
+    code, types = code_of(fills)
+    found = compile_native(write_native(code, types))(1 << 60, NEVER.ctypes.data, 0, given, a, 4)
+    expected = Machine(code, no_calls).run([others, others[0], 4])
+    assert state(found[0]) == state(expected[0])
+    assert found[1] == expected[1]
+    assert given[0] is given[2] is a
+    assert given[1] is b
+    assert given[3] is found[0]
+    assert b.values is values
+    assert [state(each) for each in given] == [state(each) for each in others]
+    assert a.name == "full"
+
+
+def test_objects_that_hold_something_else_are_left_as_they_are() -> None:
+    a, b = Machine(code_of(new_stores)[0], no_calls).run([1])
+    a.total = None
+    before = state(a)
+    code, types = code_of(fills)
+    run = compile_native(write_native(code, types))
+    assert run(1 << 60, NEVER.ctypes.data, 0, [b], a, 4) is FAILED
+    assert state(a) == before
+    assert state(b) == [2, 0.5, None, {}]
+
+
+class Words(rushlight.nn.Module):
+    counts: dict[str, int]
+    order: list[str]
+    last: str | None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts = {}
+        self.order = []
+        self.last = None
+        self.calls = 0
+        self.weight = rushlight.nn.Parameter(rushlight.ones(2))
+
+    def note(self, word: str) -> int:
+        if word not in self.counts:
+            self.counts[word] = 0
+            self.order.append(word)
+        self.counts[word] += 1
+        self.last = word
+        return self.counts[word]
+
+    def forward(self, words: list[str]) -> int:
+        most = 0
+        self.calls += 1
+        for word in words:
+            most = max(most, self.note(word))
+        return most
+
+
+class Lines(rushlight.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Words()
+        self.linear = rushlight.nn.Linear(2, 2)
+
+    def forward(self, lines: list[str]) -> list[int]:
+        return [self.inner(line.split(" ")) for line in lines]
+
+
+def test_modules_with_containers_run_natively(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    scripted, plain = rushlight.jit.script(Lines()), Lines()
+    for _ in range(2):
+        assert scripted(["a b a", "b"]) == plain(["a b a", "b"])
+    inner, like = scripted.inner, plain.inner
+    assert inner.counts == like.counts == {"a": 4, "b": 4}
+    assert list(inner.order) == like.order
+    assert (inner.last, inner.calls) == (like.last, like.calls) == ("b", 4)
+    made = tiers_of(scripted._c.cls.method("forward")).way().executable.native
+    assert made is not None
+    assert made.is_ready
+    assert not made._misses
+
+
+def calls_python(n: int) -> int:
+    total = 0
+    for i in range(n):
+        total += len("a\t".expandtabs(i + 1))
+    return total
+
+
+def over_tensors(n: int, x: rushlight.Tensor) -> int:
+    return n
+
+
+def test_refusals_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    code, types = code_of(calls_python)
+    with pytest.raises(NotNative, match=r"`aten::expandtabs` of str, int \(line \d+\)"):
+        write_native(code, types)
+    assert native.reason_against(*code_of(over_tensors)) == "it has no loop"
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    scripted = rushlight.jit.script(calls_python)
+    scripted._debug_flush_compilation_cache()
+    assert scripted(3) == 7
+    made = tiers_of(scripted._rushlight_function).way().executable.native
+    assert made is not None
+    assert "expandtabs" in made.refusal
