@@ -4,10 +4,11 @@ texts made of several values."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from .built_in import BuiltIns
 from .emitter import HEADERS, Item, Known, Value
-from .kinds import ADDRESS, BOOL, INT, NONE, Kind, NotNative, is_convertible, optional_of
+from .kinds import ADDRESS, BOOL, FLOAT, INT, NONE, Kind, NotNative, is_convertible, optional_of
 
 __all__ = ["Compounds"]
 
@@ -169,6 +170,48 @@ class Compounds(BuiltIns):
             self._called("print_text", [self._call_library("shown", [self._value(node)])])
         self._called("print_text", [self._run(Known("\n"))])
         return Known(None)
+
+    def _do_percent(self, template: ast.expr, *nodes: ast.expr) -> Item:
+        """What `%` makes of a text and values; one tuple stands for its parts."""
+        known = self._expression(template)
+        if not isinstance(known, Known) or not isinstance(known.value, str):
+            raise NotNative("a text to fill in that is not known")
+        values = [self._value(each) for each in nodes]
+        if len(values) == 1 and values[0].kind.family == "tuple":
+            values = [self._part(values[0], at) for at in range(len(values[0].kind.parts))]
+        rest = iter(values)
+        made, text = self._run(Known("")), known.value
+        while text:
+            before, mark, text = text.partition("%")
+            pieces = [self._run(Known(before))]
+            if mark:
+                specifier, text = text[:1], text[1:]
+                pieces.append(self._specified(specifier, rest))
+            for piece in pieces:
+                made = self._called("str_add", [made, piece])
+        if next(rest, None) is not None:
+            raise NotNative("values that a text has no place for")
+        return made
+
+    def _specified(self, specifier: str, rest: Iterator[Value]) -> Value:
+        """What stands in the place of a specifier."""
+        if specifier == "%":
+            return self._run(Known("%"))
+        value = next(rest, None)
+        if value is not None and specifier == "s":
+            return self._call_library("shown", [value])
+        if value is not None and specifier in ("d", "i") and value.kind.is_number:
+            cut = self._called("cut_to_int", [value]) if value.kind == FLOAT else value
+            return self._called("digits_of", [cut])
+        if value is not None and specifier in ("f", "F", "e") and value.kind.is_number:
+            how = self._run(Known(f"%{specifier.lower()}\0"))
+            return self._called("fixed", [self._real(value), how])
+        raise NotNative(f"%{specifier}")
+
+    def _do_narrow(self, node: ast.expr) -> Item:
+        """A float rounded to 32 bits."""
+        short = self._let(FLOAT, f"fptrunc double {self._value(node).text} to float")
+        return self._let(FLOAT, f"fpext float {short.text} to double")
 
     def _do_formatted(self, template: ast.expr, *nodes: ast.expr) -> Item:
         """A text with each `{}` replaced by a value; further values are left out."""

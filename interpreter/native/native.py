@@ -115,6 +115,7 @@ class Native:
         self._straight_misses = 0
         self._run: Callable[..., Any] = _unready
         self.refusal = ""
+        self._left_out = ""
 
     @property
     def is_ready(self) -> bool:
@@ -131,7 +132,7 @@ class Native:
                 return result
             self._misses += 1
             if self._misses >= MISSES and self._limit:
-                self._give_up(f"{MISSES} calls could not be finished natively")
+                self._give_up(self._left_out or "calls could not be finished natively")
                 self._straight = False
         elif self._stage is _Stage.COLD:
             return self._timed(plan, values)
@@ -211,6 +212,7 @@ class Native:
         except NotNative as error:
             self.refusal = str(error)
             return
+        self._left_out = "; ".join(dict.fromkeys(source.left_out))
         if not _may_compile() or next(_BEGUN) > MOST:
             self.refusal = "no more functions can be compiled here"
             return

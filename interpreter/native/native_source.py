@@ -17,7 +17,7 @@ class NativeSource:
     `objects` are the kinds of attributes by the name of a class, NONE for those that have no kind
     here, and `slots` the places of those that are read or written.  `outer` are Python's objects
     that it names, by the words that the table of outer addresses has for them; `types` are those
-    that kinds have names of.
+    that kinds have names of.  `left_out` says what ways of branches have no native form.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -25,6 +25,7 @@ class NativeSource:
     result: Kind | None = None
     names: dict[str, object] = field(default_factory=dict)
     objects: dict[str, tuple[Kind, ...]] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
     slots: dict[str, set[int]] = field(default_factory=dict)
     outer: dict[str, object] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)

@@ -82,7 +82,7 @@ def compile_native(source: NativeSource) -> Callable[..., Any]:
     key = (_stamp(), BYTES_BEGIN, source.text, *map(repr, told), *source.outer)
     digest = hashlib.sha256("\0".join(map(str, key)).encode()).hexdigest()
     found = native_addresses("program", (digest,), ("program",), lambda _: llvm_text(source))
-    words = words_of(source.text, source.outer)
+    words = words_of(_library_text() + source.text, source.outer)
     return method("native", found["program"], table_of(words, FAILED, STOPPED, source.outer))
 
 
@@ -93,7 +93,7 @@ def llvm_text(source: NativeSource) -> str:
         NotNative: the library has no function for some values.
     """
     library = _library() | _functions(source.text)
-    words = words_of(source.text, source.outer)
+    words = words_of(_library_text() + source.text, source.outer)
     module = Module(library, words, source.names, source.objects, source.slots)
     start = module.instance("outermost", [Value(ADDRESS, "%arguments")])
     known = {"table": "%table", "top": "%stack", "end": "%end", "scratch": "%scratch"}

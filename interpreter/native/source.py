@@ -107,12 +107,22 @@ class _Writer(Steps):
         then = self._way(part, part.then, depth + 1, state)
         self._add(depth, "else:")
         otherwise = self._way(part, part.otherwise, depth + 1, state)
+        if then is otherwise is None and self.source.left_out:
+            raise NotNative(self.source.left_out[-1])
         if then is None or otherwise is None:
             return otherwise if then is None else then
         return _joined(then, otherwise)
 
     def _way(self, part: Branch, region: Region, depth: int, state: State) -> State | None:
-        after = self._region(region, depth, dict(state))
+        """One way of a branch; native code gives up on a way that has no native form."""
+        start = len(self.source.lines)
+        try:
+            after = self._region(region, depth, dict(state))
+        except NotNative as error:
+            self.source.left_out.append(str(error))
+            del self.source.lines[start:]
+            self._add(depth, "fail()")
+            return None
         if after is not None:
             self._settle(part.results, part.node.outputs, depth, after)
         return after

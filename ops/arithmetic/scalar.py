@@ -178,7 +178,10 @@ def floordiv_ints(a: int, b: int) -> int:
     raise zero_division("division by 0")
 
 
-@operator("aten::__round_to_zero_floordiv.int(int a, int b) -> int")
+@operator(
+    "aten::__round_to_zero_floordiv.int(int a, int b) -> int",
+    native=native("cut_quotient({0}, {1})", _DIVISOR),
+)
 def round_to_zero_floordiv(a: int, b: int) -> int:
     """The quotient without its fraction; loops that are done several rounds at a time need it."""
     if b == 0:
@@ -191,6 +194,7 @@ def round_to_zero_floordiv(a: int, b: int) -> int:
     "aten::floordiv.float(float a, float b) -> float",
     "aten::floordiv.float_int(float a, int b) -> float",
     "aten::floordiv.int_float(int a, float b) -> float",
+    native=native("float_quotient(float({0}), float({1}))", ("{1} != 0",)),
 )
 def floordiv_floats(a: float, b: float) -> float:
     quotient = divide_floats(a, b)
@@ -238,6 +242,7 @@ def fmod(a: float, b: float) -> float:
     "aten::remainder.float(float a, float b) -> float",
     "aten::remainder.float_int(float a, int b) -> float",
     "aten::remainder.int_float(int a, float b) -> float",
+    native=native("float_remainder(float({0}), float({1}))", then="is_finite({result})"),
 )
 def remainder_floats(a: float, b: float) -> float:
     return fmod(fmod(a, b) + b, b)
@@ -256,6 +261,11 @@ def remainder_scalars(a: Any, b: Any) -> Scalar:
     "aten::fmod.int_float(int a, float b) -> float",
     "aten::fmod.float_int(float a, int b) -> float",
     "aten::fmod(Scalar a, Scalar b) -> float",
+    native=native(
+        "m_fmod(float({0}), float({1}))",
+        then="is_finite({result})",
+        of=("int int", "float float", "int float", "float int"),
+    ),
 )
 def fmod_scalars(a: float, b: float) -> float:
     return fmod(a, b)
@@ -468,13 +478,14 @@ for _name, _sign, _choose, _is_better in (
     ("max", ">", _larger, python.gt),
 ):
     _text = f"{{0}} if {{0}} {_sign} {{1}} else {{1}}"
+    _of_floats = f"float({{0}}) if {{0}} {_sign} {{1}} else float({{1}})"
     for _type in ("int", "float"):
         operator(
             f"prim::{_name}.{_type}({_type} a, {_type} b) -> {_type}",
             inline=inline(_text),
             native=native(_text),
         )(_choose)
-    _declare_pairs(_name, _as_float(_choose), _PAIRS, "float", "prim")
+    _declare_pairs(_name, _as_float(_choose), _PAIRS, "float", "prim", native=native(_of_floats))
     operator(f"prim::{_name}(Scalar a, Scalar b) -> Scalar")(_choose)
     for _type in ("int", "float", "bool"):
         operator(f"prim::{_name}.{_type}_list({_type}[] l, {_type}[] r) -> {_type}[]")(_choose)

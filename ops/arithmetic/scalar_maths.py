@@ -9,7 +9,7 @@ import cmath
 import math
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import cache
 from typing import Any, Final, overload
@@ -143,18 +143,27 @@ def _either(
 
 
 _BY_LIBM: Final = frozenset(
-    {"exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan"}
+    (
+        *("exp", "expm1", "log", "log10", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
+        *("asin", "acos", "atan", "asinh", "acosh", "atanh", "lgamma"),
+    )
 )
 """Functions that Python calls in the C library, and native code too."""
+
+_OTHERWISE: Final[Mapping[str, str]] = {
+    "degrees": f"float({{0}}) * {180.0 / math.pi!r}",
+    "fabs": "fabs(float({0}))",
+    "gamma": "m_tgamma(float({0}))",
+    "radians": f"float({{0}}) * {math.pi / 180.0!r}",
+}
 
 
 def _native(name: str) -> tuple[Native, ...]:
     """How native code writes a function of a number; where it has no value, the forward says."""
     if name == "sqrt":
         return native("sqrt({0})", ("{0} >= 0",))
-    if name in _BY_LIBM:
-        return native(f"m_{name}(float({{0}}))", then="is_finite({result})")
-    return ()
+    text = f"m_{name}(float({{0}}))" if name in _BY_LIBM else _OTHERWISE.get(name)
+    return native(text, then="is_finite({result})") if text else ()
 
 
 for _name, _real in _REAL.items():
@@ -180,6 +189,12 @@ for _name, _real in _REAL.items():
     "aten::log.int_float(int a, float b) -> float",
     "aten::log.float_int(float a, int b) -> float",
     "aten::log.Scalar_Scalar(Scalar a, Scalar b) -> float",
+    native=native(
+        "m_log(float({0})) / m_log(float({1}))",
+        ("{0} > 0", "{1} > 0"),
+        then="is_finite({result})",
+        of=("int int", "float float", "int float", "float int"),
+    ),
     autocast_in_graphs="full",
     order=(
         "complex_complex int_float float_int int_complex complex_int float_complex "
@@ -227,10 +242,13 @@ def angle(a: Any) -> float:
     return math.atan2(a.imag, a.real)
 
 
-def _declare_of_two(name: str, forward: Callable[[float, float], float], generic: str) -> None:
+def _declare_of_two(
+    name: str, forward: Callable[[float, float], float], generic: str, in_c: str
+) -> None:
+    form = native(f"m_{in_c}(float({{0}}), float({{1}}))", then="is_finite({result})")
     for a, b in (("int", "int"), ("float", "float"), ("int", "float"), ("float", "int")):
         overload = a if a == b else f"{a}_{b}"
-        operator(f"aten::{name}.{overload}({a} a, {b} b) -> float")(forward)
+        operator(f"aten::{name}.{overload}({a} a, {b} b) -> float", native=form)(forward)
     operator(f"aten::{name}{generic}(Scalar a, Scalar b) -> float")(forward)
 
 
@@ -241,17 +259,17 @@ def _remainder(a: float, b: float) -> float:
         return INVALID
 
 
-_declare_of_two("atan2", math.atan2, ".Scalar_Scalar")
-_declare_of_two("copysign", math.copysign, "")
-_declare_of_two("mathremainder", _remainder, "")
+_declare_of_two("atan2", math.atan2, ".Scalar_Scalar", "atan2")
+_declare_of_two("copysign", math.copysign, "", "copysign")
+_declare_of_two("mathremainder", _remainder, "", "remainder")
 
 
-@operator("aten::gcd.int(int a, int b) -> int")
+@operator("aten::gcd.int(int a, int b) -> int", native=native("gcd_of({0}, {1})"))
 def gcd(a: int, b: int) -> int:
     return wrap64(math.gcd(a, b))
 
 
-@operator("aten::factorial.int(int a) -> int")
+@operator("aten::factorial.int(int a) -> int", native=native("factorial_of({0})"))
 def factorial(a: int) -> int:
     a = as_c_int(a)
     if a < 0:
@@ -277,7 +295,13 @@ def ldexp(x: float, i: int) -> float:
         return math.copysign(math.inf, x)
 
 
-@operator("aten::divmod.int(int x, int y) -> (int, int)", order="float int_float float_int")
+@operator(
+    "aten::divmod.int(int x, int y) -> (int, int)",
+    native=native(
+        "make_tuple({0} // {1}, {0} % {1})", ("{1} != 0", "{1} != -1 or {0} > -9223372036854775807")
+    ),
+    order="float int_float float_int",
+)
 def divmod_ints(x: int, y: int) -> tuple[int, int]:
     if not y:
         raise OperatorError(
@@ -386,7 +410,11 @@ def ceil_scalar(a: Any) -> Scalar:
     return a if isinstance(a, int) else ceil(a)
 
 
-@operator("aten::round.int(int a) -> float", "aten::round.float(float a) -> float")
+@operator(
+    "aten::round.int(int a) -> float",
+    "aten::round.float(float a) -> float",
+    native=native("m_rint(float({0}))"),
+)
 def round_half_even(a: float) -> float:
     if not math.isfinite(a):
         return a

@@ -140,7 +140,9 @@ def _repeated(values: List, times: int) -> List:
 operator("aten::mul.left_t(t[] l, int n) -> t[]", native=native("{0} * {1}", ("{1} >= 0",)))(
     _repeated
 )
-operator("aten::mul.right_(int n, t[] l) -> t[]")(lambda times, values: _repeated(values, times))
+operator("aten::mul.right_(int n, t[] l) -> t[]", native=native("{1} * {0}", ("{0} >= 0",)))(
+    lambda times, values: _repeated(values, times)
+)
 operator("aten::mul_.t(t[](a!) l, int n) -> t[](a!)")(python.imul)
 
 

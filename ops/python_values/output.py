@@ -47,7 +47,11 @@ def text_of(elem: object) -> str:
     return format_for_print(elem)
 
 
-@operator("aten::warn(str message, int stacklevel=2) -> ()", effects=True)
+@operator(
+    "aten::warn(str message, int stacklevel=2) -> ()",
+    effects=True,
+    native=native("fail()", writes=True),
+)
 def warn(
     message: str,
     stacklevel: int,
@@ -151,7 +155,7 @@ def _character(value: object) -> str:
     return from_bytes(bytes([value & 0xFF]))
 
 
-@operator("aten::percentFormat(str self, ...) -> str")
+@operator("aten::percentFormat(str self, ...) -> str", native=native("percent({all})"))
 def percent_format(self: str, *values: Any) -> str:
     """The `%` operator of a string; one tuple stands for its elements."""
     text, rest = "", self

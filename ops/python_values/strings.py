@@ -121,8 +121,7 @@ def _recased(name: str) -> Callable[[str], str]:
 
 
 for _name in ("lower", "upper", "capitalize", "swapcase", "title"):
-    _form = native(f"{{0}}.{_name}()") if _name in ("lower", "upper") else ()
-    operator(f"aten::{_name}(str self) -> str", native=_form)(_recased(_name))
+    operator(f"aten::{_name}(str self) -> str", native=native(f"{{0}}.{_name}()"))(_recased(_name))
 
 
 def _asked(name: str) -> Callable[[str], bool]:
@@ -131,14 +130,10 @@ def _asked(name: str) -> Callable[[str], bool]:
     return lambda self: of_bytes(to_bytes(self))
 
 
-_KINDS_OF_CHARACTERS: Final = ("isalnum", "isalpha", "isdigit", "isspace")
-"""Asked of each character by itself."""
-
 for _name in ("isalnum", "isalpha", "isdigit", "islower", "isspace", "istitle", "isupper"):
-    _form = native(f"{{0}}.{_name}()") if _name in _KINDS_OF_CHARACTERS else ()
-    operator(f"aten::{_name}(str self) -> bool", native=_form)(_asked(_name))
+    operator(f"aten::{_name}(str self) -> bool", native=native(f"{{0}}.{_name}()"))(_asked(_name))
 for _name in ("isdecimal", "isnumeric"):
-    operator(f"aten::{_name}(str self) -> bool")(_asked("isdigit"))
+    operator(f"aten::{_name}(str self) -> bool", native=native("{0}.isdigit()"))(_asked("isdigit"))
 
 
 @operator("aten::isprintable(str self) -> bool")
@@ -186,7 +181,7 @@ def _check_separator(separator: str) -> None:
 @operator(
     "aten::split.str(str self, str? separator=None, int max=-1) -> str[]",
     native=native("split_at_blanks({0})", at={1: "None"})
-    + native("split_at({0}, {1})", at={2: "(-1)"}, of=("str str int",)),
+    + native("split_at({all})", of=("str str int",)),
     order="str -",
 )
 def split(self: str, separator: str | None, max: int) -> list[str]:
@@ -198,7 +193,10 @@ def split(self: str, separator: str | None, max: int) -> list[str]:
     return self.split(separator, max)
 
 
-@operator('aten::rsplit(str self, str separator=" ", int max=-1) -> str[]')
+@operator(
+    'aten::rsplit(str self, str separator=" ", int max=-1) -> str[]',
+    native=native("split_from_end({all})"),
+)
 def rsplit(self: str, separator: str, max: int) -> list[str]:
     _check_separator(separator)
     return self.rsplit(separator, max)
@@ -209,7 +207,10 @@ _LINE_ENDS = "([\n\r\v\f\x1c\x1d\x1e\x85\xe2\x80\xa8\xa9])"
 _WORD = re.compile("[^ \t\n\r\v\f\x1c\x1d\x1e\x85\xe2\x80\xa8\xa9]+")
 
 
-@operator("aten::splitlines(str self, bool keepends=False) -> str[]")
+@operator(
+    "aten::splitlines(str self, bool keepends=False) -> str[]",
+    native=native("{0}.splitlines({1})"),
+)
 @_on_bytes
 def splitlines(self: str, keepends: bool) -> list[str]:
     """The lines; a line end of two characters is two, and kept ends stand by themselves."""
@@ -218,12 +219,18 @@ def splitlines(self: str, keepends: bool) -> list[str]:
     return lines[:-1] if not lines[-1] else lines
 
 
-@operator("aten::partition(str self, str separator) -> (str, str, str)")
+@operator(
+    "aten::partition(str self, str separator) -> (str, str, str)",
+    native=native("{0}.partition({1})"),
+)
 def partition(self: str, separator: str) -> tuple[str, str, str]:
     return self.partition(separator) if separator else ("", "", self)
 
 
-@operator("aten::rpartition(str self, str separator) -> (str, str, str)")
+@operator(
+    "aten::rpartition(str self, str separator) -> (str, str, str)",
+    native=native("{0}.rpartition({1})"),
+)
 def rpartition(self: str, separator: str) -> tuple[str, str, str]:
     return self.rpartition(separator) if separator else (self, "", "")
 
@@ -233,7 +240,10 @@ def join(self: str, values: list[str]) -> str:
     return joined(self.join(values))
 
 
-@operator("aten::replace(str self, str old, str new, int max=-1) -> str")
+@operator(
+    "aten::replace(str self, str old, str new, int max=-1) -> str",
+    native=native("{0}.replace({1}, {2}, {3})"),
+)
 def replace(self: str, old: str, new: str, max: int) -> str:
     if not old and max >= 0:  # found again and again at the same place
         return joined(new * max + self)
@@ -271,8 +281,11 @@ def _padded(name: str) -> Callable[[str, int, str], str]:
 
 
 for _name in ("center", "ljust", "rjust"):
-    operator(f'aten::{_name}(str self, int width, str fillchar=" ") -> str')(_padded(_name))
-operator("aten::zfill(str self, int width) -> str")(
+    operator(
+        f'aten::{_name}(str self, int width, str fillchar=" ") -> str',
+        native=native(f"{{0}}.{_name}({{1}}, {{2}})"),
+    )(_padded(_name))
+operator("aten::zfill(str self, int width) -> str", native=native('{0}.rjust({1}, "0")'))(
     _on_bytes(lambda self, width: self.rjust(width, "0"))
 )
 
@@ -315,7 +328,10 @@ def find(self: str, substr: str, start: int, end: int) -> int:
     return _sought(self, start, end, lambda part: part.find(substr))
 
 
-@operator("aten::rfind(str self, str substr, int start=0, int end=-1) -> int")
+@operator(
+    "aten::rfind(str self, str substr, int start=0, int end=-1) -> int",
+    native=native("{0}.rfind({1}, {2}, {3})"),
+)
 @_on_bytes
 def rfind(self: str, substr: str, start: int, end: int) -> int:
     return _sought(self, start, end, lambda part: part.rfind(substr))
@@ -327,12 +343,18 @@ def _must_be_found(position: int) -> int:
     return position
 
 
-@operator("aten::index.str(str self, str substr, int start=0, int end=-1) -> int")
+@operator(
+    "aten::index.str(str self, str substr, int start=0, int end=-1) -> int",
+    native=native("present({0}.find({1}, {2}, {3}))"),
+)
 def index(self: str, substr: str, start: int, end: int) -> int:
     return _must_be_found(find(self, substr, start, end))
 
 
-@operator("aten::rindex(str self, str substr, int start=0, int end=-1) -> int")
+@operator(
+    "aten::rindex(str self, str substr, int start=0, int end=-1) -> int",
+    native=native("present({0}.rfind({1}, {2}, {3}))"),
+)
 def rindex(self: str, substr: str, start: int, end: int) -> int:
     return _must_be_found(rfind(self, substr, start, end))
 
@@ -393,6 +415,8 @@ def character_of(i: int) -> str:
     return from_bytes(bytes([i & 255]))
 
 
-operator("aten::hex(int i) -> str")(hex)
-operator("aten::oct(int i) -> str")(oct)
-operator("aten::bin(int i) -> str")(bin)
+for _name, _bits, _digits in (("hex", 4, hex), ("oct", 3, oct), ("bin", 1, bin)):
+    operator(
+        f"aten::{_name}(int i) -> str",
+        native=native(f"digits_in({{0}}, {_bits}, '0{_name[0] if _bits < 4 else 'x'}')"),
+    )(_digits)

@@ -79,9 +79,9 @@ class Way:
     types: tuple[Type, ...]
 
     @property
-    def result(self) -> Type | None:
+    def results(self) -> list[Type]:
         returns = self.entry.signature.returns
-        return None if self.form.writes or not returns else concrete(returns[0].type)
+        return [] if self.form.writes else [concrete(each.type) for each in returns]
 
     @property
     def given(self) -> list[Type]:
@@ -126,7 +126,9 @@ def _chosen() -> Iterator[tuple[Operator, Native]]:
     alike: dict[tuple[str, str], list[tuple[Operator, Native]]] = {}
     for entry in TABLE:
         for form in entry.native:
-            if not any(word in entry.schema for word in ("complex", "Any", "...")):
+            if form.text != "fail()" and not any(
+                word in entry.schema for word in ("complex", "Any", "...")
+            ):
                 alike.setdefault((entry.name, form.text), []).append((entry, form))
     for each in alike.values():
         yield from each if len(each) <= 3 else (*each[:2], each[-1])
@@ -145,16 +147,14 @@ def goes(graph: Graph, way: Way, parameters: Sequence[Value]) -> Value:
         else next(rest)
         for i, type in enumerate(way.types)
     ]
-    result = way.result
-    node = graph.create(
-        way.entry.name, operands, [] if result is None else [result], signature=way.entry.signature
-    )
+    node = graph.create(way.entry.name, operands, way.results, signature=way.entry.signature)
     graph.insert(node)
     first = operands[0]
-    if result is None:
+    if not way.results:
         return first
-    pair = TupleType((result, first.type))
-    return graph.insert(graph.create("prim::TupleConstruct", [node.output, first], [pair])).output
+    given = TupleType((*way.results, first.type))
+    operands = [*node.outputs, first]
+    return graph.insert(graph.create("prim::TupleConstruct", operands, [given])).output
 
 
 def checked(way: Way) -> bool:
