@@ -114,7 +114,7 @@ class Steps:
                 return self._once(name, f"list_of({self._kind(kinds[0])}, {given})"), list_of(
                     kinds[0]
                 )
-            if isinstance(value, tuple) and NONE not in kinds:
+            if isinstance(value, tuple):
                 kind = kind_of(value.type) if isinstance(value, NamedValues) else tuple_of(kinds)
                 return self._as(f"make_tuple({given})", tuple_of(kinds), kind), kind
         raise NotNative(f"a constant {type(value).__name__}")
@@ -133,6 +133,8 @@ class Steps:
         """
         if kind == wanted:
             return text
+        if kind == NONE and wanted.family != "optional":  # never given a value, and never read
+            return f"zero({self._kind(wanted)})"
         if not is_convertible(kind, wanted):
             raise NotNative(f"{kind.family} for {wanted.family}")
         return f"converted({self._kind(wanted)}, {text})"
@@ -262,8 +264,6 @@ class Steps:
             wanted = kind_of(step.node.output.type)
         except NotNative:  # the end of a function with several results
             wanted = given
-        if NONE in wanted.parts:
-            raise NotNative("None in a tuple")
         if not is_convertible(given, wanted):
             wanted = given
         parts = [

@@ -364,7 +364,7 @@ _WHOLE: Final = {2: "(0)", 3: "(-1)"}
 
 @operator(
     "aten::count(str self, str substr, int start=0, int end=-1) -> int",
-    native=native("{0}.times({1})", at=_WHOLE),
+    native=native("{0}.times({1}, {2}, {3})"),
 )
 @_on_bytes
 def count(self: str, substr: str, start: int, end: int) -> int:
@@ -377,7 +377,7 @@ def count(self: str, substr: str, start: int, end: int) -> int:
 
 @operator(
     "aten::startswith(str self, str substr, int start=0, int end=-1) -> bool",
-    native=native("{0}.startswith({1})", at=_WHOLE),
+    native=native("{0}.startswith({1})", at=_WHOLE) + native("{0}.part({2}, {3}).startswith({1})"),
 )
 @_on_bytes
 def startswith(self: str, substr: str, start: int, end: int) -> bool:
@@ -386,7 +386,7 @@ def startswith(self: str, substr: str, start: int, end: int) -> bool:
 
 @operator(
     "aten::endswith(str self, str substr, int start=0, int end=-1) -> bool",
-    native=native("{0}.endswith({1})", at=_WHOLE),
+    native=native("{0}.endswith({1})", at=_WHOLE) + native("{0}.part({2}, {3}).endswith({1})"),
 )
 @_on_bytes
 def endswith(self: str, substr: str, start: int, end: int) -> bool:
