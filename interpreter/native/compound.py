@@ -97,6 +97,17 @@ class Compounds(BuiltIns):
 
     # -- objects
 
+    def _do_site_of(self, kind: ast.expr, index: ast.expr) -> Item:
+        """The number of an attribute among those that copies are kept of; -1 if it is none."""
+        place = self._expression(index)
+        assert isinstance(place, Known)
+        assert isinstance(place.value, int)
+        site, sites = (self._kind(kind).name, place.value), self._module.sites
+        return Known(sites.index(site) if site in sites else -1)
+
+    def _do_sites_count(self) -> Item:
+        return Known(len(self._module.sites))
+
     def _do_new_object(self, kind: ast.expr) -> Item:
         of = self._kind(kind)
         made = self._called("room_for", [self._size(self._module.fields(of))])

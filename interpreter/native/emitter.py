@@ -37,6 +37,7 @@ CONTEXT: Final = {
             *(("lists", ADDRESS), ("origins", ADDRESS), ("places", INT), ("known", INT)),
             *(("done", INT), ("scratch", ADDRESS), ("straight", INT), ("given", INT)),
             *(("printed", ADDRESS), ("printed_size", INT), ("printed_room", INT)),
+            ("kept", INT),
         )
     )
 }
@@ -102,6 +103,7 @@ class Host(Protocol):
     names: dict[str, object]
     objects: dict[str, tuple[Kind, ...]]
     slots: dict[str, set[int]]
+    sites: list[tuple[str, int]]
     taken: list[Kind]
     texts: list[str]
     words: Sequence[str]

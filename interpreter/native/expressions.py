@@ -12,6 +12,7 @@ from ...ops.python_values.strings import to_bytes
 from .compound import Compounds
 from .emitter import CONTEXT, Instance, Item, Known, Value
 from .externals import EXTERNALS, INT32, VARIADIC
+from .kept import VERSION_AT
 from .kinds import ADDRESS, BOOL, FLOAT, INT, NONE, STR, Kind, NotNative, tuple_of
 
 __all__ = ["Expressions"]
@@ -41,6 +42,7 @@ _CONSTANTS: Final[dict[str, object]] = {
     **{"INT": INT, "FLOAT": FLOAT, "BOOL": BOOL, "STR": STR, "ADDRESS": ADDRESS, "NONE": NONE},
     **{"FAILED": 0, "STOPPED": 2, "BROKEN": 3, "RAISED": 4},
     **{"MOST_MEMORY": 1 << 28, "FIRST_CHUNK": 1 << 16},
+    **{"VERSION_AT": VERSION_AT, "MOST_KEPT": 1 << 26},
     **{"MOST_GIVEN": MOST_COPIED, "CLASS_AT": object.__basicsize__ - 8},
 }
 

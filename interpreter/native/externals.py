@@ -52,6 +52,8 @@ EXTERNALS: Final[dict[str, _Signature]] = {
     "PyTuple_Size": (INT, (ADDRESS,)),
     "PyTuple_GetItem": (ADDRESS, (ADDRESS, INT)),
     "PyTuple_SetItem": (INT32, (ADDRESS, INT, ADDRESS)),
+    "PyByteArray_FromStringAndSize": (ADDRESS, (ADDRESS, INT)),
+    "PyByteArray_AsString": (ADDRESS, (ADDRESS,)),
     "PyDict_New": (ADDRESS, ()),
     "PyDict_Size": (INT, (ADDRESS,)),
     "PyDict_Next": (INT32, (ADDRESS, ADDRESS, ADDRESS, ADDRESS)),

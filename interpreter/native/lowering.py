@@ -37,8 +37,8 @@ class Module:
 
     `words` are what the table of outer addresses has, in order; `names` what the program's text
     names: kinds, numbers, strings; `objects` the kinds of attributes by the name of a class,
-    `slots` the places of those that are read or written; `taken` the kinds of lists, dicts and
-    objects that come from outside.
+    `slots` the places of those that are read or written; `sites` those that copies are kept of;
+    `taken` the kinds of lists, dicts and objects that come from outside.
     """
 
     library: dict[str, ast.FunctionDef]
@@ -46,6 +46,7 @@ class Module:
     names: dict[str, object]
     objects: dict[str, tuple[Kind, ...]]
     slots: dict[str, set[int]]
+    sites: list[tuple[str, int]]
     taken: list[Kind] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     _instances: dict[tuple[str, tuple[object, ...]], Instance | None] = field(default_factory=dict)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from ...typecheck.types import Type
 from .kinds import Kind
 
 __all__ = ["NativeSource"]
+
+MOST_SITES: Final = 60
+"""Dicts that a program keeps copies of: their uses are bits of a word."""
 
 
 @dataclass
@@ -17,7 +21,8 @@ class NativeSource:
     `objects` are the kinds of attributes by the name of a class, NONE for those that have no kind
     here, and `slots` the places of those that are read or written.  `outer` are Python's objects
     that it names, by the words that the table of outer addresses has for them; `types` are those
-    that kinds have names of.  `left_out` says what ways of branches have no native form.
+    that kinds have names of.  `left_out` says what ways of branches have no native form;
+    `kept` whether an attribute is a dict that is only read: see `kept.native`.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -25,6 +30,7 @@ class NativeSource:
     result: Kind | None = None
     names: dict[str, object] = field(default_factory=dict)
     objects: dict[str, tuple[Kind, ...]] = field(default_factory=dict)
+    kept: dict[tuple[str, int], bool] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     slots: dict[str, set[int]] = field(default_factory=dict)
     outer: dict[str, object] = field(default_factory=dict)
@@ -37,6 +43,11 @@ class NativeSource:
     @property
     def takes_containers(self) -> bool:
         return any(_is_container(kind) for kind in self.arguments)
+
+    @property
+    def sites(self) -> list[tuple[str, int]]:
+        """The attributes, by class and slot, that are dicts of which copies are kept."""
+        return [site for site, is_kept in self.kept.items() if is_kept][:MOST_SITES]
 
     @property
     def crosses_plainly(self) -> bool:

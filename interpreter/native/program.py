@@ -13,6 +13,7 @@ from ...ops.kernels.code.methods import BYTES_BEGIN, method
 from ...ops.kernels.code.objects import native_addresses
 from .emitter import ALIASES, CONTEXT, Value
 from .externals import table_of, words_of
+from .kept import VERSION_AT
 from .kinds import ADDRESS
 from .lowering import Module
 from .source import NativeSource
@@ -78,8 +79,9 @@ def compile_native(source: NativeSource) -> Callable[..., Any]:
         OSError: the system lets no memory of ours be executed.
         AttributeError: this system's C library lacks a function.
     """
-    told = (source.names, source.objects, {k: sorted(v) for k, v in source.slots.items()})
-    key = (_stamp(), BYTES_BEGIN, source.text, *map(repr, told), *source.outer)
+    slots = {name: sorted(places) for name, places in source.slots.items()}
+    told = (source.names, source.objects, slots, source.sites)
+    key = (_stamp(), BYTES_BEGIN, VERSION_AT, source.text, *map(repr, told), *source.outer)
     digest = hashlib.sha256("\0".join(map(str, key)).encode()).hexdigest()
     found = native_addresses("program", (digest,), ("program",), lambda _: llvm_text(source))
     words = words_of(_library_text() + source.text, source.outer)
@@ -94,7 +96,7 @@ def llvm_text(source: NativeSource) -> str:
     """
     library = _library() | _functions(source.text)
     words = words_of(_library_text() + source.text, source.outer)
-    module = Module(library, words, source.names, source.objects, source.slots)
+    module = Module(library, words, source.names, source.objects, source.slots, source.sites)
     start = module.instance("outermost", [Value(ADDRESS, "%arguments")])
     known = {"table": "%table", "top": "%stack", "end": "%end", "scratch": "%scratch"}
     lines = []

@@ -16,6 +16,7 @@ from ...ir.graph import Value
 from ...typecheck.types import Type
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import row
+from .kept import note_sites
 from .kinds import INT, NONE, Kind, NotNative, is_convertible, kind_of
 from .native_source import NativeSource
 from .outside import note_outside
@@ -64,6 +65,7 @@ class _Writer(Steps):
         if source.result is None:
             raise NotNative("it gives nothing back")
         note_outside(source)
+        note_sites(source)
         source.lines = [f"def native({', '.join(names)}):", *self._first, *source.lines]
         source.lines += ["def entry(arguments):", " begin(arguments)"]
         for i, kind in enumerate(arguments):

@@ -16,6 +16,7 @@ from ...typecheck.types import NONE as NONE_TYPE
 from ..code.code import Code, Step
 from ..code.instructions import read_numbers, row
 from ..values.objects import EnumMember
+from .kept import is_keepable, is_only_read
 from .kinds import (
     BOOL,
     FLOAT,
@@ -302,12 +303,16 @@ class Steps:
         to, _, slot = _numbers(step)
         text, kind = self._first_operand(step, state)
         found = self._slot(step.node, kind, slot)
+        is_read = is_keepable(found) and is_only_read(step.node.output)
+        site = kind.name, slot
+        self.source.kept[site] = is_read and self.source.kept.get(site, True)
         self._put(to, found, f"attribute({text}, {slot})", depth, state)
 
     def _write_set_slot(self, step: Step, depth: int, state: State) -> None:
         _, slot, _ = _numbers(step)
         (text, kind), (given, given_kind) = self._operands(step, state)
         wanted = self._slot(step.node, kind, slot)
+        self.source.kept[kind.name, slot] = False
         value = self._as(given, given_kind, wanted)
         self._add(depth, f"set_attribute({text}, {slot}, {value})")
 

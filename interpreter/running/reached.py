@@ -7,13 +7,37 @@ from typing import Any
 
 import numpy as np
 
+from ...frontend.kept import KeptWith
 from ...ops.tensors.tensor import Parameter, Tensor
+from ...typecheck.class_types import ClassType
+from ...typecheck.types import BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, Type
 from ..values.objects import ScriptObject
 
 __all__ = ["Reached"]
 
 _PLAIN = frozenset((int, float, bool, complex, str, np.ndarray))
 """Types of elements that hold no tensors which Python knows."""
+
+
+_WORDS = frozenset((INT, FLOAT, BOOL, COMPLEX, STRING, NONE, DEVICE))
+_REACHING: KeptWith[ClassType, tuple[int, tuple[int, ...]]] = KeptWith()
+
+
+def _reaching_slots(cls: ClassType) -> tuple[int, ...]:
+    """The slots of a class's objects that may hold tensors or objects: a vocabulary is long."""
+    attributes = cls.attributes
+    count, found = _REACHING.get(cls, (-1, ()))
+    if count != len(attributes):
+        types = [each.type for each in attributes.values()]
+        found = tuple(at for at, type in enumerate(types) if not _is_plain(type))
+        _REACHING[cls] = len(types), found
+    return found
+
+
+def _is_plain(type: Type) -> bool:
+    """Whether values of a type hold nothing but numbers and the like."""
+    inside = type.contained
+    return all(map(_is_plain, inside)) if inside else type in _WORDS
 
 
 class Reached:
@@ -28,7 +52,8 @@ class Reached:
         for holder in self.holders:  # which grows while it is looked at
             if id(holder) not in seen:
                 seen.add(id(holder))
-                self._look(holder.slots)
+                slots = holder.slots
+                self._look([slots[at] for at in _reaching_slots(holder.cls)])
 
     def _look(self, values: Iterable[Any]) -> None:
         for value in values:

@@ -21,6 +21,7 @@ from rushlight.interpreter.native.program import FAILED, compile_native
 from rushlight.interpreter.native.source import write_native
 from rushlight.interpreter.running.executable import executable_of
 from rushlight.interpreter.running.invoking import tiers_of
+from rushlight.interpreter.running.reached import Reached, _reaching_slots
 from rushlight.typecheck.types import Type
 
 NEVER = np.zeros(1, np.int64)
@@ -430,3 +431,92 @@ def test_refusals_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
     made = tiers_of(scripted._rushlight_function).way().executable.native
     assert made is not None
     assert "expandtabs" in made.refusal
+
+
+@rushlight.jit.script
+class Vocabulary:
+    def __init__(self, words: dict[str, int], more: dict[str, int]):
+        self.words = words
+        self.more = more
+        self.names: dict[int, str] = {}
+        self.sums: dict[float, float] = {}
+
+    def of(self, word: str) -> int:
+        return self.words[word] if word in self.words else self.more.get(word, -1)
+
+
+def looks_up(vocabulary: Vocabulary, text: str) -> tuple[list[int], list[str], float]:
+    found: list[int] = []
+    names: list[str] = []
+    for word in text.split(" "):
+        found.append(vocabulary.of(word))
+        names.append(vocabulary.names.get(found[-1], "?"))
+        vocabulary.sums[float(len(word))] = float(len(found))
+    return found, names, len(vocabulary.words) + sum(list(vocabulary.sums.values()))
+
+
+def makes(n: int) -> Vocabulary:
+    made = Vocabulary({"a": n, "b": 2}, {"c": 3})
+    made.names[2] = "two"
+    return made
+
+
+def test_dicts_that_are_only_read_are_taken_in_when_they_have_changed() -> None:
+    machine = Machine(code_of(makes)[0], no_calls)
+    code, types = code_of(looks_up)
+    plan, run = Machine(code, no_calls), compile_native(write_native(code, types))
+    pairs = [(machine.run([n]), machine.run([n])) for n in (1, 10)]
+
+    def same(which: int, text: str = "a b c d e") -> None:
+        one, other = pairs[which]
+        found = run(1 << 60, NEVER.ctypes.data, 0, one, text)
+        assert found == plan.run([other, text])
+        assert one.slots == other.slots
+
+    for _ in range(3):
+        same(0)
+    for each in pairs[0]:
+        each.words["d"] = 4
+        each.names[4] = "né"
+    for _ in range(3):
+        same(0)
+    for which in (1, 1, 1, 0, 1, 0, 0, 0):
+        same(which)
+    for each in pairs[0]:
+        each.words = {"e": 5}
+        each.more.clear()
+    for _ in range(3):
+        same(0)
+
+
+def changes_while_it_reads(vocabulary: Vocabulary, words: list[str]) -> list[int]:
+    found: list[int] = []
+    for word in words:
+        found.append(vocabulary.words.get(word, -1))
+        vocabulary.more[word] = len(found)
+    return found
+
+
+def test_a_dict_that_is_read_and_changed_under_two_names() -> None:
+    code, types = code_of(changes_while_it_reads)
+    plan, run = Machine(code, no_calls), compile_native(write_native(code, types))
+    machine = Machine(code_of(makes)[0], no_calls)
+    one, other = machine.run([1]), machine.run([1])
+    one.more, other.more = one.words, other.words
+    for _ in range(4):
+        expected = plan.run([other, ["x", "y", "x", "a"]])
+        found = run(1 << 60, NEVER.ctypes.data, 0, one, ["x", "y", "x", "a"])
+        assert found in (expected, FAILED)
+        if found is FAILED:
+            plan.run([one, ["x", "y", "x", "a"]])
+        assert one.slots == other.slots
+
+
+def test_calls_look_for_tensors_where_types_say_that_there_may_be_some() -> None:
+    made = Machine(code_of(makes)[0], no_calls).run([1])
+    assert _reaching_slots(made.cls) == ()
+    lines = rushlight.jit.script(Lines())._c
+    reached = Reached([lines])
+    assert len(reached.tensors) == 3
+    assert reached.holders[0] is lines
+    assert len(reached.holders) == 3
