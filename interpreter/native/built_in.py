@@ -75,6 +75,11 @@ class BuiltIns(Emitter):
         byte = self._let(INT, f"load i8, ptr {self._value(address).text}, !tbaa !{TAGS['other']}")
         return self._let(INT, f"zext i8 {byte.text} to i64")
 
+    def _do_load_word(self, address: ast.expr) -> Item:
+        """Eight bytes that may begin anywhere."""
+        at = self._value(address)
+        return self._let(INT, f"load i64, ptr {at.text}, align 1, !tbaa !{TAGS['other']}")
+
     def _do_store_byte(self, address: ast.expr, value: ast.expr) -> Item:
         at, word = self._value(address), self._whole(value)
         byte = self._let(INT, f"trunc i64 {word.text} to i8")

@@ -51,16 +51,24 @@ class NativeSource:
 
     @property
     def crosses_plainly(self) -> bool:
-        """Whether arguments and result are to Python what they are to the machine, lists and the
-        like copied."""
-        return self.result is not None and all(_is_plain(k) for k in (*self.arguments, self.result))
+        """Whether arguments can be taken from Python's values, lists and the like copied, and the
+        result be given as one."""
+        if self.result is None or not all(map(self._is_plain, (*self.arguments, self.result))):
+            return False
+        return not any(map(_has_names, self.arguments))
+
+    def _is_plain(self, kind: Kind) -> bool:
+        if kind.family == "enum":
+            return self.outer.get(f"class {kind.name}") is not None
+        return kind.family in _PLAIN and all(map(self._is_plain, kind.parts))
 
 
 _PLAIN = frozenset(("int", "float", "bool", "none", "str", "list", "dict", "tuple", "optional"))
 
 
-def _is_plain(kind: Kind) -> bool:
-    return kind.family in _PLAIN and not kind.name and all(map(_is_plain, kind.parts))
+def _has_names(kind: Kind) -> bool:
+    """Whether it is a NamedTuple or has some in it: Python has several classes for one."""
+    return (kind.family == "tuple" and bool(kind.name)) or any(map(_has_names, kind.parts))
 
 
 def _is_container(kind: Kind) -> bool:

@@ -1,18 +1,23 @@
 """What native code must know of Python's objects for classes, NamedTuples and enumerations.
 
-The table of outer addresses has a word for each: `made <name>` is called with the elements of a
-NamedTuple or the attributes of an object; `members <name>` is the tuple of an enumeration's
-members, `numbers <name>` the dict of their places by name.
+The table of outer addresses has a word for each: `made <name>` is called with a tuple of the
+elements of a NamedTuple or of the attributes of an object; `members <name>` is the tuple of an
+enumeration's members, `numbers <name>` the dict of their places by name.  What Python has in the
+place of such values is `called <name>`, called in the same way, and `class <name>` with its
+`shown <name>`, the tuple of members.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import cast
 
-from ...ops.python_values.named_tuples import NamedValues, make_named
+from ...ops.python_values.named_tuples import make_named
 from ...typecheck.class_types import ClassType
 from ...typecheck.types import EnumType, TupleType, Type
-from ..values.objects import EnumMember, ScriptObject
+from ..values.objects import EnumMember, ScriptObject, python_class
+from ..values.outward import named_tuple_class
 from .kinds import NONE, Kind, NotNative, kind_of
 from .native_source import NativeSource
 
@@ -43,12 +48,19 @@ def _note(kind: Kind, source: NativeSource, seen: set[Kind]) -> None:
         members = tuple(EnumMember(type, name) for name, _ in type.members)
         source.outer[f"members {kind.name}"] = members
         source.outer[f"numbers {kind.name}"] = {m.name: i for i, m in enumerate(members)}
+        python = python_class(type)
+        source.outer[f"class {kind.name}"] = python
+        source.outer[f"shown {kind.name}"] = (
+            members if python is None else tuple(getattr(python, m.name) for m in members)
+        )
     elif isinstance(type, TupleType):
-        source.outer[f"made {kind.name}"] = partial(_named, type)
+        source.outer[f"made {kind.name}"] = partial(make_named, type)
+        shown = named_tuple_class(kind.name.rpartition(".")[2], type.fields)
+        source.outer[f"called {kind.name}"] = _new(shown)
     elif isinstance(type, ClassType):
         attributes = attribute_kinds(kind, source)
         if NONE not in attributes:
-            source.outer[f"made {kind.name}"] = partial(_object, type)
+            source.outer[f"made {kind.name}"] = partial(ScriptObject, type)
         for slot, each in enumerate(attributes):
             if each != NONE and (NONE not in attributes or slot in source.slots[kind.name]):
                 _note(each, source, seen)
@@ -78,16 +90,13 @@ def attribute_kinds(kind: Kind, source: NativeSource) -> tuple[Kind, ...]:
     return source.objects[kind.name]
 
 
+def _new(shown: Callable[..., object]) -> Callable[..., object]:
+    """What makes a tuple of a class without asking it, as the elements are known to be all."""
+    return partial(tuple.__new__, cast("type[tuple[object, ...]]", shown))
+
+
 def _attribute_kind(type: Type) -> Kind:
     try:
         return kind_of(type)
     except NotNative:
         return NONE
-
-
-def _named(type: TupleType, *values: object) -> NamedValues:
-    return make_named(type, values)
-
-
-def _object(type: ClassType, *slots: object) -> ScriptObject:
-    return ScriptObject(type, slots)

@@ -520,3 +520,16 @@ def test_calls_look_for_tensors_where_types_say_that_there_may_be_some() -> None
     assert len(reached.tensors) == 3
     assert reached.holders[0] is lines
     assert len(reached.holders) == 3
+
+
+def test_named_results_and_members_come_straight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    for function, arguments in ((tokens, ("a bcd ef",)), (modes, ("ab c", Mode.START))):
+        scripted = rushlight.jit.script(function)
+        scripted._debug_flush_compilation_cache()
+        expected = scripted(*arguments)
+        way = tiers_of(scripted._rushlight_function).way()
+        found = way.run_straight(arguments)
+        assert repr(found) == repr(expected)
+        assert type(found[0][0]) is type(expected[0][0])
+    assert way.run_straight(("ab c", Color.RED)) is FAILED
