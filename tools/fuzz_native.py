@@ -42,15 +42,21 @@ ABSENT = ("Tensor", "torch")
 NEVER = np.zeros(1, np.int64)
 
 
+MORE_INPUTS = {"str": ["'né ab'", "'日本'"], "List[str]": ["['é', 'b', 'ü']"]}
+"""Strings whose bytes are not their characters."""
+
+
 class PlainTypes:
-    """The types of programs, for as long as this is entered."""
+    """The types of programs, and their inputs, for as long as this is entered."""
 
     def __enter__(self) -> None:
-        self._types = fuzz_flow.TYPES
+        self._types, self._inputs = fuzz_flow.TYPES, fuzz_flow.INPUTS
+        more = {key: [*self._inputs[key], *values] for key, values in MORE_INPUTS.items()}
+        fuzz_flow.INPUTS = self._inputs | more
         fuzz_flow.TYPES = tuple(t for t in self._types if not any(word in t for word in ABSENT))
 
     def __exit__(self, *_: object) -> None:
-        fuzz_flow.TYPES = self._types
+        fuzz_flow.TYPES, fuzz_flow.INPUTS = self._types, self._inputs
 
 
 def program(rng: random.Random) -> tuple[fuzz_flow.Function, str]:

@@ -26,6 +26,7 @@ __all__ = [
     "remainder_floats",
     "remainder_ints",
     "signed_nan",
+    "to_bytes",
     "wrap64",
     "zero_division",
 ]
@@ -319,6 +320,22 @@ def _as_floats(compare: Callable[[Any, Any], bool]) -> Callable[[float, float], 
     return lambda a, b: compare(float(a), float(b))
 
 
+def to_bytes(text: str) -> bytes:
+    """The bytes of a string."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _by_bytes(compare: Callable[[Any, Any], bool]) -> Callable[[str, str], bool]:
+    """A comparison of strings: parts of characters come where their bytes do."""
+
+    def on_texts(a: str, b: str) -> bool:
+        if a.isascii() and b.isascii():
+            return compare(a, b)
+        return compare(to_bytes(a), to_bytes(b))
+
+    return on_texts
+
+
 def _as_wider(compare: Callable[[Any, Any], bool]) -> Callable[[Scalar, Scalar], bool]:
     """A comparison of numbers as the wider kind of the two."""
 
@@ -352,9 +369,14 @@ for _name, _sign, _compare in (
             native=native(_text),
         )
     operator(f"aten::{_name}(Scalar a, Scalar b) -> bool")(_as_wider(_compare))
-    operator(f"aten::{_name}.str(str a, str b) -> bool", native=native(f"{{0}} {_sign} {{1}}"))(
-        _compare
-    )
+    _of_texts = _compare if _name in ("eq", "ne") else _by_bytes(_compare)
+    operator(
+        f"aten::{_name}.str(str a, str b) -> bool",
+        inline=()
+        if _of_texts is _compare
+        else inline(f"{{0}} {_sign} {{1}}", "{0}.isascii() and {1}.isascii()"),
+        native=native(f"{{0}} {_sign} {{1}}"),
+    )(_of_texts)
 for _name, _sign, _compare in (("eq", "==", python.eq), ("ne", "!=", python.ne)):
     _native = native(f"{{0}} {_sign} {{1}}")
     operator(f"aten::{_name}.bool(bool a, bool b) -> bool", native=_native)(_compare)

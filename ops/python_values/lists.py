@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..arithmetic.scalar import to_bytes
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..table.inline import inline, native
@@ -310,6 +311,8 @@ _SORTED: Final = ("int", "float", "bool", "str")
 def sort(values: List, reverse: bool) -> None:
     if 1 < len(values) <= 16 and type(values[0]) is float and any(v != v for v in values):
         _insert_in_order(values, reverse)
+    elif values and type(values[0]) is str and not all(map(str.isascii, values)):
+        values.sort(key=to_bytes, reverse=reverse)
     else:
         values.sort(reverse=reverse)
 

@@ -10,17 +10,13 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from ..arithmetic.scalar import to_bytes
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..table.inline import inline, native
 from ..table.table import operator
 from .lists import check_step
 
 __all__ = ["from_bytes", "joined", "to_bytes"]
-
-
-def to_bytes(text: str) -> bytes:
-    """The bytes of a string."""
-    return text.encode("utf-8", "surrogateescape")
 
 
 def from_bytes(data: bytes) -> str:

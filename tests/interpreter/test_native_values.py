@@ -533,3 +533,31 @@ def test_named_results_and_members_come_straight(monkeypatch: pytest.MonkeyPatch
         assert repr(found) == repr(expected)
         assert type(found[0][0]) is type(expected[0][0])
     assert way.run_straight(("ab c", Color.RED)) is FAILED
+
+
+def orders(a: str, b: str, n: int) -> list[bool]:
+    found: list[bool] = []
+    for i in range(n):
+        one = a[i]
+        found.append(one < b)
+        found.append(one >= b)
+        words = [b, one, "z"]
+        words.sort()
+        found.append(words[0] == one)
+        found.append(sorted(words)[1] == one)
+    return found
+
+
+def test_parts_of_characters_come_where_their_bytes_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What torch gives."""
+    expected = [
+        *(True, False, True, False),
+        *(True, False, False, True),
+        *(True, False, False, True),
+    ]
+    for mode in ("off", "now"):
+        monkeypatch.setenv(native.NATIVE_VARIABLE, mode)
+        scripted = rushlight.jit.script(orders)
+        scripted._debug_flush_compilation_cache()
+        assert scripted("né", "日", 3) == expected
+    assert trouble(scripted) == ""
