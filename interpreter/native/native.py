@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from importlib.util import find_spec
@@ -33,7 +34,7 @@ from .kinds import NotNative, kind_of
 from .program import FAILED, STOPPED, compile_native
 from .source import NativeSource, write_native
 
-__all__ = ["NATIVE_VARIABLE", "Native", "native_of", "reason_against"]
+__all__ = ["NATIVE_VARIABLE", "REFUSALS", "Native", "native_of", "reason_against"]
 
 MOST: Final = 2000
 """Functions that become native in a process: their code is kept for ever."""
@@ -56,10 +57,25 @@ ROUNDS: Final = 20_000_000
 
 def native_of(code: Code, arguments: Sequence[Type]) -> Native | None:
     """What makes native code of a code when it is hot; None if there never will be any."""
-    if reason_against(code, arguments):
+    why = reason_against(code, arguments)
+    if why:
+        count_refusal(why)
         return None
     now = os.environ.get(NATIVE_VARIABLE, "").lower() == "now"
     return Native(code, arguments, 0.0 if now else SPENT)
+
+
+REFUSALS: Final[Counter[str]] = Counter()
+"""Why codes have no native code, and how many; without the lines."""
+
+MOST_REASONS: Final = 1000
+
+
+def count_refusal(why: str) -> None:
+    """Count a code that has no native code."""
+    reason = why.partition(" (line ")[0]
+    if reason in REFUSALS or len(REFUSALS) < MOST_REASONS:
+        REFUSALS[reason] += 1
 
 
 def reason_against(code: Code, arguments: Sequence[Type]) -> str:
@@ -157,7 +173,12 @@ class Native:
         return result
 
     def _give_up(self, why: str) -> None:
-        self._stage, self.refusal = _Stage.PLAN, why
+        self._stage = _Stage.PLAN
+        self._refuse(why)
+
+    def _refuse(self, why: str) -> None:
+        self.refusal = why
+        count_refusal(why)
 
     def _run_natively(self, values: Sequence[object], how: int) -> Any:
         """The result, or `FAILED`; what takes long runs in a thread beside this one.
@@ -210,11 +231,11 @@ class Native:
         try:
             source = write_native(self._code, self._arguments)
         except NotNative as error:
-            self.refusal = str(error)
+            self._refuse(str(error))
             return
         self._left_out = "; ".join(dict.fromkeys(source.left_out))
         if not _may_compile() or next(_BEGUN) > MOST:
-            self.refusal = "no more functions can be compiled here"
+            self._refuse("no more functions can be compiled here")
             return
         if not self._limit:
             self._compile(source)
@@ -232,7 +253,7 @@ class Native:
         try:
             run = compile_native(source)
         except NotNative as error:
-            self.refusal = str(error)
+            self._refuse(str(error))
         except Exception:
             if not self._limit:  # whoever asks for it now wants to know
                 raise

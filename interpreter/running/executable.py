@@ -18,7 +18,7 @@ from ...ops.table.table import Operator
 from ...typecheck.functions import Bounding, Function
 from ..code.assemble import assemble
 from ..code.instructions import row
-from ..native.native import Native, native_of
+from ..native.native import Native, native_of, reason_against
 from .evaluating import CONTEXT
 
 __all__ = ["Executable", "executable_of"]
@@ -31,8 +31,10 @@ class Executable:
     def __init__(self, graph: Graph, name: str) -> None:
         self.code = assemble(graph, name)
         self.native: Native | None = None
-        if graph.guard is None:
-            self.native = native_of(self.code, [value.type for value in graph.inputs])
+        self._arguments = [value.type for value in graph.inputs]
+        self._is_guarded = graph.guard is not None
+        if not self._is_guarded:
+            self.native = native_of(self.code, self._arguments)
         names = {entry.name for entry in self.code.operators}
         kinds = {row(instruction).name for instruction in self.code.instructions}
         # what is left to Python may use parameters that no argument reaches
@@ -40,6 +42,15 @@ class Executable:
         self.asks_elsewhere = any(map(_is_meta, self.code.constants))
         self.changes = not kinds.isdisjoint(_CHANGING) or any(map(_changes, self.code.operators))
         self.sets_slots = not kinds.isdisjoint(("set_slot", "set_tensor", "method", "function"))
+
+    @property
+    def refusal(self) -> str:
+        """Why it has no native code, as far as that is known; empty if it has or may have some."""
+        if self.native is not None:
+            return self.native.refusal
+        if self._is_guarded:
+            return "it runs under a guard"
+        return reason_against(self.code, self._arguments)
 
 
 def executable_of(

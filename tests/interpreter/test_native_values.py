@@ -428,9 +428,11 @@ def test_refusals_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
     scripted = rushlight.jit.script(calls_python)
     scripted._debug_flush_compilation_cache()
     assert scripted(3) == 7
-    made = tiers_of(scripted._rushlight_function).way().executable.native
-    assert made is not None
-    assert "expandtabs" in made.refusal
+    executable = tiers_of(scripted._rushlight_function).way().executable
+    assert "expandtabs" in executable.refusal
+    assert native.REFUSALS["`aten::expandtabs` of str, int"] > 0
+    scripted = rushlight.jit.script(over_tensors)
+    assert tiers_of(scripted._rushlight_function).way().executable.refusal == "it has no loop"
 
 
 @rushlight.jit.script
