@@ -70,6 +70,10 @@ def type_text(type: Type) -> str:
 
 def _default(value: object, type: Type) -> str:
     """The default of a field; torch writes strings without quotes."""
+    type = type.inner
+    if isinstance(value, dict) and (entry := type.dict_of) is not None:
+        items = (f"{_default(k, entry[0])}: {_default(v, entry[1])}" for k, v in value.items())
+        return f"{{{', '.join(items)}}}"
     return value if isinstance(value, str) else _text(value, type)
 
 

@@ -19,7 +19,14 @@ from .context import PassContext
 from .dead_code import eliminate_dead_code
 from .operators import insert_operator
 
-__all__ = ["decompose_addmm", "fuse_addmm", "fuse_linear", "remove_dropout", "remove_expands"]
+__all__ = [
+    "decompose_addmm",
+    "fuse_addmm",
+    "fuse_linear",
+    "remove_detach",
+    "remove_dropout",
+    "remove_expands",
+]
 
 
 def remove_expands(graph: Graph, context: PassContext) -> bool:
@@ -43,6 +50,15 @@ def remove_dropout(graph: Graph, context: PassContext) -> bool:
             node.destroy()
             changed = True
     return changed
+
+
+def remove_detach(graph: Graph, context: PassContext) -> bool:
+    """Leave out what only cuts off gradients, which a frozen graph's constants need none of."""
+    found = [node for node in graph.all_nodes if node.kind == "aten::detach"]
+    for node in found:
+        node.output.replace_uses(node.inputs[0])
+        node.destroy()
+    return bool(found)
 
 
 def fuse_addmm(graph: Graph, context: PassContext) -> bool:

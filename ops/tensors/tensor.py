@@ -401,13 +401,12 @@ class Tensor(_Base):
         raise TypeError("Tensor does not support deleting items")
 
     def __reversed__(self) -> Tensor:
-        return Tensor._of(np.flip(self._array, 0).copy()) if self._array.ndim else self
+        return self.flip(0) if self._array.ndim else self
 
     @property
     def T(self) -> Tensor:
         """The dimensions in reverse order."""
-        tracer = current_tracer() if ACTIVE else None
-        if tracer is not None:
+        if ACTIVE and (tracer := current_tracer()) is not None:
             return tracer.operator("aten::numpy_T", self)  # type: ignore[no-any-return]
         if self._requires_grad:
             return self.permute(list(range(self.ndim))[::-1])
@@ -417,6 +416,8 @@ class Tensor(_Base):
     def mT(self) -> Tensor:
         """The last two dimensions swapped."""
         turned = matrix_t(self._array)
+        if ACTIVE and (tracer := current_tracer()) is not None:
+            return tracer.operator("aten::mT", self)  # type: ignore[no-any-return]
         if self._requires_grad:
             return self.transpose(-2, -1) if turned.ndim else self.view_as(self)
         return Tensor._of(turned)._seen_as(self)
@@ -425,6 +426,8 @@ class Tensor(_Base):
     def mH(self) -> Tensor:
         """The conjugate transposes of matrices."""
         matrix_t(self._array, "mH")  # which refuses what is no matrix
+        if ACTIVE and (tracer := current_tracer()) is not None:
+            return tracer.operator("aten::mH", self)  # type: ignore[no-any-return]
         return self.mT.conj() if self._array.dtype.kind == "c" else self.mT
 
     def _seen_as(self, base: Tensor) -> Self:
@@ -440,12 +443,16 @@ class Tensor(_Base):
                 "tensor.H is only supported on matrices (2-D tensors). "
                 f"Got {self._array.ndim}-D tensor."
             )
+        if ACTIVE and (tracer := current_tracer()) is not None:
+            return tracer.operator("aten::matrix_H", self)  # type: ignore[no-any-return]
         turned: Tensor = self.transpose(0, 1) if self._array.ndim else self.view_as(self)
         return turned.conj()
 
     @property
     def real(self) -> Tensor:
         """The real parts; the tensor itself if it is not complex."""
+        if ACTIVE and (tracer := current_tracer()) is not None:
+            return tracer.operator("aten::real", self)  # type: ignore[no-any-return]
         if self._array.dtype.kind != "c":
             return self
         if self._requires_grad:
@@ -461,6 +468,8 @@ class Tensor(_Base):
         """The imaginary parts of a complex tensor."""
         if self._array.dtype.kind != "c":
             raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+        if ACTIVE and (tracer := current_tracer()) is not None:
+            return tracer.operator("aten::imag", self)  # type: ignore[no-any-return]
         if self._requires_grad:
             return tape().parts(self).select(-1, 1)  # type: ignore[no-any-return]
         return Tensor._of(self._array.imag)._seen_as(self)

@@ -115,7 +115,13 @@ def _rewrite_in_module(pattern: str, fused_node_name: str, module: Any) -> None:
 
 
 def _remove_dropout(module: Any) -> None:
-    """Leave out the dropout that does not train, in all methods of a module."""
+    """Leave out the dropout that does not train, in all methods of a module.
+
+    Raises:
+        RuntimeError: the module is in training mode.
+    """
+    if "training" in module.cls.attributes and module.slots[module.cls.slot("training")]:
+        raise RuntimeError("Dropout removal module in training mode is not yet supported")
     for method in module._get_methods():
         _inline(method.graph)
         propagate_constants(inner_graph(method.graph), CONTEXT)

@@ -20,6 +20,7 @@ from .archives import jit_module_from_flatbuffer, load, save, save_jit_module_to
 from .classes import interface
 from .decorators import (
     Attribute,
+    _drop,
     _IgnoreContextManager,
     annotate,
     export,
@@ -115,6 +116,7 @@ __all__ = [
     "TracedModule",
     "TracerWarning",
     "TracingCheckError",
+    "_drop",
     "_get_trace_graph",
     "trace",
     "trace_module",

@@ -204,7 +204,9 @@ def _add_members(made: ClassType, cls: type, written: tree.ClassDefinition, scop
             setter = _method(made, member.setter, python.fset, define)
         made.properties[member.name] = getter, setter
     for method in written.methods:
-        _method(made, method, getattr(cls, method.name), define)
+        python = getattr(cls, method.name)
+        if decorators.modifier(python) != decorators.DROP:
+            _method(made, method, python, define)
     for name, value in vars(cls).items():
         if isinstance(value, staticmethod):
             made.static_methods[name] = compile_function(value.__func__)

@@ -216,7 +216,7 @@ def _find_method(
     python = scripted.get(name) or written
     if not inspect.isfunction(python) or getattr(Module, name, None) is python:
         return None
-    if decorators.modifier(python) in (decorators.IGNORE, decorators.UNUSED):
+    if decorators.modifier(python) in (decorators.IGNORE, decorators.UNUSED, decorators.DROP):
         return None
     is_marked = name in scripted or decorators.modifier(python) == decorators.EXPORT
     if name in _PICKLING and not is_marked:

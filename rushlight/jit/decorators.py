@@ -29,10 +29,11 @@ _MODIFIER = "_torchscript_modifier"
 EXPORT = "export (compile this function even if nothing calls it)"
 IGNORE = "ignore (leave as a call to Python, cannot be torch.jit.save'd)"
 UNUSED = "unused (ignored and replaced with raising of an exception)"
+DROP = "_drop (function is fully ignored, declaration can be unscriptable)"
 
 
 def modifier(function: object) -> str | None:
-    """The mark on a function or method: `EXPORT`, `IGNORE`, `UNUSED` or None."""
+    """The mark on a function or method: `EXPORT`, `IGNORE`, `UNUSED`, `DROP` or None."""
     function = getattr(function, "__func__", function)
     return getattr(function, _MODIFIER, None)
 
@@ -65,7 +66,12 @@ def ignore(drop: object = False, **kwargs: object) -> Any:
             f"Argument to @torch.jit.ignore must be a bool or a function but got {drop}"
         )
     if kwargs.pop("drop_on_export", False):
-        warnings.warn("ignore(drop_on_export=True) is deprecated; use unused", stacklevel=2)
+        warnings.warn(
+            "ignore(drop_on_export=True) has been deprecated. TorchScript will now drop the "
+            "function call on compilation. Use torch.jit.unused now. {}",
+            FutureWarning,
+            stacklevel=2,
+        )
         drop = True
     return lambda function: _mark(function, UNUSED if drop else IGNORE)
 
@@ -78,6 +84,12 @@ def unused(function: Function) -> Function:
                 _mark(accessor, UNUSED)
         return function
     marked: Function = _mark(function, UNUSED)
+    return marked
+
+
+def _drop(fn: Function) -> Function:
+    """Leave a method out of compiled code altogether, its annotations too."""
+    marked: Function = _mark(fn, DROP)
     return marked
 
 

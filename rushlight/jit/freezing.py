@@ -11,7 +11,7 @@ from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.running.freeze import freeze_object
 from ..interpreter.values.objects import ScriptObject
 from ..ir.graph import Graph
-from ..ir.passes.fewer_operators import remove_dropout
+from ..ir.passes.fewer_operators import remove_detach, remove_dropout
 from ..ir.passes.fold_frozen import fold_frozen
 from .module import RecursiveScriptModule, ScriptModule
 from .qualified_names import mangled
@@ -70,6 +70,7 @@ def _graphs(mod: Any, methods: Sequence[str]) -> list[Graph]:
 def optimize_frozen_graph(graph: Graph, optimize_numerics: bool = True) -> None:
     """The same for one graph whose weights are constants."""
     with with_room(graph.levels), graph.entered():
+        remove_detach(graph, CONTEXT)
         remove_dropout(graph, CONTEXT)
         if optimize_numerics:
             fold_frozen(graph, CONTEXT)

@@ -36,6 +36,12 @@ def _check_names(cls: ClassType) -> None:
     """Hooks of one name must be one Python function."""
     known: dict[str, object] = {}
     for hook in (*cls.forward_pre_hooks, *cls.forward_hooks):
+        if hook.name in cls.methods:
+            raise RuntimeError(
+                f"Can't define hook: {hook.name} on class: {cls.qualified_name} because a method "
+                "or hook with that name already exists."
+            )
+    for hook in (*cls.forward_pre_hooks, *cls.forward_hooks):
         kind = "Pre-hook" if hook in cls.forward_pre_hooks else "Hook"
         if known.setdefault(hook.name, hook.python) is not hook.python:
             raise RuntimeError(

@@ -232,7 +232,10 @@ def script_module(module: Module) -> RecursiveScriptModule:
 def _keep_ignored(module: Module, made: RecursiveScriptModule) -> None:
     """Python still finds the attributes that compiled code does not see, in all modules inside."""
     for name in ignored_attributes(module):
-        if hasattr(module, name):
+        member = getattr(type(module), name, None)
+        if isinstance(member, property):  # which is asked neither now nor for the compiled module
+            object.__setattr__(made, name, member)
+        elif hasattr(module, name):
             object.__setattr__(made, name, getattr(module, name))
     for name, part in made._modules.items():
         inner = module._modules[name]

@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import Any, Final
 
 from ..module_names import names_of
+from ..version import __version__
 from . import errors as errors
 from .errors import OnnxExporterError as OnnxExporterError
 from .export import ONNXProgram as ONNXProgram
@@ -23,9 +24,14 @@ from .modes import is_in_onnx_export as is_in_onnx_export
 __all__ = [
     *("ExportableModule", "InputObserver", "ONNXProgram", "OnnxExporterError", "errors"),
     *("OperatorExportTypes", "TensorProtoDataType", "TrainingMode", "export", "is_in_onnx_export"),
-    *("is_onnxrt_backend_supported", "register_custom_op_symbolic"),
-    "unregister_custom_op_symbolic",
+    *("is_onnxrt_backend_supported", "producer_name", "producer_version"),
+    *("register_custom_op_symbolic", "unregister_custom_op_symbolic"),
 ]
+
+
+producer_name: Final = "pytorch"
+producer_version: Final = __version__.partition("+")[0]
+"""What torch of the version that rushlight follows writes into its files."""
 
 
 class TensorProtoDataType(IntEnum):

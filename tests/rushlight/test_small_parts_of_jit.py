@@ -1,0 +1,130 @@
+"""What modules and classes keep from compiled code, hooks, defaults, frozen and traced graphs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+import rushlight as torch
+from rushlight import Tensor, nn
+
+
+class Dropping:
+    def __init__(self, parts: list[Tensor]) -> None:
+        self.parts = parts
+
+    def first(self) -> Tensor:
+        return self.parts[0]
+
+    @torch.jit._drop
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self.parts)
+
+
+def test_a_dropped_method_is_not_compiled() -> None:
+    made = torch.jit.script(Dropping)([torch.ones(2)])
+    assert made.first().tolist() == [1.0, 1.0]
+
+
+class WithProperties(nn.Module):
+    __jit_ignored_attributes__ = ("broken", "number")
+
+    @property
+    def broken(self) -> int:
+        raise ValueError("asked")
+
+    @property
+    def number(self) -> int:
+        return 1
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+def test_an_ignored_property_is_not_asked() -> None:
+    made = torch.jit.script(WithProperties())
+    assert isinstance(made.broken, property)
+    assert isinstance(made.number, property)
+
+
+class Hooked(nn.Module):
+    def forward(self, x: str) -> str:
+        return self.named(x)
+
+    def named(self, x: str) -> str:
+        return x
+
+
+def test_a_hook_has_a_name_of_its_own() -> None:
+    def named(self: Any, input: tuple[str]) -> tuple[str]:
+        return input
+
+    module = Hooked()
+    module.register_forward_pre_hook(named)
+    with pytest.raises(RuntimeError, match=r"Can't define hook: named on class: .+ because"):
+        torch.jit.script(module)
+
+
+class Point(NamedTuple):
+    x: list[int] = [1, 2]  # noqa: RUF012
+    y: dict[str, int] | None = {"a": 1}  # noqa: RUF012
+
+
+def test_defaults_that_are_dicts_are_printed() -> None:
+    def given(point: Point) -> Point:
+        return point
+
+    shown = str(torch.jit.script(given).graph)
+    assert "NamedTuple(x : int[] = [1, 2], y : Dict(str, int)? = {a: 1})" in shown
+
+
+def test_a_frozen_graph_detaches_nothing() -> None:
+    class Twice(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            y = x.detach()
+            return y * y
+
+    frozen = torch.jit.freeze(torch.jit.script(Twice().eval()))
+    assert "aten::detach" not in str(frozen.graph)
+    assert frozen(torch.tensor([3.0])).item() == 9.0
+
+
+def test_dropout_that_trains_is_not_left_out() -> None:
+    made = torch.jit.script(nn.Dropout())
+    with pytest.raises(RuntimeError, match="in training mode is not yet supported"):
+        torch._C._jit_pass_remove_dropout(made._c)
+
+
+def test_the_old_way_to_drop_on_export_is_warned_of() -> None:
+    with pytest.warns(FutureWarning, match="TorchScript will now drop the function call on compi"):
+        torch.jit.ignore(drop_on_export=True)
+
+
+@pytest.mark.parametrize("name", ["T", "mT", "H", "mH"])
+@pytest.mark.parametrize("grad", [False, True])
+def test_turned_tensors_are_recorded(name: str, grad: bool) -> None:
+    def product(x: Tensor) -> Tensor:
+        return x @ getattr(x, name)
+
+    made = torch.jit.trace(product, torch.eye(2).requires_grad_(grad))
+    operator = {"T": "numpy_T", "H": "matrix_H"}.get(name, name)
+    assert f"aten::{operator}(%x)" in str(made.graph)
+    other = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert made(other).tolist() == product(other).tolist()
+
+
+def test_imaginary_parts_and_reversed_rows_are_recorded() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = torch.jit.trace(lambda x: x.imag, torch.zeros(2, dtype=torch.complex64))
+        turned = torch.jit.trace(lambda x: reversed(x), torch.zeros(2))
+    assert made(torch.tensor([1 + 2j])).tolist() == [2.0]
+    assert turned(torch.tensor([1.0, 2.0])).tolist() == [2.0, 1.0]
+
+
+def test_exporters_ask_who_writes() -> None:
+    assert torch.onnx.producer_name == "pytorch"
+    assert torch.version.__version__.startswith(torch.onnx.producer_version)
