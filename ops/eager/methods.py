@@ -13,7 +13,7 @@ import numpy as np
 
 from ..memory.dtype import DTYPES, PYTHON_DTYPES, QSCHEMES, DType, QScheme
 from ..table.table import TABLE
-from ..tensors.construct import new_tensor
+from ..tensors.construct import from_numpy, new_tensor
 from ..tensors.overriding import (
     PLAIN,
     DisableTorchFunctionSubclass,
@@ -69,6 +69,7 @@ def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], obje
     is_short = fast and not isinstance(function, AutocastFunction)
     shortcuts = function.shortcuts if is_short else {}
     kinds = (Tensor,) if function.__name__ == "matmul" else _NUMBERS
+    compares = function.__name__ == "eq"  # the one sign of torch that takes arrays by itself
 
     def method(self: Tensor, other: object) -> Any:
         short = shortcuts.get((type(self), type(other)))
@@ -83,6 +84,8 @@ def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], obje
             return ask_operator(method.__name__, self, other)
         if isinstance(other, kinds):
             return function(self, other)
+        if compares and isinstance(other, np.ndarray) and other.dtype.kind in "biufc":
+            return function(self, from_numpy(other.copy()))
         return NotImplemented
 
     return method
@@ -96,6 +99,8 @@ def _reflected(name: str, function: EagerFunction, fast: bool) -> Callable[[Tens
     def method(self: Tensor, other: object) -> Any:
         if type(other) not in PLAIN and asks(other):
             return ask_operator(method.__name__, self, other)
+        if name == "truediv" and isinstance(other, np.ndarray):
+            return self.reciprocal() * other
         if not isinstance(other, _NUMBERS):
             return NotImplemented
         if name != "truediv" and not isinstance(self, Tensor):

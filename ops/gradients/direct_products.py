@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from ..kernels import Prepared
@@ -33,9 +34,13 @@ _linear_prepared: Final = Prepared(_linear)
 
 @direct("aten::linear", of="input weight bias")
 def linear(
-    g: Tensor | None, asked: tuple[bool, ...], input: Tensor | None, weight: Tensor | None
+    g: Tensor | None,
+    asked: tuple[bool, ...],
+    input: Tensor | None,
+    weight: Tensor | None,
+    bias_sizes: Sequence[int] | None,
 ) -> Three | None:
-    """The gradients of rows, of the matrix they are multiplied by, and of what is added."""
+    """The gradients of rows, of the matrix they are multiplied by, and of an added vector."""
     if g is None:
         return None
     grad = g._array
@@ -43,6 +48,8 @@ def linear(
     x = grad if input is None else input._array
     w = grad if weight is None else weight._array
     is_known = grad.dtype is x.dtype is w.dtype and grad.dtype.char in "fd"
+    if of_bias and len(bias_sizes or ()) > 1:
+        return None
     if not is_known or grad.ndim < 2 or (of_input and w.ndim != 2) or not (x.size and grad.size):
         return None
     made = iter(_linear_prepared.call(grad, x, w, of_input, of_weight, of_bias))

@@ -142,8 +142,8 @@ def direct(*operators: str, of: str, of_operators: bool = False) -> Callable[[F]
     tensors, where these need no gradients of their own, or everywhere if it is made of operators;
     None for calls that it leaves to the operator's formulas or its composite.
 
-    Beside formulas it may read `g`, `result`, arguments, None in the place of tensors that the
-    formulas did not keep, and `asked`: of each argument `of` whether its gradient is asked for.
+    Beside formulas it may read `g`, `result`, sizes, arguments, None in the place of tensors that
+    the formulas did not keep, and `asked`: of each argument `of` whether its gradient is asked for.
     """
 
     def declare(formula: F) -> F:

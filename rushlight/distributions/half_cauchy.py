@@ -15,6 +15,7 @@ __all__ = ["HalfCauchy"]
 class HalfCauchy(FoldedAtZero):
     """|x| for x of `Cauchy(0, scale)`."""
 
+    _batched = {}
     base_dist: Cauchy
 
     def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:

@@ -14,6 +14,7 @@ __all__ = ["HalfNormal"]
 class HalfNormal(FoldedAtZero):
     """|x| for x of `Normal(0, scale)`."""
 
+    _batched = {}
     base_dist: Normal
 
     def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
