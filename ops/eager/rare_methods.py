@@ -58,7 +58,8 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], object]) -
         RuntimeError: a tensor requires gradients.
         TypeError: the other tensor has another dtype.
     """
-    _refuse_gradients(self, "map_")
+    for each in (self, tensor):
+        _refuse_gradients(each, "map_")
     _same_kind(self, tensor, "map_", "other")
     return _each(self, callable, tensor)
 
@@ -67,7 +68,8 @@ def map2_(
     self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], object]
 ) -> Tensor:
     """The same with the elements of two other tensors."""
-    _refuse_gradients(self, "map2_")
+    for each in (self, x, y):
+        _refuse_gradients(each, "map2_")
     _same_kind(self, x, "map2_", "argument 'x'")
     _same_kind(self, y, "map2_", "argument 'y'")
     return _each(self, callable, x, y)

@@ -105,7 +105,7 @@ class TypedStorage:
         return self.clone()
 
     def __deepcopy__(self, memo: dict[int, object]) -> TypedStorage:
-        return self.clone()
+        return TypedStorage(self._flat().__deepcopy__(memo))
 
     def _flat(self) -> Tensor:
         flat: Tensor = self._tensor.detach().as_strided((self._size,), (1,), 0)

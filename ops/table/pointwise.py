@@ -80,7 +80,7 @@ def cast(array: Array, dtype: Dtype) -> Array:
         array = array.astype(_FLOAT32)
     if dtype.kind == "V" and dtype.name == "float8_e4m3fn":
         # it has no infinity: what is too large becomes the largest
-        array = np.clip(array, -_LARGEST_E4M3FN, _LARGEST_E4M3FN)
+        array = asarray(np.clip(array, -_LARGEST_E4M3FN, _LARGEST_E4M3FN))
     return array.astype(dtype)
 
 

@@ -90,9 +90,23 @@ def array_of_arguments(
             if dtype is not None and array.dtype != dtype:
                 raise TypeError(f"expected {of_numpy(dtype)} (got {of_numpy(array.dtype)})")
             return array
+        if hasattr(first, "_untyped_storage"):
+            return _array_of_storage(first, made)
         if _is_sequence(first):
             return array_of_data(first, made)
     return np.empty(_sizes(first if isinstance(first, sizes_class) else args), made)
+
+
+def _array_of_storage(storage: Any, dtype: Dtype) -> Array:
+    """The elements of a storage, which shares its memory."""
+    wanted, found = of_numpy(dtype), storage.dtype
+    if found is not wanted:
+        raise OperatorError(
+            f"Expected a Storage of type {wanted.scalar_name} or an UntypedStorage, but got type "
+            f"{found.scalar_name} for argument 1 'storage'"
+        )
+    elements: Array = storage._flat()._array
+    return elements
 
 
 def _sizes(given: Iterable[Any]) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..memory.dtype import CPU, Array, Device
 from ..memory.mapped_file import mapped_file
-from ..memory.storage import borrowed, storage_of
+from ..memory.storage import borrowed, copied_with_storage, storage_of
 
 __all__ = ["Storage"]
 
@@ -136,7 +136,7 @@ class Storage:
         return self.clone()
 
     def __deepcopy__(self, memo: dict[int, object]) -> Storage:
-        return self.clone()
+        return Storage(copied_with_storage(self._owner, memo))
 
     def __repr__(self) -> str:
         rows = "".join(f" {value}\n" for value in self.tolist())

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from typing import Any
+from typing import Any, Final
 
 from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import DTYPES
 from ..ops.table.grad_mode import no_grad
+from ..ops.tensors.construct import finfo
 from ..ops.tensors.tensor import Tensor
 
 __all__ = ["GradScaler"]
+
+_LARGEST: Final = finfo(DTYPES["float32"]).max
+"""The factor is a tensor of float32."""
 
 
 class GradScaler:
@@ -154,7 +157,7 @@ class GradScaler:
             state["_growth_tracker"] += 1
             if state["_growth_tracker"] == state["growth_interval"]:
                 grown = factor * state["growth_factor"]
-                factor = grown if math.isfinite(grown) else factor
+                factor = grown if grown <= _LARGEST else factor
                 state["_growth_tracker"] = 0
         state["scale"] = factor
         self._scale = None
