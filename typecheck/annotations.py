@@ -169,6 +169,8 @@ class AnnotationReader:
     def _name(self, node: tree.Name | tree.Attribute) -> Type:
         if isinstance(node, tree.Name) and node.id == tree.ERROR_NAME:
             return UNKNOWN
+        if not self._is_text and broadcast_size(node) is not None:
+            return ListType(INT)
         dotted = _dotted(node)
         found = self._resolved(node)
         if found is not None:
@@ -395,10 +397,14 @@ def _dotted(node: tree.Expr) -> str | None:
 
 
 def broadcast_size(node: tree.Expr | None) -> int | None:
-    """The N of an annotation `BroadcastingListN[...]`, which may be optional; None for others."""
+    """The N of an annotation `BroadcastingListN[...]` or `_size_N_t`, which may be optional; None
+    for others."""
     if isinstance(node, tree.Binary):
         left = broadcast_size(node.left)
         return left if left is not None else broadcast_size(node.right)
+    if isinstance(node, tree.Name):
+        size = node.id.removeprefix("_size_").removesuffix("_t")
+        return int(size) if node.id == f"_size_{size}_t" and size.isdigit() else None
     if not isinstance(node, tree.Subscript):
         return None
     word = (_dotted(node.value) or "").rpartition(".")[2]

@@ -67,6 +67,8 @@ def check_list(scope: Scope, node: tree.ListDisplay, hint: Type | None) -> typed
     elements = _elements(scope, nodes, [None] * len(nodes), statements)
     wanted = hinted_container(hint, ListType)
     type = _list_type(scope, node, elements, wanted)
+    if wanted is None and elements and none_can_hold(scope, node.span, hint, type):
+        return scope.unknown(node.span)
     hinted = bool(elements) or wanted is not None
     type = type.with_contained(type.contained)  # a type object of its own, as in torch
     result: typed.Expr = typed.ListLiteral(node.span, type, tuple(elements), hinted)
@@ -137,6 +139,8 @@ def check_dict(scope: Scope, node: tree.DictDisplay, hint: Type | None) -> typed
     keys = tuple(expression(scope, k) for k in node.keys)
     values = tuple(expression(scope, v) for v in node.values)
     type = _dict_type(scope, node, keys, values, wanted)
+    if wanted is None and keys and none_can_hold(scope, node.span, hint, type):
+        return scope.unknown(node.span)
     type = type.with_contained(type.contained)  # a type object of its own, as in torch
     result: typed.Expr = typed.DictLiteral(node.span, type, keys, values)
     if wanted is not None and hint is not None and hint != wanted:
@@ -270,6 +274,32 @@ def refuses_hint(
         span,
         f"wanted is `{hint.python}`",
         torch=said.format(hint.annotation_str),
+    )
+    return True
+
+
+def none_can_hold(scope: Scope, span: Span, hint: Type | None, type: Type) -> bool:
+    """Whether a hint asks for one of several lists (or dicts), none of which can hold what this
+    type does; a report if so."""
+    if hint is None or UNKNOWN in type.contained:
+        return False
+    wanted = [t for t in hint.alternatives if t.__class__ is type.__class__]
+    if len(wanted) < 2 or any(is_subtype(type, one) for one in wanted):
+        return False
+    if type.dict_of is None:
+        why = "types match the types of the given list elements"
+        found = type.contained[0].annotation_str
+    else:
+        why = "dict types can hold the types of the given keys and values"
+        found = f"Dict[{', '.join(part.annotation_str for part in type.contained)}"
+    scope.report(
+        "annotation-conflict",
+        f"none of the types of `{hint.python}` can hold this",
+        span,
+        f"this is a `{type.python}`",
+        torch=f"Union type annotation `{hint.annotation_str}` can hold "
+        f"{' or '.join(one.annotation_str for one in wanted)}, but none of those {why}, which were "
+        f"unified to {found}",
     )
     return True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import enum
 import inspect
 import sys
@@ -195,7 +196,8 @@ def _compile_class(made: ClassType, cls: type, scope: Scope, collector: Collecto
 
 
 def _add_members(made: ClassType, cls: type, written: tree.ClassDefinition, scope: Scope) -> None:
-    define = _define_in({cls.__name__: cls, **_field_types(cls), **scope})
+    local = _annotated_names(cls, written)
+    define = _define_in({cls.__name__: cls, **_field_types(cls), **local, **scope})
     for member in sorted(written.properties, key=lambda p: p.name):
         python = getattr(cls, member.name)
         getter = _method(made, member.getter, python.fget, define)
@@ -223,6 +225,23 @@ def _field_types(cls: type) -> dict[str, object]:
     for name, annotation in field_names(cls).items():
         type = type_of_annotation(annotation)
         found[name] = annotation if type is None else TypeName(type)
+    return found
+
+
+def _annotated_names(cls: type, written: tree.ClassDefinition) -> dict[str, object]:
+    """The names of annotations that no method sees, as they are local to what made the class, with
+    the types they stand for: annotations are evaluated when methods are made."""
+    found: dict[str, object] = {}
+    for method in written.methods:
+        python = getattr(cls, method.name)
+        hints = getattr(python, "__annotations__", {})
+        seen = {*getattr(python, "__globals__", {}), *vars(builtins), cls.__name__}
+        nodes = [(p.name, p.annotation) for p in method.parameters] + [("return", method.returns)]
+        for name, node in nodes:
+            if isinstance(node, tree.Name) and node.id not in seen:
+                hint = hints.get(name)
+                type = None if isinstance(hint, str) else type_of_annotation(hint)
+                found |= {} if type is None else {node.id: TypeName(type)}
     return found
 
 
