@@ -21,6 +21,7 @@ import numpy as np
 from ..frontend.source import Source, Span
 from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import Device
+from ..ops.quantized_tensors.packed_weights import PackedWeights
 from ..ops.table.table import TABLE, Operator
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import TracedFloat, TracedInt
@@ -288,6 +289,8 @@ class GraphTracer(Scopes):
             return self.value_of(Tensor._of(value) if tensor is None else tensor, span)
         if value is None:
             return self.constant(None, NONE, span)
+        if isinstance(value, PackedWeights) and id(value) in self.known:
+            return self.known[id(value)]
         type = type.inner
         if isinstance(value, (TracedInt, TracedFloat)):
             read: Value = value.value

@@ -16,6 +16,7 @@ from ...ops.python_values.futures import TaskResult
 from ...ops.python_values.named_tuples import make_named
 from ...ops.python_values.strings import from_bytes
 from ...ops.python_values.tensor_dict import TensorDict
+from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.class_types import ClassType, InterfaceType
 from ...typecheck.interfaces import why_unfit
@@ -366,7 +367,9 @@ def _target(value: object) -> object:
     return value if isinstance(value, ScriptObject) else getattr(value, "_c", None)
 
 
-def _object_inward(value: object, type: ClassType) -> ScriptObject:
+def _object_inward(value: object, type: ClassType) -> ScriptObject | PackedWeights:
+    if isinstance(value, PackedWeights) and value.qualified_name == type.qualified_name:
+        return value
     target = _target(value)
     if isinstance(target, ScriptObject) and target.cls is type:
         return target

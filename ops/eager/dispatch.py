@@ -65,7 +65,7 @@ def _is_for_python(entry: Operator) -> bool:
         return entry.overload not in ("Tensor", "el")
     if first and (first[0].type.is_variable or first[0].type.list_of is not None):
         return not first or first[0].type == ListType(INT)
-    return _is_about_tensors(entry)
+    return _is_about_tensors(entry) or entry.name.startswith("quantized::")  # packed weights
 
 
 def _gives_list(entry: Operator) -> bool:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from ..memory.dtype import Array
 from ..tensors.tensor import Tensor
-from .rows import Tensors, Wanted, aten, composite, gradient, joint
+from .rows import Run, Tensors, Wanted, aten, gradient, joint, rewritten
 
 _WITH_MASK = (
     "aten::fake_quantize_per_tensor_affine_cachemask",
@@ -14,48 +19,47 @@ _WITH_MASK = (
 gradient(*_WITH_MASK, self=lambda g, result1: g * result1)
 
 
-@composite(
-    "aten::fake_quantize_per_tensor_affine",
-    name="FakeQuantizePerTensorAffineCachemaskBackward0",
-)
+# What may change until somebody walks back (scales, zero points, ranges that are observed) is read
+# once: each runs as the operator that gives the mask as well, which is kept.
+
+
+@rewritten("aten::fake_quantize_per_tensor_affine")
 def of_tensor(
-    self: Tensor, scale: Tensor | float, zero_point: Tensor | int, quant_min: int, quant_max: int
-) -> Tensor:
-    """Values on the grid of one scale, which may be in a tensor."""
-    if isinstance(scale, Tensor) and isinstance(zero_point, Tensor):
-        scale, zero_point = scale.item(), zero_point.item()
-    made = aten.fake_quantize_per_tensor_affine_cachemask(
-        self, scale, zero_point, quant_min, quant_max
-    )
-    return made[0]
+    run: Run, self: Array, scale: float, zero_point: int, quant_min: int, quant_max: int
+) -> Array:
+    """Values on the grid of one scale."""
+    name = "aten::fake_quantize_per_tensor_affine_cachemask"
+    made: Array = run(name, self, scale, zero_point, quant_min, quant_max)[0]
+    return made
 
 
-@composite(
-    "aten::fake_quantize_per_channel_affine",
-    name="FakeQuantizePerChannelAffineCachemaskBackward0",
-)
+@rewritten("aten::fake_quantize_per_tensor_affine.tensor_qparams")
+def of_tensor_by_tensors(
+    run: Run, self: Array, scale: Array, zero_point: Array, quant_min: int, quant_max: int
+) -> Array:
+    """Values on the grid of one scale, in a tensor."""
+    name = "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
+    enabled = np.ones(1, np.int64)
+    made: Array = run(name, self, scale, zero_point, enabled, quant_min, quant_max)[0]
+    return made
+
+
+@rewritten("aten::fake_quantize_per_channel_affine")
 def of_channels(
-    self: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int
-) -> Tensor:
+    run: Run, self: Array, scale: Array, zero_point: Array, axis: int, quant_min: int,
+    quant_max: int,
+) -> Array:  # fmt: skip
     """Values on a grid for each channel."""
-    made = aten.fake_quantize_per_channel_affine_cachemask(
-        self, scale, zero_point, axis, quant_min, quant_max
-    )
-    return made[0]
+    name = "aten::fake_quantize_per_channel_affine_cachemask"
+    made: Array = run(name, self, scale, zero_point, axis, quant_min, quant_max)[0]
+    return made
 
 
-@composite("aten::fused_moving_avg_obs_fake_quant", name="FusedMovingAvgObsFqHelperBackward0")
-def observed(
-    self: Tensor, observer_on: Tensor, fake_quant_on: Tensor, running_min: Tensor,
-    running_max: Tensor, scale: Tensor, zero_point: Tensor, averaging_const: float, quant_min: int,
-    quant_max: int, ch_axis: int, per_row_fake_quant: bool = False, symmetric_quant: bool = False,
-) -> Tensor:  # fmt: skip
+@rewritten("aten::fused_moving_avg_obs_fake_quant")
+def observed(run: Run, self: Array, *settings: Any) -> Array:
     """Values on the grid of an observed range."""
-    made = aten._fused_moving_avg_obs_fq_helper(
-        self, observer_on, fake_quant_on, running_min, running_max, scale, zero_point,
-        averaging_const, quant_min, quant_max, ch_axis, per_row_fake_quant, symmetric_quant,
-    )  # fmt: skip
-    return made[0]
+    made: Array = run("aten::_fused_moving_avg_obs_fq_helper", self, *settings)[0]
+    return made
 
 
 def _learned(

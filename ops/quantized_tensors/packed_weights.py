@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class PackedWeights:
     """What all of them are."""
 
@@ -36,6 +36,9 @@ class PackedWeights:
         """The name of the class in programs."""
         return f"__torch__.torch.classes.{self.class_name}"
 
+    def __repr__(self) -> str:
+        return f"ScriptObject <{self.qualified_name}>"
+
     @property
     def state(self) -> Any:
         """The machine value that archives hold."""
@@ -45,7 +48,7 @@ class PackedWeights:
     """The type of the state, as schemas write it."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class PackedLinear(PackedWeights):
     """A matrix [out, in], quantized or of half precision, and a bias."""
 
@@ -66,7 +69,7 @@ class PackedLinear(PackedWeights):
         return self.weight, self.bias
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class PackedConvolution(PackedWeights):
     """Weights of a convolution over `dims` dimensions and what it does with them."""
 
@@ -98,7 +101,7 @@ class PackedConvolution(PackedWeights):
         return "2", [np.array(numbers, np.int16), self.weight], [self.bias]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class PackedEmbedding(PackedWeights):
     """A table of rows, each with a scale and a zero point of its own."""
 
@@ -112,7 +115,7 @@ class PackedEmbedding(PackedWeights):
         return 1, [self.weight], [], [bits]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CellParams(PackedWeights):
     """The weights of one layer and direction of a recurrent network."""
 

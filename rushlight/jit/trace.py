@@ -22,6 +22,7 @@ from ..ir.passes.normalize import normalize
 from ..ir.passes.trace_scopes import fix_scopes
 from ..ir.tracing import GraphTracer, TracerWarning
 from ..nn.modules.module import HasForward, Module
+from ..ops.quantized_tensors.packed_weights import PackedWeights
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
 from ..typecheck.class_types import ClassType
@@ -412,6 +413,8 @@ def _know_members(tracer: GraphTracer, own: Value, target: ScriptObject, path: s
             tracer.take(value, TENSOR, node.output)
         elif isinstance(value, ScriptObject) and isinstance(attribute.type, ClassType):
             _know_members(tracer, node.output, value, where)
+        elif isinstance(value, PackedWeights):
+            tracer.known[id(value)] = node.output
 
 
 def _know_paths(tracer: GraphTracer, module: Module, path: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from ..frontend.locks import DEFINING
 from ..interpreter.values.objects import ScriptObject, python_classes
 from ..nn.modules.module import Module
+from ..ops.quantized_tensors.packed_weights import PackedWeights
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.class_types import ClassType
 from ..typecheck.types import NONE
@@ -67,6 +68,9 @@ def _stand_in(original: Module) -> Module:
                 raise ValueError("TracedModules don't support parameter sharing between modules")
             seen.add(id(tensor))
             kept[name] = tensor  # type: ignore[assignment]
+    for name, value in vars(original).items():
+        if isinstance(value, PackedWeights):  # which no trace could hold as a constant
+            setattr(made, name, value)
     if original._backward_hooks:
         raise ValueError(f"Modules that have backward hooks assigned can't be compiled: {original}")
     for name, child in original._modules.items():

@@ -20,9 +20,8 @@ from rushlight.utils.module_tracker import ModuleTracker
         ("export", "export"),
         ("export", "ExportedProgram"),
         ("onnx", "InputObserver"),
-        ("ao.quantization", "quantize_dynamic"),
-        ("quantization", "QuantStub"),
-        ("ao.nn.quantized", "Linear"),
+        ("ao.quantization", "quantize_jit"),
+        ("ao.nn.quantizable", "LSTM"),
     ],
 )
 def test_what_is_missing_says_so_when_it_is_used(module: str, name: str) -> None:

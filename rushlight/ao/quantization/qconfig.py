@@ -309,17 +309,6 @@ def qconfig_equals(q1: QConfigAny, q2: QConfigAny) -> bool:
     return all(_obs_or_fq_ctr_equals(a, b) for a, b in zip(q1, q2, strict=True))
 
 
-def _activation_is_memoryless(qconfig: QConfig) -> bool:
-    """Whether the ranges are those of each call."""
-
-    def memoryless(observer: Any) -> bool:
-        return getattr(observer, "averaging_constant", None) == 1
-
-    made = qconfig.activation()
-    seen = made.activation_post_process if isinstance(made, FakeQuantize) else made
-    return memoryless(seen)
-
-
 def _is_reuse_input_qconfig(qconfig: QConfig | None) -> bool:
     return (
         qconfig is not None

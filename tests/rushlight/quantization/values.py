@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-FILES = ["observers"]
+FILES = ["observers", "eager"]
 """The files of cases, each with a table `CASES`."""
 
 
@@ -38,7 +38,7 @@ def said(function: Any) -> str:
     try:
         function()
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
+        return f"{type(error).__name__}: {error}".replace("rushlight.", "torch.")
     return "nothing"
 
 

@@ -1,0 +1,35 @@
+"""Linear layers with a ReLU that round their weights."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ......nn import functional as F
+from ......nn.modules.activation import ReLU
+from ......ops.tensors.tensor import Tensor
+from .....nn.qat.modules import linear
+from ...modules import fused
+
+__all__ = ["LinearReLU"]
+
+
+class LinearReLU(linear.Linear, fused._FusedModule):
+    """`nn.Linear` and a ReLU; the weight goes through `weight_fake_quant`.
+
+    Raises:
+        AssertionError: no configuration.
+    """
+
+    _FLOAT_MODULE: ClassVar[Any] = fused.LinearReLU
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, qconfig: Any = None
+    ) -> None:
+        linear.Linear.__init__(self, in_features, out_features, bias, qconfig)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.relu(F.linear(input, self.weight_fake_quant(self.weight), self.bias))
+
+    def to_float(self) -> Any:
+        """The pair in floats, with the same weight and bias."""
+        return fused.LinearReLU(linear.Linear.to_float(self), ReLU())
