@@ -101,6 +101,9 @@ class QuantizedArray(Array):
         """The value that one element means, as a Python number."""
         return dequantize(self).item(*place)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return quantized_array, (numbers_of(self).copy(), dtype_of(self), self.quantizer)
+
 
 CHANGEABLE.add(QuantizedArray)
 
@@ -430,3 +433,8 @@ def _quantized_kind(numbers: Array) -> DType:
 def _not_whole(numbers: Array) -> NoReturn:
     shown = dtype_of(numbers).scalar_name
     raise OperatorError(f"numbers of a quantized tensor cannot be {shown}", code="dtype-mismatch")
+
+
+@operator("prim::is_quantized(Tensor a) -> bool", of_form=True)
+def is_quantized(a: Array) -> bool:
+    return a.dtype.names is not None

@@ -245,6 +245,7 @@ def celu(qx: Array, scale: float, zero_point: int, alpha: float) -> Array:
 @operator(f"quantized::prelu(Tensor qx, Tensor weight, {_OUT}) -> Tensor", layout="L")
 def prelu(qx: Array, weight: Array, scale: float, zero_point: int) -> Array:
     x = dequantize(qx)
+    weight = weight if weight.dtype.names is None else dequantize(weight)
     slopes = weight if weight.size == 1 else weight.reshape(-1, *(1,) * (x.ndim - 2))
     return requantized(np.where(x > 0, x, x * slopes), qx, scale, zero_point)
 

@@ -164,7 +164,7 @@ def is_cpu(a: Array) -> bool:
 
 
 _NEVER: Final = (
-    *("cuda", "ipu", "maia", "meta", "mkldnn", "mps", "mtia", "quantized"),
+    *("cuda", "ipu", "maia", "meta", "mkldnn", "mps", "mtia"),
     *("sparse", "sparse_csr", "vulkan", "xla", "xpu"),
 )
 

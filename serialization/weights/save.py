@@ -10,11 +10,14 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
+import numpy as np
+
 from ...ops.eager.dispatch import EagerFunction
 from ...ops.eager.typed_storage import TypedStorage
-from ...ops.memory.dtype import Device, DType
+from ...ops.memory.dtype import Device, DType, QScheme
 from ...ops.meta.tensors import is_meta
 from ...ops.quantized_tensors.arrays import QuantizedArray, quantizer_of
+from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...ops.sparse_tensors.parts import Coo
 from ...ops.sparse_tensors.tensors import SparseTensor, parts_of
 from ...ops.tensors.sizes import Size
@@ -83,6 +86,15 @@ def _write_stream(pickled: bytes, storages: StorageTable, sink: Sink, name: str)
         sink.write(array.tobytes())
 
 
+def _outward(value: object) -> object:
+    """A machine value with handles for its arrays, in lists and tuples."""
+    if isinstance(value, np.ndarray):
+        return Tensor._of(value)
+    if isinstance(value, list | tuple):
+        return type(value)([_outward(item) for item in value])
+    return value
+
+
 class ObjectsWriter:
     """Pickles of protocol 2.  A value met again is referred to, as sharing is part of it."""
 
@@ -132,7 +144,7 @@ class ObjectsWriter:
             self.out += b"G" + struct.pack(">d", value)
         elif kind is str:
             self.text(value)
-        elif kind is DType:
+        elif kind is DType or kind is QScheme:
             self.name("torch", str(value).removeprefix("torch."))
         else:
             return False
@@ -178,6 +190,8 @@ class ObjectsWriter:
                 self.made("__builtin__", "set", list(value))
             case FunctionType() | BuiltinFunctionType() | EagerFunction() | type():
                 self.name(*self.name_of(value))
+            case PackedWeights():
+                self.packed(value)
             case _:
                 self.object(value)
 
@@ -200,6 +214,14 @@ class ObjectsWriter:
         if found.state is not None:
             self.write(found.state)
             self.out += b"b"
+
+    def packed(self, value: PackedWeights) -> None:
+        """Packed weights: an object whose state is theirs and the name of their class."""
+        self.name("torch", "ScriptObject")
+        self.out += b")\x81"
+        self.remember(value)
+        self.write((_outward(value.state), value.qualified_name))
+        self.out += b"b"
 
     def ordered_dict(self, value: OrderedDict[Any, Any]) -> None:
         self.made("collections", "OrderedDict")

@@ -362,6 +362,7 @@ MAKERS: Final[Mapping[str, Callable[..., object] | None]] = {
     "torch.Tensor": None,
     "torch.nn.parameter.Parameter": Makers.parameter,
     "torch._C.ScriptObject": Makers.script_object,
+    "torch.ScriptObject": Makers.script_object,
     "collections.OrderedDict": Makers.ordered_dict,
     "collections.Counter": _plain(Counter, dict),
     "builtins.set": _plain(set, list),
