@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -35,13 +35,14 @@ __all__ = ["Module"]
 class Module:
     """LLVM's text of a program and all of the library that it calls.
 
-    `words` are what the table of outer addresses has, in order; `names` what the program's text
-    names: kinds, numbers, strings; `objects` the kinds of attributes by the name of a class,
-    `slots` the places of those that are read or written; `sites` those that copies are kept of;
-    `taken` the kinds of lists, dicts and objects that come from outside.
+    `definition` gives the function of a name, of the program or the library; `words` are what the
+    table of outer addresses has, in order; `names` what the program's text names: kinds, numbers,
+    strings; `objects` the kinds of attributes by the name of a class, `slots` the places of those
+    that are read or written; `sites` those that copies are kept of; `taken` the kinds of lists,
+    dicts and objects that come from outside.
     """
 
-    library: dict[str, ast.FunctionDef]
+    definition: Callable[[str], ast.FunctionDef | None]
     words: Sequence[str]
     names: dict[str, object]
     objects: dict[str, tuple[Kind, ...]]
@@ -64,11 +65,12 @@ class Module:
             if found is None:
                 raise NotNative(f"{name} calls itself")
             return found
-        if name not in self.library:
+        definition = self.definition(name)
+        if definition is None:
             raise NotNative(f"nothing is called {name}")
         self._instances[key] = None
         symbol = f"f{len(self._instances)}_{name}"
-        made = _Function(self, symbol).lowered(self.library[name], arguments)
+        made = _Function(self, symbol).lowered(definition, arguments)
         self._instances[key] = made
         return made
 

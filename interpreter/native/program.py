@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -49,8 +50,16 @@ def _library_text() -> str:
 
 
 @cache
-def _library() -> dict[str, ast.FunctionDef]:
-    return _functions(_library_text())
+def _texts_of_library() -> dict[str, str]:
+    """The text of each function of the library: most programs need few of them parsed."""
+    texts = re.split(r"(?m)^(?=def )", _library_text())[1:]
+    return {text[len("def ") : text.index("(")]: text for text in texts}
+
+
+@cache
+def _of_library(name: str) -> ast.FunctionDef | None:
+    text = _texts_of_library().get(name)
+    return None if text is None else _functions(text)[name]
 
 
 def _functions(text: str) -> dict[str, ast.FunctionDef]:
@@ -94,9 +103,16 @@ def llvm_text(source: NativeSource) -> str:
     Raises:
         NotNative: the library has no function for some values.
     """
-    library = _library() | _functions(source.text)
+    own = _functions(source.text)
     words = words_of(_library_text() + source.text, source.outer)
-    module = Module(library, words, source.names, source.objects, source.slots, source.sites)
+    module = Module(
+        lambda name: own.get(name) or _of_library(name),
+        words,
+        source.names,
+        source.objects,
+        source.slots,
+        source.sites,
+    )
     start = module.instance("outermost", [Value(ADDRESS, "%arguments")])
     known = {"table": "%table", "top": "%stack", "end": "%end", "scratch": "%scratch"}
     lines = []
