@@ -190,7 +190,7 @@ def test_threads_may_give_up_native_code_while_others_try_it() -> None:
     run = made._run
 
     def later(*values: Any) -> Any:
-        made._give_up()  # as another thread does after its last trial
+        made._give_up("it is slow")  # as another thread does after its last trial
         return run(*values)
 
     made._run = later
