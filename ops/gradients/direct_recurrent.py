@@ -128,7 +128,7 @@ def _lstm_natively(
     cell = np.zeros_like(cells[0]) if cell is None else np.array(cell, order="C")
     for step in range(len(gates) - 1, -1, -1):
         hidden = _plus(hidden, None if grads is None else grads[step], cells[0])
-        states = cells[step], bent[step], np.ascontiguousarray(hidden), cell
+        states = cells[step], bent[step], np.ascontiguousarray(hidden[...]), cell
         kernels.lstm_step(gates[step], *states, found[step])
         hidden = dot(found[step], w_hh)
     assert hidden is not None

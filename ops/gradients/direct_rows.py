@@ -36,6 +36,7 @@ _KNOWN: Final = {name: _by_rows(name) for name in ("softmax", "log_softmax")}
 def softmax_slopes(g: Array, result: Array, name: str = "softmax") -> Array | None:
     """The gradient of what `softmax` or `log_softmax` made `result` of, along its last dimension;
     None where there is no kernel for it."""
+    g, result = g[...], result[...]  # which no other thread can change
     if not is_ready(result) or g.dtype is not _FLOAT32 or family("row_gradients") is None:
         return None
     found: Array = _KNOWN[name].call(np.ascontiguousarray(g), result)
@@ -79,8 +80,8 @@ def normalized_slopes(
     g: Tensor, wanted: Wanted, input: Tensor, shape: Ints, weight: Tensor | None, eps: float
 ) -> list[Tensor | None] | None:
     """The gradients of layer_norm's input, weight and bias; None where there is no kernel."""
-    x, grad = input._array, g._array
-    factor = vector_of(1.0, prod(shape)) if weight is None else weight._array
+    x, grad = input._array[...], g._array[...]  # which no other thread can change
+    factor = vector_of(1.0, prod(shape)) if weight is None else weight._array[...]
     fits = is_ready(x) and is_ready(factor) and grad.dtype is _FLOAT32
     if not fits or family("row_gradients") is None:
         return None
@@ -104,10 +105,12 @@ def class_slopes(
     g: Array, scores: Array, target: Array, reduction: int, ignored: int
 ) -> Array | None:
     """The gradient of cross entropy's scores [N, C]; None where there is no kernel for it."""
-    fits = scores.ndim == 2 and is_ready(scores) and is_ready(g)
+    g, scores, target = g[...], scores[...], target[...]  # which no other thread can change
+    fits = scores.ndim == 2 and scores.size and scores.dtype is _FLOAT32 and is_ready(g)
     if not fits or target.dtype is not _INT64 or not target.flags.c_contiguous:
         return None
     if family("row_gradients") is None or target.shape != scores.shape[:1]:
         return None
-    found: Array = _known_classes.call(g, scores, target, ignored, reduction)
+    rows = np.ascontiguousarray(scores)
+    found: Array = _known_classes.call(g, rows, target, ignored, reduction)
     return found

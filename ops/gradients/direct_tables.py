@@ -33,8 +33,8 @@ def embedding(
     """Rows by their numbers."""
     if g is None or sparse or scale_grad_by_freq or len(weight_sizes) != 2 or not are_wide(g):
         return None
-    flat = indices._array.reshape(-1)
-    made = _table(g._array.reshape(len(flat), -1), flat, weight_sizes, padding_idx)
+    flat = indices._array.reshape(-1)  # arrays of our own, which no other thread can change
+    made = _table(g._array.reshape(flat.size, -1), flat, weight_sizes, padding_idx)
     return None if made is None else (made,)
 
 

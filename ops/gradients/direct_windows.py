@@ -28,7 +28,7 @@ def _largest(count: int) -> Callable[..., One | None]:
     ) -> One | None:  # fmt: skip
         if g is None or self is None or not are_wide(g, self):
             return None
-        x = self._array
+        x = self._array[...]  # which no other thread can change
         geometry = pool_geometry(x, count, name, kernel_size, stride, padding, dilation, ceil_mode)
         places = max_pool_with_indices(x, geometry, name)[1]
         lead = x.ndim - count
