@@ -47,6 +47,48 @@ def layer_norm(
     return _normalized(g, wanted, normal, scale, weight, normalized_shape)
 
 
+_NEITHER: Wanted = {"weight": False, "bias": False}
+
+
+def _of_groups(
+    g: Tensor, wanted: Wanted, input: Tensor, groups: int, weight: Tensor | None, eps: float
+) -> Three | None:
+    """The gradients of input, weight and bias where groups of channels are normalised."""
+    sizes = list(input.shape)
+    if not are_wide(g, input) or not input._array.size or len(sizes) < 2:
+        return None
+    rows = input.reshape([sizes[0], groups, -1])
+    last = [rows.shape[-1]]
+    slope = g if weight is None else g * weight.reshape([1, -1] + [1] * (len(sizes) - 2))
+    found = normalized_slopes(slope.reshape(rows.shape), _NEITHER, rows, last, None, eps)
+    if found is None or found[0] is None:
+        return None
+    of_weight, dims = None, [d for d in range(len(sizes)) if d != 1]
+    if wanted["weight"]:
+        normal = aten.native_layer_norm(rows, last, None, None, eps)[0]
+        of_weight = (g * normal.reshape(sizes)).sum(dims)
+    return found[0].reshape(sizes), of_weight, g.sum(dims) if wanted["bias"] else None
+
+
+@direct("aten::group_norm", of="input weight bias")
+def group_norm(
+    g: Tensor, wanted: Wanted, input: Tensor, num_groups: int, weight: Tensor | None, eps: float
+) -> Three | None:
+    """Groups of channels brought to mean 0 and variance 1."""
+    return _of_groups(g, wanted, input, num_groups, weight, eps)
+
+
+@direct("aten::instance_norm", of="input weight bias")
+def instance_norm(
+    g: Tensor, wanted: Wanted, input: Tensor, weight: Tensor | None, use_input_stats: bool,
+    eps: float,
+) -> Three | None:  # fmt: skip
+    """Channels of each sample brought to mean 0 and variance 1."""
+    if not use_input_stats or input._array.ndim < 3:
+        return None
+    return _of_groups(g, wanted, input, input.shape[1], weight, eps)
+
+
 # --------------------------------------------------------------------------- attention
 
 

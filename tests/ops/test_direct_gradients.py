@@ -157,6 +157,12 @@ ROWS = [
     lambda x, y, w: F.layer_norm(x.detach(), (9,), w, y[0]),
     lambda x, y, w: F.layer_norm(x, (20, 9)),
     lambda x, y, w: F.layer_norm(x.reshape(2, 10, 9), (10, 9), y[:10], None),
+    lambda x, y, w: F.group_norm(
+        x.reshape(2, 10, 3, 3), 5, y[0, 0].expand(10) + y[1, 1], y[2, :1].expand(10)
+    ),
+    lambda x, y, w: F.group_norm(x.t().reshape(3, 6, 10), 2),
+    lambda x, y, w: F.instance_norm(x.reshape(4, 5, 9), weight=w[:5], bias=y[0, :5]),
+    lambda x, y, w: F.instance_norm(x.reshape(2, 2, 9, 5).transpose(2, 3)),
     *(
         lambda x, y, w, reduction=reduction: F.cross_entropy(
             x, torch.arange(20) % 9, ignore_index=3, reduction=reduction
