@@ -12,7 +12,7 @@ import linecache
 import re
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -65,12 +65,15 @@ def check_text(text: str) -> Checked:
         return _checked(_STDIN, _TextLoader(_free("stdin"), _STDIN, text))
 
 
-def check_unsaved(path: str, text: str) -> Checked:
-    """Check a file with another text than the one that is on disk, as an editor has it."""
+def check_unsaved(path: str, text: str, known: Callable[[object], bool] | None = None) -> Checked:
+    """Check a file with another text than the one that is on disk, as an editor has it.
+
+    Scripted functions of which all is `known` are compiled when something needs them.
+    """
     _keep(path, text)
     root, name = _place_of(Path(path).resolve())
     with _as_program(path, root):
-        return _checked(path, _TextLoader(_free(name), path, text))
+        return _checked(path, _TextLoader(_free(name), path, text), known)
 
 
 def _keep(name: str, text: str) -> None:
@@ -110,8 +113,12 @@ def _free(name: str) -> str:
     return name
 
 
-def _checked(path: str, loader: importlib.machinery.SourceFileLoader) -> Checked:
-    with torch_is_rushlight(), collecting() as gathered:
+def _checked(
+    path: str,
+    loader: importlib.machinery.SourceFileLoader,
+    known: Callable[[object], bool] | None = None,
+) -> Checked:
+    with torch_is_rushlight(), collecting(known) as gathered:
         found, stopped = _found(path, loader, gathered)
     return Checked(found, gathered.compilations, stopped, gathered.functions)
 

@@ -43,7 +43,7 @@ from .members import container_method, contents_of
 from .module import FINISH, RecursiveScriptModule, ScriptModule, not_castable
 from .preparing import prepared
 from .scripted_objects import RecursiveScriptClass, script_object
-from .session import CompilationFailed, compiling
+from .session import CompilationFailed, compiling, is_known
 from .unit import define_methods
 
 __all__ = [
@@ -211,7 +211,8 @@ def _script_class(cls: type, scope: Mapping[str, object]) -> type:
 def _script_function(python: Callable[..., object]) -> ScriptFunction:
     with compiling():
         function = compile_function(python)
-        function.ensure_defined()
+        if not is_known(python):
+            function.ensure_defined()
     return ScriptFunction(function)
 
 

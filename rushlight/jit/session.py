@@ -7,7 +7,7 @@ compiled on the way; all their diagnostics come together and are raised once.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from ..typecheck.functions import Function
 
 __all__ = [
     *("Compilation", "CompilationFailed", "Gathered", "GivenUp"),
-    *("collecting", "compiling", "gather", "trying"),
+    *("collecting", "compiling", "gather", "is_known", "trying"),
 ]
 
 _running: ContextVar[compiling | None] = ContextVar("running", default=None)
@@ -34,6 +34,8 @@ class Gathered:
     found: list[Diagnostic] = field(default_factory=list)
     compilations: int = 0
     functions: list[Function] = field(default_factory=list)
+    known: Callable[[object], bool] | None = None
+    """Of which functions all is known already: they are compiled when they are needed."""
 
 
 class CompilationFailed(Exception):
@@ -111,6 +113,12 @@ def gather(function: Function) -> None:
         gathered.functions.append(function)
 
 
+def is_known(python: object) -> bool:
+    """Whether whoever is `collecting` knows all of a function."""
+    gathered = _gathered.get()
+    return gathered is not None and gathered.known is not None and gathered.known(python)
+
+
 class GivenUp(Exception):
     """A compilation that was only tried has found its first error."""
 
@@ -148,12 +156,12 @@ def _report(collector: Collector) -> None:
 
 
 @contextmanager
-def collecting() -> Iterator[Gathered]:
+def collecting(known: Callable[[object], bool] | None = None) -> Iterator[Gathered]:
     """Let compilations report their diagnostics into one place instead of raising.
 
     `script` then returns what it was given when it fails, so that a file can be read to its end.
     """
-    gathered = Gathered()
+    gathered = Gathered(known=known)
     token = _gathered.set(gathered)
     try:
         yield gathered

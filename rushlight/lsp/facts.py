@@ -6,7 +6,7 @@ characters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypedDict
@@ -14,14 +14,14 @@ from typing import Any, TypedDict
 from ..cli.checked_file import Checked
 from ..frontend.diagnostics import Diagnostic, Help
 from ..frontend.source import UNKNOWN, Span
+from ..frontend.tree import Function as Tree
 from ..ir.graph import Graph
 from ..typecheck import typed
 from ..typecheck.class_types import ClassType
 from ..typecheck.functions import Function
+from .kept import FunctionFacts, Place
 
 __all__ = ["Facts", "facts_of", "no_facts"]
-
-Place = list[int]
 
 
 class Facts(TypedDict):
@@ -40,8 +40,11 @@ def no_facts(*told: dict[str, Any]) -> Facts:
     return {"diagnostics": list(told), "types": [], "inlays": [], "functions": []}
 
 
-def facts_of(checked: Checked, path: str) -> Facts:
-    """What a check of a file found out about it."""
+def facts_of(
+    checked: Checked, path: str, known: Mapping[int, FunctionFacts] | None = None
+) -> tuple[Facts, list[FunctionFacts]]:
+    """What a check of a file found out about it, with what was known of functions by the lines of
+    their `def`; and what there is of each function."""
     facts = no_facts(*(_diagnostic(each, path) for each in checked.diagnostics))
     if checked.stopped:
         text = f"the file stopped at {checked.stopped}"
@@ -50,13 +53,21 @@ def facts_of(checked: Checked, path: str) -> Facts:
         at = [place[0], 0, place[0], 0]
         if not facts["diagnostics"]:
             facts["diagnostics"].append({**told, "place": at, "related": [], "fixes": []})
-    seen: set[tuple[int, ...]] = set()
+    found = dict(known or {})
+    others: list[FunctionFacts] = []
     for function in checked.functions:
-        tree = function.tree
-        if tree is None or not _is_in(tree.span, path):
+        if function.tree is None or not _is_in(function.tree.span, path):
             continue
-        _add_function(facts, function, path, seen)
-    return facts
+        one = _of_function(function, path)
+        if one is not None and one["line"] in found and function.owner is not None:
+            others.append(one)  # a method of several modules
+        elif one is not None:
+            found[one["line"]] = one
+    for one in (*found.values(), *others):
+        facts["types"] += one["types"]
+        facts["inlays"] += [each for each in one["inlays"] if each not in facts["inlays"]]
+        facts["functions"] += one["functions"]
+    return facts, list(found.values())
 
 
 def _is_in(span: Span, path: str) -> bool:
@@ -102,13 +113,33 @@ def _fix(help: Help) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------- types
 
 
-def _add_function(facts: Facts, function: Function, path: str, seen: set[tuple[int, ...]]) -> None:
+def _of_function(function: Function, path: str) -> FunctionFacts | None:
     tree, body = function.tree, function.typed
     assert tree is not None
-    if not isinstance(body, typed.TypedFunction):
-        return
-    if isinstance(function.graph, Graph):
-        facts["functions"].append((_place(tree.name_span), tree.name, str(function.graph)))
+    if not isinstance(body, typed.TypedFunction) or not isinstance(function.graph, Graph):
+        return None
+    line = tree.name_span.line
+    facts: FunctionFacts = {"line": line, "types": [], "inlays": [], "functions": [], "calls": []}
+    facts["functions"].append((_place(tree.name_span), tree.name, str(function.graph)))
+    definitions = _add_parameters(facts, tree, body)
+    seen: set[tuple[int, ...]] = set()
+    for part in _parts(body.body):
+        if isinstance(part, typed.Assign):
+            definitions[part.name] = part.span
+        elif isinstance(part, typed.Expr) and _is_in(part.span, path) and not part.type.is_live:
+            place = _place(part.span)
+            if (*place, id(part.type)) not in seen:
+                seen.add((*place, id(part.type)))
+                target = _definition(part, definitions, path)
+                facts["types"].append((place, part.type.python, target))
+        called = part.function.tree if isinstance(part, typed.FunctionCall) else None
+        if called is not None and _is_in(called.span, path):
+            facts["calls"].append(called.name_span.line)
+    return facts
+
+
+def _add_parameters(facts: FunctionFacts, tree: Tree, body: typed.TypedFunction) -> dict[str, Span]:
+    """Put in the types of parameters; gives where they are defined."""
     known = {parameter.name: parameter for parameter in body.parameters}
     definitions: dict[str, Span] = {}
     for parameter in tree.parameters:
@@ -121,17 +152,7 @@ def _add_function(facts: Facts, function: Function, path: str, seen: set[tuple[i
         facts["types"].append(([place[0], place[1], place[0], end], found.type.python, None))
         if parameter.annotation is None and not found.type.is_live:
             facts["inlays"].append((place[0], end, found.type.python))
-    for part in _parts(body.body):
-        if isinstance(part, typed.Assign):
-            definitions[part.name] = part.span
-        elif isinstance(part, typed.Expr) and _is_in(part.span, path):
-            place = _place(part.span)
-            key = (*place, len(part.type.python))
-            if key not in seen and not part.type.is_live:
-                seen.add(key)
-                facts["types"].append(
-                    (place, part.type.python, _definition(part, definitions, path))
-                )
+    return definitions
 
 
 def _parts(value: object) -> Iterator[object]:

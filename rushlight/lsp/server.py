@@ -19,7 +19,8 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from .. import __version__
-from .facts import Facts, Place, no_facts
+from .facts import Facts, no_facts
+from .kept import Place
 
 __all__ = ["serve"]
 

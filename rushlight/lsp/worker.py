@@ -13,11 +13,12 @@ import selectors
 import signal
 import sys
 import warnings
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from ..cli.checked_file import check_unsaved
 from ..cli.failure import CommandError
 from .facts import Facts, facts_of, no_facts
+from .kept import FunctionFacts, Kept, outline_of
 
 __all__ = ["answer", "main"]
 
@@ -25,20 +26,45 @@ SECONDS = 10.0
 """What a check may take."""
 
 
-def answer(question: dict[str, str]) -> Facts:
-    """The facts of a file: its `path`, and its `text` as it is in the editor."""
+_KEPT: Final[dict[str, Kept]] = {}
+"""What is known of files, by their paths; children see it as it is when they are made."""
+
+
+def answer(question: dict[str, str]) -> tuple[Facts, list[FunctionFacts]]:
+    """The facts of a file, and of each function: its `path`, and its `text` in the editor."""
     path, text = question["path"], question["text"]
+    outline = outline_of(text)
+    kept = _KEPT.get(path)
+    known = kept.still(outline) if kept is not None and outline is not None else {}
+
+    def is_known(python: object) -> bool:
+        code = getattr(python, "__code__", None)
+        if outline is None or code is None or code.co_filename != path:
+            return False
+        return outline.lines.get(code.co_firstlineno) in known
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return facts_of(check_unsaved(path, text), path)
+            return facts_of(check_unsaved(path, text, is_known), path, known)
     except CommandError as error:
-        return no_facts(_told(str(error)))
+        return no_facts(_told(str(error))), []
+
+
+def _keep(question: dict[str, str], facts: Facts, functions: list[FunctionFacts]) -> None:
+    outline = outline_of(question["text"])
+    if outline is not None:
+        told = [each["place"] for each in facts["diagnostics"]]
+        _KEPT[question["path"]] = Kept.of(outline, functions, told)
 
 
 def _told(text: str) -> dict[str, Any]:
     place = {"place": [0, 0, 0, 0], "related": [], "fixes": [], "notes": []}
     return {"code": "file-stopped", "severity": "error", "message": text, **place}
+
+
+def _nothing(why: str) -> bytes:
+    return json.dumps((no_facts(_told(why)), [])).encode()
 
 
 def _in_child(question: dict[str, str]) -> bytes:
@@ -56,10 +82,10 @@ def _in_child(question: dict[str, str]) -> bytes:
             os._exit(code)
     os.close(writing)
     try:
-        return _read(reading) or json.dumps(no_facts(_told("the file ended the check"))).encode()
+        return _read(reading) or _nothing("the file ended the check")
     except TimeoutError:
         os.kill(child, signal.SIGKILL)
-        return json.dumps(no_facts(_told(f"the file runs for more than {SECONDS:g} s"))).encode()
+        return _nothing(f"the file runs for more than {SECONDS:g} s")
     finally:
         os.close(reading)
         os.waitpid(child, 0)
@@ -84,9 +110,10 @@ def main(questions: IO[bytes], answers: IO[bytes]) -> None:
     for line in questions:
         question = json.loads(line)
         forks = hasattr(os, "fork")
-        answers.write(_in_child(question) if forks else json.dumps(answer(question)).encode())
-        answers.write(b"\n")
+        facts, functions = json.loads(_in_child(question)) if forks else answer(question)
+        answers.write(json.dumps(facts).encode() + b"\n")
         answers.flush()
+        _keep(question, facts, functions)
 
 
 _WARM = """\

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from rushlight.lsp import worker
 from rushlight.lsp.facts import facts_of, no_facts
 
 ROOT = Path(__file__).parents[2]
@@ -176,10 +177,65 @@ def test_facts_are_plain_values(tmp_path: Path) -> None:
 
     path = str(tmp_path / "unsaved.py")
     checked = check_unsaved(path, PROGRAM.format(name="size"))
-    facts = facts_of(checked, path)
+    facts, functions = facts_of(checked, path)
+    assert [each["calls"] for each in functions] == [[], [4]]
     assert json.loads(json.dumps(facts))["inlays"] == [[8, 7, "Tensor"]]
     assert [name for _, name, _ in facts["functions"]] == ["helper", "f"]
     assert no_facts()["diagnostics"] == facts["diagnostics"] == []
+
+
+CHAIN = """\
+import rushlight as torch
+
+
+def first(x: torch.Tensor):
+    return {first}
+
+
+@torch.jit.script
+def second(x: torch.Tensor) -> torch.Tensor:
+    return first(x) + 1
+
+
+@torch.jit.script
+def third(x: torch.Tensor, n: int) -> torch.Tensor:
+    return x * {third}
+
+
+SIZE = {size}
+"""
+
+
+def test_only_what_a_change_concerns_is_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[str] = []
+    check = worker.check_unsaved
+
+    def watched(*given: Any) -> Any:
+        checked = check(*given)
+        compiled[:] = [function.name for function in checked.functions]
+        return checked
+
+    monkeypatch.setattr(worker, "check_unsaved", watched)
+
+    def asked(**parts: str) -> tuple[list[str], list[str], int]:
+        text = CHAIN.format(**{"first": "x", "third": "n", "size": "1", **parts})
+        question = {"path": str(tmp_path / "chain.py"), "text": text}
+        facts, functions = worker.answer(question)
+        worker._keep(question, facts, functions)
+        codes = [each["code"] for each in facts["diagnostics"]]
+        return sorted(compiled), codes, len(facts["functions"])
+
+    assert asked() == (["first", "second", "third"], [], 3)
+    assert asked() == ([], [], 3)
+    assert asked(third="(n + 1)") == (["third"], [], 3)
+    assert asked(third="m") == (["third"], ["undefined-name"], 2)
+    assert asked(third="m") == (["third"], ["undefined-name"], 2)
+    assert asked() == (["third"], [], 3)
+    assert asked(first="[x]") == (["first", "second"], ["no-matching-overload"], 2)
+    assert asked() == (["first", "second"], [], 3)
+    assert asked(size="2") == (["first", "second", "third"], [], 3)
 
 
 def test_the_extension_asks_for_what_the_server_has() -> None:
