@@ -17,6 +17,7 @@ from .types import Type
 
 __all__ = [
     "NUMPY_NAMES",
+    "annotated_dict",
     "annotated_list",
     "annotated_parameter",
     "as_tuple",
@@ -76,18 +77,29 @@ def _is_docstring(statement: tree.Statement) -> bool:
 
 def annotated_list(variable: Variable | None, element: Type) -> tuple[Help, ...]:
     """`outs = []` -> `outs: List[int] = []`, where the list is to hold ints."""
-    if variable is None or variable.declared or variable.tree is None or variable.span is None:
+    return _annotated(variable, tree.ListDisplay, f"List[{element.annotation_str}]", "list")
+
+
+def annotated_dict(variable: Variable | None, element: Type) -> tuple[Help, ...]:
+    """`d = {}` -> `d: Dict[str, int] = {}`, where the dict is to hold ints."""
+    return _annotated(variable, tree.DictDisplay, f"Dict[str, {element.annotation_str}]", "dict")
+
+
+def _annotated(
+    variable: Variable | None, kind: type[tree.Expr], type: str, word: str
+) -> tuple[Help, ...]:
+    """Say what an empty container holds, where it is made."""
+    if variable is None or variable.declared or variable.span is None:
         return ()
     node, target = variable.tree, variable.span.whole
-    if not isinstance(node, tree.ListDisplay) or node.elements:
+    if not isinstance(node, kind) or node.span.text.strip("[]{} ") != "":
         return ()
-    start = target.source.text.find(variable.name, target.start)
-    end = start + len(variable.name)
-    if start != target.start or not target.source.text[end:].lstrip(" ").startswith("="):
+    end = target.start + len(variable.name)
+    rest = target.source.text[end:].lstrip(" ")
+    if not target.text.startswith(variable.name) or not rest.startswith("="):
         return ()
-    text = f": {f'List[{element.annotation_str}]'}"
-    edit = Edit(Span(target.source, end, end), text)
-    return (Help("say what the list holds", (edit,)),)
+    edit = Edit(Span(target.source, end, end), f": {type}")
+    return (Help(f"say what the {word} holds", (edit,)),)
 
 
 def annotated_parameter(variable: Variable | None, type: Type) -> tuple[Help, ...]:

@@ -13,7 +13,7 @@ from ..frontend.near_miss import near_misses
 from ..frontend.source import Span
 from . import typed
 from .class_types import ClassType
-from .corrections import NUMPY_NAMES, annotated_list, annotated_parameter
+from .corrections import NUMPY_NAMES, annotated_dict, annotated_list, annotated_parameter
 from .environment import Variable
 from .functions import Function
 from .globals import with_article
@@ -399,7 +399,16 @@ def _report_item(scope: Scope, given: Given, span: Span, torch: str) -> None:
         torch=torch,
         torch_span=span,
         secondary=tuple(origin(scope, owner)),
+        helps=_to_dict(scope, owner, value),
     )
+
+
+def _to_dict(scope: Scope, owner: typed.Expr, value: typed.Expr) -> tuple[Help, ...]:
+    """What to do where a dict is given a value of another type: say what it holds, if nobody
+    has."""
+    if owner.type.dict_of is None or not isinstance(owner, typed.Local):
+        return ()
+    return annotated_dict(scope.frame.find(owner.name), value.type)
 
 
 def report_optional(scope: Scope, symbol: str, operand: typed.Expr, span: Span, torch: str) -> None:

@@ -80,6 +80,11 @@ MENDED = {
         "argument-type",
         "xs: List[int] = []",
     ),
+    "an empty dict of ints": (
+        function("n: int", 'd = {}\nd["a"] = n\nreturn d'),
+        "argument-type",
+        "d: Dict[str, int] = {}",
+    ),
     "modules in a list": (
         module("self.all = [torch.nn.ReLU()]", "return self.all[0](x)"),
         "attribute-not-converted",
