@@ -9,6 +9,7 @@ from typing import Any, Final
 from .ops.memory.dtype import DTYPES, Device, place_of, set_default_dtype
 from .ops.memory.entered import ENTERED
 from .ops.memory.unfilled import UNFILLED
+from .ops.table.grad_mode import LOOKS_FOR_NAN
 from .ops.tensors.warned_once import ALWAYS
 
 __all__ = [
@@ -135,7 +136,7 @@ def set_flush_denormal(mode: bool) -> bool:
 
 
 def is_anomaly_enabled() -> bool:
-    """What `set_anomaly_enabled` was given; gradients are the same."""
+    """What `set_anomaly_enabled` was given."""
     return bool(_STATE["anomaly"])
 
 
@@ -145,7 +146,7 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
-    """Ask for gradients to be watched; they are the same.
+    """Have gradients be looked at while they are computed: one with a NaN is an error.
 
     Raises:
         TypeError: not truth values.
@@ -157,6 +158,7 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
                 f"not {type(value).__name__}"
             )
     _STATE.update(anomaly=enabled, check_nan=check_nan)
+    LOOKS_FOR_NAN[0] = enabled and check_nan
 
 
 def set_warn_always(b: bool) -> None:

@@ -300,15 +300,21 @@ def rebase(target: Tensor, node: Node, own: int | None) -> None:
     """Make a node the history of a tensor written in place, and of what it is a view of; `own` is
     the node's edge of what was written over."""
     root = _root(target)
+    written = (target,) if root is None else (root, target)
+    kept = [(each, each._grad_node, each._output_number) for each in written if each._retains_grad]
     if root is None:
         target._requires_grad = True
         target._grad_node, target._output_number = node, 0
-        return
-    copy = CopySlices(root, target, node, own)
-    root._requires_grad = True
-    root._grad_node, root._output_number = copy, 0
-    target._view_version = -1
-    refresh(target)
+    else:
+        copy = CopySlices(root, target, node, own)
+        root._requires_grad = True
+        root._grad_node, root._output_number = copy, 0
+        target._view_version = -1
+        refresh(target)
+    for tensor, before, number in kept:  # what is kept is the gradient of what stands there now
+        if before is not None:
+            before.extras().retained.pop(number, None)
+        retain_grad(tensor)
 
 
 def refresh(view: Tensor) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.quiet import QUIET, enter, leave
-from ..table.grad_mode import RUNNING, grad_mode_set
+from ..table.grad_mode import LOOKS_FOR_NAN, RUNNING, grad_mode_set
 from ..tensors.tensor import Tensor
 from .autograd import WALKING, Attached, Edge, Grad, Node
 from .hook_results import one_after
@@ -101,7 +101,7 @@ class _Walk:
         """Walk."""
         leads, useful, dependencies = self.leads, self.useful, self.dependencies
         waiting, give, release = self.waiting, self.give, not self.keep
-        plain = self.targets is None
+        plain, looks = self.targets is None, LOOKS_FOR_NAN[0]
         queue = [(-n.sequence, n) for n in dict.fromkeys(roots) if not dependencies.get(n)]
         heapq.heapify(queue)
         while queue:
@@ -111,6 +111,8 @@ class _Walk:
             results: Sequence[Grad] = ()
             if (useful is None or node in useful) and _any(grads):
                 results = node.apply(grads) if node.attached is None else node.run(grads)
+                if looks:
+                    _refuse_nan(node, results)
                 if release:
                     node.release()
             count = len(results)
@@ -168,6 +170,19 @@ def _added(total: Tensor, grad: Tensor) -> Tensor:
                 leave(state)
             return total
     return total + grad
+
+
+def _refuse_nan(node: Node, results: Sequence[Grad]) -> None:
+    """Whether a node gave numbers.
+
+    Raises:
+        RuntimeError: a gradient has a NaN.
+    """
+    for at, grad in enumerate(results):
+        if type(grad) is Tensor and np.isnan(grad._array).any():
+            raise RuntimeError(
+                f"Function '{node.name()}' returned nan values in its {at}th output."
+            )
 
 
 def _any(grads: list[Grad]) -> bool:

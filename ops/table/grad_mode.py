@@ -17,6 +17,7 @@ from ..memory.versions import version_of
 from .table import operator
 
 __all__ = [
+    "LOOKS_FOR_NAN",
     "RUNNING",
     "enable_grad",
     "grad_mode_set",
@@ -26,6 +27,10 @@ __all__ = [
     "no_grad",
     "set_grad_enabled",
 ]
+
+
+LOOKS_FOR_NAN: Final = [False]
+"""Whether a gradient with a NaN is an error (`torch.autograd.detect_anomaly`)."""
 
 
 class _Running(threading.local):

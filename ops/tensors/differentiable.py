@@ -205,6 +205,8 @@ def _check_gradient(tensor: Differentiable, gradient: object) -> None:
         raise TypeError(
             f"assigned grad expected to be a Tensor or None but got grad of type {kind}"
         )
+    if gradient is tensor:
+        raise RuntimeError("can't assign Variable as its own grad")
     if gradient.dtype != tensor.dtype:
         given, wanted = gradient.dtype.scalar_name, tensor.dtype.scalar_name
         raise RuntimeError(

@@ -10,7 +10,8 @@ __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
 
 class detect_anomaly:
-    """A block in which torch keeps tracebacks of operators; accepted, gradients are the same."""
+    """A block in which a gradient with a NaN is an error that names the operator; with `check_nan`
+    off nothing is looked at.  torch keeps tracebacks of operators as well."""
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
