@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..interpreter.values.objects import ScriptObject
 from ..nn.modules.module import Module
 from .concrete import concrete_type, own_types
 from .module import RecursiveScriptModule
@@ -51,5 +52,8 @@ def infer_methods_to_compile(nn_module: Module) -> list[str]:
 
 
 def wrap_cpp_module(cpp_module: Any) -> RecursiveScriptModule:
-    """A scripted module's handle is the module itself."""
-    return cpp_module  # type: ignore[no-any-return]
+    """The module that stands for an inner one, such as passes over modules take and give."""
+    made: RecursiveScriptModule = (
+        RecursiveScriptModule(cpp_module) if isinstance(cpp_module, ScriptObject) else cpp_module
+    )
+    return made

@@ -98,6 +98,14 @@ def test_dropout_that_trains_is_not_left_out() -> None:
         torch._C._jit_pass_remove_dropout(made._c)
 
 
+def test_an_inner_module_is_wrapped() -> None:
+    inner = torch.jit.script(nn.Sequential(nn.Linear(2, 3), nn.Dropout())).eval()._c
+    wrapped = torch.jit._recursive.wrap_cpp_module(torch._C._freeze_module(inner))
+    torch._C._jit_pass_remove_dropout(wrapped._c)
+    assert "aten::dropout" not in str(wrapped.graph)
+    assert wrapped(torch.ones(1, 2)).shape == (1, 3)
+
+
 def test_the_old_way_to_drop_on_export_is_warned_of() -> None:
     with pytest.warns(FutureWarning, match="TorchScript will now drop the function call on compi"):
         torch.jit.ignore(drop_on_export=True)
