@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from rushlight.ops.eager.dispatch import eager_function
 from rushlight.ops.table.table import Operator
 from rushlight.ops.tensors.tensor import Tensor
 from rushlight.ops.tensors.tracing import ACTIVE, Tracer
@@ -26,6 +27,9 @@ class _Hearing(Tracer):
     ) -> Any:
         self.note(entry, values)
         return result
+
+    def operator(self, name: str, *args: object) -> Any:
+        return eager_function(name)(*args)
 
     def size_of(self, tensor: Tensor, dim: int) -> Any:
         return tensor._array.shape[dim]
