@@ -60,7 +60,7 @@ LEFT_OUT = {
         "rushlight runs one process|is an inner part of torch's own processes"
         "|says how other processes read|binds processes",
     ),
-    "ONNX, quantization and pruning of models, which are planned as a whole": (
+    "ONNX and pruning of models, and what is left of quantization, which are planned as a whole": (
         "torch.onnx torch.ao torch.quantization torch.nn.quantized torch.nn.intrinsic torch.nn.qat "
         "torch.nn.quantizable torch.jit.quantized",
         "rushlight runs quantized archives|searches a range for rows of quantized",
