@@ -32,7 +32,7 @@ from .evaluating import CONTEXT
 from .executable import Executable, executable_of
 from .source_files import file_of
 
-__all__ = ["SHORT", "FunctionTiers", "Tiers", "Way", "debug", "is_debugging", "watch"]
+__all__ = ["SHORT", "FunctionTiers", "Tiers", "Way", "debug", "exchange", "is_debugging", "watch"]
 
 PLAN_VARIABLE = "RUSHLIGHT_PLAN"
 """The environment variable that, set to `off`, leaves everything to the machine."""
@@ -88,6 +88,37 @@ class Way:
         have to be bound first."""
         return FAILED if self._native is None else self._native.call_straight(values)
 
+    def run_by(self, run: Callable[[Sequence[object]], Any], values: Sequence[object]) -> Any:
+        """What another way of running it gives, within its bounds if it has any."""
+        return run(values)
+
+    @property
+    def tier(self) -> str:
+        """What runs it now: `machine`, `plan` or `native`."""
+        if self.plan is None:
+            return "machine"
+        return "native" if self._native is not None and self._native.is_ready else "plan"
+
+    @property
+    def why_not_native(self) -> str:
+        """Why it does not run natively, as far as that is known; empty if it may yet."""
+        if self._native is None and self.executable.native is not None:
+            return "its operators are called one by one"
+        return self.executable.refusal
+
+    @property
+    def why_no_plan(self) -> str:
+        """Why it has no plan; empty if it may yet."""
+        if self.plan is not None:
+            return ""
+        if not self.steps_up:
+            return "its values are tensors themselves"
+        if self._runs_before_plan != inf:
+            return ""
+        if os.environ.get(PLAN_VARIABLE, "").lower() == "off":
+            return "plans are switched off"
+        return "it is too long, or nests too deeply"
+
     def _step_up(self) -> Plan | None:
         """The plan, if it is time for it."""
         if self._runs_before_plan:
@@ -103,14 +134,16 @@ class Way:
     def _on_machine(self, values: Sequence[object]) -> object:
         machine = self._machine
         if machine is None:
-            machine = deeply(lambda: Machine(self.executable.code, self._invoke, self._calls))
-            self._machine = machine
+            machine = self._machine = deeply(self._new_machine)
         try:
             return machine.run(values)
         except MachineFailure as failed:
             if is_from_outside(failed.cause):
                 raise failed.cause from None
             raise Failure.in_machine(failed, self.executable.code) from None
+
+    def _new_machine(self) -> Machine:
+        return Machine(self.executable.code, self._invoke, self._calls)
 
 
 def _runs_before_plan(code: Code) -> float:
@@ -134,13 +167,17 @@ class _Bounded(Way):
             LimitExceeded: calls lie too deep in each other, or the program says too much of why it
                 failed: such a text is copied often before it is told.
         """
+        return self.run_by(super().run, values)
+
+    def run_by(self, run: Callable[[Sequence[object]], Any], values: Sequence[object]) -> Any:
+        """What another way of running it gives, within its bounds; raises as `run`."""
         guard = self._calls.guard
         assert guard is not None
         if RUNNING.record is not None:
             RUNNING.record.bounds[guard] = None
         with guard.entered(CALLS):
             try:
-                return super().run(values)
+                return run(values)
             except Failure as failed:
                 told = sum(len(part) for part in failed.cause.args if isinstance(part, str))
                 if told <= guard.bounds.output:
@@ -337,32 +374,37 @@ def _is_keyed_by_tensors(node: Node) -> bool:
     return any(of is not None and of[0] == TENSOR for of in types)
 
 
-_WATCHING = {"profilers": False, "debuggers": False}
+WaysOf = tuple[Callable[..., Way], Callable[..., Way]]
+"""What stands for `Tiers.way` and for `Tiers.way_on_handles`."""
+
+_USUAL: WaysOf = Tiers.usual_way, Tiers.usual_way_on_handles
+_DEBUGGED: WaysOf = Tiers.debugged_way, Tiers.debugged_way_on_handles
+_WATCHED: WaysOf = Tiers.watched_way, Tiers.usual_way_on_handles
+_INSTEAD: dict[str, WaysOf | None] = dict.fromkeys(("debuggers", "timers", "profilers"))
 
 
 def watch(on: bool) -> None:
     """Have scripted code call its operators one by one from now on, or run as always again."""
-    _exchange("profilers", on)
+    exchange("profilers", _WATCHED if on else None)
 
 
 def debug(on: bool) -> None:
     """Have scripted code run line by line from now on, or run as always again."""
-    _exchange("debuggers", on)
+    exchange("debuggers", _DEBUGGED if on else None)
 
 
 def is_debugging() -> bool:
     """Whether code runs line by line, so that it can be stopped."""
-    return _WATCHING["debuggers"]
+    return _INSTEAD["debuggers"] is not None
 
 
-def _exchange(who: str, on: bool) -> None:
-    """The methods themselves are exchanged, so that nothing is asked while nobody watches."""
-    _WATCHING[who] = on
-    way, on_handles = Tiers.usual_way, Tiers.usual_way_on_handles
-    if _WATCHING["debuggers"]:
-        way, on_handles = Tiers.debugged_way, Tiers.debugged_way_on_handles
-    elif _WATCHING["profilers"]:
-        way = Tiers.watched_way
+def exchange(who: str, ways: WaysOf | None) -> None:
+    """Have code run in other ways for somebody, or no longer; the first of those who ask has it.
+
+    The methods themselves are exchanged, so that nothing is asked while nobody does.
+    """
+    _INSTEAD[who] = ways
+    way, on_handles = next(filter(None, _INSTEAD.values()), _USUAL)
     Tiers.way, Tiers.way_on_handles = way, on_handles  # type: ignore[method-assign]
 
 
