@@ -192,6 +192,8 @@ def tensor_text(array: np.ndarray) -> str:
     """`{1.5}` for one element, a table on one line for up to ten, else `<Tensor>`."""
     if array.size == 1:
         item = array.item()
+        if isinstance(item, complex):
+            return f"{{({item.real:g},{item.imag:g})}}"
         return f"{{{item:g}}}" if isinstance(item, float) else f"{{{int(item)}}}"
     if array.size > _SHOWN_ELEMENTS or array.dtype.kind == "c":
         return "<Tensor>"

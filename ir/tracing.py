@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
@@ -24,9 +24,10 @@ from ..ops.memory.dtype import Device
 from ..ops.quantized_tensors.packed_weights import PackedWeights
 from ..ops.table.table import TABLE, Operator
 from ..ops.tensors.tensor import Tensor
-from ..ops.tensors.tracing import TracedFloat, TracedInt
+from ..ops.tensors.tracing import READINGS, TracedFloat, TracedInt
 from ..typecheck.class_types import FunctionType
 from ..typecheck.functions import Function
+from ..typecheck.schema import Signature
 from ..typecheck.tensor_facts import RefinedTensor
 from ..typecheck.types import (
     BOOL,
@@ -37,7 +38,6 @@ from ..typecheck.types import (
     NUMBER,
     STRING,
     TENSOR,
-    DictType,
     ListType,
     TupleType,
     Type,
@@ -46,22 +46,12 @@ from .constants import create_constant
 from .graph import Graph, Node, Value
 from .tensor_types import type_of_array
 from .trace_arguments import DECOMPOSED, recorded, signature_named
+from .trace_guards import Guards
 from .trace_items import get_item, note_made, set_item
 from .trace_scope_names import Scopes
 
 __all__ = ["GraphTracer", "TracerWarning"]
 
-STRICT: Final = (
-    " might cause the trace to be incorrect, this is only valid if the container structure does "
-    "not change based on the module's inputs. Consider using a constant container instead (e.g. "
-    "for `list`, use a `tuple` instead. for `dict`, use a `NamedTuple` instead). If you absolutely "
-    "need this and know the side effects, pass strict=False to trace() to allow this behavior."
-)
-_MIGHT: Final = (
-    " might cause the trace to be incorrect. We can't record the data flow of Python values, so "
-    "this value will be treated as a constant in the future. This means that the trace might not "
-    "generalize to other inputs!"
-)
 _CONSTANT: Final = (
     ". You can safely ignore this warning if you use this function to create tensors out of "
     "constant variables that would be the same every time you call this function. In any other "
@@ -108,6 +98,7 @@ class GraphTracer(Scopes):
         self.paused = 0
         self.strict = strict
         self.warns = True
+        self.guards: Guards | None = None
         self.is_outplace = False  # whether operators in place are written as those that are not
         self.graph = Graph()
         self.known: dict[int, Value] = {}
@@ -242,6 +233,8 @@ class GraphTracer(Scopes):
         if entry.name == "aten::numel" and isinstance(handles[0], Tensor):
             return self.count_of(handles[0])
         if not any(_is_of_tensors(r.type) for r in entry.signature.returns):
+            if self.guards is not None and self._is_about_known(handles):
+                self._guard_result(self.guards, entry, values, result, handles)
             return result
         replay = DECOMPOSED.get(entry.name)
         if replay is not None:
@@ -249,6 +242,14 @@ class GraphTracer(Scopes):
             return result
         written = _not_in_place(entry) if self.is_outplace else entry
         signature, values, kept = recorded(written, values)
+        node = self._called(signature, values, handles)
+        self._results(node, result, entry, keeps_gradient=kept)
+        return result
+
+    def _called(
+        self, signature: Signature, values: Sequence[object], handles: Sequence[object]
+    ) -> Node:
+        """A new node that calls an operator; it has no outputs yet."""
         span = self.place()
         tensors: dict[int, Tensor] = {}
         _collect(handles, tensors)
@@ -258,9 +259,29 @@ class GraphTracer(Scopes):
         ]
         node = self.graph.create(signature.name, inputs, (), span, signature)
         node.scope = self.scope
-        self.graph.insert(node)
-        self._results(node, result, entry, keeps_gradient=kept)
-        return result
+        return self.graph.insert(node)
+
+    def _is_about_known(self, handles: Sequence[object]) -> bool:
+        tensors: dict[int, Tensor] = {}
+        _collect(handles, tensors)
+        return any(map(self.knows, tensors.values()))
+
+    def _guard_result(
+        self,
+        guards: Guards,
+        entry: Operator,
+        values: Sequence[object],
+        result: object,
+        handles: Sequence[object],
+    ) -> None:
+        if entry.name == "aten::dim":
+            guards.on_rank(handles[0])
+            return
+        node = self._called(entry.signature, values, handles)
+        for each in entry.signature.returns:
+            node.add_output(each.type)
+        if len(node.outputs) == 1:
+            guards.on_result(node, result)
 
     def _replay(self, parts: object, result: object) -> None:
         """Let the results of an operator stand for those of other operators."""
@@ -279,6 +300,8 @@ class GraphTracer(Scopes):
                     self._waiting.pop()
             else:
                 value.type = ListType(TENSOR)
+                if self.guards is not None and _makes_list(node.signature):
+                    self.guards.on_list(value, len(each))
                 unpacked = self.insert("prim::ListUnpack", [value], [TENSOR] * len(each))
                 for tensor, one in zip(each, unpacked.outputs, strict=True):
                     self.learn_result(tensor, one)
@@ -343,7 +366,7 @@ class GraphTracer(Scopes):
     def made(self, tensor: Tensor, maker: str = "", through: Sequence[str] = ("to",)) -> None:
         """A tensor was made `through` operators of data, or, if through none, of sizes alone."""
         if maker:
-            self.warn(f"{maker} results are registered as constants in the trace", _CONSTANT)
+            self.warn(f"{maker} results are registered as constants in the trace{_CONSTANT}")
         note_made(self, tensor, through)
 
     def _as_tensor(self, value: Value, number: int) -> Tensor:
@@ -353,15 +376,25 @@ class GraphTracer(Scopes):
 
     # ------------------------------------------------------------------ warnings
 
-    def warn(self, what: str, text: str = _MIGHT) -> None:
+    def decided(self, tensor: Tensor, how: str) -> None:
+        """Python reads a value or a size: a guard, or a warning."""
+        if self.guards is not None:
+            self.guards.on_reading(tensor, how)
+        elif (text := READINGS[how]) is not None:
+            self.warn(text)
+
+    def read_sizes(self, tensor: Tensor) -> None:
+        """Python reads all sizes, and with them how many there are."""
+        if self.guards is not None:
+            self.guards.on_rank(tensor)
+
+    def warn(self, text: str) -> None:
         """Say that something cannot be shown; code of this package is not reproached."""
         frame = self._frame()
         name = frame.f_globals.get("__name__", "")
         if not self.warns or (name.startswith("rushlight.") and ".jit" not in name):
             return
-        warnings.warn_explicit(
-            what + text, TracerWarning, frame.f_code.co_filename, frame.f_lineno, name
-        )
+        warnings.warn_explicit(text, TracerWarning, frame.f_code.co_filename, frame.f_lineno, name)
 
     # ------------------------------------------------------------------ calls
 
@@ -486,59 +519,6 @@ class GraphTracer(Scopes):
                 "are tensor, tensor list, and tuple of tensors."
             )
 
-    def give(self, result: object, number: int) -> Value:
-        """The value of an output.
-
-        Raises:
-            RuntimeError: it is nothing that a traced function can return.
-        """
-        if isinstance(result, Tensor):
-            found = self.known.get(id(result._array))
-            if found is None:
-                raise RuntimeError(
-                    f"output {number} ({result!r}) of traced region did not have observable data "
-                    "dependence with trace inputs; this probably indicates your program cannot be "
-                    "understood by the tracer."
-                )
-            return found
-        if isinstance(result, tuple):
-            parts = [self.give(each, number) for each in result]
-            made = TupleType(tuple(part.type for part in parts))
-            return self.insert("prim::TupleConstruct", parts, [made]).output
-        if isinstance(result, list) and result and all(isinstance(e, Tensor) for e in result):
-            if self.strict:
-                self.warn("Encountering a list at the output of the tracer", STRICT)
-            parts = [self.give(each, number) for each in result]
-            return self.insert("prim::ListConstruct", parts, [ListType(TENSOR)]).output
-        if isinstance(result, dict):
-            return self._give_dict(result, number)
-        raise RuntimeError(
-            "Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from "
-            "traced functions"
-        )
-
-    def _give_dict(self, result: Mapping[object, object], number: int) -> Value:
-        if self.strict:
-            raise RuntimeError("Encountering a dict at the output of the tracer" + STRICT)
-        kinds = {isinstance(key, Tensor) for key in result}
-        simple = all(isinstance(k, str | Tensor) and _is_simple(v) for k, v in result.items())
-        if not simple or len(kinds) > 1:
-            raise RuntimeError(
-                f"output {number} ({result}) of traced region cannot be understood by the tracer, "
-                "only outputs matching dict[Union[str, Tensor], Union[Tensor, Tuple[Tensor, ...]]] "
-                "can be a dictionary output of a traced function"
-            )
-        inputs: list[Value] = []
-        for key, value in result.items():
-            at = self.give(key, number) if isinstance(key, Tensor) else self.constant(key, STRING)
-            inputs += (at, self.give(value, number))
-        first = inputs[1].type if inputs else TENSOR
-        element: Type = TENSOR
-        if first.tuple_of is not None:
-            element = TupleType((TENSOR,) * len(first.tuple_of))
-        made = DictType(TENSOR if kinds == {True} else STRING, element)
-        return self.insert("prim::DictConstruct", inputs, [made]).output
-
 
 # ---------------------------------------------------------------------- on values
 
@@ -558,10 +538,9 @@ def _complete(value: Any, type: Type) -> Type:
     return type
 
 
-def _is_simple(value: object) -> bool:
-    if isinstance(value, tuple):
-        return all(isinstance(each, Tensor) for each in value)
-    return isinstance(value, Tensor)
+def _makes_list(signature: Signature | None) -> bool:
+    """Whether the length of an operator's list is not that of a list it was given."""
+    return signature is not None and all(a.type.list_of != TENSOR for a in signature.arguments)
 
 
 def _is_of_tensors(type: Type) -> bool:

@@ -41,14 +41,12 @@ from .python_data import array_of_arguments, spelled_type
 from .sizes import Size, made_of
 from .tape_port import tape
 from .tracing import (
-    ABOUT_LENGTHS,
-    ABOUT_ROUNDS,
     ACTIVE,
     asked_by_operators,
     current_tracer,
+    decided,
     told,
     traced_sizes,
-    warn_of,
 )
 from .untyped_storage import Storage
 from .warned_once import warn_of_number
@@ -136,6 +134,8 @@ class Tensor(_Base):
     @property
     def ndim(self) -> int:
         """The number of dimensions."""
+        if ACTIVE:
+            decided(self, "rank")
         return self._array.ndim
 
     @property
@@ -230,13 +230,13 @@ class Tensor(_Base):
             RuntimeError: there is not just one.
         """
         if ACTIVE:
-            warn_of("Converting a tensor to a Python number")
+            decided(self, "item")
         return item(self._array)
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
         if ACTIVE:
-            warn_of("Converting a tensor to a Python list")
+            decided(self, "list")
         array = self._array
         if array.dtype.kind not in "biufc" or array.dtype.isbuiltin != 1:
             array = array.astype(np.complex128 if self.dtype.is_complex else np.float64)
@@ -250,7 +250,7 @@ class Tensor(_Base):
             TypeError: NumPy has no such dtype.
         """
         if ACTIVE:
-            warn_of("Converting a tensor to a NumPy array")
+            decided(self, "array")
         if not force and self.requires_grad:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
@@ -272,23 +272,25 @@ class Tensor(_Base):
 
     def __bool__(self) -> bool:
         if ACTIVE:
-            warn_of("Converting a tensor to a Python boolean")
+            decided(self, "bool")
         return truth(self._array)
 
     def __int__(self) -> int:
         if ACTIVE:
-            warn_of("Converting a tensor to a Python integer")
+            decided(self, "int")
         number = real_part(only_element(self._array), "int64_t")
         return int(number) if isinstance(number, float) else int_of_tensor(self._array)
 
     def __float__(self) -> float:
         if ACTIVE:
-            warn_of("Converting a tensor to a Python float")
+            decided(self, "float")
         if self._requires_grad:
             warn_of_number()
         return float(real_part(only_element(self._array), "double"))
 
     def __complex__(self) -> complex:
+        if ACTIVE:
+            decided(self, "complex")
         if self._requires_grad:
             warn_of_number()
         return complex(only_element(self._array))
@@ -296,20 +298,22 @@ class Tensor(_Base):
     def __index__(self) -> int:
         if self._array.dtype.kind not in "biu" or self._array.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
+        if ACTIVE:
+            decided(self, "index")
         return int(self._array.item())
 
     def __len__(self) -> int:
         if not self._array.ndim:
             raise TypeError("len() of a 0-d tensor")
         if ACTIVE:
-            warn_of("Using len to get tensor shape", ABOUT_LENGTHS)
+            decided(self, "length")
         return length(self._array)
 
     def __iter__(self) -> Iterator[Tensor]:
         if not self._array.ndim:
             raise TypeError("iteration over a 0-d tensor")
         if ACTIVE:
-            warn_of("Iterating over a tensor", ABOUT_ROUNDS)
+            decided(self, "rounds")
         if self._requires_grad or (ACTIVE and current_tracer() is not None):
             return iter(self.unbind(0))
         array = self._array
@@ -321,6 +325,8 @@ class Tensor(_Base):
                 "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
                 f"{type(element)}."
             )
+        if ACTIVE and current_tracer() is not None:
+            return bool((element == self).any().item())  # type: ignore[union-attr]
         value = element._array if isinstance(element, Tensor) else element
         return bool(np.any(self._array == value))
 

@@ -15,10 +15,16 @@ from ...frontend.locks import after_fork
 from ..table.table import Operator
 
 __all__ = [
-    "ABOUT_LENGTHS",
-    "ABOUT_ROUNDS",
-    "warn_of",
-    *("ACTIVE", "TracedFloat", "TracedInt", "Tracer", "asked_by_operators", "current_tracer"),
+    "READINGS",
+    *(
+        "ACTIVE",
+        "TracedFloat",
+        "TracedInt",
+        "Tracer",
+        "asked_by_operators",
+        "current_tracer",
+        "decided",
+    ),
     *("own_questions", "paused", "traced_number", "with_plain_numbers", "traced_sizes"),
 ]
 
@@ -62,8 +68,11 @@ class Tracer(Protocol):
     def number_from(self, tensor: Any, number: object, kind: str) -> object:
         """A tensor was given where an operator takes a number; `kind` is what reads it."""
 
-    def warn(self, what: str, text: str = "") -> None:
-        """Something happens that a trace cannot show."""
+    def decided(self, tensor: Any, how: str) -> None:
+        """Python reads a value or a size off a tensor, as `READINGS` names it."""
+
+    def read_sizes(self, tensor: Any) -> None:
+        """Python reads all sizes of a tensor, and how many there are."""
 
     def path_of(self, module: object) -> str | None:
         """The path of a module whose call becomes a call in the graph."""
@@ -179,21 +188,47 @@ def traced_sizes(tensor: Any) -> Sequence[Any]:
     tracer = current_tracer()
     if tracer is None or asked_by_operators():
         return tensor._array.shape  # type: ignore[no-any-return]
+    tracer.read_sizes(tensor)
     return [tracer.size_of(tensor, dim) for dim in range(tensor._array.ndim)]
 
 
-def warn_of(what: str, *text: str) -> None:
-    """Tell the tracer of something that it cannot show."""
+def decided(tensor: Any, how: str) -> None:
+    """Tell the tracer that Python reads a value or a size, which it cannot show."""
     tracer = current_tracer()
     if tracer is not None and not asked_by_operators():
-        tracer.warn(what, *text)
+        tracer.decided(tensor, how)
 
 
-ABOUT_LENGTHS: Final = (
+_LENGTHS: Final = (
     " might cause the trace to be incorrect. Recommended usage would be tensor.shape[0]. Passing a "
     "tensor of different shape might lead to errors or silently give incorrect results."
 )
-ABOUT_ROUNDS: Final = (
+_ROUNDS: Final = (
     " might cause the trace to be incorrect. Passing a tensor of different shape won't change the "
     "number of iterations executed (and might lead to errors or silently give incorrect results)."
 )
+_MIGHT: Final = (
+    " might cause the trace to be incorrect. We can't record the data flow of Python values, so "
+    "this value will be treated as a constant in the future. This means that the trace might not "
+    "generalize to other inputs!"
+)
+
+READINGS: Final[dict[str, str | None]] = {
+    **{
+        name: f"Converting a tensor to a {what}{_MIGHT}"
+        for name, what in (
+            ("item", "Python number"),
+            ("list", "Python list"),
+            ("array", "NumPy array"),
+            ("bool", "Python boolean"),
+            ("int", "Python integer"),
+            ("float", "Python float"),
+            ("complex", "Python complex"),
+        )
+    },
+    "index": None,
+    "rank": None,
+    "length": "Using len to get tensor shape" + _LENGTHS,
+    "rounds": "Iterating over a tensor" + _ROUNDS,
+}
+"""How Python reads values and sizes off tensors, and what a trace warns of where it does."""

@@ -7,7 +7,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from .._C.handles import Graph as GraphHandle
 from .._C.settings import tracer_warns
@@ -20,6 +20,8 @@ from ..ir.passes.dead_code import eliminate_dead_code
 from ..ir.passes.lower_tuples import lower_simple_tuples
 from ..ir.passes.normalize import normalize
 from ..ir.passes.trace_scopes import fix_scopes
+from ..ir.trace_guards import Guards
+from ..ir.trace_results import give
 from ..ir.tracing import GraphTracer, TracerWarning
 from ..nn.modules.module import HasForward, Module
 from ..ops.quantized_tensors.packed_weights import PackedWeights
@@ -35,8 +37,9 @@ from .decorators import SCRIPTED_IF_TRACING, is_tracing
 from .function import ScriptFunction
 from .module import RecursiveScriptModule, ScriptModule
 from .qualified_names import mangled, qualified_name
+from .retraced import Branches, RetracedFunction, RetracedModule
 from .script import script
-from .trace_checks import check_against_new_traces
+from .trace_checks import check_against_new_traces, compare_runs
 from .traced_modules import TopLevelTracedModule, traced_module
 
 __all__ = ["TracerWarning", "_get_trace_graph", "script_if_tracing", "trace", "trace_module"]
@@ -60,6 +63,8 @@ def trace(
     _compilation_unit: Any = None,
     example_kwarg_inputs: dict[str, object] | None = None,
     _store_inputs: bool = True,
+    *,
+    guards: bool | Literal["retrace"] = False,
 ) -> RecursiveScriptModule[Given, Result]: ...
 @overload
 def trace(
@@ -75,6 +80,8 @@ def trace(
     _compilation_unit: Any = None,
     example_kwarg_inputs: dict[str, object] | None = None,
     _store_inputs: bool = True,
+    *,
+    guards: bool | Literal["retrace"] = False,
 ) -> ScriptFunction[Given, Result]: ...
 def trace(
     func: Any,
@@ -89,10 +96,13 @@ def trace(
     _compilation_unit: Any = None,
     example_kwarg_inputs: dict[str, object] | None = None,
     _store_inputs: bool = True,
+    *,
+    guards: bool | Literal["retrace"] = False,
 ) -> Any:
     """Run `func` on examples and make a compiled function or module of the operators it called.
 
-    Python's control flow is not kept: the branches taken for the examples are taken always.
+    Python's control flow is not kept: the branches taken for the examples are taken always, unless
+    there are guards.
 
     Args:
         func: a function, or a module, whose modules are kept as modules.
@@ -102,9 +112,13 @@ def trace(
         check_tolerance: the relative difference that results may have.
         strict: whether lists and dicts among the results are refused or warned of.
         example_kwarg_inputs: arguments by name in place of `example_inputs`.
+        guards: True has every value and size that Python reads off a tensor compared whenever the
+            trace runs, so that inputs for which the program might do something else raise, with
+            the line; "retrace" has such inputs traced as well, and the trace branch.
 
     Raises:
         RuntimeError: an argument or a result is nothing that can be traced.
+        ValueError: `guards` is none of the three.
         TracingCheckError: another run computes something else.
     """
     if not _state._enabled:
@@ -127,7 +141,9 @@ def trace(
     if isinstance(owner, Module) and func.__name__ == "forward":
         func = owner
     named = isinstance(example_kwarg_inputs, dict)
-    checks = _Checks(check_trace, _wrapped(check_inputs), check_tolerance, strict, _force_outplace)
+    checks = _Checks(
+        check_trace, _wrapped(check_inputs), check_tolerance, strict, _force_outplace, guards
+    )
     if isinstance(func, Module):
         if example_inputs is None:
             if not named:
@@ -158,6 +174,8 @@ def trace_module(
     _compilation_unit: object = None,
     example_inputs_is_kwarg: bool = False,
     _store_inputs: bool = True,
+    *,
+    guards: bool | Literal["retrace"] = False,
 ) -> RecursiveScriptModule:
     """Trace methods of a module: `trace_module(m, {"forward": x, "other": (x, y)})`.
 
@@ -171,7 +189,9 @@ def trace_module(
     if not isinstance(inputs, dict):
         raise AttributeError("expected a dictionary of (method_name, input) pairs")
     with trimmed():
-        checks = _Checks(check_trace, check_inputs, check_tolerance, strict, _force_outplace)
+        checks = _Checks(
+            check_trace, check_inputs, check_tolerance, strict, _force_outplace, guards
+        )
         return _trace_methods(mod, inputs, checks, example_inputs_is_kwarg)
 
 
@@ -179,17 +199,30 @@ class _Checks:
     """How a trace is made and compared."""
 
     def __init__(
-        self, wanted: bool, inputs: Any, tolerance: float, strict: bool, outplace: bool
+        self,
+        wanted: bool,
+        inputs: Any,
+        tolerance: float,
+        strict: bool,
+        outplace: bool,
+        guards: bool | Literal["retrace"],
     ) -> None:
+        if guards not in (False, True, "retrace"):
+            raise ValueError(f'trace: guards is False, True or "retrace", not {guards!r}')
         self.wanted = wanted
         self.inputs = inputs
         self.tolerance = tolerance
         self.strict = strict
         self.outplace = outplace
+        self.guards = guards
+
+    def given(self, examples: object) -> list[object]:
+        """What a function's trace is compared with: the examples, if nothing else is given."""
+        return [examples] if self.inputs is None else [c["forward"] for c in self.inputs]
 
     def without_checks(self) -> _Checks:
         """The same way to trace, compared with nothing."""
-        return _Checks(False, None, 0.0, self.strict, self.outplace)
+        return _Checks(False, None, 0.0, self.strict, self.outplace, self.guards)
 
 
 def _wrapped(check_inputs: Any) -> list[object] | None:
@@ -217,18 +250,32 @@ def argument_names(function: Any) -> list[str]:
 def _trace_function(func: object, examples: object, checks: _Checks) -> ScriptFunction:
     name = qualified_name(func)
     names = argument_names(func)
-    graph = create_graph(func, examples, names, checks.strict, outplace=checks.outplace)
-    fix_scopes(graph, False, _no_methods)
-    _clean(graph)
-    function = Function(mangled(name), declared=_signature(name, graph), graph=graph, python=func)
-    traced = ScriptFunction(function)
+
+    def graph_of(given: object) -> Graph:
+        made = create_graph(
+            func, given, names, checks.strict, outplace=checks.outplace, guards=checks.guards
+        )
+        fix_scopes(made, False, _no_methods)
+        return made
+
+    def function_of(graph: Graph) -> Function:
+        _clean(graph)
+        declared = _signature(name, graph)
+        return Function(mangled(name), declared=declared, graph=graph, python=func)
+
+    traced: ScriptFunction
+    if checks.guards == "retrace":
+        traced = RetracedFunction(Branches(graph_of, function_of, examples))
+        if checks.wanted:
+            compare_runs(checks.given(examples), traced, func, checks.tolerance)
+        return traced
+    traced = ScriptFunction(function_of(graph_of(examples)))
     if checks.wanted:
-        inputs = [examples] if checks.inputs is None else [c["forward"] for c in checks.inputs]
 
         def again(given: object) -> ScriptFunction:
             return _trace_function(func, given, checks.without_checks())
 
-        check_against_new_traces(inputs, again, traced, func, checks.tolerance)
+        check_against_new_traces(checks.given(examples), again, traced, func, checks.tolerance)
     return traced
 
 
@@ -239,7 +286,8 @@ def _no_methods(cls: ClassType, graph: Graph) -> str:
 def _trace_methods(
     module: Module, inputs: Mapping[str, Any], checks: _Checks, named: bool
 ) -> RecursiveScriptModule:
-    traced = traced_module(module, TopLevelTracedModule)
+    retraces = checks.guards == "retrace"
+    traced = traced_module(module, RetracedModule if retraces else TopLevelTracedModule)
     for name, examples in inputs.items():
         bound = getattr(module, name)
         func = module if name == "forward" else bound
@@ -258,6 +306,10 @@ def _trace_methods(
             given = [inputs] if checks.inputs is None else checks.inputs
             found = [c[name] if named else _as_tuple(c[name]) for c in given]
 
+            if retraces:
+                compare_runs(found, getattr(traced, name), func, checks.tolerance)
+                continue
+
             def again(one: object, name: str = name) -> object:
                 quiet = checks.without_checks()
                 return getattr(_trace_methods(module, {name: one}, quiet, named), name)
@@ -275,14 +327,28 @@ def _trace_method(
     names: list[str],
     checks: _Checks,
 ) -> None:
-    graph = create_graph(func, examples, names, checks.strict, traced._c, module, checks.outplace)
-    for inner in fix_scopes(graph, True, _add_method):
-        _clean(inner)
-    _clean(graph)
     cls = traced._c.cls
     if name in cls.methods:
         raise RuntimeError(f"method '{name}' already defined.")
-    _define(cls, name, graph)
+
+    def graph_of(given: object) -> Graph:
+        made = create_graph(
+            *(func, given, names, checks.strict, traced._c, module),
+            outplace=checks.outplace,
+            guards=checks.guards,
+        )
+        for inner in fix_scopes(made, True, _add_method):
+            _clean(inner)
+        return made
+
+    def function_of(graph: Graph) -> Function:
+        _clean(graph)
+        return _define(cls, name, graph)
+
+    if isinstance(traced, RetracedModule):
+        traced.branch(name, Branches(graph_of, function_of, examples, module.state_dict))
+    else:
+        function_of(graph_of(examples))
 
 
 def _add_method(cls: ClassType, graph: Graph) -> str:
@@ -295,10 +361,11 @@ def _add_method(cls: ClassType, graph: Graph) -> str:
     return name
 
 
-def _define(cls: ClassType, name: str, graph: Graph) -> None:
+def _define(cls: ClassType, name: str, graph: Graph) -> Function:
     declared = _signature(name, graph)
     qualified = f"{cls.qualified_name}.{name}"
-    cls.methods[name] = Function(qualified, declared=declared, graph=graph, owner=cls)
+    cls.methods[name] = made = Function(qualified, declared=declared, graph=graph, owner=cls)
+    return made
 
 
 def _signature(name: str, graph: Graph) -> Signature:
@@ -327,6 +394,7 @@ def create_graph(
     target: ScriptObject | None = None,
     module: Module | None = None,
     outplace: bool = False,
+    guards: bool | Literal["retrace"] = False,
 ) -> Graph:
     """Run a function and write down what it does.
 
@@ -338,11 +406,14 @@ def create_graph(
     tracer = GraphTracer(strict)
     tracer.is_outplace = outplace
     tracer.warns = tracer_warns()
+    if guards:
+        tracer.guards = Guards(tracer)
     graph = tracer.graph
     if target is not None and module is not None:
         own = graph.add_input(target.cls, "self")
         _know_members(tracer, own, target, "__module")
-        _know_paths(tracer, module, "__module")
+        if guards != "retrace":  # whose branches go on behind the module that takes them
+            _know_paths(tracer, module, "__module")
     hinted = len(names) >= len(args)
     given = []
     for i, (value, type) in enumerate(zip(args, types, strict=True)):
@@ -357,7 +428,7 @@ def create_graph(
                 "traces, so it would be a no-op."
             )
         tracer.settle()
-        graph.block.add_output(tracer.give(result, 0))
+        graph.block.add_output(give(tracer, result, 0))
     return graph
 
 

@@ -21,7 +21,7 @@ from ..ir.tracing import TracerWarning
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Tensor
 
-__all__ = ["TracingCheckError", "check_against_new_traces"]
+__all__ = ["TracingCheckError", "check_against_new_traces", "compare_runs"]
 
 
 class TracingCheckError(Exception):
@@ -59,8 +59,7 @@ def check_against_new_traces(
             other = again(_copies(given))
             _compare_graphs(_plain(traced), _plain(other))
             nondeterministic = _random_nodes(_plain(traced))
-            expected = _run(original, _copies(given))
-            found = _run(traced, _copies(given))
+            expected, found = _runs(original, traced, given)
         if nondeterministic:
             _warn(
                 "Trace had nondeterministic nodes. Did you forget call .eval() on your model? "
@@ -68,6 +67,21 @@ def check_against_new_traces(
                 "trace checking, pass check_trace=False to torch.jit.trace()"
             )
         _compare_results(expected, found, tolerance)
+
+
+def compare_runs(
+    inputs: Sequence[object], traced: object, original: object, tolerance: float
+) -> None:
+    """Compare the results for copies of each of some arguments."""
+    for given in inputs:
+        given = (given,) if isinstance(given, Tensor) else given
+        with no_grad():
+            expected, found = _runs(original, traced, given)
+        _compare_results(expected, found, tolerance)
+
+
+def _runs(original: object, traced: object, given: object) -> tuple[list[object], list[object]]:
+    return _run(original, _copies(given)), _run(traced, _copies(given))
 
 
 def _copies(value: object) -> Any:
