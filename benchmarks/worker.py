@@ -119,11 +119,20 @@ class Worker:
             first = time.perf_counter() - began
             for _ in range(3):  # later calls may run optimised code
                 target(*arguments)
-            once = self.batch(program, form, 1)["seconds"]
-            calls = max(1, min(100_000, int(seconds / max(once, 1e-7))))
+            calls = self.filling(program, form, seconds)
             self.batch(program, form, max(1, calls // 4))
             answer[form] = {"calls": calls, "first": first, "digest": digest(result)}
         return answer
+
+    def filling(self, program: str, form: str, seconds: float) -> int:
+        """How many calls fill the time, found by batches that double, until one takes a good part
+        of it: a single call may be one that the machine had something else to do in."""
+        calls, once = 1, float("inf")
+        while True:
+            once = min(once, self.batch(program, form, calls)["seconds"])
+            if calls * once * 3 > seconds or calls >= 100_000:
+                return max(1, min(100_000, int(seconds / max(once, 1e-7))))
+            calls *= 2
 
     def batch(self, program: str, form: str, calls: int) -> dict[str, float]:
         """The time of one call, averaged over a batch: by the clock, and of this process."""
