@@ -214,13 +214,13 @@ class Group:
     def _fact(self, arrays: Any, task: Task, held: list[Any], result: Any) -> _Fact:
         dtype, shape, strides = _lies(result)
         same = next((n for n in task.operands if n >= 0 and held[n] is result), None)
-        letter = arrays.LETTERS.get(dtype)
+        letter = arrays.LETTERS[dtype]
         joins, settled = "", task.formula is None
         if task.formula is not None and letter and result.size:
             taken = [task.operands[place] for place in task.formula.operands]
             values = [self.constants[-1 - n] if n < 0 else held[n] for n in taken]
             joins = meeting(arrays, task.formula, values, letter)
-            settled = is_settled(joins, values)
+            settled = is_settled(task.formula, joins, values)
             is_again = same is None and any(
                 type(each) is ndarray and np.may_share_memory(each, result) for each in values
             )

@@ -125,15 +125,15 @@ def _explained(
     arrays = family("arrays")
     if arrays is None or type(result) is not np.ndarray or not result.size:
         return None
-    letter, formula = arrays.LETTERS.get(result.dtype), _formula_for(formulas, values)
-    if letter is None or formula is None:
+    letter, formula = arrays.LETTERS[result.dtype], _formula_for(formulas, values)
+    if not letter or formula is None:
         return None
     taken = [values[place] for place in formula.operands]
     if entry.is_in_place and not _stays(formula, taken, result):
         return None
     joins = meeting(arrays, formula, taken, letter)
     bringing = [values[0], *taken] if entry.is_in_place else taken
-    if not is_settled(joins, bringing) or not is_same(arrays, formula, joins, result):
+    if not is_settled(formula, joins, bringing) or not is_same(arrays, formula, joins, result):
         return None
     steps = [(formula.name, joins, tuple(range(len(taken))))]
     free = [
@@ -154,7 +154,7 @@ def _moved(entry: Operator, values: Sequence[Any], result: Any) -> Any:
     if form is not None:
         values = form.arguments(values)
     parts = entry.parts(result, *values)
-    if not 0 < len(parts) <= _MOST_PARTS or result.dtype not in arrays.LETTERS:
+    if not 0 < len(parts) <= _MOST_PARTS or not arrays.LETTERS[result.dtype]:
         return None
     notes = [note_of(arrays, part) for part in parts if part.target.size]
     return None if None in notes else notes
@@ -189,15 +189,18 @@ def note_of(arrays: Any, part: Part, free: Sequence[int | None] = ()) -> Any:
 def is_same(arrays: Any, formula: Formula, joins: str, result: Any) -> bool:
     """Whether a formula that computes in a dtype, if in any, has the bits of a forward's result:
     some forwards are exact or compute by it always, others from a certain size on."""
-    letter = arrays.LETTERS.get(result.dtype)
-    is_always = formula.name in ALWAYS and joins == letter and letter in "fd"
+    letter = arrays.LETTERS[result.dtype]
+    is_always = formula.name in ALWAYS and joins == letter and letter in "fdeE"
     is_large = result.size >= LARGE
     return bool(joins) and (is_large or is_always or arrays.FORMULAS[formula.name].is_exact)
 
 
-def is_settled(joins: str, operands: Sequence[object]) -> bool:
-    """Whether a formula would compute in the same dtype whatever the default one were."""
-    return joins not in ("f", "d") or _brings(joins, operands)
+def is_settled(formula: Formula, joins: str, operands: Sequence[object]) -> bool:
+    """Whether a formula would compute in the same dtype whatever the default one were.
+
+    Casts and copies are told in which one.
+    """
+    return formula.name == "same" or joins not in ("f", "d", "e", "E") or _brings(joins, operands)
 
 
 def is_dense(array: Any) -> bool:

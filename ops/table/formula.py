@@ -80,7 +80,7 @@ def meeting(arrays: Any, formula: Formula, values: Sequence[Any], result: str) -
     if not all(letters):
         return ""
     if formula.meets == "operands":
-        found = arrays.LETTERS.get(result_dtype(values), "")
+        found = arrays.LETTERS[result_dtype(values)]
     elif formula.meets == "own" and letters[0] != result:
         found = ""
     else:
@@ -88,11 +88,22 @@ def meeting(arrays: Any, formula: Formula, values: Sequence[Any], result: str) -
     known = arrays.FORMULAS[formula.name]
     if found not in known.of or (found in "bhilB" and "D" in letters):
         return ""
+    if found in _HALVES and formula.name != "same" and not _are_alike(letters, found, known.masks):
+        return ""
     return str(found)
+
+
+_HALVES: Final = "eE"
+
+
+def _are_alike(letters: Sequence[str], found: str, masks: Sequence[int]) -> bool:
+    """Whether all operands but numbers and masks are of a 16-bit dtype: what others are rounded to
+    before depends on the operator."""
+    return all(each in f"{found}DL" for at, each in enumerate(letters) if at not in masks)
 
 
 def letter_of(arrays: Any, value: Any) -> str:
     """The letter of an operand; empty if formulas take none such."""
     if type(value) is np.ndarray:
-        return str(arrays.LETTERS.get(value.dtype, ""))
+        return str(arrays.LETTERS[value.dtype])
     return {int: "L", bool: "L", float: "D"}.get(type(value), "")

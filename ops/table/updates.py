@@ -86,7 +86,7 @@ class Update:
 
     def _prepared(self, given: Sequence[Array], count: int) -> tuple[Any, ...] | None:
         arrays, first = family("arrays"), given[0]
-        letter = None if arrays is None else arrays.LETTERS.get(first.dtype)
+        letter = "" if arrays is None else arrays.LETTERS[first.dtype]
         if letter not in _FLOATS or not first.size or not is_dense(first):
             return None
         lies = tuple((each.itemsize, each.strides) for each in given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import rushlight as torch
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
 
@@ -95,7 +97,7 @@ def numbers(letter: str, shape: tuple[int, ...], seed: int = 0) -> Any:
 
 def run(steps: list[tuple[Any, ...]], operands: list[Any], wants: list[Any], last: int) -> None:
     """Compute the last steps into arrays like `wants`, and compare the bits."""
-    letters = "".join(arrays.LETTERS.get(getattr(x, "dtype", None), "L") for x in operands)
+    letters = "".join("L" if isinstance(x, int) else arrays.LETTERS[x.dtype] for x in operands)
     numbers = range(len(steps) - last, len(steps))
     made = tuple(arrays.LETTERS[want.dtype] for want in wants)
     results = tuple(zip(numbers, made, strict=True))
@@ -146,6 +148,85 @@ def test_casts_give_the_bits_of_numpy(letter: str) -> None:
     with np.errstate(all="ignore"):
         wants = [x.astype(np.dtype(other)) for other in LETTERS]
     run([("same", other, (0,)) for other in LETTERS], [x], wants, len(wants))
+
+
+HALVES = {"e": np.dtype(np.float16), "E": torch.zeros(0).bfloat16()._array.dtype}
+
+
+def every(letter: str) -> Any:
+    """All numbers of 16 bits."""
+    return np.arange(1 << 16, dtype=np.uint16).view(HALVES[letter])
+
+
+def bits_of_half(array: Any) -> bytes:
+    """What an array of 16-bit floats holds; all NaN are one."""
+    words = array.view(np.uint16).copy()
+    words[np.isnan(array.astype(np.float32))] = 0x7FFF
+    return words.tobytes()
+
+
+@pytest.mark.parametrize("letter", HALVES)
+@pytest.mark.parametrize("other", [*LETTERS, "e", "E"])
+def test_sixteen_bits_are_cast_as_by_numpy(letter: str, other: str) -> None:
+    wide = HALVES.get(other) or np.dtype("int64" if other == "l" else other)
+    with np.errstate(all="ignore"):
+        there = every(letter).astype(wide)
+        back = numbers(other, (3000,)) if other in LETTERS else every(other)
+        if (other, letter) == ("d", "e"):  # by way of float32, as torch does
+            wanted = back.astype(np.float32).astype(HALVES[letter])
+        else:
+            wanted = back.astype(HALVES[letter])
+    for source, want, into in ((every(letter), there, other), (back, wanted, letter)):
+        made = np.empty_like(want)
+        way = arrays.way_of(source.shape, (1,), ((source.itemsize, source.strides),))
+        own = arrays.LETTERS[source.dtype]
+        step = arrays.Step("same", into, (0,))
+        arrays.compute(arrays.Expression(own, (step,), ((0, into),)), way, [source], [made])
+        same = bits_of_half if into in HALVES else bits
+        assert same(made) == same(want)
+
+
+@pytest.mark.parametrize("letter", HALVES)
+def test_formulas_of_sixteen_bits_are_those_of_float32_rounded_once(letter: str) -> None:
+    x = every(letter)
+    given = [x, x[::-1].copy(), np.roll(x, 12345), np.arange(x.size) % 3 == 0]
+    wide = [each.astype(np.float32) for each in given[:3]] + given[3:]
+    formulas = [(n, each) for n, each in arrays.FORMULAS.items() if letter in each.of]
+    for begin in range(0, len(formulas), 12):
+        steps, found = [], []
+        for name, formula in formulas[begin : begin + 12]:
+            numbers = iter((0, 1, 2, 1))
+            count = len(signature(formula.compute).parameters)
+            places = [3 if at in formula.masks else next(numbers) for at in range(count)]
+            steps.append((name, tuple(places)))
+        for own, values in ((letter, given), ("f", wide)):
+            made = [np.empty(x.size, values[0].dtype) for _ in steps]
+            expression = arrays.Expression(
+                f"{own * 3}?",
+                tuple(arrays.Step(name, own, places) for name, places in steps),
+                tuple((number, own) for number in range(len(steps))),
+            )
+            way = arrays.way_of(x.shape, (1,), tuple((v.itemsize, v.strides) for v in values))
+            arrays.compute(expression, way, values, made)
+            found.append(made)
+        for (name, _), one, other in zip(steps, *found, strict=True):
+            with np.errstate(all="ignore"):
+                assert bits_of_half(one) == bits_of_half(other.astype(x.dtype)), name
+
+
+@pytest.mark.parametrize("letter", HALVES)
+def test_steps_of_sixteen_bits_round_each(letter: str) -> None:
+    x = np.linspace(-3, 3, 1001).astype(HALVES[letter])
+    wide = x.astype(np.float32)
+    third, rough = np.float32(1 / 3), np.float32(1 / 3).astype(x.dtype).astype(np.float32)
+    by_whole = (wide * third).astype(x.dtype)
+    want = (by_whole.astype(np.float32) + rough).astype(x.dtype)
+    steps = (arrays.Step("multiply", letter, (0, 1)), arrays.Step("add", letter, (2, 1)))
+    made = np.empty_like(x)
+    way = arrays.way_of(x.shape, (1,), ((2, x.strides), None))
+    expression = arrays.Expression(letter + "D", steps, ((1, letter),))
+    arrays.compute(expression, way, [x, 1 / 3], [made])
+    assert bits_of_half(made) == bits_of_half(want)
 
 
 def test_numbers_of_python_are_operands() -> None:

@@ -184,3 +184,59 @@ def test_dtypes_that_batch_norm_does_not_mix(dtypes: tuple[str, ...], message: s
     weight, mean, variance = (each[0] for each in parameters)
     with pytest.raises(RuntimeError, match=message):
         torch.nn.functional.batch_norm(input, mean, variance, weight)
+
+
+LEARNED = """
+x + 0.1; 0.1 - x; x * 0.1; x / 0.3; x ** 2; x ** 0.5; x ** -1; x ** 2.5; 2.0 ** x; x % 0.3
+torch.fmod(x, 0.3); x > 0.1; x.clamp(-0.1, 0.3); F.leaky_relu(x, 0.1); F.elu(x, 0.7)
+F.softplus(x, 0.7, 1.3); F.hardswish(x); F.mish(x); F.silu(x); F.gelu(x); F.relu6(x)
+F.gelu(x, approximate="tanh"); F.hardtanh(x, -0.3, 0.7); F.softshrink(x, 0.3)
+F.hardshrink(x, 0.3); F.threshold(x, 0.1, 0.3); F.logsigmoid(x); torch.sigmoid(x); torch.tanh(x)
+torch.exp(x); torch.sin(x); torch.log1p(x); torch.rsqrt(x); torch.sign(x); torch.frac(x)
+torch.round(x); torch.deg2rad(x); x + y; x * y; x / y; torch.add(x, y, alpha=0.3); x // y
+torch.addcmul(x, y, z, value=0.3); torch.addcdiv(x, y, z, value=0.3); torch.lerp(x, y, 0.3)
+torch.lerp(x, y, z); torch.maximum(x, y); torch.hypot(x, y); torch.atan2(x, y); x % y
+torch.pow(x, y); torch.logaddexp(x, y); torch.where(x > y, x, 0.1); x.masked_fill(y > 0, 0.1)
+torch.nan_to_num(x); x.float(); x.double(); x.half(); x.bfloat16(); x.to(torch.bool); x * y[0]
+x * torch.tensor(0.1); torch.tensor(0.1) - x; x.clone().mul_(0.3); x.clone().add_(y, alpha=0.3)
+""".replace("\n", ";")
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_learned_calls_give_the_bits_of_the_first(dtype: Any) -> None:
+    """Of all numbers there are, and of some, in which small sizes are computed."""
+    words = torch.arange(-(1 << 15), 1 << 15).to(torch.int16)
+    torch.manual_seed(5)
+    near = (words.float() / 9000).to(dtype)
+    orders = [torch.randperm(1 << 16) for _ in range(2)]
+    for numbers in (words.view(dtype), near):
+        whole = numbers, numbers[orders[0]], numbers[orders[1]]
+        parts = tuple(each[:90] for each in whole)
+        for text in filter(None, map(str.strip, LEARNED.split(";"))):
+            call = eval(f"lambda x, y, z: {text}", {"torch": torch, "F": F})
+            for given in (whole, parts):
+                first = call(*given)
+                for _ in range(4):
+                    again = call(*given)
+                    assert first.dtype == again.dtype
+                    assert torch.equal(first.isnan(), again.isnan()), text
+                    assert torch.equal(first.nan_to_num(7), again.nan_to_num(7)), text
+
+
+def scripted(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    a = torch.sigmoid(x * 0.3) * y + 0.1
+    b = torch.where(a > x, a, x / 3.0).clamp(-1.0, 1.0)
+    return b * b - torch.exp(y).float()
+
+
+@pytest.mark.parametrize("size", [50, 20_000])
+@pytest.mark.parametrize("dtype", HALVES)
+def test_scripts_round_at_every_operator(
+    dtype: Any, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the first call, in later ones, and where operators have become one expression."""
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    x, y = _numbers((size,), (size,), dtype=dtype)
+    want, compiled = scripted(x, y), torch.jit.script(scripted)
+    for _ in range(120):
+        assert torch.equal(compiled(x, y), want)

@@ -63,13 +63,13 @@ def subtract_from(x: Value, y: Value) -> Value:
     return y - x
 
 
-@formula(_ANY, is_exact=True)
+@formula(_ANY, is_exact=True, takes_whole=True)
 def multiply(x: Value, y: Value) -> Value:
     """The product; of bools whether both are true."""
     return x & y if _is_bool(x) else x * y
 
 
-@formula(FLOATS_ONLY, is_exact=True)
+@formula(FLOATS_ONLY, is_exact=True, takes_whole=True)
 def divide(x: Value, y: Value) -> Value:
     """The quotient."""
     return x / y
@@ -423,7 +423,7 @@ def clamp_high(x: Value, high: Value) -> Value:
     return minimum(high, x)
 
 
-@formula(FLOATS_ONLY, is_exact=True)
+@formula(FLOATS_ONLY, is_exact=True, takes_whole=True)
 def leaky_relu(x: Value, slope: Value) -> Value:
     """x where it is positive, else a part of it."""
     return x.code.choose(x > 0.0, x, x * slope)
@@ -478,14 +478,14 @@ def threshold(x: Value, level: Value, other: Value) -> Value:
     return x.code.choose(x <= level, other, x)
 
 
-@formula(FLOATS_ONLY, is_exact=True)
+@formula(FLOATS_ONLY, is_exact=True, takes_whole=True)
 def softshrink(x: Value, width: Value) -> Value:
     """x nearer to 0 by a width, as far as that."""
     outer = x.code.choose(x < 0, x + width, x - width)
     return x.code.choose(x.code.absolute(x) <= width, x * 0.0, outer)
 
 
-@formula(FLOATS_ONLY, is_exact=True)
+@formula(FLOATS_ONLY, is_exact=True, takes_whole=True)
 def hardshrink(x: Value, width: Value) -> Value:
     """x, or 0 where it is not further away than a width."""
     return x.code.choose((x >= -width) & (x <= width), x.taken(0), x)
@@ -501,7 +501,7 @@ def without_nan(x: Value, known: Value, high: Value, low: Value) -> Value:
 # ----------------------------------------------------------------------------------- three operands
 
 
-@formula(FLOATS_ONLY, is_exact=True)
+@formula(FLOATS_ONLY, is_exact=True, takes_whole=True)
 def lerp(x: Value, end: Value, weight: Value) -> Value:
     """From x to the end, exact at both."""
     way = end - x
@@ -528,7 +528,7 @@ def subtract_scaled(x: Value, y: Value, scale: Value) -> Value:
     return x - y * scale
 
 
-@formula(NUMBERS, is_exact=True)
+@formula(NUMBERS, is_exact=True, takes_whole=True)
 def add_scaled_products(x: Value, a: Value, b: Value, scale: Value) -> Value:
     """`x + a * scale * b`."""
     return x + a * scale * b
@@ -546,7 +546,7 @@ def add_quotients(x: Value, a: Value, b: Value) -> Value:
     return x + a / b
 
 
-@formula(FLOATS_ONLY, is_exact=True)
+@formula(FLOATS_ONLY, is_exact=True, takes_whole=True)
 def add_scaled_quotients(x: Value, a: Value, b: Value, scale: Value) -> Value:
     """`x + a * scale / b`."""
     return x + a * scale / b

@@ -21,6 +21,7 @@ from .loops import (
     is_folded,
 )
 from .run import run
+from .target import host
 from .text import LANES
 
 __all__ = [
@@ -39,10 +40,24 @@ __all__ = [
     "way_of",
 ]
 
-LETTERS: Final = {np.dtype(name): np.dtype(name).char for name in "f4 f8 i1 i2 i4 u1 ?".split()} | {
-    np.dtype(np.int64): "l"
-}
-"""The letters of the dtypes that formulas are of; others have none."""
+
+class _Letters(dict[np.dtype[Any], str]):
+    """Letters by dtype; that of bfloat16 is found by its name, so that nobody has to load it."""
+
+    def __missing__(self, dtype: np.dtype[Any]) -> str:
+        if dtype.name != "bfloat16":
+            return ""
+        self[dtype] = "E"
+        return "E"
+
+
+LETTERS: Final = _Letters(
+    {np.dtype(name): np.dtype(name).char for name in "f4 f8 i1 i2 i4 u1 ?".split()}
+)
+"""The letters of the dtypes that formulas are of; it says "" of others."""
+LETTERS[np.dtype(np.int64)] = "l"
+if host().has_halves:
+    LETTERS[np.dtype(np.float16)] = "e"
 
 _LEAST: Final = 1 << 15
 """Elements that are worth another thread."""
@@ -175,8 +190,8 @@ def apply(name: str, operands: tuple[Any, ...]) -> Any:
     formula = FORMULAS[name]
     operands = tuple([each[...] for each in operands])  # which no other thread can change
     dtype = operands[-1 if 0 in formula.masks else 0].dtype
-    letter = LETTERS.get(dtype)
-    if letter is None or letter not in formula.of:
+    letter = LETTERS[dtype]
+    if not letter or letter not in formula.of:
         return None
     for place, each in enumerate(operands):
         if each.dtype is not (_BOOL if place in formula.masks else dtype):

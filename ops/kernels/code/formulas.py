@@ -2,42 +2,56 @@
 
 Dtypes have NumPy's letters here: `f` and `d` are floats, `b h i l` whole numbers, `B` bytes without
 a sign, `?` bools.  A formula gives a vector of the kind of its operands, or one of bools.
+
+Numbers of `e` (float16) and `E` (bfloat16) are taken as float32, which a formula computes in, and
+its result is rounded to them, once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Final, NamedTuple
 
-from .text import DOUBLE, FLOAT, Kind, Value
+from .text import BYTE, DOUBLE, FLOAT, INT32, Kind, Value
 
 __all__ = [
-    *("FLOATS_ONLY", "FORMULAS", "KINDS", "NUMBERS", "WHOLE", "Formula"),
-    *("as_kind", "formula", "to_double", "to_float"),
+    *("FLOATS_ONLY", "FORMULAS", "HALVES", "KINDS", "NUMBERS", "WHOLE", "Formula"),
+    *("as_kind", "formula", "rounded", "stored_kind", "stored_as", "taken_from"),
+    *("to_double", "to_float"),
 ]
 
 FLOATS_ONLY: Final = "fd"
+HALVES: Final = "eE"
 WHOLE: Final = "bhilB"
 NUMBERS: Final = FLOATS_ONLY + WHOLE
 
 KINDS: Final = {
-    **{"f": Kind("float"), "d": Kind("double")},
+    **{"f": Kind("float"), "d": Kind("double"), "e": Kind("float"), "E": Kind("float")},
     **{"b": Kind("i8"), "h": Kind("i16"), "i": Kind("i32"), "l": Kind("i64")},
     **{"B": Kind("i8", unsigned=True), "?": Kind("i1", unsigned=True)},
 }
-"""The kind of one number of each dtype."""
+"""The kind of one number of each dtype, as it is computed with."""
 
 
 class Formula(NamedTuple):
     """A formula, the dtypes it is `of`, and whether NumPy gives the same bits (`is_exact`).
 
-    The operands at the places `masks` are taken as bools, whatever the others are.
+    The operands at the places `masks` are taken as bools, whatever the others are.  Where it
+    computes 16-bit floats, numbers of Python are rounded to these first, unless they are `whole`.
     """
 
     compute: Callable[..., Value]
     of: str
     is_exact: bool
     masks: tuple[int, ...]
+    takes_whole: bool = False
+
+    def letter_at(self, place: int, letter: str, *, is_number: bool) -> str:
+        """The dtype in which an operand is taken by what computes in a dtype."""
+        if place in self.masks:
+            return "?"
+        return "f" if is_number and self.takes_whole and letter in HALVES else letter
 
 
 FORMULAS: Final[dict[str, Formula]] = {}
@@ -50,14 +64,19 @@ def formula(
     is_exact: bool = False,
     masks: tuple[int, ...] = (),
     double: Callable[..., Value] | None = None,
+    in_halves: bool = True,
+    takes_whole: bool = False,
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
     """A function that operators may ask for by its name; `double` is its form for float64, where it
-    has another."""
+    has another.  One of float32 is one of 16-bit floats as well, if operators compute these so
+    (`in_halves`)."""
 
     def declare(function: Callable[..., Value]) -> Callable[..., Value]:
         chosen = function if double is None else _by_length(function, double)
         known = of if double is None else f"{of}d"
-        FORMULAS[function.__name__] = Formula(chosen, known, is_exact, masks)
+        if in_halves and "f" in of:
+            known += HALVES
+        FORMULAS[function.__name__] = Formula(chosen, known, is_exact, masks, takes_whole)
         return chosen
 
     return declare
@@ -66,6 +85,7 @@ def formula(
 def _by_length(short: Callable[..., Value], long: Callable[..., Value]) -> Callable[..., Value]:
     """One of two functions, by what the numbers are."""
 
+    @wraps(short)
     def compute(*operands: Value) -> Value:
         return (long if operands[0].kind.element == "double" else short)(*operands)
 
@@ -91,6 +111,53 @@ def as_kind(value: Value, kind: Kind) -> Value:
     if _bits(own) > _bits(kind):
         return value.converted("trunc", kind)
     return value.converted("zext" if own.unsigned else "sext", kind)
+
+
+def stored_kind(letter: str) -> Kind:
+    """The kind of one number of a dtype as it lies in memory."""
+    if letter in HALVES:
+        return _WORD
+    return BYTE if letter == "?" else KINDS[letter]
+
+
+def taken_from(letter: str, stored: Value) -> Value:
+    """What a stored number or vector means."""
+    if letter == "?":
+        return stored.differs(0)
+    lanes = stored.kind.lanes
+    if letter == "e":
+        half = stored.bits(Kind("half", lanes))
+        return half.converted("fpext", FLOAT.of_lanes(lanes))
+    if letter == "E":
+        wide = stored.converted("zext", INT32.of_lanes(lanes))
+        return (wide << 16).bits(FLOAT.of_lanes(lanes))
+    return stored
+
+
+def stored_as(letter: str, value: Value) -> Value:
+    """A number or vector of a dtype as it is stored; of 16-bit floats one that is `rounded`."""
+    lanes = value.kind.lanes
+    if letter == "e":
+        return value.converted("fptrunc", Kind("half", lanes)).bits(_WORD.of_lanes(lanes))
+    if letter == "E":
+        word = value.bits(INT32.of_lanes(lanes)).unsigned_shift(16)
+        return word.converted("trunc", _WORD.of_lanes(lanes))
+    return value.converted("zext", BYTE.of_lanes(lanes)) if letter == "?" else value
+
+
+def rounded(letter: str, value: Value) -> Value:
+    """A float32 that a 16-bit float holds, the nearest one; of two the even one."""
+    if letter == "e":
+        return taken_from(letter, stored_as(letter, value))
+    code, lanes = value.code, value.kind.lanes
+    words = value.bits(INT32.of_lanes(lanes))
+    is_odd = words.unsigned_shift(16) & 1
+    near = (words + is_odd + 0x7FFF) & -0x10000
+    no_number = (words & -0x80000000) | 0x7FC00000
+    return code.choose(value.is_nan(), no_number, near).bits(value.kind)
+
+
+_WORD: Final = Kind("i16")
 
 
 def to_double(value: Value) -> Value:

@@ -24,7 +24,16 @@ from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from . import angles, arithmetic, gammas, powers, scalars  # noqa: F401  (which fill the table)
-from .formulas import FORMULAS, KINDS, as_kind
+from .formulas import (
+    FORMULAS,
+    HALVES,
+    KINDS,
+    as_kind,
+    rounded,
+    stored_as,
+    stored_kind,
+    taken_from,
+)
 from .objects import is_kept, kernel
 from .target import Target
 from .text import BYTE, DOUBLE, INT64, LANES, POINTER, Code, Kind, Value
@@ -66,9 +75,11 @@ class Step(NamedTuple):
     letter: str
     operands: tuple[int, ...]
 
-    def letter_at(self, place: int) -> str:
-        """The dtype in which an operand is taken."""
-        return "?" if place in FORMULAS[self.formula].masks else self.letter
+    def letter_at(self, place: int, operands: str) -> str:
+        """The dtype in which an operand is taken; `operands` are the dtypes of the expression's."""
+        number = self.operands[place]
+        is_number = number < len(operands) and operands[number] in NUMBER_LETTERS
+        return FORMULAS[self.formula].letter_at(place, self.letter, is_number=is_number)
 
 
 class Expression(NamedTuple):
@@ -258,21 +269,20 @@ class _Loops:
             if own in NUMBER_LETTERS:
                 one = code.argument(NUMBER_LETTERS[own], f"a{index}")
             elif place == "p":
-                kind = _stored(KINDS[own]).of_lanes(LANES)
+                kind = stored_kind(own).of_lanes(LANES)
                 offsets = self._folding[index].first
                 many = code.gathered(kind, addresses[index], offsets, None)
-                wide = KINDS[letter].of_lanes(LANES)
-                self._same[index, letter] = as_kind(self._seen(own, many), wide)
+                self._same[index, letter] = _as_letter(taken_from(own, many), own, letter)
                 continue
             else:
                 address = addresses.get(index, code.argument(POINTER, f"a{index}"))
-                one = self._seen(own, code.load(_stored(KINDS[own]), address))
-            self._same[index, letter] = code.spread(as_kind(one, KINDS[letter]))
+                one = taken_from(own, code.load(stored_kind(own), address))
+            self._same[index, letter] = code.spread(_as_letter(one, own, letter))
 
     def _wanted(self) -> list[tuple[int, str]]:
         count = len(self._expression.operands)
         found = {
-            (number, step.letter_at(place)): None
+            (number, step.letter_at(place, self._expression.operands)): None
             for step in self._expression.steps
             for place, number in enumerate(step.operands)
             if number < count
@@ -287,35 +297,45 @@ class _Loops:
         low: Value,
         mask: Value | None,
     ) -> None:
-        code, count = self.code, len(self._expression.operands)
+        code, given_letters = self.code, self._expression.operands
+        count, steps = len(given_letters), self._expression.steps
         taken, made = dict(self._same), list[Value]()
 
         def operand(number: int, letter: str) -> Value:
             if (number, letter) not in taken:
-                kind = KINDS[letter].of_lanes(LANES)
                 if number >= count:
-                    value = made[number - count]
-                elif (number, "") in taken:
+                    own, value = self._letter_of(number - count), made[number - count]
+                    taken[number, letter] = _as_letter(value, own, letter)
+                    return taken[number, letter]
+                own = given_letters[number]
+                if (number, "") in taken:
                     value = taken[number, ""]
                 else:
                     row = addresses[number]
                     value = taken[number, ""] = self._loaded(number, row, at, low, mask)
-                taken[number, letter] = as_kind(value, kind)
+                taken[number, letter] = _as_letter(value, own, letter)
             return taken[number, letter]
 
-        for step in self._expression.steps:
-            given = (operand(n, step.letter_at(place)) for place, n in enumerate(step.operands))
-            made.append(FORMULAS[step.formula].compute(*given))
+        for step in steps:
+            given = (
+                operand(n, step.letter_at(place, given_letters))
+                for place, n in enumerate(step.operands)
+            )
+            value = FORMULAS[step.formula].compute(*given)
+            is_rough = step.letter in HALVES and value.kind.is_real and step.formula not in _KEEPING
+            made.append(rounded(step.letter, value) if is_rough else value)
         for index, (number, letter) in enumerate(self._expression.results):
-            value = as_kind(made[number], KINDS[letter].of_lanes(LANES))
-            if value.kind.element == "i1":
-                value = value.converted("zext", BYTE.of_lanes(LANES))
+            value = stored_as(letter, _as_letter(made[number], self._letter_of(number), letter))
             if count + index < len(self._places):
                 self._scatter(value, count + index, addresses[count + index], at, mask)
                 continue
             element = value.kind.of_lanes(0)
             result = code.at(code.argument(POINTER, f"r{index}"), begins + at, element)
             code.store_if(value, result, mask)
+
+    def _letter_of(self, number: int) -> str:
+        """The dtype of what a step gives: bools of tests, else what it computes in."""
+        return self._expression.steps[number].letter
 
     def _scatter(self, value: Value, index: int, row: Value, at: Value, mask: Value | None) -> None:
         """Write a vector of a result that has a place."""
@@ -350,23 +370,23 @@ class _Loops:
         """The vector of an operand that begins at a column of a range that begins at `low`."""
         code, letter, place = self.code, self._expression.operands[index], self._places[index]
         stride = self._strides[index][0]
-        stored = _stored(KINDS[letter])
+        stored = stored_kind(letter)
         kind = stored.of_lanes(LANES)
         if place == "c":
-            return self._seen(letter, code.load_if(kind, code.at(row, at, stored), mask))
+            return taken_from(letter, code.load_if(kind, code.at(row, at, stored), mask))
         if place == "b":
             first = code.at(row, 1 - LANES - at, stored)
             turned = mask and code.backwards(mask)
-            return self._seen(letter, code.backwards(code.load_if(kind, first, turned)))
+            return taken_from(letter, code.backwards(code.load_if(kind, first, turned)))
         if place in EVERY and mask is None:
-            return self._seen(letter, self._every(kind, row, at, EVERY[place]))
+            return taken_from(letter, self._every(kind, row, at, EVERY[place]))
         if place == "s" and mask is None:
-            return self._seen(letter, self._one_by_one(kind, row, at * stride, stride))
+            return taken_from(letter, self._one_by_one(kind, row, at * stride, stride))
         if place in SIZES and mask is None:
-            return self._seen(letter, self._short_rows(index, row, at - low))
+            return taken_from(letter, self._short_rows(index, row, at - low))
         if place in TURNED and mask is None:
-            return self._seen(letter, self._turned_rows(index, row, at - low))
-        return self._seen(letter, code.gathered(kind, *self._spots(index, row, at), mask))
+            return taken_from(letter, self._turned_rows(index, row, at - low))
+        return taken_from(letter, code.gathered(kind, *self._spots(index, row, at), mask))
 
     def _every(self, kind: Kind, row: Value, at: Value, every: int) -> Value:
         """Every second (third, fourth) element, of vectors that end with the last one of them."""
@@ -396,7 +416,7 @@ class _Loops:
     def _short_rows(self, index: int, row: Value, at: Value) -> Value:
         """A vector of short rows, each of which lies in one piece."""
         code, length = self.code, SIZES[self._places[index]]
-        kind = _stored(KINDS[self._expression.operands[index]]).of_lanes(length)
+        kind = stored_kind(self._expression.operands[index]).of_lanes(length)
         stride = self._strides[index][0]
         first = code.at(row, (at >> (length.bit_length() - 1)) * stride, BYTE)
         return self._joined(
@@ -407,7 +427,7 @@ class _Loops:
     def _turned_rows(self, index: int, row: Value, at: Value) -> Value:
         """A vector of short rows whose first elements lie in one piece, as do the second ones."""
         code, length = self.code, TURNED[self._places[index]]
-        kind = _stored(KINDS[self._expression.operands[index]]).of_lanes(LANES // length)
+        kind = stored_kind(self._expression.operands[index]).of_lanes(LANES // length)
         stride = self._folding[index].inner
         first = code.at(row, at >> (length.bit_length() - 1), kind.of_lanes(0))
         whole = self._joined(
@@ -425,10 +445,6 @@ class _Loops:
             pairs = zip(parts[::2], parts[1::2], strict=True)
             parts = [self.code.shuffled(one, other, every) for one, other in pairs]
         return parts[0]
-
-    def _seen(self, letter: str, stored: Value) -> Value:
-        """What a stored value means: bools are bytes in memory."""
-        return stored.differs(0) if letter == "?" else stored
 
 
 class _Lanes:
@@ -481,8 +497,18 @@ class _Folded:
         self._now.set(self._now.now + self._code.choose(over, self._step_over, self._step))
 
 
-def _stored(kind: Kind) -> Kind:
-    return BYTE if kind.element == "i1" else kind
+_KEEPING: Final = frozenset(
+    """absolute choose clamp clamp_high clamp_low copysign fill maximum minimum negate relu same
+    sign threshold""".split()
+)
+"""Formulas that give one of their operands, but for its sign, so that it need not be rounded."""
+
+
+def _as_letter(value: Value, own: str, letter: str) -> Value:
+    """A number or vector of one dtype in another."""
+    made = as_kind(value, KINDS[letter].of_lanes(value.kind.lanes))
+    is_bool = value.kind.element == "i1"
+    return made if letter not in HALVES or own == letter or is_bool else rounded(letter, made)
 
 
 def _smaller(one: Value, other: Value) -> Value:

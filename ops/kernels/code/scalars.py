@@ -185,7 +185,7 @@ def mish(x: Value) -> Value:
     return x * (part / (part + 2.0))
 
 
-@formula("fd")
+@formula("fd", takes_whole=True)
 def softplus(x: Value, beta: Value, threshold: Value) -> Value:
     """`log(1 + e ** (beta x)) / beta`; x itself where `beta x` is beyond a threshold."""
     scaled = x * beta
@@ -193,13 +193,13 @@ def softplus(x: Value, beta: Value, threshold: Value) -> Value:
     return x.code.choose(scaled > threshold, x, made)
 
 
-@formula("fd")
+@formula("fd", takes_whole=True)
 def elu(x: Value, alpha: Value) -> Value:
     """`alpha (e ** x - 1)` where x is negative, else x, whatever alpha is."""
     return x.code.choose(x < 0.0, expm1(at_most(x, 0.0)) * alpha, x)
 
 
-@formula("fd")
+@formula("fd", takes_whole=True)
 def scaled_elu(x: Value, below: Value, above: Value, inner: Value) -> Value:
     """`elu` with factors: of what is negative, of the rest, and of the exponent."""
     return x.code.choose(x < 0.0, expm1(at_most(x, 0.0) * inner) * below, x * above)

@@ -16,8 +16,9 @@ class Target:
     """A CPU: LLVM's words for it, and what our code asks of it.
 
     `has_byte_products`: VNNI's sums of four products; `has_scaling`: AVX-512's product with a power
-    of two; `has_pairs`: sums of two products of bfloat16.  `description` tells CPUs apart
-    whose code differs; an empty `cpu` or `triple` is the machine at hand.
+    of two; `has_pairs`: sums of two products of bfloat16; `has_halves`: casts of float16.
+    `description` tells CPUs apart whose code differs; an empty `cpu` or `triple` is the machine at
+    hand.
     """
 
     description: str
@@ -28,6 +29,7 @@ class Target:
     features: str = ""
     triple: str = ""
     has_pairs: bool = False
+    has_halves: bool = False
 
 
 @cache
@@ -42,6 +44,7 @@ def host() -> Target:
         has_byte_products="avx512_vnni" in flags,
         has_scaling="avx512f" in flags,
         has_pairs="avx512_bf16" in flags,
+        has_halves=is_arm or "f16c" in flags,
     )
 
 
