@@ -43,7 +43,10 @@ from .members import (
 from .python_types import type_of_annotation
 from .qualified_names import forget_names, mangled, qualified_name
 
-__all__ = ["_jit_clear_class_registry", "concrete_type", "gather_facts", "own_methods", "own_types"]
+__all__ = [
+    *("_jit_clear_class_registry", "concrete_type", "gather_facts", "no_longer_shared"),
+    *("own_methods", "own_types"),
+]
 
 Kind = Literal["parameter", "buffer", "attribute"]
 
@@ -151,11 +154,23 @@ def kept_if_compiled() -> Iterator[None]:
     except BaseException:
         with DEFINING:
             for python, cls in made:
-                known = _types().get(python, [])
-                known[:] = [entry for entry in known if entry[1] is not cls]
+                _forget(python, cls)
         raise
     finally:
         _made.reset(token)
+
+
+def _forget(python: type, cls: ClassType) -> None:
+    known = _types().get(python, [])
+    known[:] = [entry for entry in known if entry[1] is not cls]
+
+
+def no_longer_shared(cls: ClassType) -> None:
+    """Modules compiled from now on get a class type of their own: this one has grown."""
+    python = python_classes.get(cls)
+    if python is not None:
+        with DEFINING:
+            _forget(python, cls)
 
 
 @contextmanager

@@ -459,9 +459,8 @@ _RAISED = " Python error details: "
 
 def not_castable(name: str, type: Type, error: CastError) -> str:
     """torch's sentence on a value that an attribute cannot hold."""
-    shown = type.annotation_str if type.is_interface else type
     told = str(error).removeprefix(_DETAILS).removeprefix(_RAISED)
-    return f"Could not cast attribute '{name}' to type {shown}: {told}"
+    return f"Could not cast attribute '{name}' to type {type.annotation_str}: {told}"
 
 
 _OF_MODULES: Final = (ClassType, InterfaceType)

@@ -14,6 +14,7 @@ from typing import Any
 from ..jit.freezing import freeze
 from ..jit.inspection import export_opnames
 from ..jit.module import ScriptModule
+from .bundled_inputs import _get_bundled_inputs_attributes_and_methods
 
 __all__ = [
     *("LintCode", "MobileOptimizerType", "generate_mobile_module_lints"),
@@ -71,6 +72,7 @@ def optimize_for_mobile(
     missing = [name for name in kept if not hasattr(script_module, name)]
     if missing:
         raise AttributeError(f"One of the preserved_methods {missing} does not exist in the module")
+    kept += _get_bundled_inputs_preserved_attributes(script_module, kept)
     merges = MobileOptimizerType.CONV_BN_FUSION not in (optimization_blocklist or ())
     if getattr(script_module, "training", False):
         script_module = deepcopy(script_module).eval()
@@ -120,3 +122,13 @@ def _lints(module: Any) -> Iterable[dict[str, str]]:
                 "call torch.utils.mobile_optimizer.optimize_for_mobile to drop batch_norm "
                 "operator.",
             )
+
+
+def _get_bundled_inputs_preserved_attributes(
+    script_module: ScriptModule, preserved_methods: Sequence[str]
+) -> list[str]:
+    """The methods and attributes of bundled inputs that have to stay, without those named."""
+    methods, attributes = _get_bundled_inputs_attributes_and_methods(script_module)
+    names = [*methods, *attributes]
+    names = [name for name in names if hasattr(script_module, name)]
+    return [name for name in names if name not in preserved_methods]
