@@ -28,7 +28,7 @@ from .ops.tensors.tensor import Parameter, Tensor
 from .utils._python_dispatch import TorchDispatchMode
 from .utils.flop_counter import flop_registry, shape_wrapper
 
-__all__ = ["Layer", "Summary", "of_tensors", "summary"]
+__all__ = ["Layer", "Summary", "inputs_without_data", "of_tensors", "summary", "without_data"]
 
 
 @dataclass
@@ -145,9 +145,11 @@ def summary(
         ValueError: there are not as many dtypes as inputs.
         Exception: what the model raises for such inputs, on tensors without data.
     """
-    given = _inputs(input_size, input_data, dtypes)
+    given = None if input_size is None else inputs_without_data(input_size, dtypes)
+    if input_data is not None:
+        given = [_without_data(each) for each in input_data]
     if isinstance(model, ScriptModule):
-        return Summary(_scripted(_bare(model._c, {}), given), given, depth)
+        return Summary(_scripted(without_data(model._c), given), given, depth)
     return Summary(_live(model, given), given, depth)
 
 
@@ -172,14 +174,14 @@ def _child(layer: Layer, part: str) -> Layer:
     return layer.layers[-1]
 
 
-def _inputs(
-    sizes: Sequence[Any] | None, data: Sequence[Tensor] | None, dtypes: Sequence[DType] | None
-) -> list[Tensor] | None:
-    """The inputs, without data."""
-    if data is not None:
-        return [_without_data(each) for each in data]
-    if sizes is None:
-        return None
+def inputs_without_data(
+    sizes: Sequence[Any], dtypes: Sequence[DType] | None = None
+) -> list[Tensor]:
+    """Tensors on `meta` of these sizes (of one, or of several), float32 if no dtypes are said.
+
+    Raises:
+        ValueError: there are not as many dtypes as sizes.
+    """
     several = sizes if not sizes or not isinstance(sizes[0], int) else [sizes]
     kinds = list(dtypes or [DTYPES["float32"]])
     if len(kinds) == 1:
@@ -312,6 +314,11 @@ def _layer_of(module: Module, name: str, layers: dict[int, Layer]) -> Layer:
         if id(child) not in layers:
             made.layers.append(_layer_of(child, f"{name}.{key}" if name else key, layers))
     return made
+
+
+def without_data(source: ScriptObject) -> ScriptObject:
+    """The same module with tensors on `meta`; the module stays as it is."""
+    return _bare(source, {})
 
 
 def _bare(source: ScriptObject, known: dict[int, ScriptObject]) -> ScriptObject:

@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "show": "print the code, graph, typed tree or register code of a method, or the modules",
     "summary": "print a table of the layers: output shapes, parameters, multiply-adds",
     "profile": "time a method by operator, line and module, and say what runs it",
+    "view": "show an archive as a page: modules, graph, code, weights; or compare two",
     "check": "compile every scripted object of a Python file and print all diagnostics",
     "what": "say what kind of file something is",
     "audit": "say what an archive could do, without running it",

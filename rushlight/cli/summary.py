@@ -19,6 +19,7 @@ from ..serialization.files.identify import (
 from .archive import add_trust, open_archive
 from .dtypes import check_dtypes, named_dtype
 from .failure import FAILED, CommandError, report
+from .sizes import sizes
 from .speech import script_output, tell, tell_lines
 
 __all__ = ["add", "execute"]
@@ -35,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input",
         action="append",
-        type=_sizes,
+        type=sizes,
         metavar="SIZES",
         help="the sizes of an input, such as 1,3,224,224; once for each input",
     )
@@ -52,28 +53,21 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(execute=execute)
 
 
-def _sizes(text: str) -> list[int]:
-    sizes = [int(part) for part in text.split(",") if part.strip()]
-    if any(n < 0 for n in sizes):
-        raise argparse.ArgumentTypeError(f"sizes are not negative: {text}")
-    return sizes
-
-
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
     from .. import summary  # which needs layers and their hooks; other commands do not
 
-    path, sizes, dtypes = arguments.archive, arguments.input, arguments.dtype or []
-    check_dtypes(dtypes, len(sizes or ()))
+    path, given, dtypes = arguments.archive, arguments.input, arguments.dtype or []
+    check_dtypes(dtypes, len(given or ()))
     if _holds_weights(path):
-        if sizes:
+        if given:
             raise CommandError(f"{path}: weights alone cannot be run; leave --input out")
         found = summary.of_tensors("", dict(_named(_weights(path), "")), arguments.depth)
     else:
         module = open_archive(path, arguments.trust, without_data=True)
         try:
             with script_output(arguments.trust):
-                found = summary.summary(module, sizes, dtypes=dtypes, depth=arguments.depth)
+                found = summary.summary(module, given, dtypes=dtypes, depth=arguments.depth)
         except Exception as error:  # whatever the script raises is the user's to read
             report(error)
             return FAILED

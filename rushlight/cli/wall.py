@@ -11,7 +11,8 @@ import argparse
 import os
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -19,7 +20,7 @@ from typing import Final
 from .failure import BAD_INPUT
 from .speech import complain
 
-__all__ = ["status_of_child"]
+__all__ = ["status_of_child", "unconfined"]
 
 OVERRUN: Final = 10.0
 """Seconds that a call may overrun its time, in an operator that cannot be interrupted."""
@@ -59,7 +60,8 @@ def _untrusted(arguments: argparse.Namespace) -> list[str]:
     if getattr(arguments, "trust", "full") != "none":
         return []
     names = ("archive", "source", "first", "second")
-    return [getattr(arguments, name) for name in names if hasattr(arguments, name)]
+    found = (getattr(arguments, name, None) for name in names)
+    return [name for name in found if name is not None]
 
 
 def _confine(files: list[str]) -> None:
@@ -83,6 +85,23 @@ def _confine(files: list[str]) -> None:
             resource.setrlimit(resource.RLIMIT_AS, (most, hard))
     except (ImportError, OSError, ValueError):
         return  # no such limits here: what counts inside the process holds all the same
+
+
+@contextmanager
+def unconfined() -> Iterator[None]:
+    """What is started in this block, when nothing of an archive runs any more, has all the memory
+    that there is."""
+    try:
+        import resource
+    except ImportError:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def _wait(child: int) -> int:

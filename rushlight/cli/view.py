@@ -1,0 +1,180 @@
+"""`rushlight view`: an archive as one page to look at, or its graph as a picture."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+from ..pictures.changes import mark_changes, tensor_change
+from ..pictures.document import Document, describe
+from ..pictures.dot import dot_of
+from ..pictures.page import page_of
+from ..pictures.svg import svg_of
+from ..pictures.weights import module_tree
+from ..summary import inputs_without_data, without_data
+from .archive import add_trust, find_method, method_names, open_archive
+from .atomic import add_force, refuse_existing, replacing
+from .dtypes import check_dtypes, named_dtype
+from .failure import CommandError, one_line
+from .progress import progress
+from .sizes import sizes
+from .speech import complain, script_output, tell_lines, write
+from .wall import unconfined
+
+__all__ = ["add", "execute"]
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Describe the command to argparse."""
+    parser.description = (
+        "Write a page that shows an archive, and open it in a browser: the tree of modules with "
+        "their sizes, the graph, the code, the weights as histograms. Of two archives it shows "
+        "what differs. The page is one file and asks nothing of the network. With --input the "
+        "model runs on tensors without data, which tells the sizes on the edges."
+    )
+    parser.add_argument("archive", help="a TorchScript archive (.pt)")
+    parser.add_argument("second", nargs="?", metavar="OTHER", help="an archive to compare with")
+    parser.add_argument(
+        "--input",
+        action="append",
+        type=sizes,
+        metavar="SIZES",
+        help="the sizes of an input, such as 1,3,224,224; once for each input",
+    )
+    parser.add_argument(
+        "--dtype",
+        action="append",
+        type=named_dtype,
+        metavar="DTYPE",
+        help="the dtype of all inputs, or once for each; float32 if none is given",
+    )
+    parser.add_argument("--method", default="forward", help="the method that runs or is drawn")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to write; - is the terminal")
+    parser.add_argument("--no-open", action="store_true", help="write the page and open nothing")
+    parser.add_argument("--no-weights", action="store_true", help="read no weights: no histograms")
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--svg", action="store_true", help="write the graph as SVG instead")
+    forms.add_argument("--dot", action="store_true", help="write the graph for Graphviz instead")
+    parser.add_argument(
+        "--depth",
+        type=int,
+        metavar="N",
+        help="for --svg and --dot: how deep calls are drawn open (all in a small graph, else none)",
+    )
+    add_force(parser)
+    add_trust(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    is_page = not (arguments.svg or arguments.dot)
+    if arguments.output not in (None, "-"):
+        refuse_existing([arguments.output], arguments.force)
+    if not is_page and arguments.second is not None:
+        raise CommandError("--svg and --dot show one archive; the page compares two")
+    check_dtypes(arguments.dtype or [], len(arguments.input or ()))
+    text = _page(arguments) if is_page else _picture(arguments)
+    if arguments.output == "-" or (arguments.output is None and not is_page):
+        write(text, sys.stdout)
+        return 0
+    path = Path(arguments.output) if arguments.output is not None else _new_file(arguments.archive)
+    with replacing(path) as file:
+        file.write(text.encode("utf-8"))
+    tell_lines([f"wrote {path}"])
+    if is_page and not arguments.no_open:
+        _open(path)
+    return 0
+
+
+def _open(path: Path) -> None:
+    with unconfined():
+        if not webbrowser.open(path.resolve().as_uri()):
+            complain("there is no browser to open it with")
+
+
+def _new_file(archive: str) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="rushlight-view-"))
+    return folder / f"{Path(archive).stem}.html"
+
+
+def _page(arguments: argparse.Namespace) -> str:
+    paths = [arguments.archive] + [arguments.second] * (arguments.second is not None)
+    modules = [_module(path, arguments, arguments.no_weights) for path in paths]
+    names = [Path(path).name for path in paths]
+    if len(set(names)) < len(names):
+        names = paths
+    documents = [
+        _document(module, name, arguments, not arguments.no_weights)
+        for module, name in zip(modules, names, strict=True)
+    ]
+    changes = None
+    if len(documents) == 2:
+        if not arguments.no_weights:
+            _compare_tensors(documents, modules)
+        changes = mark_changes(*documents)
+    return page_of(documents, changes)
+
+
+def _compare_tensors(documents: list[Document], modules: list[Any]) -> None:
+    sides = []
+    for document, module in zip(documents, modules, strict=True):
+        entries = dict(_entries(document["modules"]))
+        tensors = {path: tensor for path, (_, tensor) in _tensors(module).items()}
+        sides.append({path: (entries[path], tensors[path]) for path in entries})
+    for path in progress(sorted(sides[0].keys() & sides[1].keys()), "comparing"):
+        tensor_change(sides[0][path], sides[1][path])
+
+
+def _entries(tree: Any) -> Any:
+    for entry in tree["tensors"]:
+        yield f"{tree['path']}.{entry['name']}", entry
+    for child in tree["modules"]:
+        yield from _entries(child)
+
+
+def _tensors(module: Any) -> dict[str, Any]:
+    tree, found = module_tree(module._c)
+    return dict(zip((path for path, _ in _entries(tree)), found, strict=True))
+
+
+def _picture(arguments: argparse.Namespace) -> str:
+    module = _module(arguments.archive, arguments, True)
+    find_method(module, arguments.method)
+    document = _document(module, Path(arguments.archive).name, arguments, False)
+    draw = svg_of if arguments.svg else dot_of
+    return draw(document, arguments.method, arguments.depth)
+
+
+def _module(path: str, arguments: argparse.Namespace, bare: bool) -> Any:
+    """The module of an archive; without its data where none is read."""
+    module = open_archive(path, arguments.trust, without_data=bare)
+    if not method_names(module):
+        raise CommandError(f"{path}: there is no method to draw; `rushlight show` lists the rest")
+    return module
+
+
+def _document(module: Any, name: str, arguments: argparse.Namespace, weights: bool) -> Document:
+    given = bare = None
+    if arguments.input:
+        given = inputs_without_data(arguments.input, arguments.dtype)
+        bare = without_data(module._c)
+    find_method(module, arguments.method)
+    with script_output(arguments.trust):
+        document, failure = describe(
+            module._c,
+            name,
+            method=arguments.method,
+            inputs=given,
+            bare=bare,
+            weights=weights,
+            progress=progress,
+        )
+    if failure is not None:
+        complain(f"{name}: the run on such inputs ended, so that some sizes are missing:")
+        complain(one_line(Exception(document["failure"])))
+    return document
