@@ -48,8 +48,9 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "torch knows static methods of a class of modules only once one of those was scripted",
     ),
     (
-        r"\b(set|frozenset|super)\(",
-        r"rushlight.*(Python builtin <built-in function (set|super)>|python value of type 'type')",
+        r"\b(set|frozenset|super|type)\(",
+        r"rushlight.*(Python builtin <built-in function (set|super|type)>|"
+        r"python value of type 'type')",
         "torch takes a class of Python's for a function of tensors, which would run in Python",
     ),
     (
@@ -132,9 +133,21 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "NumPy does not keep where a tensor without elements begins",
     ),
     (
-        r"linalg\.(cond|pinv|inv)\(|\.(pinverse|inverse)\(|svdvals|matrix_rank",
+        r"\[[^\n]*\] = ",
+        r"torch.*indexing result of shape \[(.*?)\].*rushlight.*of shape \[[01], \1\]",
+        "what a mask without dimensions adds in front torch tells in Python, and not in scripts, "
+        "where values that fit end in an assertion",
+    ),
+    (
+        r"linalg\.(solve|inv)\(",
+        r"(torch|rushlight).*the (input )?matrix is singular",
+        "whether a matrix that is singular but for rounding is singular is a matter of rounding",
+    ),
+    (
+        r"linalg\.(cond|pinv|inv|slogdet)\(|\.(pinverse|inverse|logdet)\(|svdvals|matrix_rank",
         r'torch.*"tensor".*rushlight.*"tensor"',
-        "the inverse of a matrix that is singular but for rounding is made of rounding",
+        "the inverse, or the determinant, of a matrix that is singular but for rounding is made of "
+        "rounding",
     ),
     (
         r"\*\* -1\b",

@@ -285,8 +285,8 @@ def check_delete(scope: Scope, node: tree.Delete, into: list[typed.Statement]) -
                 "only variables and elements can be deleted",
                 target.span,
                 "deleted here",
-                torch="del statements are only supported for deleting local variables, list "
-                "elements and dict entries",
+                torch="del statements are only supported for deleting list and dict items and "
+                "variables",
             )
 
 

@@ -147,5 +147,5 @@ _SIMPLE: dict[Type, Callable[[object], bool]] = {
     ANY_LIST: _of_class(list),
     ANY_TUPLE: _of_class(tuple),
     ANY_ENUM: _of_class(EnumMember),
-    DEVICE: lambda value: value.__class__.__name__ == "Device",
+    DEVICE: lambda value: value.__class__.__name__ == "device",
 }

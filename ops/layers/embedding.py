@@ -217,9 +217,9 @@ def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int, paddin
     if indices.size and not is_within(indices, len(weight)):
         outside = (indices < 0) | (indices >= len(weight))
         at = int(np.argmax(outside))
-        if (
-            mode == _MAX or padding >= 0 or weight.dtype == np.float64
-        ):  # torch sums these one by one
+        in_rows = weight.strides[-1] == weight.itemsize
+        if mode == _MAX or padding >= 0 or weight.dtype == np.float64 or not in_rows:
+            # torch sums these one by one
             raise OperatorError(
                 "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be "
                 f"{int(indices[at])}",

@@ -517,3 +517,11 @@ def dtype_of_type(kind: object) -> DType:
         return known
     shown = kind.__name__ if isinstance(kind, type) else kind
     raise ValueError(f"invalid type: '{shown}'")
+
+
+dtype, layout, memory_format = DType, Layout, MemoryFormat
+qscheme, device = QScheme, Device
+"""The names that users see: messages tell them, and pickles look for them here."""
+for _name in ("dtype", "layout", "memory_format", "qscheme", "device"):
+    _class = globals()[_name]
+    _class.__name__ = _class.__qualname__ = _name

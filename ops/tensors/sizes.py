@@ -35,7 +35,7 @@ def _full_name(value: object) -> str:
     if name in ("Tensor", "Parameter"):
         return name
     module = kind.__module__.partition(".")[0]
-    return {"DType": "torch.dtype"}.get(name, f"{module}.{name}")
+    return {"dtype": "torch.dtype"}.get(name, f"{module}.{name}")
 
 
 class Size(tuple[int, ...]):

@@ -18,10 +18,6 @@ __all__ = ["module_of", "qualified_name", "schema_title", "torch_module", "type_
 
 _OWN: Final = __name__.partition(".")[0]
 _GROUPS: Final = ("linalg", "fft", "special")
-_CLASSES: Final = {
-    **{"DType": "dtype", "Device": "device", "Layout": "layout"},
-    "MemoryFormat": "memory_format",
-}
 _FUNCTIONAL: Final = frozenset(functional.__all__) - {"istft"}
 """What torch defines in Python, in `torch.functional`; `istft` there is the operator itself."""
 _OF_TORCH: Final = ("functional", "settings", "jit.special_names")
@@ -101,7 +97,7 @@ def qualified_name(func: Callable[..., object]) -> str:
     if isinstance(func, (Packet, Overload)):
         return f"torch.ops.{func}"
     if isinstance(func, type) and func.__module__ != "builtins":
-        return f"{torch_module(func)}.{_CLASSES.get(func.__qualname__, func.__name__)}"
+        return f"{torch_module(func)}.{func.__name__}"
     name = func.__name__
     if getattr(builtins, name, None) is func:
         return name
@@ -126,7 +122,7 @@ def type_text(kind: object) -> str:
     if isinstance(kind, type) and not hasattr(kind, "__origin__"):
         if kind.__module__ == "builtins":
             return kind.__qualname__
-        return f"{torch_module(kind)}.{_CLASSES.get(kind.__qualname__, kind.__qualname__)}"
+        return f"{torch_module(kind)}.{kind.__qualname__}"
     if kind is ...:
         return "..."
     if inspect.isfunction(kind):

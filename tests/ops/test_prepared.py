@@ -1,5 +1,6 @@
 """Calls that native code knows beforehand: they are those of the function itself, bit for bit."""
 
+import linecache
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -57,6 +58,64 @@ def test_a_tensor_that_another_thread_resizes_is_learned_as_it_was(monkeypatch):
     assert known(x).tobytes() == family("rows").softmax(random(20, 500)).tobytes()
     assert known(x).tobytes() == family("rows").softmax(other).tobytes()
     assert len(calls) == 1
+
+
+class Stop(BaseException):
+    """What an interrupt raises."""
+
+
+def stopped_at(line, function, *values):
+    """Call, with an interrupt before that line of what remembers calls; whether it came to it."""
+    seen = 0
+
+    def local(frame, event, _):
+        nonlocal seen
+        # no signal comes between a block and the end of its lock
+        text = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+        seen += event == "line" and not text.lstrip().startswith("with ")
+        if seen == line:
+            raise Stop
+        return local
+
+    code = module.Known._add.__code__
+    sys.settrace(lambda frame, event, _: local if frame.f_code is code else None)
+    try:
+        function(*values)
+    except Stop:
+        pass
+    finally:
+        sys.settrace(None)
+    return seen >= line
+
+
+def test_an_interrupt_while_a_call_is_remembered_leaves_those_before():
+    softmax, line = family("rows").softmax, 0
+    known, _ = known_calls(softmax)
+    for rows in range(1, 200):
+        line += 1
+        if not stopped_at(line, known, random(rows, 500)):
+            line = 0
+        for other in (rows, 1, 200):  # which look at all that is known
+            x = random(other, 500)
+            assert known(x).tobytes() == softmax(x).tobytes()
+
+
+def test_threads_remember_calls_at_once():
+    softmax = family("rows").softmax
+    known, _ = known_calls(softmax)
+
+    def work(thread):
+        for rows in range(1, 40):
+            x = random(rows, 100 + thread)
+            assert known(x).tobytes() == softmax(x).tobytes()
+
+    switching = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(8)))
+    finally:
+        sys.setswitchinterval(switching)
 
 
 def test_a_tensor_that_is_another_after_the_call_is_not_learned():

@@ -219,3 +219,48 @@ def test_a_subclass_inherits_from_tensor() -> None:
         torch.ones(1).as_subclass(int)
     with pytest.raises(TypeError, match=r"^cls must be a type .got int."):
         torch.ones(1).as_subclass(3)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: torch.ones(3, 3).renorm(2, 0, -1.0),
+            "renorm: expected maxnorm to be >= 0 but got -1",
+        ),
+        (
+            lambda: torch.nn.functional.embedding_bag(
+                torch.tensor([1, 5]), torch.ones(3, 4).t(), torch.tensor([0, 1]), mode="sum"
+            ),
+            "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be 5",
+        ),
+        (
+            lambda: torch.zeros(2, dtype=torch.device("cpu")),
+            "zeros(): argument 'dtype' must be torch.dtype, not torch.device",
+        ),
+    ],
+    ids=["renorm", "a table in columns", "a device for a dtype"],
+)
+def test_sentences_tell_numbers_and_classes_as_torch_does(
+    call: Callable[[], object], sentence: str
+) -> None:
+    with pytest.raises((RuntimeError, TypeError)) as caught:
+        call()
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        (torch.float32, "dtype"),
+        (torch.device("cpu"), "device"),
+        (torch.strided, "layout"),
+        (torch.channels_last, "memory_format"),
+        (torch.per_tensor_affine, "qscheme"),
+    ],
+)
+def test_classes_of_what_is_no_tensor_have_torchs_names(value: object, name: str) -> None:
+    kind = type(value)
+    assert kind.__name__ == kind.__qualname__ == name
+    assert pickle.loads(pickle.dumps(kind)) is kind is getattr(torch, name)
+    assert pickle.loads(pickle.dumps(value)) == value

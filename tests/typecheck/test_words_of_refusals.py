@@ -19,6 +19,10 @@ from rushlight.jit import CompilationUnit, script
         ("for i in enumerate():\n        pass", "enumerate expected at least 1 arguments, got 0"),
         ("a, *b, *c = (1, 2, 3)", "Only one starred expression is allowed on the lhs"),
         ("return (1, 2)['a']", "tuple index must be an integer"),
+        (
+            "del x.grad",
+            "del statements are only supported for deleting list and dict items and variables",
+        ),
         ("break", "SyntaxError: 'break' outside loop"),
     ],
 )

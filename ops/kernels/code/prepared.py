@@ -106,7 +106,7 @@ class Known:
         self._learn = self.learn
         self._known = np.zeros(MOST_ENTRIES + 2, np.int64)
         self._entries: list[_Entry] = []
-        self._forgotten = 0
+        self._place = self._forgotten = 0
         self._next_wait = _SHORTEST_WAIT
         with _KEEPING:
             _EVERY.add(self)
@@ -114,8 +114,8 @@ class Known:
 
     def forget(self) -> None:
         """Know no calls; another thread may be doing one of those that were known."""
-        self._known[0] = 0
-        self._forgotten = len(self._entries)
+        self._forgotten += 1
+        self._known[0] = self._place = 0
 
     def learn(self, *values: Any) -> Any:
         """Do a call and remember how."""
@@ -133,8 +133,7 @@ class Known:
                 raise Unknown
             made = settled[0] if before is not None and result is values[0] else result
             entry = _Entry(settled, made, notes, before)
-            if forgotten == self._forgotten:
-                self._add(entry)
+            self._add(entry, forgotten)
             self._next_wait = _SHORTEST_WAIT
         except Unknown:
             self._known[MOST_ENTRIES + 1] = self._next_wait
@@ -160,15 +159,23 @@ class Known:
         finally:
             _NOTING.release()
 
-    def _add(self, entry: _Entry) -> None:
-        known, every = self._known, len(self._entries)
-        place = every - self._forgotten
-        self._entries.append(entry)
-        known[1 + place % MOST_ENTRIES] = entry.address
-        known[0] = min(place + 1, MOST_ENTRIES)
+    def _add(self, entry: _Entry, forgotten: int) -> None:
+        """Have native code do calls like this one, unless all was forgotten meanwhile.
+
+        Between any two lines an interrupt may end it: what is counted must lie there by then.
+        """
+        with _KEEPING:
+            if forgotten != self._forgotten:
+                return
+            known, place = self._known, self._place
+            self._entries.append(entry)
+            known[1 + place % MOST_ENTRIES] = entry.address
+            known[0] = min(place + 1, MOST_ENTRIES)
+            self._place = place + 1
         if place >= MOST_ENTRIES:  # sizes that change all the time are not worth it
             self._cool()
-            known[MOST_ENTRIES + 1] = 4 * place if every < _MOST_LEARNED else 1 << 62
+            every = len(self._entries)
+            known[MOST_ENTRIES + 1] = 4 * place if every <= _MOST_LEARNED else 1 << 62
 
 
 _EVERY: Final[WeakSet[Known]] = WeakSet()
