@@ -492,9 +492,8 @@ class _Writer:
 
     def _may_be_direct(self, entry: Operator, operands: Sequence[str]) -> bool:
         """Whether an operator may have a direct form here."""
-        is_plain = not (self._called or self._noted or self._counts)
         is_learnt = has_direct_form(entry) or entry.later is not None
-        return is_plain and is_learnt and operands[0].startswith("r")
+        return is_learnt and not self._counts and operands[0].startswith("r")
 
     def _written_out(
         self, forms: Sequence[Inline], step: Step, operands: list[str], result: str, call: str

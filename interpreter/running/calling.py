@@ -58,7 +58,7 @@ def call(
     if not records and is_grad_enabled():
         reached = Reached((*given, *kwargs.values()) if kwargs else given)
         if way.executable.makes_leaves or any(t._requires_grad for t in reached.tensors):
-            record = begun(reached)
+            record = begun(reached, tiers)
     depth = len(ENTERED.objects)
     try:
         if record is not None:

@@ -10,13 +10,16 @@ from ...ops.table.grad_mode import RUNNING
 from ...ops.tensors.tensor import Tensor
 from .executable import Executable
 from .reached import Reached
+from .tiers import Tiers
 
 __all__ = ["begun", "finished"]
 
 
-def begun(reached: Reached) -> object:
+def begun(reached: Reached, tiers: Tiers) -> object:
     """A record of what this thread runs from now on, for a call that reaches some tensors."""
-    record = _record_class()()
+    if tiers.known_calls is None:
+        tiers.known_calls = _calls_class()()
+    record = _record_class()(tiers.known_calls)
     record.know(reached.tensors)
     RUNNING.record = record
     return record
@@ -26,6 +29,12 @@ def begun(reached: Reached) -> object:
 def _record_class() -> Any:
     """The class of records, whose module is loaded when it is first needed."""
     return import_module("...ops.gradients.record", __package__).Record
+
+
+@cache
+def _calls_class() -> Any:
+    """The class of what is known of calls."""
+    return import_module("...ops.gradients.call_nodes", __package__).Calls
 
 
 def finished(record: Any, executable: Executable, reached: Reached, result: object) -> object:

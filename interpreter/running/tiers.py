@@ -241,6 +241,8 @@ class Tiers:
         self._guard = guard if isinstance(guard, Guard) else None
         self._invoke = invoke
         self._kind = kind
+        self.known_calls: object | None = None
+        """What gradients know of the calls that were recorded."""
         self._ways: dict[object, Way] = {}
 
     def way(self, records: bool = False) -> Way:

@@ -42,6 +42,7 @@ __all__ = [
     "is_wanted",
     "node_class",
     "saved",
+    "single",
     "thin",
 ]
 
@@ -79,6 +80,24 @@ class Node:
     """
 
     __slots__ = ("__weakref__", "attached", "bounds", "edges", "sequence")
+
+    is_call = False
+    """Whether this is a call of scripted code, with the nodes of its operators behind it."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether these nodes have been asked for."""
+        return False
+
+    @property
+    def has_inner(self) -> bool:
+        """Whether what went out of a call was made of something else that did."""
+        return False
+
+    @property
+    def through(self) -> list[Edge | None]:
+        """Where the results of a call came from, among these nodes."""
+        raise NotImplementedError(type(self).__name__)
 
     def __init__(self, edges: Iterable[Edge | None]) -> None:
         self.edges = edges if type(edges) is list else list(edges)
@@ -120,7 +139,7 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """The nodes that the arguments came from, each with the number of its result."""
-        return tuple((None, 0) if edge is None else edge for edge in self.edges)
+        return tuple((None, 0) if edge is None else single(edge) for edge in self.edges)
 
     def register_hook(self, hook: Callable[..., Any]) -> Removable:
         """Have `hook(gradients of the arguments, gradients of the results)` called after `apply`;
@@ -157,10 +176,20 @@ class Node:
 Edge = tuple[Node, int]
 
 
+def single(edge: Edge) -> Edge:
+    """The same place among the nodes of single operators."""
+    node, number = edge
+    found = node.through[number] if node.is_call else edge
+    assert found is not None
+    return found
+
+
 class _Walking(threading.local):
     """The nodes that lead to what this thread's walk back wants, and that; None for all."""
 
     leads: frozenset[Node] | None = None
+    keep = True
+    """Whether nodes keep what they need for another walk."""
 
 
 WALKING: Final = _Walking()
@@ -485,6 +514,7 @@ class Saved:
         if self.handle is not None and self.handle._grad_node is not None:  # who wrote it last
             edge = self.handle._grad_node, self.handle._output_number
         if edge is not None and not isinstance(edge[0], AccumulateGrad):
+            edge = single(edge)
             name = type(edge[0]).__name__.removesuffix("Backward0").removesuffix("Backward1")
             origin = f", which is output {edge[1]} of {name},"
         return (

@@ -8,9 +8,12 @@ import numpy as np
 
 from ..memory.dtype import dtype_of
 from ..tensors.tensor import Tensor
-from .autograd import AccumulateGrad, Edge, Node, edge_of, fit
+from .autograd import AccumulateGrad, Edge, Node, edge_of, fit, single
 
-__all__ = ["GradientEdge", "add_to_leaf", "first_gradient", "get_gradient_edge", "place_of"]
+__all__ = [
+    *("GradientEdge", "add_to_leaf", "first_gradient", "get_gradient_edge", "place_of"),
+    "target_of",
+]
 
 
 class GradientEdge(NamedTuple):
@@ -35,12 +38,18 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
             "gradients"
         )
     array = tensor._array
-    return GradientEdge(*edge, np.broadcast_to(np.zeros((), array.dtype), array.shape))
+    return GradientEdge(*single(edge), np.broadcast_to(np.zeros((), array.dtype), array.shape))
 
 
 def place_of(value: Tensor | GradientEdge) -> Edge | None:
     """Where a tensor, or what names a place, came from; None if it needs no gradient."""
     return value[:2] if isinstance(value, GradientEdge) else edge_of(value)
+
+
+def target_of(value: Tensor | GradientEdge) -> Edge | None:
+    """The same for a tensor whose gradient is wanted: all of it arrives there."""
+    edge = place_of(value)
+    return single(edge) if edge is not None and edge[0].is_call and edge[0].has_inner else edge
 
 
 def first_gradient(

@@ -21,30 +21,26 @@ from ..table.grad_mode import RUNNING, is_grad_enabled
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
 from . import autograd
-from .autograd import is_wanted
 from .bound import Bound, bound_row_in_script
-from .recording import MISSED, replayer_for
+from .call_nodes import Calls
+from .noted import Noted, Step
 from .rows import Rewriting
-from .tape import attach, backward, check_in_place, gradients_of, is_active
+from .tape import backward, check_in_place, gradients_of
 
 __all__ = ["Record", "recorder"]
 
-Step = tuple[Bound, tuple[Any, ...], Any, Array | None]
-"""An operator, its arguments, its result, and what it wrote over if that is needed."""
 
+class Record(Noted):
+    """What one call of scripted code did; `calls` know what earlier ones of that code did."""
 
-class Record:
-    """What one call of scripted code did."""
-
-    def __init__(self) -> None:
+    def __init__(self, calls: Calls | None = None) -> None:
+        super().__init__()
         self.steps: list[Step] = []
-        self.known: dict[int, Tensor] = {}
         self.writes: list[int] = []
         self.bounds: dict[Any, None] = {}
         """The bounds of code that is not trusted which ran."""
         self._pending: list[Tensor] = []
-        self._clock = 0
-        self._later: dict[int, int] = {}
+        self._calls = calls
         self._guarded: set[int] = set()
         """The owners of the memory of leaves, and of views that may not be written."""
 
@@ -79,13 +75,7 @@ class Record:
     def handle_of(self, array: Array) -> Tensor:
         """The tensor of an array, with its history so far."""
         self.resolve()
-        return self._handle(array)
-
-    def _handle(self, array: Array) -> Tensor:
-        found = self.known.get(id(array))
-        if found is None:
-            found = self.known[id(array)] = Tensor._of(array)
-        return found
+        return self.handle(array)
 
     def check_write(self, array: Array) -> None:
         """Refuse to write into a leaf that requires gradients, or into a view of one."""
@@ -132,7 +122,7 @@ class Record:
 
     def finish(self) -> None:
         """Note the end; what came in and was written gets its history at once."""
-        self._clock = write_count()
+        self.clock = write_count()
         if self.writes:
             owners = {id(owner_of(handle._array)) for handle in self.known.values()}
             if any(owner in owners for owner in self.writes):
@@ -180,54 +170,20 @@ class Record:
                     owner = id(owner_of(args[0]))
                     self._later[owner] = self._later.get(owner, 0) + 1
             before, bounds, turn = RUNNING.version_of, RUNNING.bounds, autograd.TURN[0]
-            RUNNING.version_of = versions_then(self._clock, self._later)
+            RUNNING.version_of = versions_then(self.clock, self._later)
             RUNNING.bounds = (*bounds, *self.bounds)
             autograd.TURN[0] = turn | 1
             try:
-                for step in steps:
-                    self._replay(*step)
+                calls, self._calls = self._calls, None
+                if calls is None or not self.clock or not calls.join(self, steps, pending):
+                    for step in steps:
+                        self.replay(*step)
             finally:
                 RUNNING.version_of, RUNNING.bounds = before, bounds
                 for handle in pending:  # until now they tell other threads to wait
                     if handle._requires_grad is self:
                         handle._requires_grad = False
                 autograd.TURN[0] = turn + 2
-
-    def _replay(self, bound: Bound, args: tuple[Any, ...], result: Any, old: Array | None) -> None:
-        if bound.is_plain and bound.watched:
-            types = tuple(map(type, args))
-            replay = bound.replays.get(types) or replayer_for(bound, types)
-            if replay(self.known, self._handle, args, result) is not MISSED:
-                return
-        handles = [self._lifted(value) for value in args]
-        active = bound.watched and is_active(bound, handles)
-        if bound.in_place:
-            self._later[id(owner_of(args[0]))] -= 1
-            check_in_place(handles[0], active)
-        if not active:
-            wrapped = self._lifted(result)
-            if bound.is_view:
-                for view in wrapped if isinstance(wrapped, list) else (wrapped,):
-                    if view is not handles[0]:
-                        view._seen_as(handles[0])
-                        if is_wanted(handles[0]):
-                            view._seen_unwatched()
-            return
-        before = None
-        if old is not None:
-            before = Tensor._of(old)
-            edge = autograd.edge_of(handles[0])
-            if edge is not None:
-                before._requires_grad = True
-                before._grad_node, before._output_number = edge
-        attach(bound, handles, self._lifted(result), before)
-
-    def _lifted(self, value: object) -> Any:
-        if isinstance(value, np.ndarray):
-            return self._handle(value)
-        if isinstance(value, (list, tuple)):
-            return [self._lifted(each) for each in value]
-        return value
 
 
 _RECORDERS: Final[dict[str, Callable[..., object]]] = {}
@@ -387,7 +343,8 @@ def _in_place_recorder(bound: Bound) -> Callable[..., object]:
         old = target.copy("K") if copies and is_grad_enabled() else None
         result = forward(*args)
         written(target)
-        record.writes.append(id(owner_of(target)))
+        if target.dtype.kind not in "biu":  # what has no history
+            record.writes.append(id(owner_of(target)))
         if is_grad_enabled():
             record.steps.append((bound, args, result, old))
         return result

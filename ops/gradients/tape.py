@@ -28,9 +28,10 @@ from .autograd import (
     add_hook,
     edge_of,
     is_wanted,
+    single,
 )
 from .bound import Bound, RowNode, bound_row
-from .edges import GradientEdge, add_to_leaf, first_gradient, place_of
+from .edges import GradientEdge, add_to_leaf, first_gradient, target_of
 from .handles import lifted, note_handles
 from .items import get_item, parts, set_item
 from .recording import MISSED, recorder_for
@@ -253,6 +254,7 @@ def check_in_place(target: Tensor, active: bool) -> None:
     wanted = is_wanted(target)
     active = active or wanted
     if target._view_among is not None and active:
+        _single_edge(target)
         raise RuntimeError(
             f"Output {target._output_number} of {target._view_among} is a view and is being "
             "modified inplace. This view is the output of a function that returns multiple views. "
@@ -438,9 +440,18 @@ class CopySlices(Node):
 
 def grad_fn(tensor: Tensor) -> Node | None:
     """The node that a tensor came from; None for leaves."""
-    edge_of(tensor)
+    _single_edge(tensor)
     node: Node | None = tensor._grad_node
     return node
+
+
+def _single_edge(tensor: Tensor) -> Edge | None:
+    """Where a tensor came from, as a node of a single operator."""
+    edge = edge_of(tensor)
+    if edge is not None and edge[0].is_call:
+        edge = single(edge)
+        tensor._grad_node, tensor._output_number = edge
+    return edge
 
 
 def register_hook(tensor: Tensor, hook: Any) -> Removable:
@@ -449,7 +460,7 @@ def register_hook(tensor: Tensor, hook: Any) -> Removable:
     Raises:
         RuntimeError: the tensor needs no gradient.
     """
-    edge = edge_of(tensor)
+    edge = _single_edge(tensor)
     if edge is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     node, number = edge
@@ -464,7 +475,7 @@ def register_after(tensor: Tensor, hook: Any) -> Removable:
     Raises:
         RuntimeError: the tensor is no leaf that requires gradients.
     """
-    edge = edge_of(tensor)
+    edge = _single_edge(tensor)
     if edge is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if not isinstance(edge[0], AccumulateGrad):
@@ -479,7 +490,7 @@ def retain_grad(tensor: Tensor) -> None:
     Raises:
         RuntimeError: the tensor needs no gradient.
     """
-    edge = edge_of(tensor)
+    edge = _single_edge(tensor)
     if edge is None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if tensor._grad_node is not None:
@@ -514,7 +525,7 @@ def gradients_of(
         RuntimeError: there is no way back from a result, or a tensor is not reached.
     """
     roots = roots_of(results, grads)
-    edges = [place_of(each) for each in wanted]
+    edges = [target_of(each) for each in wanted]
     targets = [edge for edge in edges if edge is not None]
     if len(targets) < len(edges):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
@@ -546,7 +557,7 @@ def backward(
     if inputs is None:
         run_backward(roots, None, keep=keep, create=create)
         return
-    edges = [place_of(each) for each in inputs]
+    edges = [target_of(each) for each in inputs]
     targets = [edge for edge in edges if edge is not None]
     if len(targets) < len(edges):
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")

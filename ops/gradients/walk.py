@@ -15,15 +15,15 @@ from ..table.grad_mode import LOOKS_FOR_NAN, RUNNING, grad_mode_set
 from ..tensors.tensor import Tensor
 from .autograd import WALKING, Attached, Edge, Grad, Node
 from .hook_results import one_after
-from .rules import is_unheard
+from .rules import is_unheard, is_unwatched
 
-__all__ = ["run_backward"]
+__all__ = ["added", "run_backward"]
 
 
 class _Walk:
     """One walk from some results to leaves, or to chosen tensors."""
 
-    def __init__(self, targets: Sequence[Edge] | None, keep: bool) -> None:
+    def __init__(self, targets: Sequence[Edge] | None, keep: bool, opens: bool) -> None:
         self.targets = targets
         self.keep = keep
         self.found: dict[Edge, Tensor] = {}
@@ -32,6 +32,9 @@ class _Walk:
         self.useful: set[Node] | None = None
         self.leads: frozenset[Node] | None = None
         self.bounds: tuple[Any, ...] = ()
+        self.opens = opens
+        self.opened: set[Node] = set()
+        """The calls of scripted code that are walked through operator by operator."""
         self.sums: set[Edge] = set()
         """Where a sum waits that this walk made, to which nobody else refers."""
 
@@ -47,7 +50,7 @@ class _Walk:
             node = pending.pop()
             if node.bounds:
                 bounded.append(node.bounds)
-            for edge in node.edges:
+            for edge in self._edges_of(node) if node.is_call else node.edges:
                 if edge is not None:
                     to = edge[0]
                     if to in seen:
@@ -58,6 +61,13 @@ class _Walk:
                         pending.append(to)
         self.bounds = tuple(dict.fromkeys(chain(*bounded))) if bounded else ()
 
+    def _edges_of(self, call: Node) -> Sequence[Edge | None]:
+        """Where the way leads on from a call."""
+        if self.opens or call.is_open:
+            self.opened.add(call)
+            return call.through
+        return call.edges
+
     def _find_useful(self, roots: Iterable[Node]) -> None:
         """Find the nodes that lead to what gradients are wanted of."""
         assert self.targets is not None
@@ -67,13 +77,14 @@ class _Walk:
         pending = [(node, False) for node in roots]
         while pending:
             node, done = pending.pop()
+            edges = self._edges_of(node) if node.is_call else node.edges
             if done:  # so is what it leads to
-                if any(e is not None and (e[0] in wanted or e[0] in useful) for e in node.edges):
+                if any(e is not None and (e[0] in wanted or e[0] in useful) for e in edges):
                     useful.add(node)
             elif node not in seen:
                 seen.add(node)
                 pending.append((node, True))
-                pending += [(e[0], False) for e in node.edges if e is not None and e[0] not in seen]
+                pending += [(e[0], False) for e in edges if e is not None and e[0] not in seen]
         self.useful = useful
         self.leads = frozenset(useful | wanted)
 
@@ -91,7 +102,7 @@ class _Walk:
         if before is None:
             grads[number] = grad
         elif edge in self.sums:
-            grads[number] = _added(before, grad)
+            grads[number] = added(before, grad)
         else:
             grads[number] = before + grad
             if is_unheard():
@@ -101,7 +112,7 @@ class _Walk:
         """Walk."""
         leads, useful, dependencies = self.leads, self.useful, self.dependencies
         waiting, give, release = self.waiting, self.give, not self.keep
-        plain, looks = self.targets is None, LOOKS_FOR_NAN[0]
+        plain, looks, opened = self.targets is None, LOOKS_FOR_NAN[0], self.opened
         queue = [(-n.sequence, n) for n in dict.fromkeys(roots) if not dependencies.get(n)]
         heapq.heapify(queue)
         while queue:
@@ -109,14 +120,17 @@ class _Walk:
             alone = plain and node.attached is None
             grads = waiting.pop(node, []) if alone else self._arrived(node)
             results: Sequence[Grad] = ()
-            if (useful is None or node in useful) and _any(grads):
+            edges = node.edges
+            if opened and node in opened:
+                edges, results = node.through, grads
+            elif (useful is None or node in useful) and _any(grads):
                 results = node.apply(grads) if node.attached is None else node.run(grads)
                 if looks:
                     _refuse_nan(node, results)
                 if release:
                     node.release()
             count = len(results)
-            for at, edge in enumerate(node.edges):
+            for at, edge in enumerate(edges):
                 if edge is None:
                     continue
                 to = edge[0]
@@ -158,7 +172,7 @@ class _Walk:
                 tensor._gradient = grad if before is None else before + grad
 
 
-def _added(total: Tensor, grad: Tensor) -> Tensor:
+def added(total: Tensor, grad: Tensor) -> Tensor:
     """A sum of gradients to which nobody else refers, and one more."""
     if type(total) is type(grad) is Tensor:
         one, other = total._array, grad._array
@@ -210,18 +224,19 @@ def run_backward(
     Returns:
         The gradients of the targets that were reached.
     """
-    walk = _Walk(targets, keep)
+    walk = _Walk(targets, keep, create or LOOKS_FOR_NAN[0] or not is_unwatched())
     nodes = [edge[0] for edge, _ in roots]
     walk.prepare(nodes)
     bounded = walk.bounds or RUNNING.bounds
     outer, WALKING.leads = WALKING.leads, walk.leads
+    kept, WALKING.keep = WALKING.keep, keep
     try:
         with grad_mode_set(create), _within(walk.bounds) if bounded else _UNBOUND:
             for edge, grad in roots:
                 walk.give(edge, grad)
             walk.run(nodes)
     finally:
-        WALKING.leads = outer
+        WALKING.leads, WALKING.keep = outer, kept
     return walk.found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ops.eager.dispatch import eager_function
-from ..ops.gradients.autograd import edge_of
+from ..ops.gradients.edges import target_of
 from ..ops.gradients.tape import roots_of
 from ..ops.gradients.walk import run_backward
 from ..ops.table.grad_mode import enable_grad
@@ -56,7 +56,7 @@ def _gradients(
     pairs = [(o, g) for o, g in pairs if o.requires_grad]
     if not pairs:
         return [None] * len(inputs)
-    edges = [edge_of(t) for t in inputs]
+    edges = [target_of(t) for t in inputs]
     roots = roots_of([o for o, _ in pairs], [g for _, g in pairs])
     targets = [edge for edge in edges if edge is not None]
     found = run_backward(roots, targets, keep=True, create=create)

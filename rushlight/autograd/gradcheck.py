@@ -9,6 +9,7 @@ import numpy as np
 
 from ..module_names import names_of
 from ..ops.gradients.autograd import Node, edge_of
+from ..ops.gradients.edges import target_of
 from ..ops.gradients.tape import roots_of
 from ..ops.gradients.walk import run_backward
 from ..ops.memory.dtype import Array
@@ -96,7 +97,7 @@ def _analytic(
             first = np.zeros(count, output._array.dtype)
             first[place] = unit
             start = Tensor._of(first.reshape(output._array.shape))
-            edge = edge_of(tensor)
+            edge = target_of(tensor)
             found: dict[tuple[Node, int], Tensor] = {}
             if edge is not None and edge_of(output) is not None:
                 roots = roots_of([output], [start])
@@ -170,7 +171,7 @@ def gradgradcheck(
         wanted = [a for a in args[:count] if isinstance(a, Tensor) and a.requires_grad]
         pairs = [(o, g) for o, g in zip(results, args[count:], strict=True) if o.requires_grad]
         roots = roots_of([o for o, _ in pairs], [g for _, g in pairs])
-        edges = [edge for edge in map(edge_of, wanted) if edge is not None]
+        edges = [edge for edge in map(target_of, wanted) if edge is not None]
         found = run_backward(roots, edges, keep=True, create=True)
         return tuple(found[edge] for edge in edges if edge in found)
 

@@ -1,0 +1,274 @@
+"""The node of a whole call of scripted code, which walks back through all that it did at once.
+
+Whoever looks at single operators (`grad_fn`, hooks, gradients of gradients) gets their nodes: they
+are made of what the node keeps, and stand behind it from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ..memory.dtype import Array
+from ..memory.versions import version_of, versions_then
+from ..table.grad_mode import LOOKS_FOR_NAN, RUNNING
+from ..tensors.tensor import Tensor
+from ..tensors.tracing import ACTIVE
+from .autograd import FREED, PACKING, RESOLVING, WALKING, Edge, Node, edge_of, edge_within
+from .call_shapes import At, CallShape, NotJoined, shape_of
+from .call_texts import back_of, match_of
+from .noted import Noted
+from .rules import is_unheard
+from .walk import run_backward
+
+__all__ = ["CallNode", "Calls"]
+
+BEFORE: Final = 3
+"""Calls of one kind that leave a node for each operator, before it pays to find their shape."""
+
+OPENED: Final = 8
+"""Nodes of a shape that must have been looked behind before it may not pay."""
+
+MOST: Final = 8
+"""Shapes that are remembered of one code."""
+
+MOST_KINDS: Final = 64
+
+
+class _Known:
+    """A shape and what was written for it."""
+
+    def __init__(self, shape: CallShape) -> None:
+        self.shape = shape
+        self.match = match_of(shape)
+        self.has_inner = shape.has_inner
+        self.watched = [shape.saved.index(n) for n in shape.watched]
+        self.backs: dict[tuple[bool, ...], Any] = {}
+        self.all_asked = (True,) * len(shape.edges)
+        self.joined = self.opened = 0
+        """How many nodes were made, and how many gave way to those of single operators."""
+
+    @property
+    def pays(self) -> bool:
+        """Whether nodes mostly stay as they are."""
+        return self.opened < OPENED or self.opened * 2 < self.joined
+
+    def back(self, asked: tuple[bool, ...]) -> Any:
+        """The way back for the edges that are asked for."""
+        found = self.backs.get(asked)
+        if found is None:
+            found = self.backs[asked] = back_of(self.shape, asked)
+        return found
+
+
+class Calls:
+    """What is known of the calls of one code."""
+
+    def __init__(self) -> None:
+        self._known: list[_Known] = []
+        self._counts: dict[Any, int] = {}
+
+    def join(self, record: Noted, steps: Sequence[Any], pending: Sequence[Tensor]) -> bool:
+        """Make one node of all notes of a call; False, with nothing done, where there is none."""
+        if PACKING.used or ACTIVE or LOOKS_FOR_NAN[0] or RUNNING.bounds or not pending:
+            return False
+        for known in self._known:
+            found = known.match(steps, pending, record.known)
+            if found is not None:
+                if not known.pays:
+                    return False
+                _attach(known, record, pending, *found)
+                return True
+        return self._learn(record, steps, pending)
+
+    def _learn(self, record: Noted, steps: Sequence[Any], pending: Sequence[Tensor]) -> bool:
+        if len(self._known) >= MOST or len(self._counts) >= MOST_KINDS:
+            return False
+        kind = tuple([id(step[0]) for step in steps])
+        count = self._counts[kind] = self._counts.get(kind, 0) + 1
+        if count != BEFORE:
+            return False
+
+        def edge(array: Array) -> Edge | None:
+            handle = record.known.get(id(array))
+            return None if handle is None else edge_within(handle)
+
+        try:
+            shape = shape_of(steps, [each._array for each in pending], edge)
+        except NotJoined:
+            return False
+        known = _Known(shape)
+        found = known.match(steps, pending, record.known)
+        if found is None:
+            return False
+        self._known.insert(0, known)
+        self._counts.pop(kind)
+        _attach(known, record, pending, *found)
+        return True
+
+
+def _attach(
+    known: _Known,
+    record: Noted,
+    pending: Sequence[Tensor],
+    saved: tuple[Array, ...],
+    edges: list[Edge],
+    bases: tuple[Array, ...],
+) -> None:
+    """Give what went out its node."""
+    shape = known.shape
+    known.joined += 1
+    node = CallNode(known, edges, saved, record)
+    handles = dict(zip(shape.outward, pending, strict=False))
+    for number, array in zip(shape.bases, bases, strict=True):
+        if number not in handles:
+            handles[number] = record.handle(array)
+    for place, number in enumerate(shape.outward):
+        handle = handles[number]
+        if number in shape.active:
+            handle._requires_grad = True
+            handle._grad_node, handle._output_number = node, place
+        view = shape.views.get(number)
+        if view is not None:
+            handle._view_of, handle._view_among = handles[view[0]], view[1]
+            handle._view_version = RUNNING.version_of(handle._array)
+
+
+class CallNode(Node):
+    """The node of a call."""
+
+    __slots__ = ("_clock", "_known", "_through", "_values", "_versions")
+
+    is_call = True
+
+    def __init__(
+        self, known: _Known, edges: list[Edge], saved: tuple[Array, ...], record: Noted
+    ) -> None:
+        super().__init__(edges)
+        self._known = known
+        self._values: tuple[Array, ...] | None = saved
+        versions = RUNNING.version_of
+        self._versions = [versions(saved[at]) for at in known.watched]
+        self._clock = record.clock
+        self._through: list[Edge | None] | None = None
+
+    def result_count(self) -> int:
+        return len(self._known.shape.outward)
+
+    def release(self) -> None:
+        if self._known.shape.saved:
+            self._values = None
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether something that is kept was written since."""
+        values = self._values
+        if values is None:
+            return False
+        now = [version_of(values[at]) for at in self._known.watched]
+        return now != self._versions
+
+    # ------------------------------------------------------------------ the way back
+
+    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        if self._values is None:
+            raise RuntimeError(FREED)
+        if ACTIVE or not is_unheard() or self.is_changed:
+            return self._by_nodes(grads)
+        leads = WALKING.leads
+        known = self._known
+        asked = known.all_asked
+        if leads is not None:
+            asked = tuple([edge is not None and edge[0] in leads for edge in self.edges])
+        WALKING.leads = None
+        try:
+            found: list[Tensor | None] = known.back(asked)(self._taken(), grads)
+        finally:
+            WALKING.leads = leads
+        return found
+
+    def _taken(self) -> tuple[Array, ...]:
+        """What is kept; if nobody walks back again, only the caller refers to it then."""
+        values = self._values
+        assert values is not None
+        if not WALKING.keep:
+            self.release()
+        return values
+
+    def _by_nodes(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        """The gradients by nodes of single operators, made for this walk alone."""
+        shape = self._known.shape
+        own = [Tensor._of(shape.ghost(n), True) for n in shape.edges]
+        leaves = [edge_of(each) for each in own]
+        ends = self._nodes(leaves)
+        pairs = zip(ends, grads, strict=False)
+        roots = [(end, grad) for end, grad in pairs if end is not None and grad is not None]
+        targets = [edge for edge in leaves if edge is not None]
+        found = run_backward(roots, targets, keep=True, create=False)
+        return [None if edge is None else found.get(edge) for edge in leaves]
+
+    # ------------------------------------------------------------------ single operators
+
+    @property
+    def through(self) -> list[Edge | None]:
+        """Where what went out came from, among the nodes of single operators."""
+        found = self._through
+        if found is None:
+            with RESOLVING:
+                found = self._through
+                if found is None:
+                    self._known.opened += 1
+                    found = self._through = self._nodes(self.edges)
+        return found
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody has looked at the nodes of single operators."""
+        return self._through is not None
+
+    @property
+    def has_inner(self) -> bool:
+        """Whether what went out was made of something else that did."""
+        return self._known.has_inner
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        return tuple((None, 0) if edge is None else edge for edge in self.through)
+
+    def _nodes(self, edges: Sequence[Edge | None]) -> list[Edge | None]:
+        """Make the nodes of all operators; given is where the arguments came from."""
+        shape = self._known.shape
+        kept = dict(zip(shape.saved, self._values or (), strict=False))
+        arrays = [kept[n] if n in kept else shape.ghost(n) for n in range(len(shape.values))]
+        noted = Noted()
+        for number, edge in zip(shape.edges, edges, strict=True):
+            handle = noted.handle(arrays[number])
+            if edge is not None:
+                handle._requires_grad = True
+                handle._grad_node, handle._output_number = edge
+        before, RUNNING.version_of = RUNNING.version_of, versions_then(self._clock, {})
+        try:
+            for step, useful in zip(shape.steps, shape.useful, strict=True):
+                if useful:
+                    args = tuple(_filled(value, arrays) for value in step.args)
+                    results = [arrays[n] for n in step.results]
+                    result = results[0] if step.many is None else step.many(results)
+                    noted.replay(step.bound, args, result, None)
+            found = [edge_within(noted.handle(arrays[n])) for n in shape.outward]
+        finally:
+            RUNNING.version_of = before
+        if self._values is None:
+            for handle in noted.known.values():
+                node = handle._grad_node
+                if node is not None and not any(node is edge[0] for edge in edges if edge):
+                    node.release()
+        return found
+
+
+def _filled(value: Any, arrays: Sequence[Array]) -> Any:
+    """An argument with arrays in the place of numbers."""
+    if type(value) is At:
+        return arrays[value.number]
+    if type(value) is list:
+        return [_filled(each, arrays) for each in value]
+    return value

@@ -1,0 +1,330 @@
+"""What calls of scripted code do, for gradients of whole calls.
+
+Calls of one code mostly run the same operators on operands of the same sizes and dtypes, which are
+connected in the same way.  What they have in common is a `CallShape`: it knows further such calls
+by their notes, and makes one node for all of them (`call_nodes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ..memory.dtype import Array, DType
+from .autograd import Edge
+from .bound import Bound
+
+__all__ = ["At", "CallShape", "Did", "End", "NotJoined", "shape_of"]
+
+LONGEST: Final = 400
+"""Operators of a call; longer ones leave a node for each."""
+
+
+class NotJoined(Exception):
+    """A call leaves a node for each of its operators."""
+
+
+class At(NamedTuple):
+    """The value of that number, among the arguments of an operator."""
+
+    number: int
+
+
+class End(NamedTuple):
+    """An argument that has gradients: its place, which one of a list it is, and its value."""
+
+    at: int
+    inner: int | None
+    value: int
+
+
+class Did(NamedTuple):
+    """An operator that ran: values and lists of them are among its `args`, other arguments are
+    themselves.  `many` is the class of a result that is several.  `ends` are the arguments that
+    have gradients, where one came from something that requires them, which is `active`.
+    """
+
+    bound: Bound
+    args: tuple[Any, ...]
+    results: tuple[int, ...]
+    many: type | None
+    ends: tuple[End, ...]
+    active: bool
+
+
+class Value(NamedTuple):
+    """What is known of a value."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether it may have a gradient."""
+        return self.dtype.kind not in "biu"
+
+
+class CallShape:
+    """What the operators of a call did.
+
+    `outside` are the values that came from outside and stand where gradients are, of which those
+    in `edges` require some.  `outward` are the values that went out, of which the first `pending`
+    have tensors and the others are among the `bases` of views, `saved` those that the way back
+    needs, and `watched` those of them that somebody outside can write to.
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[Did] = []
+        self.values: list[Value] = []
+        self.active: set[int] = set()
+        self.useful: list[bool] = []
+        self.outside: list[int] = []
+        self.edges: list[int] = []
+        self.outward: list[int] = []
+        self.pending = 0
+        self.bases: list[int] = []
+        self.saved: list[int] = []
+        self.watched: list[int] = []
+        self.views: dict[int, tuple[int, str | None]] = {}
+        """Of views that are made here: of what, and by which operator that makes several."""
+
+    @property
+    def has_inner(self) -> bool:
+        """Whether what went out was made of something else that did."""
+        before = set[int]()
+        for step in self.steps:
+            if not before.isdisjoint(_numbers_in(step.args)):
+                before.update(step.results)
+                if not before.isdisjoint(self.outward) and not set(step.results).isdisjoint(
+                    self.outward
+                ):
+                    return True
+            before.update(set(step.results).intersection(self.outward))
+        return False
+
+    def ghost(self, number: int) -> Array:
+        """An array without memory that has the sizes and dtype of a value."""
+        value = self.values[number]
+        return np.broadcast_to(np.empty((), value.dtype), value.shape)
+
+    def keeps(self, step: Did) -> set[int]:
+        """The places of arguments that the way back through an active step needs."""
+        bound = step.bound
+        found = set[int]()
+        for end in step.ends:
+            if end.value in self.active:
+                found |= bound.keeps[end.at]
+        return found
+
+    def keeps_results(self, step: Did) -> bool:
+        """Whether it needs the results."""
+        return any(step.bound.keeps_result[end.at] for end in step.ends if end.value in self.active)
+
+
+def shape_of(
+    steps: Sequence[Any], outward: Sequence[Array], edge: Callable[[Array], Edge | None]
+) -> CallShape:
+    """The shape of a call whose notes these are; `outward` are the arrays that went out.
+
+    Raises:
+        NotJoined: the notes hold what is left to nodes of single operators.
+    """
+    if not 1 < len(steps) <= LONGEST:
+        raise NotJoined
+    found = _Finding(edge)
+    for bound, args, result, old in steps:
+        if old is not None or not bound.watched:
+            raise NotJoined
+        found.add(bound, args, result)
+    return found.finished(outward)
+
+
+class _Finding:
+    """A shape while it is found."""
+
+    def __init__(self, edge: Callable[[Array], Edge | None]) -> None:
+        self._edge = edge
+        self._numbers: dict[int, int] = {}
+        self._made: set[int] = set()
+        self._written: set[int] = set()
+        self._waiting: dict[int, Array] = {}
+        self._idle_views: set[int] = set()
+        self.shape = CallShape()
+
+    def add(self, bound: Bound, args: Sequence[Any], result: Any) -> None:
+        """The next note."""
+        shape = self.shape
+        taken = tuple(map(self._argument, args))
+        if bound.in_place:
+            self._add_counter(bound, taken, result)
+            return
+        ends = tuple(self._ends(bound, taken))
+        for end in ends:
+            self._look_outside(end.value)
+        many = type(result) if type(result) in (list, tuple) else None
+        results = tuple(map(self._result, result if many else (result,)))
+        active = any(end.value in shape.active for end in ends)
+        active = active and any(shape.values[number].is_smooth for number in results)
+        if active and (bound.row is None or _is_sparse(bound, taken)):
+            raise NotJoined
+        if active and len(self._made) < len(results):
+            if self._made:
+                raise NotJoined
+            active = False  # it gave what it was given
+        shape.steps.append(Did(bound, taken, results, many, ends, active))
+        if not active:
+            self._idle_views |= self._made if bound.is_view else set()
+            self._made.clear()
+            return
+        assert bound.row is not None
+        of = next((a.number for a in taken if type(a) is At), -1)
+        smooth = -1
+        for number in results:
+            smooth += shape.values[number].is_smooth
+            is_apart = not shape.values[number].is_smooth or smooth in bound.row.apart
+            if number in self._made and not is_apart:
+                shape.active.add(number)
+            if bound.is_view and number in self._made:
+                among = bound.node_class.__name__.removesuffix("Backward0")
+                shape.views[number] = of, among if bound.is_multiple_view else None
+        self._made.clear()
+
+    def _add_counter(self, bound: Bound, taken: tuple[Any, ...], result: Any) -> None:
+        """What writes whole numbers in place has no gradients; nothing else may need them."""
+        first = taken[0] if taken else None
+        if type(first) is not At or self.shape.values[first.number].is_smooth:
+            raise NotJoined
+        if type(result) is not np.ndarray or self._numbers.get(id(result)) != first.number:
+            raise NotJoined
+        self._written.add(first.number)
+        self.shape.steps.append(Did(bound, taken, (first.number,), None, (), False))
+
+    def finished(self, outward: Sequence[Array]) -> CallShape:
+        """The shape, when all is added."""
+        shape = self.shape
+        shape.pending = len(outward)
+        for array in outward:
+            number = self._numbers.get(id(array))
+            if number is None or number in self._idle_views:
+                raise NotJoined
+            shape.outward.append(number)
+        outside = self._outside
+        for number in shape.outward:  # which grows by what views that go out are of
+            view = shape.views.get(number)
+            if view is None:
+                continue
+            if view[0] not in shape.bases:
+                shape.bases.append(view[0])
+            if view[0] in shape.active and view[0] not in (*shape.outward, *outside):
+                shape.outward.append(view[0])
+        if shape.active.isdisjoint(shape.outward):
+            raise NotJoined
+        self._find_useful()
+        saved = set[int]()
+        for step, useful in zip(shape.steps, shape.useful, strict=True):
+            if useful:
+                saved.update(_numbers_in(step.args[at] for at in shape.keeps(step)))
+                if shape.keeps_results(step):
+                    saved.update(step.results)
+        if saved & self._written:
+            raise NotJoined
+        shape.saved = sorted(saved)
+        shape.watched = [n for n in shape.saved if n in self._reached]
+        return shape
+
+    @property
+    def _outside(self) -> set[int]:
+        made = {n for step in self.shape.steps for n in step.results}
+        return set(range(len(self.shape.values))) - made
+
+    @property
+    def _reached(self) -> set[int]:
+        """The values whose memory may be that of something outside."""
+        found = self._outside | set(self.shape.outward)
+        for step in self.shape.steps:
+            signature = step.bound.entry.signature
+            is_alias = any(each.alias is not None for each in signature.returns)
+            if is_alias and not found.isdisjoint(_numbers_in(step.args)):
+                found.update(step.results)
+        return found
+
+    def _find_useful(self) -> None:
+        """Find the operators through which gradients of what went out come back."""
+        shape = self.shape
+        wanted = shape.active.intersection(shape.outward)
+        for step in reversed(shape.steps):
+            useful = step.active and not wanted.isdisjoint(step.results)
+            shape.useful.append(useful)
+            if useful:
+                wanted.update(end.value for end in step.ends if end.value in shape.active)
+        shape.useful.reverse()
+        shape.edges = [n for n in shape.outside if n in wanted]
+
+    def _look_outside(self, number: int) -> None:
+        """Ask of a value from outside whether it requires gradients, once."""
+        shape = self.shape
+        array = self._waiting.pop(number, None)
+        if array is None or not shape.values[number].is_smooth:
+            return
+        shape.outside.append(number)
+        if self._edge(array) is not None:
+            shape.active.add(number)
+
+    def _argument(self, value: Any) -> Any:
+        if type(value) is np.ndarray:
+            number = self._numbers.get(id(value))
+            if number is None:
+                number = self._new(value)
+                self._waiting[number] = value
+            return At(number)
+        if type(value) in (list, tuple):
+            return [self._argument(each) for each in value]
+        if value is not None and type(value) not in _PLAIN:
+            raise NotJoined
+        return value
+
+    def _result(self, value: Any) -> int:
+        if type(value) is not np.ndarray:
+            raise NotJoined
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = self._new(value)
+            self._made.add(number)
+        return number
+
+    def _new(self, array: Array) -> int:
+        if array.dtype.kind == "c":
+            raise NotJoined
+        number = self._numbers[id(array)] = len(self.shape.values)
+        self.shape.values.append(Value(array.shape, array.dtype))
+        return number
+
+    def _ends(self, bound: Bound, args: Sequence[Any]) -> Iterator[End]:
+        values = self.shape.values
+        for at in bound.order:
+            value = args[at] if at < len(args) else None
+            if type(value) is At:
+                if values[value.number].is_smooth or bound.shared is None:
+                    yield End(at, None, value.number)
+            elif type(value) is list:
+                for inner, each in enumerate(value):
+                    if type(each) is At and values[each.number].is_smooth:
+                        yield End(at, inner, each.number)
+
+
+_PLAIN: Final = frozenset({int, float, bool, str, DType})
+
+
+def _is_sparse(bound: Bound, args: Sequence[Any]) -> bool:
+    """Whether a gradient may be a sparse tensor."""
+    return bound.may_be_thin and args[bound.positions["sparse"]] is not False
+
+
+def _numbers_in(args: Any) -> Iterator[int]:
+    for value in args:
+        if type(value) is At:
+            yield value.number
+        elif type(value) is list:
+            yield from _numbers_in(value)

@@ -1,0 +1,380 @@
+"""Gradients of whole calls of scripted code: as those of the same code run operator by operator."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight import nn
+from rushlight.ops.gradients.call_nodes import CallNode
+
+F = nn.functional
+CALLS = 6
+"""Calls by which the node of a whole call is surely there."""
+
+
+def chain(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    h = torch.tanh(F.linear(x, w, b))
+    return torch.sigmoid(h * 2.0 + h * h) / (1.5 - h)
+
+
+def several(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor):
+    h = F.relu(F.linear(x, w, b))
+    left, right = h.chunk(2, 1)
+    return h, torch.cat([right, left * right], 1).sum(1), left.mean()
+
+
+def views(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    h = torch.matmul(x, w.t()).view(2, -1, 4).transpose(0, 1)
+    return h[1:, 0].exp() + h.permute(1, 0, 2)[0, 1:] * b
+
+
+def rows(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    h = torch.zeros(4)
+    found = []
+    for row in x.unbind(0):
+        h = torch.tanh(torch.mv(w, row) + h + b)
+        found.append(h)
+    return torch.stack(found)
+
+
+def spread(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    h = torch.softmax(F.linear(x, w), -1) + F.layer_norm(x, [3]).sum(-1, keepdim=True)
+    return torch.where(h > b, h, b * 0.1).clamp(max=1.0).log_softmax(0)
+
+
+PROGRAMS = [chain, several, views, rows, spread]
+
+
+def operands():
+    torch.manual_seed(0)
+    x, w, b = torch.randn(6, 3), torch.randn(4, 3), torch.randn(4)
+    return [each.requires_grad_() for each in (x, w, b)]
+
+
+def tensors(result):
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+def total(result):
+    return sum((each * each.detach().cos()).sum() for each in tensors(result))
+
+
+def is_whole(tensor):
+    """Whether a tensor came from the node of a whole call."""
+    assert tensor.requires_grad
+    return isinstance(tensor._grad_node, CallNode)
+
+
+def warm(function, *args):
+    for _ in range(CALLS):
+        found = function(*args)
+        tensors(found)[0].requires_grad  # noqa: B018
+    return found
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_gradients_are_those_of_the_operators(program):
+    scripted, given = torch.jit.script(program), operands()
+    assert is_whole(tensors(warm(scripted, *given))[0])
+    wanted = torch.autograd.grad(total(program(*given)), given)
+    found = torch.autograd.grad(total(scripted(*given)), given)
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, other)
+    total(scripted(*given)).backward()
+    for tensor, other in zip(given, wanted, strict=True):
+        torch.testing.assert_close(tensor.grad, other)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+@pytest.mark.parametrize("which", range(3))
+def test_gradients_for_some_arguments(program, which):
+    scripted, given = torch.jit.script(program), operands()
+    warm(scripted, *given)
+    (wanted,) = torch.autograd.grad(total(program(*given)), given[which])
+    (found,) = torch.autograd.grad(total(scripted(*given)), given[which])
+    torch.testing.assert_close(found, wanted)
+    given = [each.detach().requires_grad_(i == which) for i, each in enumerate(given)]
+    warm(scripted, *given)
+    (found,) = torch.autograd.grad(total(scripted(*given)), given[which])
+    torch.testing.assert_close(found, wanted)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_gradients_have_gradients(program):
+    scripted, given = torch.jit.script(program), operands()
+    warm(scripted, *given)
+
+    def second(function):
+        first = torch.autograd.grad(total(function(*given)), given, create_graph=True)
+        return torch.autograd.grad(sum((g * g).sum() for g in first), given)
+
+    for one, other in zip(second(scripted), second(program), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_nodes_of_single_operators_are_there_for_who_looks(program):
+    scripted, given = torch.jit.script(program), operands()
+
+    def names(node, found):
+        found.append(node.name())
+        for each, _ in node.next_functions:
+            if each is not None:
+                names(each, found)
+        return found
+
+    first = scripted(*given)
+    warm(scripted, *given)
+    made = scripted(*given)
+    assert is_whole(tensors(made)[0])
+    for one, other in zip(tensors(made), tensors(first), strict=True):
+        assert names(one.grad_fn, []) == names(other.grad_fn, [])
+        assert one.output_nr == other.output_nr
+    for one, other in zip(
+        torch.autograd.grad(total(made), given),
+        torch.autograd.grad(total(first), given),
+        strict=True,
+    ):
+        torch.testing.assert_close(one, other)
+
+
+def test_hooks_hear_of_what_goes_out_and_of_single_operators():
+    scripted, given = torch.jit.script(several), operands()
+    warm(scripted, *given)
+    heard = []
+    for function in (several, scripted):
+        made = function(*given)
+        made[0].register_hook(lambda grad: heard.append(grad))
+        made[0].retain_grad()
+        made[1].grad_fn.register_hook(lambda after, before: heard.append(before[0]))
+        made[2].register_hook(lambda grad: grad * 2)
+        heard.append(torch.autograd.grad(total(made), given)[0])
+        total(function(*given)).backward(inputs=[given[0]])
+        heard.append(given[0].grad)
+        given[0].grad = None
+    half = len(heard) // 2
+    for one, other in zip(heard[half:], heard[:half], strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_calls_that_are_always_looked_behind_leave_single_nodes():
+    scripted, given = torch.jit.script(chain), operands()
+    for _ in range(30):
+        made = scripted(*given)
+        (first,) = torch.autograd.grad(made.sum(), given[0], create_graph=True)
+    assert not is_whole(scripted(*given))
+    (wanted,) = torch.autograd.grad(chain(*given).sum(), given[0])
+    torch.testing.assert_close(first, wanted)
+
+
+def test_gradients_for_what_went_out_on_the_way():
+    scripted, given = torch.jit.script(several), operands()
+    warm(scripted, *given)
+    found = []
+    for function in (several, scripted):
+        h, sums, mean = function(*given)
+        found.append(torch.autograd.grad(sums.sum() + 3 * mean, h)[0])
+    torch.testing.assert_close(found[1], found[0])
+    assert found[1].abs().sum() > 0
+
+
+def test_a_second_walk_is_refused_and_can_be_asked_for():
+    scripted, given = torch.jit.script(chain), operands()
+    made = warm(scripted, *given)
+    made.sum().backward(retain_graph=True)
+    once = given[1].grad.clone()
+    made.sum().backward()
+    torch.testing.assert_close(given[1].grad, once * 2)
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        made.sum().backward()
+    assert made.grad_fn.name() == "DivBackward0"
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        made.sum().backward()
+
+
+def test_what_keeps_nothing_can_be_walked_twice():
+    @torch.jit.script
+    def shifted(x: torch.Tensor, y: torch.Tensor):
+        return (x + y).neg()
+
+    x, y = torch.randn(3, requires_grad=True), torch.randn(3)
+    made = warm(shifted, x, y)
+    assert is_whole(made)
+    made.sum().backward()
+    made.sum().backward()
+    assert x.grad.tolist() == [-2.0] * 3
+
+
+@pytest.mark.parametrize("which", ["argument", "result"])
+def test_writing_what_is_kept_is_noticed(which):
+    @torch.jit.script
+    def scaled(x: torch.Tensor, y: torch.Tensor):
+        return (x * y).exp()
+
+    x, y = torch.randn(3, requires_grad=True), torch.randn(3)
+    made = warm(scaled, x, y)
+    assert is_whole(made)
+    total = made.sum()
+    with torch.no_grad():
+        (y if which == "argument" else made).mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        total.backward()
+
+
+def test_what_is_not_kept_may_be_written():
+    @torch.jit.script
+    def shifted(x: torch.Tensor, y: torch.Tensor):
+        return (x + y) * 3.0
+
+    x, y = torch.randn(3, requires_grad=True), torch.randn(3)
+    made = warm(shifted, x, y)
+    y.zero_()
+    made.sum().backward()
+    assert x.grad.tolist() == [3.0] * 3
+
+
+def test_views_that_go_out_are_views():
+    @torch.jit.script
+    def turned(x: torch.Tensor):
+        return (x * 2).view(2, 3).t()
+
+    x = torch.randn(6, requires_grad=True)
+    made = warm(turned, x)
+    assert is_whole(made)
+    assert made._is_view()
+    assert made._base.shape == (6,)
+    made.mul_(3)
+    made.sum().backward()
+    assert x.grad.tolist() == [6.0] * 6
+
+
+def test_parts_that_go_out_may_not_be_written():
+    @torch.jit.script
+    def halves(x: torch.Tensor):
+        return (x * 2).chunk(2)
+
+    x = torch.randn(6, requires_grad=True)
+    _, other = warm(halves, x)
+    assert is_whole(other)
+    with pytest.raises(RuntimeError, match="Output 1 of Split"):
+        other.mul_(2)
+
+
+def test_results_may_be_written_afterwards():
+    scripted, given = torch.jit.script(chain), operands()
+    warm(scripted, *given)
+    made = scripted(*given).add_(1).mul_(2)
+    other = chain(*given).add(1).mul(2)
+    for one, wanted in zip(
+        torch.autograd.grad(made.sum(), given),
+        torch.autograd.grad(other.sum(), given),
+        strict=True,
+    ):
+        torch.testing.assert_close(one, wanted)
+
+
+def test_code_that_counts_what_it_does_has_one_node():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm = nn.BatchNorm1d(3)
+            self.last = nn.Linear(3, 2)
+
+        def forward(self, x):
+            return self.last(torch.relu(self.norm(x)))
+
+    torch.manual_seed(1)
+    plain = Net()
+    scripted = torch.jit.script(Net())
+    scripted.load_state_dict(plain.state_dict())
+    x = torch.randn(5, 3)
+    for _ in range(CALLS):
+        one, other = scripted(x), plain(x)
+        one.square().sum().backward()
+        other.square().sum().backward()
+        whole = is_whole(one)
+    assert whole
+    for mine, theirs in zip(scripted.parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(mine.grad, theirs.grad)
+    torch.testing.assert_close(scripted.norm.running_var, plain.norm.running_var)
+
+
+def test_other_sizes_and_ways_are_other_calls():
+    @torch.jit.script
+    def turned(x: torch.Tensor, w: torch.Tensor, times: int):
+        for _ in range(times):
+            x = torch.tanh(x @ w)
+        return x * x if times > 2 else x + x
+
+    for size in (2, 3, 4):
+        w = torch.randn(size, size, requires_grad=True)
+        for times in (1, 2, 3) * 4:
+            x = torch.randn(5, size)
+            turned(x, w, times).sum().backward()
+            found, w.grad = w.grad, None
+            y = x
+            for _ in range(times):
+                y = torch.tanh(y @ w)
+            (wanted,) = torch.autograd.grad((y * y if times > 2 else y + y).sum(), w)
+            torch.testing.assert_close(found, wanted)
+
+
+def test_memory_is_given_back():
+    scripted, given = torch.jit.script(chain), operands()
+    warm(scripted, *given)
+    made = scripted(*given)
+    assert is_whole(made)
+    kept = [weakref.ref(array) for array in made._grad_node._values]
+    made.sum().backward()
+    gc.collect()
+    alive = [each() for each in kept if each() is not None]
+    assert all(any(a is t._array for t in (*given, made)) for a in alive)
+
+
+def test_who_packs_what_is_kept_hears_of_single_operators():
+    scripted, given = torch.jit.script(chain), operands()
+    warm(scripted, *given)
+    packed = []
+
+    def pack(tensor):
+        packed.append(tensor)
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        made = scripted(*given)
+        assert not is_whole(made)
+    assert packed
+
+
+def test_a_nan_is_found_where_it_was_made():
+    @torch.jit.script
+    def rooted(x: torch.Tensor):
+        return (x * 0.0).sqrt() * 2.0 * x
+
+    x = torch.zeros(3, requires_grad=True)
+    made = warm(rooted, x)
+    assert is_whole(made)
+    with (
+        pytest.raises(RuntimeError, match="Function 'SqrtBackward0' returned nan"),
+        torch.autograd.detect_anomaly(),
+    ):
+        made.sum().backward()
+
+
+def test_sixteen_bits():
+    @torch.jit.script
+    def mixed(x: torch.Tensor, w: torch.Tensor):
+        return torch.relu(x.to(torch.bfloat16) @ w.to(torch.bfloat16)).float()
+
+    x, w = torch.randn(4, 3), torch.randn(3, 2, requires_grad=True)
+    assert is_whole(warm(mixed, x, w))
+    (found,) = torch.autograd.grad(mixed(x, w).sum(), w)
+    wide = torch.relu(x.to(torch.bfloat16) @ w.to(torch.bfloat16)).float()
+    (wanted,) = torch.autograd.grad(wide.sum(), w)
+    assert found.dtype == torch.float32
+    np.testing.assert_array_equal(found.numpy(), wanted.numpy())
