@@ -202,11 +202,14 @@ def call_kernel(entry: Operator, kernel: Kernel, handles: Sequence[Any]) -> Any:
 
 
 def python_values(entry: Operator, values: Sequence[Any]) -> list[Any]:
-    """Arguments whose tensors are handles, with dtypes where machine values have their numbers."""
-    dtypes = _dtypes(entry.schema)
+    """Arguments whose tensors are handles, with dtypes where machine values have their numbers.
+
+    What the machine gives a forward beyond its schema (the element type of a list) is left out.
+    """
+    dtypes, arguments = _dtypes(entry.schema), entry.signature.arguments
     return [
         _numbered(value) if argument.name in dtypes else value
-        for argument, value in zip(entry.signature.arguments, values, strict=True)
+        for argument, value in zip(arguments, values[: len(arguments)], strict=True)
     ]
 
 

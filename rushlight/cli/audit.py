@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from ..serialization.archives.audit import Audit, audit
 from ..serialization.loading.operator_kinds import KINDS
 from .failure import BAD_INPUT
-from .speech import complain, tell_lines
+from .json_lines import add_json, tell_data
+from .several import ARCHIVES, each_file
+from .speech import tell_lines
 
 __all__ = ["STATUS", "add", "execute"]
 
@@ -23,24 +24,23 @@ def add(parser: argparse.ArgumentParser) -> None:
         "its container. Exit status 0: nothing; 1: oddities; 2: it cannot be read; 3: it would "
         "reach outside of the program or go beyond the limits."
     )
-    parser.add_argument("files", nargs="+", metavar="FILE")
-    parser.add_argument("--json", action="store_true", help="print JSON, an object a file")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="an archive, or a folder of them")
+    add_json(parser)
     parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    status = 0
-    for path in arguments.files:
-        try:
-            found = audit(path, path)
-        except OSError as error:
-            complain(f"{path}: {error.strerror or error}")
-            status = max(status, BAD_INPUT)
-            continue
-        tell_lines([json.dumps(_as_json(found))] if arguments.json else _as_lines(found))
-        status = max(status, STATUS[found.severity])
-    return status
+    return each_file(arguments.files, lambda path: _tell(path, arguments.json), ARCHIVES)
+
+
+def _tell(path: str, as_json: bool) -> int:
+    found = audit(path, path)
+    if as_json:
+        tell_data(_as_json(found))
+    else:
+        tell_lines(_as_lines(found))
+    return STATUS[found.severity]
 
 
 def _as_json(found: Audit) -> dict[str, object]:

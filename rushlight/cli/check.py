@@ -15,6 +15,7 @@ from .checked_file import Checked, check_file, check_text
 from .checked_paths import STDIN, files_of, project_settings
 from .failure import FAILED, CommandError
 from .fix import apply_fixes
+from .progress import progress
 from .speech import complain, tell, write
 
 __all__ = ["add", "execute"]
@@ -33,6 +34,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         "files", nargs="*", metavar="PATH", help="a Python file, a folder, or - for standard input"
     )
     parser.add_argument("--format", choices=list(FORMATS), default="rich", help="default: rich")
+    parser.add_argument(
+        "--json",
+        dest="format",
+        action="store_const",
+        const="json",
+        help="the same as --format json",
+    )
     parser.add_argument(
         "--max-errors",
         type=_count,
@@ -64,7 +72,7 @@ def execute(arguments: argparse.Namespace) -> int:
     files = files_of(arguments.files, settings)
     if arguments.fix and STDIN in files:
         raise CommandError("check: --fix changes files; standard input is none")
-    checked = {path: _check(path) for path in files}
+    checked = {path: _check(path) for path in progress(files, "checking")}
     found = [d for d in _distinct(checked.values()) if d.code not in settings.ignore]
     if arguments.fix:
         fixed = apply_fixes(sorted_by_place(found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,7 +20,9 @@ from .archive import add_trust, open_archive
 from .atomic import add_force, refuse_existing, replacing
 from .dtypes import check_dtypes, named_dtype
 from .failure import CommandError
+from .json_lines import add_json, tell_data
 from .progress import progress
+from .several import ARCHIVES, each_file, files_in
 from .speech import tell_lines
 
 __all__ = ["add", "execute"]
@@ -33,10 +35,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         "interpreter, .ff for the same in a flatbuffer, .pt for an ordinary archive, .npz for "
         "the weights as NumPy arrays, .safetensors for the weights with the model as Python "
         "source beside them, .py for that source alone, .onnx for an ONNX file. The source is "
-        "a module whose `load` makes the model. An ONNX file needs the sizes of the inputs."
+        "a module whose `load` makes the model. An ONNX file needs the sizes of the inputs. "
+        "Several archives, or a folder of them, go into a folder, in the form that --to names."
     )
-    parser.add_argument("source", metavar="ARCHIVE")
-    parser.add_argument("target", metavar="TARGET")
+    parser.add_argument("sources", nargs="+", metavar="ARCHIVE", help="an archive, or a folder")
+    parser.add_argument("target", metavar="TARGET", help="the file to write, or a folder")
+    parser.add_argument(
+        "--to", choices=list(_FORMS), metavar="SUFFIX", help="the form of what goes into a folder"
+    )
     parser.add_argument(
         "--input",
         action="append",
@@ -56,7 +62,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--opset", type=int, metavar="N", help="for .onnx: the version of operators"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser)
     add_force(parser)
     add_trust(parser)
     parser.set_defaults(execute=execute)
@@ -72,23 +78,57 @@ def _sizes(text: str) -> list[int | str]:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    target = Path(arguments.target)
+    sources, target = arguments.sources, Path(arguments.target)
+    if len(sources) == 1 and not os.path.isdir(sources[0]) and arguments.to is None:
+        return _convert(sources[0], target, arguments)
+    if arguments.to is None:
+        known = ", ".join(_FORMS)
+        raise CommandError(f"convert: several archives need --to with one of {known}")
+    targets = dict(_targets(sources, target, arguments.to))
+    refuse_existing((f for each in targets.values() for f in _files(each)), arguments.force)
+    return each_file(
+        list(targets), lambda source: _convert(source, targets[source], arguments), ARCHIVES
+    )
+
+
+def _targets(sources: list[str], folder: Path, suffix: str) -> Iterator[tuple[str, Path]]:
+    """Of every archive the file it goes to: below a folder of sources, names stay as they are.
+
+    Raises:
+        CommandError: two archives would go to one file.
+    """
+    taken: dict[Path, str] = {}
+    for word in sources:
+        for source in files_in([word], ARCHIVES):
+            name = os.path.relpath(source, word) if os.path.isdir(word) else Path(source).name
+            target = (folder / name).with_suffix(suffix)
+            if target in taken:
+                raise CommandError(f"{source} and {taken[target]} would both go to {target}")
+            taken[target] = source
+            yield source, target
+
+
+def _files(target: Path) -> list[Path]:
+    """What is written: weights have the model's source beside them."""
+    return [target, target.with_suffix(".py")] if target.suffix == ".safetensors" else [target]
+
+
+def _convert(source: str, target: Path, arguments: argparse.Namespace) -> int:
     make = _FORMS.get(target.suffix)
     if make is None:
         known = ", ".join(_FORMS)
         raise CommandError(f"{target}: the name must end with one of {known}")
-    files = [target]
-    if target.suffix == ".safetensors":
-        files.append(target.with_suffix(".py"))
+    files = _files(target)
     refuse_existing(files, arguments.force)
-    module = open_archive(arguments.source, arguments.trust)
+    module = open_archive(source, arguments.trust)
     try:
-        make(module, arguments, files)
+        if arguments.to is not None:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        make(module, argparse.Namespace(**{**vars(arguments), "source": source}), files)
     except OSError as error:
         raise CommandError(f"{target}: {error.strerror or error}") from None
     if arguments.json:
-        told = {"source": arguments.source, "written": list(map(str, files))}
-        tell_lines([json.dumps(told)])
+        tell_data({"source": source, "written": list(map(str, files))})
     else:
         tell_lines(f"wrote {path}" for path in files)
     return 0

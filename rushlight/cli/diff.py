@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,9 +15,11 @@ from ..ops.memory.dtype import Array
 from ..serialization.files.container import ArchiveReader
 from .archive import add_trust, open_archive
 from .failure import FAILED
+from .json_lines import add_json, tell_data
 from .outline import constants_of
 from .progress import progress
-from .speech import tell
+from .several import ARCHIVES, each_file, files_in
+from .speech import complain, tell
 
 __all__ = ["add", "compare", "execute"]
 
@@ -25,20 +27,44 @@ __all__ = ["add", "compare", "execute"]
 def add(parser: argparse.ArgumentParser) -> None:
     """Describe the command to argparse."""
     parser.description = (
-        "Compare the code, constants and weights of two archives. Exit status 1 if they differ."
+        "Compare the code, constants and weights of two archives, or of those of the same names in "
+        "two folders. Exit status 1 if they differ."
     )
     parser.add_argument("first", metavar="A")
     parser.add_argument("second", metavar="B")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser)
     add_trust(parser)
     parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    found = compare(arguments.first, arguments.second, arguments.trust)
+    first, second = arguments.first, arguments.second
+    if not (os.path.isdir(first) and os.path.isdir(second)):
+        return _tell(first, second, arguments)
+    names = [
+        {os.path.relpath(file, side) for file in files_in([side], ARCHIVES)}
+        for side in (first, second)
+    ]
+    status = 0
+    for name in sorted(names[0] ^ names[1]):
+        complain(f"{name}: only in {first if name in names[0] else second}")
+        status = FAILED
+    shared = sorted(names[0] & names[1])
+    return max(
+        status,
+        each_file(
+            [os.path.join(first, name) for name in shared],
+            lambda path: _tell(path, os.path.join(second, os.path.relpath(path, first)), arguments),
+            headed=not arguments.json,
+        ),
+    )
+
+
+def _tell(first: str, second: str, arguments: argparse.Namespace) -> int:
+    found = compare(first, second, arguments.trust)
     if arguments.json:
-        tell(json.dumps(found))
+        tell_data({"first": first, "second": second, **found})
     else:
         tell("\n".join(_text(found)) or "no differences")
     return FAILED if any(found.values()) else 0

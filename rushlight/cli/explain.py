@@ -6,6 +6,7 @@ import argparse
 
 from ..frontend import codes
 from .failure import CommandError
+from .json_lines import add_json, tell_data
 from .speech import tell
 
 __all__ = ["add", "execute"]
@@ -21,6 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--op", metavar="NAME", help="the signatures of an operator, such as torch.add"
     )
+    add_json(parser)
     parser.set_defaults(execute=execute)
 
 
@@ -29,16 +31,26 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.op is not None:
         from .operator_page import operator_page  # imports all operators
 
-        tell(operator_page(arguments.op))
+        page = operator_page(arguments.op)
+        if arguments.json:
+            tell_data({"operator": arguments.op, "text": page})
+        else:
+            tell(page)
         return 0
     if arguments.code is None:
         width = max(map(len, codes.CODES))
         for code in codes.CODES.values():
+            if arguments.json:
+                tell_data({"code": code.slug, "line": code.line})
+                continue
             tell(f"{code.slug:{width}}  {code.line}")
         return 0
     try:
         text = codes.explain(arguments.code)
     except KeyError as error:
         raise CommandError(error.args[0]) from None
-    tell(text.rstrip("\n"))
+    if arguments.json:
+        tell_data({"asked": arguments.code, "text": text.rstrip("\n")})
+    else:
+        tell(text.rstrip("\n"))
     return 0

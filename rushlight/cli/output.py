@@ -1,8 +1,9 @@
-"""Results written as NumPy's `.npz`."""
+"""Results written as NumPy's `.npz`, or as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from .atomic import replacing
 from .failure import CommandError
 from .speech import complain
 
-__all__ = ["arrays_of", "write_output"]
+__all__ = ["arrays_of", "plain_data", "write_output"]
 
 
 def write_output(path: str, result: object) -> None:
@@ -44,6 +45,24 @@ def arrays_of(value: object, name: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from arrays_of(item, f"{name}.{key}" if name else str(key))
+
+
+def plain_data(value: object) -> object:
+    """A result for JSON: a tensor has `dtype`, `shape` and `data` (nested lists); what is no number
+    in JSON is a string (`"nan"`, `"inf"`, `"-inf"`, `"1+2j"`), as is what has no form there."""
+    if isinstance(value, Tensor):
+        plain = value.dequantize() if value.is_quantized else value
+        data = plain_data(plain.tolist())
+        return {"dtype": value.dtype.name, "shape": list(value.shape), "data": data}
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [plain_data(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain_data(item) for key, item in value.items()}
+    return str(value).strip("()") if isinstance(value, complex) else repr(value)
 
 
 def _storable(array: Array, name: str) -> Array:

@@ -18,7 +18,7 @@ from ..frontend.cells import clean_lines
 from ..frontend.near_miss import near_misses
 from .speech import write
 
-__all__ = ["COMMANDS", "parse"]
+__all__ = ["COMMANDS", "all_parsers", "parse"]
 
 COMMANDS: Final = {
     "run": "call a method of an archive and print what it returns",
@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "explain": "explain an error code, with examples",
     "lsp": "answer an editor: diagnostics, types, definitions, fixes",
     "warm-up": "compile the kernels of common operators",
+    "completions": "print what has a shell complete commands and options",
 }
 """The commands, each with what it does; `cli/warm_up.py` describes the arguments of `warm-up`."""
 
@@ -50,6 +51,20 @@ class _Parser(argparse.ArgumentParser):
         self.error(f"{what} {word}" + (f"; did you mean {near}?" if near else ""))
 
 
+def all_parsers() -> dict[str, argparse.ArgumentParser]:
+    """The parser of every command with its arguments: imports all of them."""
+    _, each = _parsers(None)
+    for name, parser in each.items():
+        _add_arguments(name, parser)
+    return dict(each)
+
+
+def _add_arguments(name: str, parser: argparse.ArgumentParser) -> None:
+    module = import_module(f".{name.replace('-', '_')}", __package__)
+    add: Callable[[argparse.ArgumentParser], None] = module.add
+    add(parser)
+
+
 def _parsers(called: str | None) -> tuple[_Parser, dict[str, _Parser]]:
     """The parser of all commands, and theirs; only that of the command called has arguments."""
     parser = _Parser(
@@ -59,9 +74,7 @@ def _parsers(called: str | None) -> tuple[_Parser, dict[str, _Parser]]:
     group = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     each = {name: group.add_parser(name, help=line) for name, line in COMMANDS.items()}
     if called in each:
-        module = import_module(f".{called.replace('-', '_')}", __package__)
-        add: Callable[[argparse.ArgumentParser], None] = module.add
-        add(each[called])
+        _add_arguments(called, each[called])
     return parser, each
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from contextlib import redirect_stdout
 from math import isfinite
@@ -13,7 +12,8 @@ from .archive import add_trust, find_method, open_archive
 from .atomic import add_force, refuse_existing, replacing
 from .failure import FAILED, report
 from .inputs import read_inputs
-from .speech import tell, tell_lines
+from .json_lines import add_json, tell_data
+from .speech import tell_lines
 
 __all__ = ["add", "execute"]
 
@@ -37,7 +37,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how long to call it, and how long to time it (0.5); three calls there are at least",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser)
     parser.add_argument(
         "--html",
         metavar="FILE",
@@ -79,6 +79,6 @@ def _tell(arguments: argparse.Namespace, found: Any) -> None:
         with replacing(arguments.html) as file:
             file.write(found.html().encode("utf-8", "backslashreplace"))
     if arguments.json:
-        tell(json.dumps(found.data()))
+        tell_data({"file": arguments.archive, **found.data()})
     else:
         tell_lines(str(found).split("\n"))

@@ -8,7 +8,8 @@ from .archive import add_trust, find_method, open_archive
 from .atomic import add_force, refuse_existing
 from .failure import FAILED, report
 from .inputs import read_inputs
-from .output import write_output
+from .json_lines import add_json, tell_data
+from .output import plain_data, write_output
 from .progress import progress
 from .speech import complain, script_output, tell
 
@@ -34,6 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="call the method once for every INPUT; a terminal shows how far it is",
     )
     parser.add_argument("inputs", nargs="*", metavar="INPUT", help="the arguments, in order")
+    add_json(parser)
     add_force(parser)
     add_trust(parser)
     parser.set_defaults(execute=execute)
@@ -58,6 +60,11 @@ def execute(arguments: argparse.Namespace) -> int:
             report(error)
             return FAILED
     for number, result in enumerate(results):
+        if arguments.json:
+            data = {"file": arguments.archive, "method": arguments.method}
+            told = {"input": arguments.inputs[number]} if arguments.each else {}
+            tell_data({**data, **told, "result": plain_data(result)})
+            continue
         tell(f"{arguments.inputs[number]}: {result!r}" if arguments.each else repr(result))
     if arguments.output is not None:
         write_output(arguments.output, results if arguments.each else results[0])

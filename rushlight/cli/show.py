@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Iterable
 
 from ..jit import ScriptMethod
@@ -14,7 +13,9 @@ from ..typecheck.dump import dump
 from ..typecheck.typed import TypedFunction
 from .archive import add_trust, find_method, open_archive
 from .failure import CommandError
+from .json_lines import add_json, tell_data
 from .outline import bytecode_text, constants_of, extra_of, modules_of, tree_lines
+from .several import ARCHIVES, each_file
 from .speech import tell, tell_lines
 
 __all__ = ["add", "execute"]
@@ -68,7 +69,12 @@ WHOLE = {
 def add(parser: argparse.ArgumentParser) -> None:
     """Describe the command to argparse."""
     parser.description = "Print what an archive holds and what its methods were compiled to."
-    parser.add_argument("archive", help="a TorchScript archive (.pt or .ptl) or flatbuffer (.ff)")
+    parser.add_argument(
+        "archives",
+        nargs="+",
+        metavar="ARCHIVE",
+        help="a TorchScript archive (.pt or .ptl) or flatbuffer (.ff), or a folder of them",
+    )
     views = parser.add_mutually_exclusive_group()
     for view, (_, help) in VIEWS.items():
         option = f"--{view}"
@@ -79,47 +85,57 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method", default="forward", help="the method, also of a submodule: encoder.forward"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser)
     add_trust(parser)
     parser.set_defaults(execute=execute, view="")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    path, view = arguments.archive, arguments.view
+    return each_file(
+        arguments.archives, lambda path: _show(path, arguments), ARCHIVES, headed=not arguments.json
+    )
+
+
+def _show(path: str, arguments: argparse.Namespace) -> int:
+    view, as_json = arguments.view, arguments.json
     if view == "bytecode" or (not view and _is_mobile_only(path)):
         text = bytecode_text(load_mobile(path, trusted=False, restores=False))
-        tell(json.dumps({"bytecode": text}) if arguments.json else text)
+        _tell_text(as_json, {"file": path, "bytecode": text}, text)
         return 0
     if view == "extra":
         found = extra_of(path)
-        _tell(found, (f"{name}: {size} bytes" for name, size in found.items()), arguments.json)
+        lines = (f"{name}: {size} bytes" for name, size in found.items())
+        _tell(as_json, {"file": path, "extra": found}, lines)
         return 0
     module = open_archive(path, arguments.trust, restores=False)
     if view == "modules":
         outline = modules_of(module._c)
-        _tell(outline, tree_lines(outline), arguments.json)
+        _tell(as_json, {"file": path, "modules": outline}, tree_lines(outline))
     elif view == "constants":
         constants = constants_of(module)
-        _tell_text(
-            constants,
-            "\n".join(f"{name} = {text}" for name, text in constants.items()),
-            arguments.json,
-        )
+        text = "\n".join(f"{name} = {text}" for name, text in constants.items())
+        _tell_text(as_json, {"file": path, "constants": constants}, text)
     else:
         method = find_method(module, arguments.method)
         text = VIEWS[view or "code"][0](method)
-        _tell_text({"method": arguments.method, view or "code": text}, text, arguments.json)
+        data = {"file": path, "method": arguments.method, view or "code": text}
+        _tell_text(as_json, data, text)
     return 0
 
 
-def _tell(data: object, lines: Iterable[str], as_json: bool) -> None:
-    tell_lines([json.dumps(data)] if as_json else lines)
+def _tell(as_json: bool, data: object, lines: Iterable[str]) -> None:
+    if as_json:
+        tell_data(data)
+    else:
+        tell_lines(lines)
 
 
-def _tell_text(data: object, text: str, as_json: bool) -> None:
-    if as_json or text:
-        tell(json.dumps(data) if as_json else text)
+def _tell_text(as_json: bool, data: object, text: str) -> None:
+    if as_json:
+        tell_data(data)
+    elif text:
+        tell(text)
 
 
 def _is_mobile_only(path: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,10 @@ from ..serialization.files.identify import (
 from .archive import add_trust, open_archive
 from .dtypes import check_dtypes, named_dtype
 from .failure import FAILED, CommandError, report
+from .json_lines import add_json, tell_data
+from .several import ARCHIVES, each_file
 from .sizes import sizes
-from .speech import script_output, tell, tell_lines
+from .speech import script_output, tell_lines
 
 __all__ = ["add", "execute"]
 
@@ -32,7 +33,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         "With --input the model runs on tensors without data, so that nothing is computed and "
         "no weight is read: that tells output shapes and multiply-adds."
     )
-    parser.add_argument("archive", help="a TorchScript archive, or a file of weights")
+    parser.add_argument(
+        "archives",
+        nargs="+",
+        metavar="ARCHIVE",
+        help="a TorchScript archive, a file of weights, or a folder of them",
+    )
     parser.add_argument(
         "--input",
         action="append",
@@ -48,17 +54,24 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="the dtype of all inputs, or once for each; float32 if none is given",
     )
     parser.add_argument("--depth", type=int, metavar="N", help="show layers down to this depth")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser)
     add_trust(parser)
     parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
+    check_dtypes(arguments.dtype or [], len(arguments.input or ()))
+    kinds = (*ARCHIVES, *_WEIGHTS)
+    return each_file(
+        arguments.archives, lambda path: _tell(path, arguments), kinds, headed=not arguments.json
+    )
+
+
+def _tell(path: str, arguments: argparse.Namespace) -> int:
     from .. import summary  # which needs layers and their hooks; other commands do not
 
-    path, given, dtypes = arguments.archive, arguments.input, arguments.dtype or []
-    check_dtypes(dtypes, len(given or ()))
+    given, dtypes = arguments.input, arguments.dtype or []
     if _holds_weights(path):
         if given:
             raise CommandError(f"{path}: weights alone cannot be run; leave --input out")
@@ -72,7 +85,7 @@ def execute(arguments: argparse.Namespace) -> int:
             report(error)
             return FAILED
     if arguments.json:
-        tell(json.dumps(found.data()))
+        tell_data({"file": path, **found.data()})
     else:
         tell_lines(str(found).split("\n"))
     return 0
@@ -81,7 +94,10 @@ def execute(arguments: argparse.Namespace) -> int:
 def _holds_weights(path: str) -> bool:
     if not Path(path).exists():
         raise CommandError(f"{path}: no such file")
-    return identify(path) in (STATE_DICT, PICKLED_MODULE, SAFETENSORS, LEGACY_PICKLE)
+    return identify(path) in _WEIGHTS
+
+
+_WEIGHTS = (STATE_DICT, PICKLED_MODULE, SAFETENSORS, LEGACY_PICKLE)
 
 
 def _weights(path: str) -> object:

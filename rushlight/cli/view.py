@@ -20,6 +20,7 @@ from .archive import add_trust, find_method, method_names, open_archive
 from .atomic import add_force, refuse_existing, replacing
 from .dtypes import check_dtypes, named_dtype
 from .failure import CommandError, one_line
+from .json_lines import add_json, tell_data
 from .progress import progress
 from .sizes import sizes
 from .speech import complain, script_output, tell_lines, write
@@ -65,6 +66,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="for --svg and --dot: how deep calls are drawn open (all in a small graph, else none)",
     )
+    add_json(parser)
     add_force(parser)
     add_trust(parser)
     parser.set_defaults(execute=execute)
@@ -85,7 +87,10 @@ def execute(arguments: argparse.Namespace) -> int:
     path = Path(arguments.output) if arguments.output is not None else _new_file(arguments.archive)
     with replacing(path) as file:
         file.write(text.encode("utf-8"))
-    tell_lines([f"wrote {path}"])
+    if arguments.json:
+        tell_data({"file": arguments.archive, "written": str(path)})
+    else:
+        tell_lines([f"wrote {path}"])
     if is_page and not arguments.no_open:
         _open(path)
     return 0

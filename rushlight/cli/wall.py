@@ -59,9 +59,11 @@ def _untrusted(arguments: argparse.Namespace) -> list[str]:
         return list(arguments.files)
     if getattr(arguments, "trust", "full") != "none":
         return []
-    names = ("archive", "source", "first", "second")
-    found = (getattr(arguments, name, None) for name in names)
-    return [name for name in found if name is not None]
+    found: list[str] = []
+    for name in ("archive", "archives", "sources", "first", "second"):
+        value = getattr(arguments, name, None) or []
+        found += [value] if isinstance(value, str) else value
+    return found
 
 
 def _confine(files: list[str]) -> None:
@@ -70,10 +72,7 @@ def _confine(files: list[str]) -> None:
     from ..serialization.files.limits import DEFAULT_LIMITS
 
     WALL.append(OVERRUN)
-    size = 0
-    for file in files:
-        with suppress(OSError, ValueError):
-            size += Path(file).stat().st_size
+    size = sum(sorted(_sizes(files))[-2:])  # no command holds more than two at a time
     try:
         import resource
 
@@ -85,6 +84,17 @@ def _confine(files: list[str]) -> None:
             resource.setrlimit(resource.RLIMIT_AS, (most, hard))
     except (ImportError, OSError, ValueError):
         return  # no such limits here: what counts inside the process holds all the same
+
+
+def _sizes(files: list[str]) -> Iterator[int]:
+    """The sizes of files, and of those in folders."""
+    for file in files:
+        for folder, _, names in os.walk(file):
+            for name in names:
+                with suppress(OSError, ValueError):
+                    yield os.stat(os.path.join(folder, name)).st_size
+        with suppress(OSError, ValueError):
+            yield os.stat(file).st_size
 
 
 @contextmanager

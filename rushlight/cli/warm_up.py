@@ -9,6 +9,8 @@ from typing import Any, Final
 from ..ops.kernels import KERNELS_VARIABLE, family
 from ..ops.kernels.cache_folder import CACHE_VARIABLE, cache_folder
 from .failure import BAD_INPUT
+from .json_lines import add_json, tell_data
+from .progress import progress
 from .speech import complain, tell_lines
 
 __all__ = ["add", "execute"]
@@ -20,6 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "Compile the kernels of common operators and keep them for later processes; "
         "what is kept already is not made again."
     )
+    add_json(parser)
     parser.set_defaults(execute=execute)
 
 
@@ -33,9 +36,12 @@ def execute(arguments: argparse.Namespace) -> int:
         complain(f"there is no folder to keep kernels in; {CACHE_VARIABLE} may name one")
         return BAD_INPUT
     before = set(folder.iterdir())
-    for call in _CALLS:
+    for call in progress(_CALLS, "compiling"):
         call()
     now = set(folder.iterdir())
+    if arguments.json:
+        tell_data({"folder": str(folder), "files": len(now), "new": len(now - before)})
+        return 0
     tell_lines([f"{folder}: {len(now)} files, {len(now - before)} of them new"])
     return 0
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from ..serialization.files.identify import identify
-from .failure import BAD_INPUT
-from .speech import complain, tell, tell_lines
+from .json_lines import add_json, tell_data
+from .several import each_file
+from .speech import tell_lines
 
 __all__ = ["add", "execute"]
 
@@ -17,25 +17,20 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Say of each file what it is and what can be done with it; nothing is loaded."
     )
-    parser.add_argument("files", nargs="+", metavar="FILE")
-    parser.add_argument("--json", action="store_true", help="print JSON, an object a file")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a file, or a folder of files")
+    add_json(parser)
     parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    status = 0
-    for path in arguments.files:
-        try:
-            kind = identify(path)
-        except OSError as error:
-            complain(f"{path}: {error.strerror or error}")
-            status = BAD_INPUT
-            continue
-        if arguments.json:
-            told = {"file": path, "kind": kind.name, "is": kind.description, "hint": kind.hint}
-            tell(json.dumps(told))
-        else:
-            hint = f"; {kind.hint}" if kind.hint else ""
-            tell_lines([f"{path}: {kind.description}{hint}"])
-    return status
+    return each_file(arguments.files, lambda path: _tell(path, arguments.json))
+
+
+def _tell(path: str, as_json: bool) -> int:
+    kind = identify(path)
+    if as_json:
+        tell_data({"file": path, "kind": kind.name, "is": kind.description, "hint": kind.hint})
+    else:
+        tell_lines([f"{path}: {kind.description}" + (f"; {kind.hint}" if kind.hint else "")])
+    return 0

@@ -123,7 +123,7 @@ def test_a_foreign_file_is_named(tmp_path: Path, capsys: Captured) -> None:
 
 
 def test_usage_errors() -> None:
-    several = ["show", "m.pt", "--code", "--graph"], ["show", "m.pt", "x"]
+    several = ["show", "m.pt", "--code", "--graph"], ["convert", "m.pt"]
     for words in ([], ["frob"], ["what"], ["run", "m.pt", "--frob"], *several):
         with pytest.raises(SystemExit) as stop:
             main(words)

@@ -137,3 +137,12 @@ def test_what_the_command_refuses(tmp_path: Path, capsys: Captured) -> None:
     for wrong in (["--input", "a"], ["--input=-1"], ["--dtype", "float7"]):
         with pytest.raises(SystemExit):
             main(["summary", path, *wrong])
+
+
+def test_tensors_that_a_script_makes_of_lists_are_seen() -> None:
+    class Maker(nn.Module):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return x, torch.tensor([[1.0, float("nan")]])
+
+    found = summary(torch.jit.script(Maker()), (3, 2)).data()
+    assert found["layers"][0]["outputs"] == [[3, 2], [1, 2]]
