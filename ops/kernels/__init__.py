@@ -21,7 +21,8 @@ from ..memory.allocation import uncounted
 from ..memory.heap import keep_freed_memory
 
 __all__ = [
-    *("ALWAYS", "KERNELS_VARIABLE", "LARGE", "Prepared", "by_formula", "family", "is_large"),
+    *("ALWAYS", "KERNELS_VARIABLE", "LARGE", "Prepared", "by_formula", "cast_by_kernel"),
+    *("family", "is_half", "is_large"),
     *("is_ready", "is_whole", "of_floats", "pointwise"),
 ]
 
@@ -73,6 +74,26 @@ def is_whole(array: Any) -> bool:
     """Whether an array has elements, in one piece."""
     flags = array.flags
     return bool(array.size and flags.c_contiguous and flags.aligned)
+
+
+def is_half(dtype: Any) -> bool:
+    """Whether a dtype is float16 or bfloat16."""
+    return dtype.itemsize == 2 and dtype.kind not in "iub"
+
+
+def cast_by_kernel(array: Any, dtype: Any) -> Any:
+    """The array in another dtype, as `astype` gives it, by native code where that pays: always of
+    16-bit floats, so that what is made of such casts may be learned."""
+    if array.size >= _LARGE_CAST or is_half(array.dtype) or is_half(dtype):
+        arrays = family("arrays") if array.size else None
+        found = None if arrays is None else arrays.cast(array, dtype)
+        if found is not None:
+            return found
+    return array.astype(dtype)
+
+
+_LARGE_CAST: Final = 2048
+"""Elements from which a cast by native code is quicker, its call from Python included."""
 
 
 def by_formula(name: str, *operands: Any) -> Any:

@@ -23,6 +23,7 @@ from ..table.out_dtypes import AS_EXPECTED, FOUND
 from ..table.pointwise import (
     as_array,
     binary,
+    cast,
     checked_operand,
     in_place,
     number_in,
@@ -107,7 +108,7 @@ def in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
 
     def call(self: Array, *rest: object) -> Array:
         if self.dtype is not _float32 and self.itemsize < 4 and kind(self.dtype) == 2:
-            return function(self.astype(np.float32), *rest).astype(self.dtype)
+            return cast(asarray(function(cast(self, _float32), *rest)), self.dtype)
         return function(self, *rest)
 
     return call

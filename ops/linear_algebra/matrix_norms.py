@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import blas, family
+from ..kernels import blas, by_formula, family
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of, numpy_dtype, of_numpy
 from ..memory.errors import OperatorError
@@ -104,17 +104,29 @@ def vector_norm(
     result_dtype = real_dtype(array.dtype)
     whole = not dims
     axes = wrap_dims(dims, array.ndim)
-    if order == 2 and array.dtype is _FLOAT32 and array.size:
-        squares = folded(array, axes, keepdim, "squares")
-        if squares is not None:
-            found: Array = family("arrays").apply("sqrt", (squares,))
-            return found
-        if len(axes) == array.ndim:
+    if array.size and kind(array.dtype) == 2:
+        native = _by_kernels(array, order, axes, keepdim)
+        if native is not None:
+            return cast(native, result_dtype)
+        if order == 2 and array.dtype is _FLOAT32 and len(axes) == array.ndim:
             return _length(array, keepdim)
     _check_identity(array.shape, axes, order, whole)
     sizes = np.abs(array).astype(_wide(array.dtype), copy=False)
     norms = as_array(_of_sizes(sizes, order, axes, keepdim))
     return contiguous(norms.astype(result_dtype, copy=False))
+
+
+_FOLDED: Final = {1.0: "sum", math.inf: "max", -math.inf: "min"}
+
+
+def _by_kernels(array: Array, order: float, axes: tuple[int, ...], keepdim: bool) -> Array | None:
+    """The norm of floats in at least float32; None if it is to be had otherwise."""
+    if order == 2:
+        squares = folded(array, axes, keepdim, "squares", wide=True)
+        return None if squares is None else family("arrays").apply("sqrt", (squares,))
+    operation = _FOLDED.get(order)
+    sizes = None if operation is None else by_formula("absolute", array)
+    return None if sizes is None else folded(sizes, axes, keepdim, operation or "", wide=True)
 
 
 def _length(array: Array, keepdim: bool) -> Array:

@@ -3,54 +3,84 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, family, is_ready
+from ..kernels import Prepared, cast_by_kernel, family, is_half, is_ready
 from ..memory.dtype import Array
 
 __all__ = ["folded", "moments"]
 
+_FLOAT32: Final = np.dtype(np.float32)
+_INT64: Final = np.dtype(np.int64)
+
 
 def folded(
-    self: Array, axes: tuple[int, ...] | None, keepdim: bool, operation: str
+    self: Array,
+    axes: tuple[int, ...] | None,
+    keepdim: bool,
+    operation: str,
+    *,
+    wide: bool = False,
 ) -> Array | None:
     """The "sum", "product", "max" or "min" over dimensions, in the tensor's dtype; None if it is to
     be had otherwise.  Of floats the "squares" too: the sum of them.
 
-    Groups of neighbouring dimensions are folded from the last one on.
+    Sums and products of whole numbers and bools are in int64, of 16-bit floats in float32 where
+    they are `wide`.  Groups of neighbouring dimensions are folded from the last one on.
     """
-    found: Array | None = _known.call(self, axes, keepdim, operation)
+    found: Array | None = _known.call(self, axes, keepdim, operation, wide)
     return found
 
 
 def _folded(
-    self: Array, axes: tuple[int, ...] | None, keepdim: bool, operation: str
+    self: Array, axes: tuple[int, ...] | None, keepdim: bool, operation: str, wide: bool
 ) -> Array | None:
     self = self[...]  # which no other thread can change
-    flags = self.flags
-    folds = family("folds") if flags.c_contiguous and flags.aligned else None
+    folds = family("folds") if self.flags.aligned else None
     if folds is None:
         return None
     ordered = tuple(range(self.ndim)) if axes is None else tuple(sorted(axes))
-    groups = _groups(ordered)
+    if self.flags.c_contiguous:
+        return _fold_groups(folds, self, ordered, keepdim, operation, wide)
+    order = sorted(range(self.ndim), key=lambda dim: -self.strides[dim])
+    turned = self.transpose(order)
+    kept = [dim for dim in order if dim not in ordered]
+    if not turned.flags.c_contiguous or kept != sorted(kept):
+        return None
+    axes = tuple(place for place, dim in enumerate(order) if dim in ordered)
+    found = _fold_groups(folds, turned, axes, False, operation, wide)
+    return found if found is None or not keepdim else found.reshape(_kept(self, ordered))
+
+
+def _kept(self: Array, axes: tuple[int, ...]) -> list[int]:
+    """The sizes with those of some dimensions 1."""
+    return [1 if dim in axes else size for dim, size in enumerate(self.shape)]
+
+
+def _fold_groups(
+    folds: Any, self: Array, ordered: tuple[int, ...], keepdim: bool, operation: str, wide: bool
+) -> Array | None:
+    groups, dtype = _groups(ordered), self.dtype
+    if is_half(dtype):
+        dtype = _FLOAT32 if wide else dtype
+    elif dtype.kind in "iub" and operation in ("sum", "product"):
+        dtype = _INT64
     if operation == "sum" and len(groups) > 1:
         operation = "total"
     made: Array | None = self if groups else None
     for first, last in groups:
         if made is None:
             return None
-        made = folds.fold(made, first, last, operation)
+        made = folds.fold(made, first, last, operation, wide=wide)
         if operation in ("sum", "squares"):  # what is left is summed in double
             operation = "total"
     if made is None:
         return None
-    if made.dtype is not self.dtype:
-        made = family("arrays").cast(made, self.dtype)
-    if keepdim:
-        return made.reshape([1 if d in ordered else n for d, n in enumerate(self.shape)])
-    return made
+    if made.dtype != dtype:
+        made = cast_by_kernel(made, dtype)
+    return made.reshape(_kept(self, ordered)) if keepdim else made
 
 
 _known: Final = Prepared(_folded)

@@ -9,7 +9,7 @@ import numpy as np
 from ..kernels import is_ready
 from ..memory.dtype import Array, Dtype, default_dtype, dtype_of
 from ..memory.errors import OperatorError
-from ..table.pointwise import as_array, operand
+from ..table.pointwise import as_array, cast, operand
 from ..table.promotion import kind
 from .reduce import mean, total
 
@@ -18,6 +18,7 @@ __all__ = ["MEAN", "NONE", "SUM", "floats", "reduced", "widened"]
 NONE: Final = 0
 MEAN: Final = 1
 SUM: Final = 2
+_FLOAT32: Final = np.dtype(np.float32)
 
 
 def floats(array: Array) -> Array:
@@ -28,7 +29,7 @@ def floats(array: Array) -> Array:
 def widened(array: Array) -> Array:
     """16-bit floats in float32, all others as they are."""
     if array.itemsize < 4 and kind(array.dtype) == 2:
-        return array.astype(np.float32)
+        return cast(array, _FLOAT32)
     return array
 
 
@@ -48,8 +49,7 @@ def reduced(losses: object, reduction: int, dtype: Dtype | None = None) -> Array
         losses = mean(losses, None) if reduction == MEAN else total(losses, None)
     elif reduction != NONE:
         wide = widened(losses)
-        losses = as_array(np.add.reduce(wide, None))
+        losses = total(wide, None) if is_ready(wide) else as_array(np.add.reduce(wide, None))
         if reduction == MEAN:
             losses = as_array(np.true_divide(losses, operand(wide.size, losses.dtype)))
-    result: Array = losses.astype(dtype, copy=False)
-    return result
+    return cast(losses, dtype)

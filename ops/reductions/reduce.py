@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import Prepared, by_formula, family, is_ready
+from ..kernels import Prepared, by_formula, family, is_half, is_ready
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
@@ -56,22 +56,38 @@ def sum_input(self: Array, dtype: int | None) -> Array:
     return cast(self, _INT64) if kind(self.dtype) < 2 else self
 
 
-def _add_up(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
-    """The sum, in the dtype of the summands."""
+def _summed(self: Array, axes: tuple[int, ...] | None, keepdim: bool, dtype: int | None) -> Array:
+    """The sum in a dtype; in their own, or in int64, if none is given."""
+    if axes is not None and len(axes) == self.ndim:
+        axes = None
+    if dtype is None or numpy_dtype(dtype) == self.dtype != _BOOL:
+        found = folded(self, axes, keepdim, "sum")
+        if found is not None:
+            return found if dtype is None else cast(found, numpy_dtype(dtype))
+    return _add_up(sum_input(self, dtype), axes, keepdim)
+
+
+def _add_up(
+    self: Array, axes: tuple[int, ...] | None, keepdim: bool, *, wide: bool = False
+) -> Array:
+    """The sum, in the dtype of the summands; that of 16-bit floats in float32 if it shall be so
+    `wide`."""
     dtype, is_plain = self.dtype, self.flags.c_contiguous
     if axes is not None and len(axes) == self.ndim:
         axes = None
-    found = folded(self, axes, keepdim, "sum")
+    found = folded(self, axes, keepdim, "sum", wide=wide)
     if found is not None:
         return found
+    if wide and is_half(dtype):
+        self, dtype = cast(self, _FLOAT32), _FLOAT32
     check_kernel("sum_cpu", self, "qe")
-    wide: object = dtype  # NumPy would add up small whole numbers in int64
+    sums: object = dtype  # NumPy would add up small whole numbers in int64
     if kind(dtype) == 2:
         if dtype.itemsize < 4:
-            wide = _FLOAT32
+            sums = _FLOAT32
         elif dtype is _FLOAT32 and not _is_pairwise(self, axes):
-            wide = _FLOAT64
-    result = _add_over(self, axes, wide, None, keepdim)
+            sums = _FLOAT64
+    result = _add_over(self, axes, sums, None, keepdim)
     summed = asarray(result, dtype)
     return summed if is_plain else contiguous(summed)
 
@@ -94,7 +110,7 @@ def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
 def total(self: Array, dtype: int | None) -> Array:
     if dtype is None and self.dtype is _BOOL:
         return asarray(np.count_nonzero(self), _INT64)
-    return _add_up(sum_input(self, dtype), None, False)
+    return _summed(self, None, False, dtype)
 
 
 @operator(
@@ -107,7 +123,7 @@ def total(self: Array, dtype: int | None) -> Array:
     out_overlap="read-first",
 )
 def sum_over(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
-    return _add_up(sum_input(self, dtype), wrap_dims(dim, self.ndim), keepdim)
+    return _summed(self, wrap_dims(dim, self.ndim), keepdim, dtype)
 
 
 def refuse_complex_nansum(self: Array) -> None:
@@ -178,18 +194,15 @@ def _mean(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     if dtype is not None:
         self = cast(self, numpy_dtype(dtype))
     own = self.dtype
-    if own is not _FLOAT32:
-        if kind(own) < 2:
-            raise _no_mean(self, dtype)
-        if own.itemsize < 4:
-            self = self.astype(np.float32)
+    if own is not _FLOAT32 and kind(own) < 2:
+        raise _no_mean(self, dtype)
     axes = wrap_dims(dim, self.ndim)
-    sums = _add_up(self, axes, keepdim)
+    sums = _add_up(self, axes, keepdim, wide=True)
     count = operand(_count(self, axes), sums.dtype)
-    arrays = family("arrays") if is_ready(self) else None
+    arrays = family("arrays") if own.kind != "c" and sums.size else None
     found = None if arrays is None else arrays.apply("divide", (sums, count))
     result = as_array(np.true_divide(sums, count)) if found is None else found
-    return result if own is _FLOAT32 else result.astype(own, copy=False)
+    return result if own is _FLOAT32 else cast(result, own)
 
 
 _known_mean: Final = Prepared(_mean)

@@ -93,7 +93,7 @@ def of_one(refuse: Refusal, kernel: Kernel) -> Callable[[Array], Array]:
             return result if type(result) is ndarray else asarray(result)
         refuse(dtype)
         if letter(dtype) == "h":
-            return asarray(kernel(self.astype(_float32))).astype(dtype)
+            return cast(asarray(kernel(cast(self, _float32))), dtype)
         if kind(dtype) < 2:
             self = self.astype(default_dtype.float)
         return as_array(kernel(self))
@@ -117,8 +117,8 @@ def of_two(
             dtype = default_dtype.float
         if letter(dtype) == "h" and not native:
             narrow = cast(self, dtype), cast(other, dtype)
-            wide = binary(kernel, *(each.astype(_float32) for each in narrow))
-            return wide.astype(dtype) if wide.dtype is _float32 else wide
+            wide = binary(kernel, *(cast(each, _float32) for each in narrow))
+            return cast(wide, dtype) if wide.dtype is _float32 else wide
         return binary(kernel, cast(self, dtype), cast(other, dtype))
 
     return forward

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import cast_by_kernel
 from ..memory.dims import broadcast_error
 from ..memory.dtype import Array, Dtype, Scalar, of_numpy
 from ..memory.errors import KernelError, OperatorError, UnsupportedDtype
@@ -81,7 +82,8 @@ def cast(array: Array, dtype: Dtype) -> Array:
     if dtype.kind == "V" and dtype.name == "float8_e4m3fn":
         # it has no infinity: what is too large becomes the largest
         array = asarray(np.clip(array, -_LARGEST_E4M3FN, _LARGEST_E4M3FN))
-    return array.astype(dtype)
+    made: Array = cast_by_kernel(array, dtype)
+    return made
 
 
 _LARGEST_E4M3FN: Final = 448.0
@@ -239,7 +241,7 @@ def exactly(kernel: Kernel, a: Array, b: Array | Scalar, dtype: Dtype) -> Array:
     is_number = type(b) is not ndarray
     if dtype.itemsize < 4 and kind(dtype) == 2 and (is_number or b.size == 1):  # type: ignore[union-attr]
         exact = operand(b, _FLOAT32) if is_number else cast(b, _FLOAT32)  # type: ignore[arg-type]
-        return binary(kernel, cast(a, dtype).astype(_FLOAT32), exact).astype(dtype)
+        return cast(binary(kernel, cast(cast(a, dtype), _FLOAT32), exact), dtype)
     other = operand(b, dtype) if is_number else cast(b, dtype)  # type: ignore[arg-type]
     return binary(kernel, cast(a, dtype), other)
 

@@ -259,7 +259,7 @@ def test_ranges_cover_the_whole(
 
 
 def test_numbers_reach_kernels(threads: Callable[[int], None]) -> None:
-    kernel = folds_kernel("rows", "squares", "float", "double")
+    kernel = folds_kernel("rows", "squares", "f", "d")
     x, found = np.arange(6, dtype=F).reshape(2, 3), []
     for call in (run, _by_ctypes):
         out = np.empty(2)

@@ -175,14 +175,26 @@ def compute(expression: Expression, way: Way, operands: list[Any], results: list
     run(kernel, way.size, way.least, way.geometry, *operands, *results)
 
 
-def cast(x: Any, dtype: Any) -> Any:
-    """A copy in one piece in another dtype, both of those that have letters."""
+def cast(x: Any, dtype: np.dtype[Any]) -> Any:
+    """A copy in another dtype that lies as the array does, but in one piece; None where one of both
+    has no letter, or rows are too short for that to pay."""
     x = x[...]
-    own, out = LETTERS[x.dtype], np.empty(x.shape, dtype)
+    own, letter = LETTERS[x.dtype], LETTERS[dtype]
+    if not own or not letter:
+        return None
+    out = np.empty_like(x, dtype)
     way = way_of(out.shape, out.strides, ((x.itemsize, x.strides),))
-    expression = Expression(own, (Step("same", own, (0,)),), ((0, LETTERS[out.dtype]),))
-    compute(expression, way, [x], [out])
+    if not way.is_quick:
+        return None
+    run(_casting(own, letter, way.places, way.rank), way.size, way.least, way.geometry, x, out)
     return out
+
+
+@lru_cache(256)
+def _casting(own: str, letter: str, places: str, rank: int) -> int:
+    """The kernel of a cast."""
+    step = Step("same", letter, (0,))
+    return expression_kernel(Expression(own, (step,), ((0, letter),)), places, rank)
 
 
 def apply(name: str, operands: tuple[Any, ...]) -> Any:

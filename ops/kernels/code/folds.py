@@ -3,8 +3,9 @@
 Floats are summed in float64, multiplied in their own dtype.  A row is folded in 64 lanes, or in 32
 of numbers of 64 bits, that meet in a fixed order; one of more than `PIECE` elements in pieces,
 whose results are folded in turn.  Rows of up to 16 elements are folded a vector of rows at a time,
-in the same order.  Columns are folded from the first row to the last.  So a result depends on
-nothing but its elements and the sizes.
+in the same order.  Columns are folded from the first row to the last; where there are fewer of
+them than lanes, 16 rows at a time, in pieces of `PIECE_ROWS`.  So a result depends on nothing but
+its elements and the sizes.
 """
 
 from __future__ import annotations
@@ -16,107 +17,152 @@ from typing import Any, Final
 
 import numpy as np
 
-from .along import ELEMENTS, strip_count, strips
+from .along import strip_count, strips
+from .arrays import LETTERS
 from .columns import columns
+from .formulas import HALVES, KINDS, as_kind, rounded, stored_as, stored_kind, taken_from
 from .lanes import WIDE_BESIDE, begun, folded
 from .objects import kernel
 from .run import run
 from .target import Target
-from .text import DOUBLE, INT64, LANES, POINTER, Code, Kind, Value, Variable
+from .text import DOUBLE, INT64, LANES, POINTER, Code, Value, Variable
 
-__all__ = ["PIECE", "fold", "folds_text"]
+__all__ = ["PIECE", "PIECE_ROWS", "fold", "folds_text"]
 
 PIECE: Final = 1 << 15
+PIECE_ROWS: Final = 1 << 11
 _PER_THREAD: Final = 1 << 15
 """Elements that are worth another thread."""
 _BESIDE: Final = 4
 """Vectors of 32-bit lanes that are worked on side by side."""
-_DTYPES: Final = {"float": np.float32, "double": np.float64, "i64": np.int64}
-_INFINITE: Final = {"float": float("inf"), "double": float("inf"), "i64": 2**63 - 1}
-_BYTES: Final = {"float": 4, "double": 8, "i64": 8}
+_DTYPES: Final = {"f": np.float32, "d": np.float64, "l": np.int64}
+_BYTES: Final = {"f": 4, "d": 8, "l": 8, "i": 4, "b": 1, "B": 1, "?": 1}
+_FLOATS: Final = "fdeE"
+_WHOLE: Final = "bhilB?"
 _ADDED: Final = ("sum", "total", "squares")
 
 
-def fold(x: Any, first: int, last: int, operation: str, number: float = 0.0) -> Any | None:
+def fold(
+    x: Any, first: int, last: int, operation: str, number: float = 0.0, *, wide: bool = False
+) -> Any | None:
     """A contiguous array without its dimensions from `first` to before `last`, none of them empty.
 
-    The operations: "sum", "product", "max", "min" (NaN if there is one), in the dtype of x; in
+    The operations: "sum", "product", "max", "min" (NaN if there is one), in the dtype of x, sums
+    and products of whole numbers and bools in int64, of 16-bit floats in float32 if `wide`; in
     float64 "total", the sum of floats, and "squares", that of squared distances from a number.
-    None for dtypes but float32, float64 and int64, and for columns of few neighbours.
+    None for dtypes that there is no such thing of.
     """
     x = x[...]  # which no other thread can change
-    element = ELEMENTS.get(x.dtype.str[1:])
+    letter = LETTERS[x.dtype]
     shape = x.shape
     outer, count, inner = prod(shape[:first]), prod(shape[first:last]), prod(shape[last:])
-    if element is None or 1 < inner < LANES or not count:
+    made = _result(operation, letter, wide=wide)
+    if not made or not count:
         return None
-    out = np.empty(shape[:first] + shape[last:], _DTYPES[_result(operation, element)])
+    out = np.empty(shape[:first] + shape[last:], _DTYPES.get(made, x.dtype))
     if not out.size:  # another dimension is empty: there is nothing to write to
         return out
-    if inner > 1:
-        _fold_columns(operation, element, x, out, (outer, count, inner), number)
+    form = operation, letter, made
+    if inner >= LANES:
+        _fold_columns(form, x, out, (outer, count, inner), number)
+    elif inner > 1:
+        _fold_few_columns(form, x, out, (outer, count, inner), number)
     else:
-        _fold_rows(operation, element, x, out, (outer, count), number)
+        _fold_rows(form, x, out, (outer, count), number)
     return out
 
 
+_Form = tuple[str, str, str]
+"""An operation, the letters of what is folded and of what is made."""
+
+
 def _fold_columns(
-    operation: str, element: str, x: Any, out: Any, sizes: tuple[int, int, int], number: float
+    form: _Form, x: Any, out: Any, sizes: tuple[int, int, int], number: float
 ) -> None:
     outer, count, inner = sizes
     units = strip_count(outer, inner)
-    folding = _kernel("columns", operation, element, _result(operation, element))
     least = _PER_THREAD * units // max(1, x.size) + 1
-    run(folding, units, least, count, inner, number, x, out)
+    run(_kernel("columns", *form), units, least, count, inner, number, x, out)
 
 
-def _fold_rows(
-    operation: str, element: str, x: Any, out: Any, sizes: tuple[int, int], number: float
+def _fold_few_columns(
+    form: _Form, x: Any, out: Any, sizes: tuple[int, int, int], number: float
 ) -> None:
+    outer, count, inner = sizes
+    each = -(-count // PIECE_ROWS)
+    operation, letter, made = form
+    if each > 1:
+        between = _wide(operation, letter)
+        parts = np.empty((outer, each, inner), _DTYPES[between])
+    else:
+        between, parts = made, out
+    folding = _kernel("few", operation, letter, between, inner)
+    least = _PER_THREAD // (min(count, PIECE_ROWS) * inner) + 1
+    run(folding, outer * each, least, count, each, number, x, parts)
+    if each > 1:
+        again = "sum" if operation in _ADDED else operation
+        _fold_few_columns((again, between, made), parts, out, (outer, each, inner), 0.0)
+
+
+def _fold_rows(form: _Form, x: Any, out: Any, sizes: tuple[int, int], number: float) -> None:
     outer, count = sizes
     if count <= LANES:
-        folding = _kernel("short", operation, element, _result(operation, element), count)
+        folding = _kernel("short", *form, count)
         run(folding, outer, _PER_THREAD // count + 1, count, 1, number, x, out)
         return
     each = -(-count // PIECE)
-    made, parts = _result(operation, element), out
+    operation, letter, made = form
     if each > 1:
-        made = _wide(operation, element)
-        parts = np.empty((outer, each), _DTYPES[made])
+        between = _wide(operation, letter)
+        parts = np.empty((outer, each), _DTYPES[between])
+    else:
+        between, parts = made, out
     units = outer * each
-    folding = _kernel("rows", operation, element, made)
+    folding = _kernel("rows", operation, letter, between)
     run(folding, units, _PER_THREAD // min(count, PIECE) + 1, count, each, number, x, parts)
     if each > 1:
         again = "sum" if operation in _ADDED else operation
-        folding = _kernel("rows", again, made, _result(operation, element))
-        run(folding, outer, outer + 1, each, 1, 0.0, parts, out)
+        run(_kernel("rows", again, between, made), outer, outer + 1, each, 1, 0.0, parts, out)
 
 
-def _wide(operation: str, element: str) -> str:
-    """The kind that is folded in."""
-    return "double" if element == "float" and operation in _ADDED else element
+def _wide(operation: str, letter: str) -> str:
+    """The letter of the dtype that is folded in."""
+    if letter in _WHOLE:
+        return "l"
+    if letter == "d":
+        return "d"
+    return "d" if operation in _ADDED else "f"
 
 
-def _result(operation: str, element: str) -> str:
-    is_real = element != "i64" and operation in ("total", "squares")
-    return "double" if is_real else element
+def _result(operation: str, letter: str, *, wide: bool) -> str:
+    """The letter of what is made; none if there is no such thing."""
+    if letter and letter in _FLOATS:
+        if operation in ("total", "squares"):
+            return "d"
+        return "f" if wide and letter in HALVES else letter
+    if not letter or operation == "squares":
+        return ""
+    return "l" if letter == "l" or operation in ("sum", "total", "product") else ""
 
 
 @cache
-def _kernel(form: str, operation: str, element: str, made: str, size: int = 0) -> int:
-    key = (form, operation, element, made, size)
+def _kernel(form: str, operation: str, letter: str, made: str, size: int = 0) -> int:
+    key = (form, operation, letter, made, size)
     return kernel("fold", key, lambda target: folds_text(target, *key))
 
 
 def folds_text(
-    target: Target, form: str, operation: str, element: str, made: str, size: int = 0
+    target: Target, form: str, operation: str, letter: str, made: str, size: int = 0
 ) -> str:
-    """The module of a kernel over the pieces of rows, the strips of columns, or rows of a size."""
-    folding = _Fold(target, operation, element, made)
+    """The module of a kernel over the pieces of rows or of few columns, the strips of columns, or
+    rows of a size."""
+    folding = _Fold(target, operation, letter, made)
     if form == "rows":
         folding.rows()
     elif form == "short":
         folding.short_rows(size)
+    elif form == "few":
+        folding.few_columns(size)
     else:
         folding.columns()
     second = "inner" if form == "columns" else "each"
@@ -133,12 +179,12 @@ def folds_text(
 class _Fold:
     """The code of a kernel."""
 
-    def __init__(self, target: Target, operation: str, element: str, made: str) -> None:
+    def __init__(self, target: Target, operation: str, letter: str, made: str) -> None:
         self.code = code = Code(target)
-        self.operation, self.element, self.made = operation, Kind(element), Kind(made)
-        self.wide = Kind(_wide(operation, element), LANES)
-        end = _INFINITE[element]
-        starts = {"product": 1, "max": -end - (element == "i64"), "min": end}
+        self.operation, self.letter, self.made = operation, letter, made
+        self.wide = KINDS[_wide(operation, letter)].of_lanes(LANES)
+        end = float("inf") if self.wide.is_real else 2**63 - 1
+        starts = {"product": 1, "max": -end - (not self.wide.is_real), "min": end}
         self.start = starts.get(operation, 0)
         self.count = code.argument(INT64, "count")
         self.zero = code.constant(INT64, 0)
@@ -148,7 +194,7 @@ class _Fold:
 
     def address(self, name: str, index: Value) -> Value:
         """Where an element of an array is."""
-        element = self.element if name == "x" else self.made
+        element = stored_kind(self.letter if name == "x" else self.made)
         return self.code.at(self.code.argument(POINTER, name), index, element)
 
     def begun(self) -> list[Variable]:
@@ -157,15 +203,24 @@ class _Fold:
 
     def step(self, total: Variable, index: Value, mask: Value | None) -> None:
         """Fold in the vector that begins at an index."""
-        code, kind = self.code, self.element.of_lanes(LANES)
-        seen = code.load_if(kind, self.address("x", index), mask, self.start)
-        total.set(self.with_seen(total.now, seen, mask))
+        total.set(self.with_seen(total.now, self.seen(index, mask), mask))
+
+    def seen(self, index: Value, mask: Value | None) -> Value:
+        """The vector of the array that begins at an index; where it is masked out, what a fold
+        begins with."""
+        code, kind = self.code, stored_kind(self.letter).of_lanes(LANES)
+        value = taken_from(self.letter, code.load_if(kind, self.address("x", index), mask))
+        return value if mask is None else self.held(value, mask)
+
+    def held(self, value: Value, mask: Value) -> Value:
+        """A vector where a mask is true, else what a fold begins with."""
+        made = as_kind(value, self.wide)
+        return self.code.choose(mask, made, self.start)
 
     def with_seen(self, total: Value, seen: Value, mask: Value | None) -> Value:
         """A vector of the array folded into another."""
         code = self.code
-        if seen.kind != self.wide:
-            seen = seen.converted("fpext", self.wide)
+        seen = as_kind(seen, self.wide)
         if self.operation != "squares":
             return self.joined(total, seen)
         apart = seen - self.middle
@@ -184,8 +239,8 @@ class _Fold:
 
     def narrow(self, value: Value) -> Value:
         """As it is kept."""
-        kind = self.made.of_lanes(value.kind.lanes)
-        return value if value.kind == kind else value.converted("fptrunc", kind)
+        made = as_kind(value, KINDS[self.made].of_lanes(value.kind.lanes))
+        return stored_as(self.made, rounded(self.made, made) if self.made in HALVES else made)
 
     def rows(self) -> None:
         """Fold each piece."""
@@ -224,13 +279,48 @@ class _Fold:
 
     def elements(self, row: Value, size: int, mask: Value | None) -> list[Value]:
         """The first elements of rows from one on, their second ones, and so on."""
-        code, kind = self.code, self.element.of_lanes(LANES)
-        first = self.address("x", row * size)
+        code, element = self.code, stored_kind(self.letter)
+        kind, first = element.of_lanes(LANES), self.address("x", row * size)
         if mask is None:
-            return columns(code, kind, first, size)
-        steps = code.order(INT64.of_lanes(LANES)) * (size * _BYTES[self.element.element])
-        places = (code.at(first, place, self.element) for place in range(size))
-        return [code.gathered(kind, place, steps, mask) for place in places]
+            found = columns(code, kind, first, size)
+        else:
+            steps = code.order(INT64.of_lanes(LANES)) * (size * _BYTES.get(self.letter, 2))
+            places = (code.at(first, place, element) for place in range(size))
+            found = [code.gathered(kind, place, steps, mask) for place in places]
+        return [taken_from(self.letter, each) for each in found]
+
+    def few_columns(self, size: int) -> None:
+        """Fold the columns of each piece of rows of so many elements.
+
+        Vectors go through so many rows as there are lanes, then the elements of one column are
+        folded one after the other.
+        """
+        code, each = self.code, self.code.argument(INT64, "each")
+        first_lane = self.wide.of_lanes(0)
+        kept = code.room(self.wide, size)
+        with code.units() as piece:
+            outer = piece / each
+            begin = (piece - outer * each) * PIECE_ROWS
+            left = self.count - begin
+            rows = code.choose(left > PIECE_ROWS, PIECE_ROWS, left)
+            line, end = (outer * self.count + begin) * size, rows * size
+            totals = begun(code, self.wide, self.start, size)
+            whole = rows & -LANES
+            with code.counted(self.zero, whole * size, LANES * size) as at:
+                for place, total in enumerate(totals):
+                    self.step(total, line + at + place * LANES, None)
+            with code.when(whole < rows):
+                for place, total in enumerate(totals):
+                    at = whole * size + place * LANES
+                    self.step(total, line + at, code.first(end - at))
+            for place, total in enumerate(totals):
+                code.store(total.now, code.at(kept, place * LANES, first_lane))
+            for column in range(size):
+                made = code.load(first_lane, code.at(kept, column, first_lane))
+                for row in range(1, LANES):
+                    other = code.at(kept, row * size + column, first_lane)
+                    made = self.joined(made, code.load(first_lane, other))
+                code.store(self.narrow(made), self.address("out", piece * size + column))
 
     def columns(self) -> None:
         """Fold the columns of each strip."""
