@@ -31,7 +31,9 @@ _ROOTS: Final = ("torch", "functorch")
 """The packages of PyTorch's distribution."""
 _PUBLIC_CLASSES: Final = {
     "interpreter.values.tasks": {"Future": ""},
-    "ops.memory.dtype": dict.fromkeys(("dtype", "device", "layout", "memory_format", "qscheme"), ""),
+    "ops.memory.dtype": dict.fromkeys(
+        ("dtype", "device", "layout", "memory_format", "qscheme"), ""
+    ),
     "ops.random_numbers.random": {"Generator": "._C"},
     "ops.table.grad_mode": {
         **dict.fromkeys(("enable_grad", "inference_mode", "no_grad"), ".autograd.grad_mode"),

@@ -39,7 +39,7 @@ def _is_bool(x: Value) -> bool:
 # ------------------------------------------------------------------------------------- arithmetic
 
 
-@formula(_ANY, is_exact=True)
+@formula(_ANY, is_exact=True, keeps=True)
 def same(x: Value) -> Value:
     """The number itself: a copy, or a cast."""
     return x
@@ -75,13 +75,13 @@ def divide(x: Value, y: Value) -> Value:
     return x / y
 
 
-@formula(NUMBERS, is_exact=True)
+@formula(NUMBERS, is_exact=True, keeps=True)
 def negate(x: Value) -> Value:
     """The number with the other sign."""
     return -x
 
 
-@formula(NUMBERS, is_exact=True)
+@formula(NUMBERS, is_exact=True, keeps=True)
 def absolute(x: Value) -> Value:
     """The number without its sign."""
     return x.code.absolute(x)
@@ -367,39 +367,39 @@ def shift_right(x: Value, y: Value) -> Value:
 # ------------------------------------------------------------------------------------------- choice
 
 
-@formula(_ANY, is_exact=True, masks=(0,))
+@formula(_ANY, is_exact=True, masks=(0,), keeps=True)
 def choose(mask: Value, x: Value, y: Value) -> Value:
     """x where the mask is true, else y."""
     return mask.code.choose(mask, x, y)
 
 
-@formula(_ANY, is_exact=True, masks=(1,))
+@formula(_ANY, is_exact=True, masks=(1,), keeps=True)
 def fill(x: Value, mask: Value, y: Value) -> Value:
     """y where the mask is true, else x."""
     return mask.code.choose(mask, y, x)
 
 
-@formula(_ANY, is_exact=True)
+@formula(_ANY, is_exact=True, keeps=True)
 def maximum(x: Value, y: Value) -> Value:
     """The larger one; NaN if one of them is."""
     larger = x.code.choose(x > y, x, y)
     return x.code.choose(x.differs(x), x, larger) if x.kind.is_real else larger
 
 
-@formula(_ANY, is_exact=True)
+@formula(_ANY, is_exact=True, keeps=True)
 def minimum(x: Value, y: Value) -> Value:
     """The smaller one; NaN if one of them is."""
     smaller = x.code.choose(x < y, x, y)
     return x.code.choose(x.differs(x), x, smaller) if x.kind.is_real else smaller
 
 
-@formula(NUMBERS, is_exact=True)
+@formula(NUMBERS, is_exact=True, keeps=True)
 def relu(x: Value) -> Value:
     """x where it is not negative, else 0."""
     return at_least(x, 0)
 
 
-@formula(NUMBERS, is_exact=True)
+@formula(NUMBERS, is_exact=True, keeps=True)
 def clamp(x: Value, low: Value, high: Value) -> Value:
     """x between two bounds, of which the upper one wins; NaN if one of the three is."""
     return minimum(high, maximum(low, x))
@@ -411,13 +411,13 @@ def relu6(x: Value) -> Value:
     return clamp(x, x.taken(0.0), x.taken(6.0))
 
 
-@formula(NUMBERS, is_exact=True)
+@formula(NUMBERS, is_exact=True, keeps=True)
 def clamp_low(x: Value, low: Value) -> Value:
     """x, or the bound where x is below."""
     return maximum(low, x)
 
 
-@formula(NUMBERS, is_exact=True)
+@formula(NUMBERS, is_exact=True, keeps=True)
 def clamp_high(x: Value, high: Value) -> Value:
     """x, or the bound where x is above."""
     return minimum(high, x)
@@ -441,7 +441,7 @@ def hardswish(x: Value) -> Value:
     return x * at_most(at_least(x + 3.0, 0.0), 6.0) / 6.0
 
 
-@formula("fdbhilB", is_exact=True)
+@formula("fdbhilB", is_exact=True, keeps=True)
 def sign(x: Value) -> Value:
     """1 of what is positive, -1 of what is negative, else 0."""
     below = x.taken(0) if x.kind.unsigned else x.code.choose(x < 0, x.taken(-1), 0)
@@ -454,7 +454,7 @@ def frac(x: Value) -> Value:
     return x - called("trunc", x)
 
 
-@formula(FLOATS_ONLY, is_exact=True)
+@formula(FLOATS_ONLY, is_exact=True, keeps=True)
 def copysign(x: Value, y: Value) -> Value:
     """x with the sign of y."""
     return x.code.call(f"llvm.copysign.{x.kind.suffix}", x.kind, [x, y])
@@ -472,7 +472,7 @@ def rad2deg(x: Value) -> Value:
     return x * (180 / pi)
 
 
-@formula(NUMBERS, is_exact=True)
+@formula(NUMBERS, is_exact=True, keeps=True)
 def threshold(x: Value, level: Value, other: Value) -> Value:
     """x above a level, else another number."""
     return x.code.choose(x <= level, other, x)

@@ -38,7 +38,9 @@ class Formula(NamedTuple):
     """A formula, the dtypes it is `of`, and whether NumPy gives the same bits (`is_exact`).
 
     The operands at the places `masks` are taken as bools, whatever the others are.  Where it
-    computes 16-bit floats, numbers of Python are rounded to these first, unless they are `whole`.
+    computes 16-bit floats, numbers of Python are rounded to these first, unless it `takes_whole`
+    ones.  One that `keeps` gives one of its operands, but for the sign, or a small whole number:
+    nothing that had to be rounded.
     """
 
     compute: Callable[..., Value]
@@ -46,6 +48,7 @@ class Formula(NamedTuple):
     is_exact: bool
     masks: tuple[int, ...]
     takes_whole: bool = False
+    keeps: bool = False
 
     def letter_at(self, place: int, letter: str, *, is_number: bool) -> str:
         """The dtype in which an operand is taken by what computes in a dtype."""
@@ -66,6 +69,7 @@ def formula(
     double: Callable[..., Value] | None = None,
     in_halves: bool = True,
     takes_whole: bool = False,
+    keeps: bool = False,
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
     """A function that operators may ask for by its name; `double` is its form for float64, where it
     has another.  One of float32 is one of 16-bit floats as well, if operators compute these so
@@ -76,7 +80,7 @@ def formula(
         known = of if double is None else f"{of}d"
         if in_halves and "f" in of:
             known += HALVES
-        FORMULAS[function.__name__] = Formula(chosen, known, is_exact, masks, takes_whole)
+        FORMULAS[function.__name__] = Formula(chosen, known, is_exact, masks, takes_whole, keeps)
         return chosen
 
     return declare

@@ -321,8 +321,9 @@ class _Loops:
                 operand(n, step.letter_at(place, given_letters))
                 for place, n in enumerate(step.operands)
             )
-            value = FORMULAS[step.formula].compute(*given)
-            is_rough = step.letter in HALVES and value.kind.is_real and step.formula not in _KEEPING
+            formula = FORMULAS[step.formula]
+            value = formula.compute(*given)
+            is_rough = step.letter in HALVES and value.kind.is_real and not formula.keeps
             made.append(rounded(step.letter, value) if is_rough else value)
         for index, (number, letter) in enumerate(self._expression.results):
             value = stored_as(letter, _as_letter(made[number], self._letter_of(number), letter))
@@ -495,13 +496,6 @@ class _Folded:
     def advance(self, over: Value) -> None:
         """A vector further; where that is a short row more, `over` is true."""
         self._now.set(self._now.now + self._code.choose(over, self._step_over, self._step))
-
-
-_KEEPING: Final = frozenset(
-    """absolute choose clamp clamp_high clamp_low copysign fill maximum minimum negate relu same
-    sign threshold""".split()
-)
-"""Formulas that give one of their operands, but for its sign, so that it need not be rounded."""
 
 
 def _as_letter(value: Value, own: str, letter: str) -> Value:
