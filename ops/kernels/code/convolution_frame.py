@@ -1,7 +1,8 @@
 """What the kernels of convolutions have in common: their arguments, and who works on what.
 
 A kernel works for a range of slots, pieces of memory of `slot` numbers; with each it takes items of
-the work until none is left.  What comes after the sums is an expression, whose first operand they
+the work until none is left: every second slot takes the last ones first, so that a thread mostly
+works on the numbers that it made itself in the kernel before.  What comes after the sums is an expression, whose first operand they
 are; nothing else of them is ever stored.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Final, NamedTuple
 
 from .formulas import FORMULAS, as_kind
@@ -58,9 +60,16 @@ class Convolving(ABC):
             number: code.argument(kind, name) for number, (kind, name) in enumerate(self._words, 1)
         }
 
+    backwards: Value
+    """Whether a slot takes the last items first."""
+
     @abstractmethod
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
+
+    def handed_out(self, count: Value) -> AbstractContextManager[Value]:
+        """A loop over items that no thread has taken yet."""
+        return self.code.handed_out(self.at["turn"], count, self.backwards)
 
     def operands(self, place: str) -> list[int]:
         """The operands of what comes after that lie so."""
@@ -97,5 +106,6 @@ class Convolving(ABC):
         """The module of the kernel."""
         code = self.code
         with code.units() as slot:
-            self.work(code.at(self.at["slots"], slot * self.size["slot"], FLOAT))
+            self.backwards = (slot & 1).differs(0)
+            self.work(code.aligned(code.at(self.at["slots"], slot * self.size["slot"], FLOAT)))
         return code.kernel(name, [*((POINTER, each) for each in _ARRAYS), *self._words])

@@ -98,7 +98,7 @@ class _Points(Convolving):
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
         code, size = self.code, self.size
-        with code.handed_out(self.at["turn"], size["items"]) as item:
+        with self.handed_out(size["items"]) as item:
             rest, chunk = code.split(item, size["chunks"])
             rest, block = code.split(rest, size["blocks"])
             sample, group = code.split(rest, size["groups"])

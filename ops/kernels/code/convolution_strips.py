@@ -65,7 +65,7 @@ class _Strips(Convolving):
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
         code, size = self.code, self.size
-        with code.handed_out(self.at["turn"], size["items"]) as item:
+        with self.handed_out(size["items"]) as item:
             first = item * size["block"]
             last = code.lesser(first + size["block"], size["strips"])
             with code.counted(first, last, BESIDE) as begin:

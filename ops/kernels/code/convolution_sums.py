@@ -13,56 +13,58 @@ into pieces, between which sums wait in memory as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .convolution_frame import PLAIN, After, Convolving
+from .padded_planes import copy_part
 from .pairs import HALF, joined, seen_as_floats
 from .target import Target
 from .text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value
 from .tiles import Tile, turned
 
 __all__ = [
-    *("NAME", "SIZES", "channels_of_panel", "depth_of_piece", "pixels_of_tile", "slot_size"),
-    *("sums_kept", "text"),
+    *("NAME", "SIZES", "channels_of_panel", "depth_of_piece", "panel_size", "pixels_of_tile"),
+    *("renewed_piece", "sums_kept", "text"),
 ]
 
 NAME: Final = "convolution_sums"
 
 SIZES: Final = (
-    *(
-        "items",
-        "chunks",
-        "chunk",
-        "samples",
-        "inner",
-        "panels",
-        "made",
-        "depth",
-        "slot",
-        "weights",
-        "window",
-        "deep",
-        "room",
-    ),
-    *("pixels", "width", "height", "next_column", "next_row", "next_plane"),
+    *("items", "slot", "sample_step", "samples", "chunk_step", "chunks", "team_step", "teams"),
+    *("blocks", "block", "panels", "made", "is_kept", "panel", "lines", "room"),
+    *("depth", "weights", "window", "deep", "is_renewed"),
+    *("pixels", "chunk", "width", "height", "next_column", "next_row", "next_plane"),
     *("x_row", "x_plane", "x_sample", "x_group"),
+    *("is_filled", "channels", "pitch", "planes_seen", "rows_seen", "columns_seen"),
+    *("planes_made", "rows_made", "columns_made", "front", "top", "left"),
+    *("planes_on", "rows_on", "columns_on"),
 )
 """What the numbers are that the kernel is given.
 
-The work is cut into `items`: `chunk` pixels of a sample for the channels of a panel; `inner` is how
-many samples follow each other for a panel, or, if it is another number, panels for a sample.  There
-are `panels` for the `made` channels of a group, each with so many `weights`, of which a `window`
-belongs to one channel of the input.  An output has `pixels` numbers, rows of `width` in
-planes of `height`.  All others are distances of inputs in bytes: from a window to the next one in
-its row, from the last in a row to the next row's first, from the last in a plane to the next
-plane's first; from row to row of windows, and from plane to plane, sample and group.  All pixels of
-an item go through a `deep` piece of the depth before the next one; sums wait in the first `room`
-numbers of a slot, behind which the panel is.
+The work is cut into `items`: `chunk` pixels of a sample for a team, which is a block of panels of a
+group; the item, divided by a step, tells which of `samples`, `chunks` and `teams` it is.  A group
+has `blocks` of `block` panels, `panels` in all, for the `made` channels, each with so many
+`weights`, of which a `window` belongs to one channel of the input.  An output has `pixels` numbers,
+rows of `width` in planes of `height`.  The next seven are distances in bytes: from a window to the
+next one in its row, from the last in a row to the next row's first, from the last in a plane to the
+next plane's first; from row to row of windows, and from plane to plane; of the input, from sample
+to sample and from group to group.
+
+A slot has `room` for sums that wait, then `lines` for panels of `panel` numbers, all those of a
+team if they are kept, then what the windows of a chunk see, if that is filled: `channels` planes
+`pitch` numbers apart, with so many planes, rows and columns made of those of the input.  They begin
+so many before the input's first ones, for each chunk so many further on.  All pixels of an item go
+through a `deep` piece of the depth before the next one; where panels are renewed a slot has the
+lines of one piece only.
 """
 _DEEP: Final = 192
 """Lines of a panel of one vector that fill half of a cache of 32 KiB."""
+_RENEWED: Final = 512
+"""Lines, at most, of a piece whose weights are used once: with the next piece's they lie near."""
 _FEW: Final = 4
 """Pixels that are taken together where a row of tall tiles has ended."""
+_AHEAD: Final = 96
+"""Weights of a row that are brought near before they are turned around."""
 
 
 def pixels_of_tile(target: Target) -> int:
@@ -75,7 +77,7 @@ def channels_of_panel(target: Target) -> int:
     return LANES * Tile.of(target).vectors
 
 
-def slot_size(depth: int, target: Target) -> int:
+def panel_size(depth: int, target: Target) -> int:
     """Numbers of a panel, filled up to whole squares."""
     return (depth + LANES) * channels_of_panel(target)
 
@@ -83,6 +85,12 @@ def slot_size(depth: int, target: Target) -> int:
 def depth_of_piece(depth: int, target: Target) -> int:
     """Weights that all pixels of an item go through before further ones, whose lines stay near."""
     return depth if target.has_scaling else min(depth, _DEEP)
+
+
+def renewed_piece(depth: int, target: Target) -> int:
+    """The same where weights are used once: pieces as even as whole squares let them be."""
+    most = _RENEWED if target.has_scaling else _DEEP
+    return -(-depth // (-(-depth // most) * LANES)) * LANES
 
 
 def sums_kept(chunk: int, target: Target) -> int:
@@ -99,13 +107,16 @@ def text(target: Target, after: After = PLAIN, pairs: str = "", column: int = 0)
     - x: float32, with all windows in it;
     - weight, bias: float32 [groups * made, weights] and [groups * made];
     - out: float32 [samples, groups * made, pixels];
-    - slots: float32, `slot_size` of them for each slot.
+    - slots: float32, `slot` of them for each slot.
 
     The operands of what comes `after` follow.  Where there are `pairs` x has words of bfloat16 of
     two channels (see `pairs`), which is what weights are made to: those given are float32, or
     bfloat16 where `pairs` are "halves".
     """
     return _Sums(target, after, pairs, column).text(NAME)
+
+
+_COUNTED: Final = (("sample_step", "samples"), ("chunk_step", "chunks"), ("team_step", "teams"))
 
 
 class _Sums(Convolving):
@@ -135,81 +146,120 @@ class _Sums(Convolving):
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
         code, size = self.code, self.size
-        packed = code.variable(code.constant(INT64, -1))
-        with code.handed_out(self.at["turn"], size["items"]) as item:
-            rest, chunk = code.split(item, size["chunks"])
-            outer, inner = code.split(rest, size["inner"])
-            by_sample = size["inner"].differs(size["samples"])
-            panel = code.choose(by_sample, inner, outer)
-            sample = code.choose(by_sample, outer, inner)
-            group, place = code.split(panel, size["panels"])
-            first, last = (self._first_channel(each) for each in (place, place + 1))
-            channel = first + group * size["made"]
-            left = code.lesser(last, size["made"]) - first
+        lines = code.at(slot, size["room"], FLOAT)
+        local = code.at(lines, size["lines"], FLOAT)
+        is_filled, is_kept = (size[name].differs(0) for name in ("is_filled", "is_kept"))
+        packed, filled = (code.variable(code.constant(INT64, -1)) for _ in range(2))
+        with self.handed_out(size["items"]) as item:
+            sample, chunk, team = (self._counted(item, *each) for each in _COUNTED)
+            group, block = code.split(team, size["blocks"])
             source = sample * size["x_sample"] + group * size["x_group"]
-            self._find_rows(sample, channel, left)
-            lines = code.at(slot, size["room"], FLOAT)
-            with code.when(packed.now.equals(panel).equals(0)):
-                packed.set(panel)
-                self._pack(lines, channel, left)
             x = code.at(self.at["x"], source, BYTE)
+            seen = (sample * size["chunks"] + chunk) * size["teams"] + group
+            with code.when(is_filled & filled.now.differs(seen)):
+                filled.set(seen)
+                self._fill(local, x, chunk)
             part = chunk * size["chunk"]
-            for vectors in range(1, self.vectors + 1):
-                fits = left > (vectors - 1) * LANES
-                if vectors < self.vectors:
-                    fits = fits & (left < vectors * LANES + 1)
-                with code.when(fits):
-                    self._chunk(part, x, (slot, lines), vectors)
+            count = code.lesser(size["chunk"], size["pixels"] - part)
+            start = code.choose(is_filled, 0, part)
+            x = code.choose(is_filled, local, x)
+            first = block * size["block"]
+            stop = code.lesser(first + size["block"], size["panels"])
+            key = code.variable(team)
+            with code.counted(first, stop) as panel:
+                key.set(code.choose(is_kept, team, group * size["panels"] + panel))
+                begin, end = (self._first_channel(each) for each in (panel, panel + 1))
+                left = code.lesser(end, size["made"]) - begin
+                channel = begin + group * size["made"]
+                self._find_rows(sample, channel, left, part - start)
+                here = code.at(lines, (panel - first) * size["panel"], FLOAT)
+                weights = _Weights(here, channel, left, packed.now.differs(key.now))
+                for vectors in range(1, self.vectors + 1):
+                    fits = left > (vectors - 1) * LANES
+                    if vectors < self.vectors:
+                        fits = fits & (left < vectors * LANES + 1)
+                    with code.when(fits):
+                        self._chunk((start, start + count), x, (slot, weights), vectors)
+            packed.set(key.now)
+
+    def _counted(self, item: Value, step: str, count: str) -> Value:
+        """Which of several an item is for."""
+        _, place = self.code.split(item / self.size[step], self.size[count])
+        return place
 
     def _first_channel(self, panel: Value) -> Value:
         """Where a panel of a group begins: they are as even as vectors let them be."""
         vectors = (self.size["made"] + (LANES - 1)) / LANES
         return panel * vectors / self.size["panels"] * LANES
 
-    def _find_rows(self, sample: Value, channel: Value, left: Value) -> None:
-        """Where each channel of a panel goes; what is too many, where the last one goes."""
+    def _find_rows(self, sample: Value, channel: Value, left: Value, begin: Value) -> None:
+        """Where each channel of a panel goes, of pixels that are counted from `begin` on; what is
+        too many, where the last one goes."""
         code, size = self.code, self.size
-        channels = size["items"] / (size["chunks"] * size["samples"] * size["panels"])
+        channels = size["teams"] / size["blocks"]
         line = sample * channels * size["made"] + channel
         vectors = [(self.at["bias"], self.biases), *self.numbers.values()]
         with code.counted(self.zero, code.constant(INT64, self.vectors * LANES)) as i:
             place = code.lesser(i, left - 1)
             for array, room in self.rows.values():
-                row = code.at(array, (line + place) * size["pixels"], FLOAT)
+                row = code.at(array, (line + place) * size["pixels"] + begin, FLOAT)
                 code.store(row, code.at(room, i, INT64))
             for array, room in vectors:
                 number = code.load(FLOAT, code.at(array, channel + place, FLOAT))
                 code.store(number, code.at(room, i, FLOAT))
 
+    def _fill(self, goal: Value, x: Value, chunk: Value) -> None:
+        """Copy what the windows of a chunk see, with zeros where the input has ended."""
+        code, size = self.code, self.size
+        before = [
+            chunk * size[on] - size[pad]
+            for on, pad in (("planes_on", "front"), ("rows_on", "top"), ("columns_on", "left"))
+        ]
+        area = size["rows_seen"] * size["columns_seen"]
+        with (
+            code.counted(self.zero, size["channels"]) as channel,
+            code.counted(self.zero, size["planes_made"]) as plane,
+        ):
+            source = plane + before[0]
+            is_plane = source.below(size["planes_seen"])
+            seen = code.at(x, (channel * size["planes_seen"] + source) * area, FLOAT)
+            place = channel * size["pitch"] + plane * size["rows_made"] * size["columns_made"]
+            here = code.at(goal, place, FLOAT)
+            with code.counted(self.zero, size["rows_made"]) as row:
+                above = row + before[1]
+                is_row = is_plane & above.below(size["rows_seen"])
+                copy_part(
+                    *(code, code.at(seen, above * size["columns_seen"], FLOAT)),
+                    code.choose(is_row, size["columns_seen"], 0),
+                    code.at(here, row * size["columns_made"], FLOAT),
+                    *(size["columns_made"], -before[2]),
+                )
+
     # ------------------------------------------------------------------------------- weights
 
-    def _pack(self, slot: Value, channel: Value, left: Value) -> None:
-        """Turn the weights of a panel around; the last channel stands in for what is too many."""
-        code, wide = self.code, self._width(left)
+    def _pack(self, weights: _Weights, piece: tuple[Value, Value], wide: int) -> None:
+        """Turn weights of a panel around; the last channel stands in for what is too many."""
+        code, last = self.code, weights.left - 1
         given = HALF if self.pairs == "halves" else FLOAT
-        with code.counted(self.zero, left, LANES) as first:
-            places = [channel + code.lesser(first + i, left - 1) for i in range(LANES)]
+        with code.counted(self.zero, weights.left, LANES) as first:
+            places = [weights.channel + code.lesser(first + i, last) for i in range(LANES)]
             lines = [
                 code.at(self.at["weight"], place * self.size["weights"], given) for place in places
             ]
-            goal = code.at(slot, first, FLOAT)
+            goal = code.at(weights.lines, first, FLOAT)
 
             def turn(places: list[Value], mask: Value | None) -> None:
                 for at in places:
+                    for each in lines:
+                        code.prefetch(code.at(each, at + _AHEAD, given))
                     here = (code.at(each, at, given) for each in lines)
                     seen = [seen_as_floats(code, given, each, mask) for each in here]
                     for i, vector in enumerate(turned(code, seen)):
                         code.store(vector, code.at(goal, (at + i) * wide, FLOAT))
 
-            code.vectors(self.zero, self.size["weights"], 1, turn)
-        if self.pairs:
-            self._pair(slot, wide)
+            code.vectors(*piece, 1, turn)
 
-    def _width(self, left: Value) -> Value:
-        """The numbers of a line of a panel: its channels in whole vectors."""
-        return (left + (LANES - 1)) & -LANES
-
-    def _pair(self, slot: Value, wide: Value) -> None:
+    def _pair(self, slot: Value, wide: int) -> None:
         """Join the weights of a panel for two channels of the input, from the first on."""
         code, size = self.code, self.size
         with code.counted(self.zero, size["depth"]) as word:
@@ -219,38 +269,82 @@ class _Sums(Convolving):
             is_there = other < size["weights"]
             lines = [first, code.choose(is_there, other, first), word]
             low, high, goal = (code.at(slot, line * wide, FLOAT) for line in lines)
-            with code.counted(self.zero, wide, LANES) as at:
+            with code.counted(self.zero, code.constant(INT64, wide), LANES) as at:
                 one, more = (code.load(FLOATS, code.at(each, at, FLOAT)) for each in (low, high))
                 made = joined(code, one, code.choose(is_there, more, 0.0))
                 code.store(made, code.at(goal, at, INT32))
 
     # ---------------------------------------------------------------------------------- tiles
 
-    def _chunk(self, start: Value, x: Value, slot: tuple[Value, Value], vectors: int) -> None:
-        """Pixels from `start`, a piece of the depth after the other.
+    def _chunk(
+        self,
+        pixels: tuple[Value, Value],
+        x: Value,
+        slot: tuple[Value, _Weights],
+        vectors: int,
+    ) -> None:
+        """Pixels of a range, a piece of the depth after the other.
 
         A slot has room for their sums of earlier pieces, and the lines of the panel.
         """
-        code, size = self.code, self.size
-        stop = code.lesser(start + size["chunk"], size["pixels"])
+        code, size, (start, stop), (room, weights) = self.code, self.size, pixels, slot
         line, column = code.split(start, size["width"])
         plane, row = code.split(line, size["height"])
         first = plane * size["x_plane"] + row * size["x_row"] + column * size["next_column"]
+        is_renewed = size["is_renewed"].differs(0)
         begin = code.variable(self.zero)
         with code.repeated(lambda: begin.now < size["depth"]):
             piece = begin.now, code.lesser(begin.now + size["deep"], size["depth"])
-            tiles = _Tiles(self, slot, piece, start, vectors)
+            back = code.choose(is_renewed, piece[0] * (-vectors * LANES), 0)
+            lines = weights._replace(lines=code.at(weights.lines, back, FLOAT))
+            self._renew(lines, piece, vectors, is_renewed)
+            tiles = _Tiles(self, (room, lines.lines), piece, start, vectors)
             window = _Window(self, code.at(x, first, BYTE), column, row)
             whole = start + (stop - start) / self.tall * self.tall
             with code.counted(start, whole, self.tall) as pixel:
                 is_row = window.holds(self.tall)
+                ahead = self._ahead(weights, piece, (pixel - start) * (LANES // self.tall))
                 with code.when(is_row):
-                    self._tile(tiles, pixel, None, window.row(self.tall))
+                    self._tile(tiles, pixel, None, window.row(self.tall), ahead)
                 with code.when(is_row.equals(0)):
-                    self._tile(tiles, pixel, None, window.places(self.tall))
+                    self._tile(tiles, pixel, None, window.places(self.tall), ahead)
             with code.counted(whole, stop, _FEW) as pixel:
                 self._tile(tiles, pixel, stop, window.places(_FEW, stop - pixel))
             begin.set(piece[1])
+
+    def _renew(
+        self, weights: _Weights, piece: tuple[Value, Value], vectors: int, is_renewed: Value
+    ) -> None:
+        """Have the lines of a piece in their place; those of pairs are made all at once."""
+        code, wide = self.code, vectors * LANES
+        if not self.pairs:
+            with code.when(is_renewed | weights.is_new):
+                self._pack(weights, piece, wide)
+            return
+        with code.when(weights.is_new & piece[0].equals(0)):
+            self._pack(weights, (self.zero, self.size["weights"]), wide)
+            self._pair(weights.lines, wide)
+
+    def _ahead(
+        self, weights: _Weights, piece: tuple[Value, Value], rows: Value
+    ) -> Callable[[Value], Value]:
+        """Where weights of the next piece lie, or of a panel beside, that are brought near while the
+        tiles of this one are summed: for the n-th step of a tile the n-th line of 16 rows."""
+        code, size, (begin, end) = self.code, self.size, piece
+        is_last = end.equals(size["depth"])
+        beside = code.choose(self.backwards, -weights.left, weights.left)
+        channel = weights.channel + code.choose(is_last, beside, 0)
+        far = channel * size["weights"] + code.choose(is_last, 0, end)
+        base = code.at(self.at["weight"], far, FLOAT)
+        row = code.lesser(rows, weights.left - LANES)
+        base = code.at(base, code.choose(row < 0, 0, row) * size["weights"], FLOAT)
+        step = code.choose(size["is_renewed"].differs(0), size["weights"], 0)
+
+        def place(k: Value) -> Value:
+            here = k - begin
+            return code.at(code.at(base, (here & (LANES - 1)) * step, FLOAT), here & -LANES, FLOAT)
+
+        return place
 
     def _tile(
         self,
@@ -258,6 +352,7 @@ class _Sums(Convolving):
         pixel: Value,
         stop: Value | None,
         places: Callable[[Value], list[Value]],
+        ahead: Callable[[Value], Value] | None = None,
     ) -> None:
         """The sums of some pixels, of which those from `stop` on go nowhere.
 
@@ -268,6 +363,8 @@ class _Sums(Convolving):
         starts = tiles.starts(kept)
         sums = [[code.variable(code.load(FLOATS, each)) for each in row] for row in starts]
         with code.counted(begin, end) as k:
+            if ahead is not None and not self.pairs:
+                code.prefetch(ahead(k))
             offset = code.load(INT64, code.at(self.at["offsets"], k, INT64))
             line = code.at(tiles.lines, k * (tiles.vectors * LANES), FLOAT)
             weights = [code.load(FLOATS, code.at(line, v * LANES, FLOAT)) for v in vectors]
@@ -334,6 +431,16 @@ def _parts(count: int) -> list[tuple[int, int]]:
         found.append((first, part))
         first += part
     return found
+
+
+class _Weights(NamedTuple):
+    """A panel: where its lines lie, its first channel and how many there are, and whether its lines
+    are still to be made."""
+
+    lines: Value
+    channel: Value
+    left: Value
+    is_new: Value
 
 
 class _Tiles:

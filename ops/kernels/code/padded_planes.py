@@ -11,7 +11,7 @@ from .run import run
 from .target import Target
 from .text import FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value
 
-__all__ = ["are_inside", "copy_row", "padded_lying", "padded_planes"]
+__all__ = ["are_inside", "copy_part", "copy_row", "padded_lying", "padded_planes"]
 
 _LEAST: Final = 1 << 16
 """Elements that are worth another thread."""
@@ -101,6 +101,28 @@ def copy_row(
         with code.when(place.below(width)):
             number.set(code.load(FLOAT, code.at(source, place, FLOAT)))
         code.store(number.now, code.at(goal, at, FLOAT))
+
+
+def copy_part(
+    code: Code, source: Value, width: Value, goal: Value, made: Value, left: Value
+) -> None:
+    """Copy numbers of a row of `width` to a row of `made`, of which number i is that at `i - left`,
+    or 0 where there is none."""
+    zero = code.constant(INT64, 0)
+    skipped = code.choose(left < 0, -left, 0)
+    begin = code.lesser(code.choose(left < 0, 0, left), made)
+    count = code.lesser(width - skipped, made - begin)
+    end = begin + code.choose(count < 0, 0, count)
+    for start, stop in ((zero, begin), (end, made)):
+        with code.counted(start, stop) as at:
+            code.store(code.constant(FLOAT, 0.0), code.at(goal, at, FLOAT))
+
+    def copy(places: list[Value], mask: Value | None) -> None:
+        for at in places:
+            seen = code.load_if(FLOATS, code.at(source, at - left, FLOAT), mask)
+            code.store_if(seen, code.at(goal, at, FLOAT), mask)
+
+    code.vectors(begin, end, 1, copy)
 
 
 def are_inside(code: Code, first: Value, width: Value) -> Value:

@@ -357,6 +357,11 @@ class Code:
         place = index.name if isinstance(index, Value) else str(index)
         return self.let(POINTER, f"getelementptr {element}, ptr {address.name}, i64 {place}")
 
+    def aligned(self, address: Value) -> Value:
+        """The next address where a line of memory begins."""
+        number = self.let(INT64, f"ptrtoint ptr {address.name} to i64")
+        return self.at(address, -number & 63, BYTE)
+
     def load(self, kind: Kind, address: Value) -> Value:
         """What lies at an address, however that is aligned."""
         return self.let(kind, f"load {kind}, ptr {address.name}, align {_ALIGNED[kind.element]}")
@@ -498,18 +503,21 @@ class Code:
         return self.counted(self.argument(INT64, "start"), self.argument(INT64, "stop"))
 
     @contextmanager
-    def handed_out(self, turn: Value, stop: Value) -> Iterator[Value]:
-        """A loop over the numbers below `stop` that no thread has taken yet.
+    def handed_out(self, turn: Value, count: Value, backwards: Value) -> Iterator[Value]:
+        """A loop over the numbers below `count` that no thread has taken yet.
 
-        `turn` is the address of the next of them, which threads share.
+        `turn` is the address of a word that threads share: how many of the first ones are taken,
+        and, in the upper half, how many of the last ones, which those take that go `backwards`.
         """
         label = self._name("t")[1:]
+        step = self.choose(backwards, self.constant(INT64, 1 << 32), 1)
         self._begin(f"{label}next")
-        now = self.let(INT64, f"atomicrmw add ptr {turn.name}, i64 1 monotonic")
-        inside = now < stop
+        now = self.let(INT64, f"atomicrmw add ptr {turn.name}, i64 {step.name} monotonic")
+        first, last = now & 0xFFFFFFFF, now.unsigned_shift(32)
+        inside = first + last < count
         self.say(f"br i1 {inside.name}, label %{label}body, label %{label}end")
         self._lines.append(f"{label}body:")
-        yield now
+        yield self.choose(backwards, count - 1 - last, first)
         self.say(f"br label %{label}next")
         self._lines.append(f"{label}end:")
 
