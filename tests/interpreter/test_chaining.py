@@ -212,7 +212,7 @@ class Idle:
 def test_cpus_with_shorter_vectors_give_the_same_bits(
     head: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rushlight.ops.kernels.code import convolutions
+    from rushlight.ops.kernels.code import convolution_plans, convolutions
     from rushlight.ops.kernels.code.assemble import assembled, placed
 
     target = Target("haswell", True, False, False, "haswell", "")
@@ -226,7 +226,7 @@ def test_cpus_with_shorter_vectors_give_the_same_bits(
     function, given = torch.jit.CompilationUnit(source).f, operands(head)
     wanted = bits(function(*given))
     monkeypatch.setattr(Convolution, "_kernel", address)
-    monkeypatch.setattr(convolutions, "host", lambda: target)
+    monkeypatch.setattr(convolution_plans, "host", lambda: target)
     monkeypatch.setattr(convolutions, "settled", convolutions.settled._make)
     monkeypatch.setattr(convolution, "_SETTLED", {})
     assert bits(function(*given)) == wanted

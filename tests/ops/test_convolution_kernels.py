@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
-from rushlight.ops.kernels.code import convolutions, elf
+from rushlight.ops.kernels.code import convolution_plans, convolutions, elf
 from rushlight.ops.kernels.code.target import Target, host
 from rushlight.ops.kernels.code.tiles import Tile
 from rushlight.ops.layers import convolution
@@ -139,6 +139,9 @@ def test_all_transposed_settings(given: dict[str, Any], extra: int) -> None:
 
 
 CASES = [  # input, weights, stride, groups; chunks, panels and tiles of all sizes among them
+    ((2, 5, 5, 20, 21), (9, 5, 3, 3, 3), 1, 1),
+    ((1, 17, 1, 1, 3000), (20, 17, 1, 1, 5), 2, 1),
+    ((1, 200, 1, 14, 14), (130, 100, 1, 3, 3), 1, 2),
     ((3, 20, 1, 37, 41), (83, 20, 1, 3, 3), 1, 1),
     ((2, 600, 1, 7, 7), (70, 600, 1, 3, 3), 2, 1),
     ((2, 6, 1, 70, 90), (12, 1, 1, 5, 3), 2, 6),
@@ -196,7 +199,7 @@ def _for_target(monkeypatch: pytest.MonkeyPatch, target: Target) -> None:
         return address(self.settled.form, after, *(["", column] if column else []))
 
     monkeypatch.setattr(convolutions.Convolution, "_kernel", kernel)
-    monkeypatch.setattr(convolutions, "host", lambda: target)
+    monkeypatch.setattr(convolution_plans, "host", lambda: target)
     monkeypatch.setattr(convolutions, "settled", UNREMEMBERED)
 
 
@@ -217,7 +220,7 @@ def test_cpus_with_shorter_vectors_give_the_same_bits(monkeypatch: pytest.Monkey
 def test_tiles_change_no_bit(tile: Tile, monkeypatch: pytest.MonkeyPatch) -> None:
     if not host().has_fma:
         pytest.skip("this CPU cannot run it")
-    cases = [*CASES[:2], *CASES[-2:]]
+    cases = [*CASES[:5], *CASES[-2:]]
     given = [(_drawn(shape), _drawn(weights), *rest) for shape, weights, *rest in cases]
     found = [_convolved(*each) for each in given]
     monkeypatch.setattr(Tile, "of", staticmethod(lambda _: tile))

@@ -2,8 +2,8 @@
 
 A kernel works for a range of slots, pieces of memory of `slot` numbers; with each it takes items of
 the work until none is left: every second slot takes the last ones first, so that a thread mostly
-works on the numbers that it made itself in the kernel before.  What comes after the sums is an expression, whose first operand they
-are; nothing else of them is ever stored.
+works on the numbers that it made itself in the kernel before.  What comes after the sums is an
+expression, whose first operand they are; nothing else of them is ever stored.
 """
 
 from __future__ import annotations

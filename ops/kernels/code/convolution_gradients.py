@@ -15,7 +15,8 @@ import numpy as np
 
 from ...memory.remembered import remembered
 from . import convolution_sums as sums
-from .convolutions import UNFIT, Convolution, Settled, Sums, planned, steps_of
+from .convolution_plans import Sums, planned, steps_of
+from .convolutions import UNFIT, Convolution, Settled
 from .padded_planes import padded_lying
 
 __all__ = ["of_weights"]

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from .convolution_frame import PLAIN, After, Convolving
 from .target import Target
-from .text import BYTE, FLOAT, FLOATS, LANES, Value
+from .text import BYTE, FLOAT, FLOATS, INT64, LANES, Value
 from .tiles import Tile
 
 __all__ = [
@@ -98,9 +98,10 @@ class _Points(Convolving):
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
         code, size = self.code, self.size
+        packed = code.variable(code.constant(INT64, -1))
         with self.handed_out(size["items"]) as item:
-            rest, chunk = code.split(item, size["chunks"])
-            rest, block = code.split(rest, size["blocks"])
+            rest, block = code.split(item, size["blocks"])
+            rest, chunk = code.split(rest, size["chunks"])
             sample, group = code.split(rest, size["groups"])
             source = sample * size["x_sample"] + group * size["x_group"]
             x = code.at(self.at["x"], source, BYTE)
@@ -120,7 +121,10 @@ class _Points(Convolving):
                 first = number * size["deep"]
                 piece = first, code.lesser(first + size["deep"], size["depth"])
                 end = code.lesser(begin + most, stop)
-                self._pack(x, begin, end, piece, slot)
+                here = (rest * size["pieces"] + number) * size["pixels"] + begin
+                with code.when(packed.now.differs(here)):
+                    packed.set(here)
+                    self._pack(x, begin, end, piece, slot)
                 self._rows(rows, begin, end, piece, slot)
 
     def _pack(

@@ -73,7 +73,9 @@ class _Strips(Convolving):
                 for part in (self._fill, self._strip):
                     with code.counted(begin, stop) as strip:
                         here = code.at(slot, (strip - begin) * size["room"], FLOAT)
-                        plane, chunk = code.split(strip, size["chunks"])
+                        rest, group = code.split(strip, size["groups"])
+                        sample, chunk = code.split(rest, size["chunks"])
+                        plane = sample * size["groups"] + group
                         top = chunk * size["rows"]
                         count = code.lesser(size["rows"], size["made_height"] - top)
                         part(here, plane, top, count)

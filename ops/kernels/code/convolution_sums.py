@@ -328,7 +328,7 @@ class _Sums(Convolving):
     def _ahead(
         self, weights: _Weights, piece: tuple[Value, Value], rows: Value
     ) -> Callable[[Value], Value]:
-        """Where weights of the next piece lie, or of a panel beside, that are brought near while the
+        """Where weights of the next piece lie, or of a panel beside, that are brought near while
         tiles of this one are summed: for the n-th step of a tile the n-th line of 16 rows."""
         code, size, (begin, end) = self.code, self.size, piece
         is_last = end.equals(size["depth"])
