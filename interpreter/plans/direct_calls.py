@@ -2,7 +2,8 @@
 
 A plan asks `warm0` whether to call `d0`, which knows calls beforehand (`ops/table/direct.py`), or
 to do what it has written out; `warmh0` and `dh0` are those of a chain, `warmg0` and `dg0` those of
-a group on small operands.  Operators whose operands change their sizes all the time cool down.
+a group on small operands, `warms0` and `ds0` those of a stretch.  Operators whose operands change
+their sizes all the time cool down.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Final
 from ...ops.table.direct import TRIALS, direct_calls, known_calls, knows_calls
 from ...ops.table.record import Operator
 from .fusing import Group
+from .replaying import Replay
 
 __all__ = ["DirectCalls"]
 
@@ -66,15 +68,17 @@ class DirectCalls:
         operators: Mapping[int, Operator],
         chains: Mapping[str, Callable[..., Any]],
         groups: Mapping[str, Group],
+        replays: Mapping[str, Replay],
     ) -> None:
         self._space = space
         self._operators = operators
         self._chains = chains
         self._groups = groups
+        self._replays = replays
         self._left = TRIALS
         self._known: list[object] = []
         space.update(trial=True, tick=self._tick)
-        space.update((f"warm{each}", False) for each in (*operators, *chains, *groups))
+        space.update((f"warm{each}", False) for each in (*operators, *chains, *groups, *replays))
 
     def _tick(self) -> None:
         """The plan runs once more."""
@@ -89,6 +93,11 @@ class DirectCalls:
                 if knows_calls():
                     trying = _Trying(group, partial(self._learn, name), self._cool(name))
                     self._space.update({f"d{name}": trying, f"warm{name}": True})
+
+            for name, replay in self._replays.items():
+                replay.cool = self._cool(name)
+                look, cool = replay.look, replay.cool
+                self._warm(name, known_calls(_nothing, cool, waiting=_nothing, look=look))
 
     def _learn(self, name: str) -> None:
         """Have native code learn the calls of a group, whose kernels are there."""

@@ -20,7 +20,9 @@ from ..code.machine import Invoke
 from ..code.reuse import reuse
 from ..values.actions import ACTIONS
 from .direct_calls import DirectCalls
-from .plan_source import PlanSource, write_plan
+from .plan_source import write_plan
+from .replaying import Replay
+from .source import PlanSource
 
 __all__ = ["Plan", "make_plan"]
 
@@ -107,9 +109,10 @@ def _compiled(
     with np.errstate(over="ignore"):
         for i in source.numbers:
             space[f"k{i}"] = np.asarray(code.constants[i]).astype(np.float32)
-    if source.direct or source.whole or source.groups:
+    if source.has_direct_forms:
         operators = {i: code.operators[i] for i in sorted(source.direct)}
-        DirectCalls(space, operators, source.whole, source.groups)
+        replays = {name: Replay(each, invoke) for name, each in source.stretches.items()}
+        DirectCalls(space, operators, source.whole, source.groups, replays)
     # The text is all our own: see plan_source.
     exec(compile(text, "<plan>", "exec"), space)
     run = space["plan"]

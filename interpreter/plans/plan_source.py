@@ -7,8 +7,7 @@ operators, types and other constants are reached by number (`o3`, `t1`, `c2`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import partial
 from typing import TypeGuard
 
@@ -26,12 +25,14 @@ from ..code.instructions import ROWS, read_numbers, row
 from ..code.invariant import constant_reads
 from ..code.reuse import LARGE
 from .chains import Found, find_chains
-from .fusing import Group
 from .groups import Run, find_runs
 from .loop_tests import loop_test
 from .slots import created_once, is_plain_slot
+from .source import PlanSource
+from .stretches import Found as FoundStretch
+from .stretches import find_stretches
 
-__all__ = ["PlanSource", "write_plan"]
+__all__ = ["write_plan"]
 
 _SMALL = 2**30 - 1
 ABOVE = (
@@ -59,32 +60,6 @@ DEEPEST = 18
 """How deeply loops and branches may nest: CPython's compiler has a limit of 20 loops."""
 
 
-@dataclass
-class PlanSource:
-    """A plan's text, and for each of its lines the step it was written from.
-
-    `numbers` are the constants that the text wants as arrays of float32, `direct` the operators
-    that it may call by their direct forms, `whole` the chains that it may, by name, `groups` the
-    groups, and `named` what the forms of operators name.
-    """
-
-    lines: list[str] = field(default_factory=list)
-    steps: list[Step | None] = field(default_factory=list)
-    numbers: set[int] = field(default_factory=set)
-    direct: set[int] = field(default_factory=set)
-    whole: dict[str, Callable[..., object]] = field(default_factory=dict)
-    groups: dict[str, Group] = field(default_factory=dict)
-    named: dict[str, object] = field(default_factory=dict)
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines) + "\n"
-
-    def add(self, depth: int, line: str, step: Step | None = None) -> None:
-        self.lines.append(" " * depth + line)
-        self.steps.append(step)
-
-
 def write_plan(
     code: Code,
     *,
@@ -109,7 +84,7 @@ def write_plan(
         writer.source.add(1, "used = 0")
     begin = len(writer.source.lines)
     writer.region(code.body, 1, code.nodes[-1])
-    if writer.source.direct or writer.source.whole or writer.source.groups:
+    if writer.source.has_direct_forms:
         writer.source.lines.insert(begin, " if trial: tick()")
         writer.source.steps.insert(begin, None)
     return writer.source
@@ -146,6 +121,8 @@ class _Writer:
         self._created = created_once(code)
         self._ends: dict[int, str] = {}
         self._whole: dict[int, tuple[str, Found]] = {}
+        is_plain = not (self._called or self._noted or counts)
+        self._stretches = find_stretches(code) if is_plain else {}
 
     def region(self, region: Region, depth: int, node: Node, *, is_round: bool = False) -> None:
         """Write the parts of a region; there is at least one line."""
@@ -167,6 +144,37 @@ class _Writer:
             if test is not None:
                 self._tests[id(region[position])] = test
                 self._written.update(map(id, test))
+        position = 0
+        for start, found in sorted(self._stretches.get(id(region), {}).items()):
+            self._row(region[position:start], depth)
+            self._stretch(found, region[start : found.stop], depth)
+            position = found.stop
+        self._row(region[position:], depth)
+        if len(self.source.lines) == lines:
+            self.source.add(depth, "pass")
+
+    def _stretch(self, found: FoundStretch, region: Region, depth: int) -> None:
+        """Parts that are one call where native code knows what they run."""
+        name = f"s{len(self.source.stretches)}"
+        self.source.stretches[name] = found.stretch
+        first = region[0] if isinstance(region[0], Step) else place_of(region[0].node)
+        call = f"d{name}({', '.join(found.given)})"
+        self.source.add(depth, f"if (made := {call} if warm{name} else None) is not None:", first)
+        goals = [f"r{register}, " for register in found.stretch.results]
+        if found.stretch.ends_in_list:
+            goals[-1] = f"*{goals[-1]}"
+        self.source.add(depth + 1, f"{''.join(goals)} = made", first)
+        for register in found.emptied:
+            self.source.add(depth + 1, f"r{register} = None", first)
+        self.source.add(depth + 1, "made = None", first)
+        self.source.add(depth, "else:", first)
+        lines = len(self.source.lines)
+        self._row(region, depth + 1)
+        if len(self.source.lines) == lines:
+            self.source.add(depth + 1, "pass")
+
+    def _row(self, region: Region, depth: int) -> None:
+        """Parts that stand one after the other."""
         is_plain = not (self._called or self._noted)
         chained = self._find_chains(region) if is_plain else {}
         runs = find_runs(self.code, region, chained) if is_plain else {}
@@ -181,8 +189,6 @@ class _Writer:
             else:
                 self._group(run, region, position, depth)
                 position = run.stop
-        if len(self.source.lines) == lines:
-            self.source.add(depth, "pass")
 
     def _find_chains(self, region: Region) -> dict[int, str]:
         """What stands in the place of the steps of chains, by their positions: what is called."""

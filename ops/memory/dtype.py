@@ -6,6 +6,7 @@ Python sees.  Arrays of bfloat16 and the float8 types come from ml_dtypes, impor
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, Self
 
 import numpy as np
@@ -249,9 +250,10 @@ def admitted(ndarray: Array) -> Array:
 class _Default:
     """The dtype that Python floats become; changed by `set_default_dtype`."""
 
-    __slots__ = ("complex", "float", "number")
+    __slots__ = ("complex", "float", "followers", "number")
 
     def __init__(self) -> None:
+        self.followers: list[Callable[[], object]] = []
         self.set(DTYPES["float32"])
 
     def set(self, dtype: DType) -> None:
@@ -259,10 +261,13 @@ class _Default:
         self.float = dtype.numpy
         complex_name = "complex128" if dtype.itemsize == 8 else "complex64"
         self.complex = DTYPES[complex_name].numpy
+        for each in self.followers:
+            each()
 
 
 default_dtype: Final = _Default()
-"""`float` and `complex` are the array dtypes of Python floats and complex numbers."""
+"""`float` and `complex` are the array dtypes of Python floats and complex numbers; `followers` are
+called where they change."""
 
 
 def get_default_dtype() -> DType:

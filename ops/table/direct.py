@@ -24,8 +24,17 @@ from .record import Operator
 from .table import TABLE
 
 __all__ = [
-    *("NAMES", "TRIALS", "direct_calls", "direct_form", "formulas_of", "has_direct_form"),
-    *("is_dense", "is_same", "is_settled", "is_there", "known_calls", "knows_calls", "note_of"),
+    *("NAMES", "TRIALS", "direct_calls", "direct_form", "explained", "formulas_of"),
+    *(
+        "has_direct_form",
+        "is_dense",
+        "is_same",
+        "is_settled",
+        "is_there",
+        "known_calls",
+        "knows_calls",
+        "note_of",
+    ),
 ]
 
 TRIALS: Final = 50
@@ -83,11 +92,13 @@ def known_calls(
     *,
     writes: bool = False,
     waiting: Callable[..., Any] | None = None,
+    look: Any = None,
 ) -> Any:
     """The same of a function (see `Known` in `kernels/code/prepared.py`)."""
     if not knows_calls():
         return None
-    return family("prepared").Known(function, explain, cool, writes=writes, waiting=waiting)
+    known = family("prepared").Known
+    return known(function, explain, cool, writes=writes, waiting=waiting, look=look)
 
 
 def knows_calls() -> bool:
@@ -115,10 +126,10 @@ def _explain(entry: Operator) -> Any:
     if entry.parts is not None:
         return partial(_moved, entry)
     formulas = formulas_of(entry)
-    return partial(_explained, entry, formulas) if formulas else None
+    return partial(explained, entry, formulas) if formulas else None
 
 
-def _explained(
+def explained(
     entry: Operator, formulas: Sequence[Formula], values: Sequence[Any], result: Any
 ) -> Any:
     """The run of a kernel that gives the result; None if there is none."""

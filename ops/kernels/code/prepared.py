@@ -24,13 +24,14 @@ from weakref import WeakSet
 import numpy as np
 
 from ....frontend.locks import fork_safe_lock
+from ...memory.dtype import default_dtype
 from ...memory.storage import view_of
 from ..precision import PRECISION
 from .crew_text import MOST_ARGUMENTS
 from .prepared_text import MOST_ENTRIES, MOST_RESULTS
 from .run import CREW, run
 
-__all__ = ["CREW", "Explain", "Given", "Known", "prepared"]
+__all__ = ["CREW", "Explain", "Given", "Known", "Look", "Seen", "prepared", "seen"]
 
 ndarray: Final = np.ndarray
 _MOST_LEARNED: Final = 200
@@ -55,6 +56,21 @@ Notes = list[tuple[Any, ...]]
 """The arguments of calls of `run`; none of what is unforeseen."""
 Explain = Callable[[Sequence[Any], Any], Notes | None]
 """How a call could have made its result; None if it cannot be said."""
+
+
+class Seen(NamedTuple):
+    """What a call gave, and the runs that would give it, None if that is not known; `scratch` is
+    memory that they use between them, `wait` how many calls shall pass until the next is learned
+    from, if that is said."""
+
+    result: Any
+    notes: Notes | None
+    scratch: Any = None
+    wait: int | None = None
+
+
+Look = Callable[[Sequence[Any]], Seen]
+"""Does a call and finds out what it runs."""
 
 
 class Unknown(Exception):
@@ -87,7 +103,8 @@ class Known:
     """What is known of a function's calls, which `call` does; it must be kept as long as that.
 
     `cool` is called when nothing is learned, or when sizes change all the time.  Calls that are not
-    learned from are done by `waiting`, by the function itself if nothing else is given.
+    learned from are done by `waiting`, by the function itself if nothing else is given.  `look`
+    does calls that are learned from in another way.
     """
 
     def __init__(
@@ -98,8 +115,10 @@ class Known:
         *,
         writes: bool = False,
         waiting: Callable[..., Any] | None = None,
+        look: Look | None = None,
     ) -> None:
         assert CREW is not None
+        self._look = look or self._looked
         self._writes = writes
         self._waiting = waiting or function
         self._function, self._explain, self._cool = function, explain, cool
@@ -121,18 +140,17 @@ class Known:
         """Do a call and remember how."""
         forgotten, settled = self._forgotten, _settled(values)
         before = settled[0].copy("K") if self._writes and type(values[0]) is ndarray else None
-        if self._explain is None:
-            result, notes = self._seen(values)
-        else:
-            result = self._function(*values)
-            notes = self._explain(values, result)
+        result, notes, scratch, wait = self._look(values)
+        if wait is not None:
+            self._known[MOST_ENTRIES + 1] = wait
+            return result
         try:
             if not notes or () in notes:  # which says that something is unforeseen
                 raise Unknown
             if not all(map(_is_still, values, settled)):
                 raise Unknown
             made = settled[0] if before is not None and result is values[0] else result
-            entry = _Entry(settled, made, notes, before)
+            entry = _Entry(settled, made, notes, before, scratch)
             self._add(entry, forgotten)
             self._next_wait = _SHORTEST_WAIT
         except Unknown:
@@ -142,22 +160,11 @@ class Known:
                 self._cool()
         return result
 
-    def _seen(self, values: Sequence[Any]) -> tuple[Any, Notes | None]:
-        """The result of a call, and what it ran; that is not known if others are looked at."""
-        assert CREW is not None
-        if not _NOTING.acquire(blocking=False):
-            return self._function(*values), None
-        try:
-            thread, notes = get_ident(), Notes()
-
-            def note(*arguments: Any) -> None:
-                if get_ident() == thread:
-                    notes.append(arguments)
-
-            with CREW.told(note):
-                return self._function(*values), notes
-        finally:
-            _NOTING.release()
+    def _looked(self, values: Sequence[Any]) -> Seen:
+        if self._explain is None:
+            return seen(self._function, values)
+        result = self._function(*values)
+        return Seen(result, self._explain(values, result))
 
     def _add(self, entry: _Entry, forgotten: int) -> None:
         """Have native code do calls like this one, unless all was forgotten meanwhile.
@@ -178,17 +185,36 @@ class Known:
             known[MOST_ENTRIES + 1] = 4 * place if every <= _MOST_LEARNED else 1 << 62
 
 
+def seen(function: Callable[..., Any], values: Sequence[Any]) -> Seen:
+    """The result of a call, and what it ran; that is not known if others are looked at."""
+    assert CREW is not None
+    if not _NOTING.acquire(blocking=False):
+        return Seen(function(*values), None)
+    try:
+        thread, notes = get_ident(), Notes()
+
+        def note(*arguments: Any) -> None:
+            if get_ident() == thread:
+                notes.append(arguments)
+
+        with CREW.told(note):
+            return Seen(function(*values), notes)
+    finally:
+        _NOTING.release()
+
+
 _EVERY: Final[WeakSet[Known]] = WeakSet()
 
 
 def _forget_all() -> None:
-    """What calls run depends on how exact products have to be."""
+    """What calls run depends on how exact products have to be, and on the default dtype."""
     with _KEEPING:
         for each in _EVERY:
             each.forget()
 
 
 PRECISION.followers.append(_forget_all)
+default_dtype.followers.append(_forget_all)
 
 _ALL: Final[list[Known]] = []
 """What native code looks at, as long as the process lives."""
@@ -203,8 +229,10 @@ class _Entry:
         result: Any,
         notes: Sequence[tuple[Any, ...]],
         before: Any = None,
+        scratch: Any = None,
     ) -> None:
-        """`before` is a copy of the first argument where that is written."""
+        """`before` is a copy of the first argument where that is written, `scratch` memory that
+        runs use between them."""
         self._held: list[Any] = [[each for each in values if type(each) is not ndarray]]
         self._places: dict[int, int] = {}
         free = {each.place for note in notes for each in note if type(each) is Given}
@@ -212,8 +240,8 @@ class _Entry:
             self._any_number(each) if i in free else self._argument(i, each, values)
             for i, each in enumerate(values)
         ]
-        self._operands = [each for each in values if type(each) is ndarray]
-        self._spans = {_address(each): _span(each) for each in self._operands}
+        self._at_place = {_address(each): each for each in values if type(each) is ndarray}
+        self._spans = {place: _span(each) for place, each in self._at_place.items()}
         self._made: list[Any] = []
         self._at: dict[int, int] = {}
         self._before = before
@@ -224,11 +252,13 @@ class _Entry:
         else:
             self._check_written(values, result)
             self._back = [0, -1]
+        if scratch is not None:
+            self._memory(scratch)
         self._runs = [self._run(note) for note in notes]
         self._verify(values)
         self.address = self._written()
         self._made.clear()
-        self._operands.clear()
+        self._at_place.clear()
 
     def _result(self, made: Any) -> int:
         """The number of a result, which must be a new array in one piece."""
@@ -335,13 +365,15 @@ class _Entry:
 
     def _part(self, value: Any) -> tuple[int, int] | None:
         """The word of an array that begins at another element of an operand, or of the result."""
-        every = [(_ARGUMENT, self._places[_address(each)], each) for each in self._operands]
-        every += [(_RESULT, number, each) for number, each in enumerate(self._made)]
-        found = [each for each in every if _is_in(value, each[2])]
-        if len(found) != 1:
-            return None
-        kind, number, whole = found[0]
-        return kind, number + (_address(value) - _address(whole)) * _PLACES
+        at, found = _address(value), list[tuple[int, int]]()
+        for place, number in self._places.items():
+            if 0 < at - place < self._spans[place] and _is_in(value, self._at_place[place]):
+                found.append((_ARGUMENT, number + (at - place) * _PLACES))
+        for place, number in self._at.items():
+            made = self._made[number]
+            if 0 < at - place < made.nbytes and _is_in(value, made):
+                found.append((_RESULT, number + (at - place) * _PLACES))
+        return found[0] if len(found) == 1 else None
 
     def _verify(self, values: Sequence[Any]) -> None:
         """Do the call again with memory that holds other bytes; refuse it if bits differ.
@@ -421,8 +453,7 @@ def _is_still(value: Any, settled: Any) -> bool:
 
 
 def _address(array: Any) -> int:
-    place: int = array.ctypes.data
-    return place
+    return int(array.__array_interface__["data"][0])
 
 
 def _bits(number: float) -> int:

@@ -26,7 +26,7 @@ from .matching_text import MATCHING
 __all__ = ["MOST_ENTRIES", "MOST_RESULTS", "PREPARED", "PREPARED_WORDS"]
 
 MOST_ENTRIES: Final = 16
-MOST_RESULTS: Final = 16
+MOST_RESULTS: Final = 100
 
 PREPARED_WORDS: Final = ("known", "function", "learn")
 """What `prepared` is given behind `TABLE`: where the state lies, and what is called otherwise."""

@@ -1,0 +1,363 @@
+"""Doing a stretch of code again by the kernels that it ran.
+
+What a stretch does with arrays of some dtypes, sizes and strides, and some numbers, is found out
+once: it runs on the machine, and each operator is asked which kernels give its result.  All these
+runs are then one call of native code, with one piece of memory for what they make on the way.
+Nothing of it may depend on what is in arrays: where a stretch asks for that, or where an operator
+is more than kernels, it stays with the plan's lines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ...ops.kernels import LARGE, family
+from ...ops.memory.dtype import default_dtype
+from ...ops.table.direct import formulas_of
+from ...ops.table.noticing import Unforeseen, arrays_in, notes_of_copy, noticed, root_of
+from ...ops.table.record import Operator
+from ..code.calls import Calls
+from ..code.code import Code
+from ..code.machine import Invoke, Machine, MachineFailure
+from ..code.outside import comes_from_outside
+
+__all__ = ["Replay", "Stretch"]
+
+MOST_RUNS: Final = 4000
+"""Kernels of one call: Python's handlers of signals wait as long as it takes."""
+
+LARGEST: Final = 1 << 22
+"""Bytes of all that is made on the way."""
+
+MOST_TRIED: Final = 10
+"""Calls that are looked at without success."""
+
+FEWEST_MET: Final = 3
+"""Calls with operands of some sizes, when nothing is learned yet, before one is learned from."""
+
+BETWEEN: Final = 32
+SOONEST: Final = 0.005
+"""Calls, and seconds, twice as many each time, between two that are looked at without success:
+kernels are being compiled."""
+
+MOST_MET: Final = 200
+"""Sizes of operands that are counted at a time."""
+
+MOST_MISSES: Final = 200
+"""Calls from which nothing is learned, for each from which something is, before nobody asks."""
+
+_FOR_EVER: Final = 1 << 62
+
+ndarray: Final = np.ndarray
+
+
+class Stretch(NamedTuple):
+    """Parts of a code: `code` is they alone, which end in a return of nothing.
+
+    The registers `given` hold what it takes; the registers `results` its results, the last of which
+    is a list if `ends_in_list`.
+    """
+
+    code: Code
+    given: tuple[int, ...]
+    results: tuple[int, ...]
+    ends_in_list: bool
+
+
+class Replay:
+    """A stretch as a function of what it takes, to be known beforehand: `look` does one call and
+    says which runs it is.  `cool` is called when that will never be."""
+
+    def __init__(self, stretch: Stretch, invoke: Invoke) -> None:
+        self._stretch = stretch
+        self._invoke = invoke
+        self._left = MOST_TRIED
+        self._met = Counter[Any]()
+        self._misses = self._learned = 0
+        self._not_before = 0.0
+        self.cool: Callable[[], object] = lambda: None
+        self.why_not = ""
+
+    def look(self, values: Sequence[Any]) -> Any:
+        """The results of a call, as one tuple, and its runs; neither where it could not be done."""
+        wait = self._wait_for(values)
+        if wait is not None:
+            return family("prepared").Seen(None, None, wait=wait)
+        try:
+            found = _Looking(self._stretch, values).seen(self._invoke)
+        except MachineFailure as failed:
+            if comes_from_outside(failed.cause):
+                raise failed.cause from None
+            self._failed(failed.cause)
+        except Unforeseen as cause:
+            self._failed(cause)
+        else:
+            self._left, self.why_not = MOST_TRIED, ""
+            self._learned += 1
+            return found
+        return family("prepared").Seen(None, None, wait=BETWEEN)
+
+    def _wait_for(self, values: Sequence[Any]) -> int | None:
+        """How long to wait until a call is learned from; None if this one shall be.
+
+        To learn takes as long as many calls, so operands of some sizes have to come several times,
+        oftener the more have been learned; and those of one place can only be so many.
+        """
+        if self._learned >= family("prepared").MOST_ENTRIES:
+            return _FOR_EVER
+        if self._left < MOST_TRIED and perf_counter() < self._not_before:
+            return BETWEEN
+        self._misses += 1
+        if self._misses > MOST_MISSES * (1 + self._learned):
+            self.cool()
+            return _FOR_EVER
+        form = tuple(map(_form, values))
+        if form not in self._met and len(self._met) >= MOST_MET:
+            self._met.clear()
+        self._met[form] += 1
+        return 0 if self._met[form] < FEWEST_MET * (1 + self._learned) else None
+
+    def _failed(self, cause: BaseException) -> None:
+        self.why_not = str(cause)
+        self._left = 0 if isinstance(cause, _TooLarge) else self._left - 1
+        self._met.clear()
+        self._not_before = perf_counter() + SOONEST * (1 << (MOST_TRIED - self._left))
+        if self._left <= 0:
+            self.cool()
+
+
+def _form(value: Any) -> Any:
+    """What is the same of operands that are done alike."""
+    if type(value) is ndarray:
+        return value.dtype, value.shape, value.strides
+    return (type(value), tuple(value)) if type(value) in (list, tuple) else (type(value), value)
+
+
+class _TooLarge(Unforeseen):
+    """A stretch that gains nothing."""
+
+
+class _Looking(Calls):
+    """One call, on the machine, whose operators are called by way of this."""
+
+    def __init__(self, stretch: Stretch, values: Sequence[Any]) -> None:
+        super().__init__()
+        self._stretch = stretch
+        self._values = [list(each) if type(each) is list else each for each in values]
+        self._notes: list[list[tuple[Any, ...]]] = []
+        self._given = {id(root_of(each)) for each in arrays_in(values)}
+        self._constant = {
+            id(root_of(each)): _bytes_of(root_of(each))
+            for each in arrays_in(stretch.code.constants)
+        }
+        self._thawing: dict[int, tuple[Any, Any, list[tuple[Any, ...]]]] = {}
+        self._made: dict[int, Any] = {}
+        self._patterns: dict[Any, Any] = {}
+        self._count = self._bytes = 0
+        self._cause: Unforeseen | None = None
+
+    def forward(self, entry: Operator) -> Callable[..., Any]:
+        """What is called in the place of an operator."""
+        if "Tensor" not in entry.schema:
+            return entry.forward
+        return lambda *values: self._call(entry, values)
+
+    def _call(self, entry: Operator, values: Sequence[Any]) -> Any:
+        operands = list(arrays_in(values))
+        if not operands:
+            return self._made_of_numbers(entry.forward(*values))
+        if entry.is_in_place:
+            self._thaw(root_of(values[0]))
+        result, notes = self._noticed(entry, values)
+        if notes:
+            self._count += len(notes)
+            if self._count > MOST_RUNS:
+                raise _TooLarge("it is too long")
+            self._notes.append(notes)
+            for each in arrays_in(result):
+                if each.size >= LARGE and formulas_of(entry):
+                    raise _TooLarge("it is over large tensors")
+                self._make(root_of(each))
+        return result
+
+    def _noticed(self, entry: Operator, values: Sequence[Any]) -> tuple[Any, Any]:
+        """The result of an operator and its runs: a loop does the same in each round."""
+        operands = list(map(id, arrays_in(values)))
+        form = entry, tuple(map(operands.index, operands)), *map(_deep_form, values)
+        pattern = self._patterns.get(form)
+        if pattern is not None:
+            result = entry.forward(*values)
+            parts = [*arrays_in(values), *arrays_in(result)]
+            return result, [tuple(parts[i] if of is _PART else of for of, i in p) for p in pattern]
+        try:
+            result, notes = noticed(entry, values)
+        except Unforeseen as cause:
+            if cause.result is None:
+                raise
+            self._cause = self._cause or cause
+            return cause.result, []
+        parts = [*arrays_in(values), *arrays_in(result)]
+        self._patterns[form] = _pattern(notes, parts) if notes else None
+        return result, notes
+
+    def _make(self, root: Any) -> None:
+        """Memory of its own."""
+        if id(root) not in self._made:
+            self._made[id(root)] = root
+            self._bytes += int(root.nbytes)
+            if self._bytes > LARGEST:
+                raise _TooLarge("it is over large tensors")
+
+    def _made_of_numbers(self, result: Any) -> Any:
+        """What follows from numbers alone is the same in each call."""
+        for each in arrays_in(result):
+            root, notes = root_of(each), list[tuple[Any, ...]]()
+            self._notes.append(notes)
+            copy = root.copy("K")
+            self._constant[id(root)] = _bytes_of(copy)
+            self._thawing[id(root)] = root, copy, notes
+        return result
+
+    def _thaw(self, root: Any) -> None:
+        """Memory is written in place: what was a constant is a copy of one then."""
+        if id(root) in self._thawing:
+            _, copy, notes = self._thawing.pop(id(root))
+            copy.flags.writeable = False
+            try:
+                notes += notes_of_copy(copy, root)
+            except Unforeseen as cause:
+                self._cause = self._cause or cause
+            del self._constant[id(root)]
+            self._make(root)
+        elif id(root) not in self._made:
+            raise Unforeseen("it writes to what is outside")
+
+    def seen(self, invoke: Invoke) -> Any:
+        """The results and runs.
+
+        Raises:
+            Unforeseen: it is more than runs of kernels.
+            MachineFailure: an operator failed, or is more than that.
+        """
+        if default_dtype.float != np.float32:
+            raise Unforeseen("the default dtype is another one")
+        for value in self._values:
+            if type(value) not in _TAKEN or not all(map(_is_whole, _parts(value))):
+                raise Unforeseen("it takes what is no tensor or number")
+        stretch, machine = self._stretch, Machine(self._stretch.code, invoke, self)
+        frame = machine.empty([None] * stretch.code.argument_count)
+        for register, value in zip(stretch.given, self._values, strict=True):
+            frame[register] = value
+        lists = [(each, list(each)) for each in self._values if type(each) is list]
+        for number in range(len(stretch.code.body) - 1):
+            machine.do(number, frame)
+        if self._cause is not None:
+            raise self._cause
+        if any(after != before for after, before in lists):
+            raise Unforeseen("it changes a list that it is given")
+        results = [frame[register] for register in stretch.results]
+        if stretch.ends_in_list:
+            results += results.pop()
+        for each in results:
+            if type(each) is not ndarray or not self._is_new(each):
+                raise Unforeseen("a result is no new tensor")
+        notes, scratch = self._settled(results)
+        return family("prepared").Seen(tuple(results), notes, scratch)
+
+    def _is_new(self, result: Any) -> bool:
+        """Whether it was made here, and has its memory for itself."""
+        root = root_of(result)
+        is_all = root.nbytes == result.nbytes and _address(root) == _address(result)
+        return id(root) in self._made and is_all
+
+    def _settled(self, results: Sequence[Any]) -> tuple[list[tuple[Any, ...]], Any]:
+        """The runs, with constants that nobody can write to and one piece of memory."""
+        kept = {id(root_of(each)) for each in results}
+        notes = [tuple(map(self._word, note)) for part in self._notes for note in part]
+        for note in notes:
+            for word in note:
+                if type(word) is ndarray:
+                    root = root_of(word)
+                    if id(root) not in self._given and _is_scratch(word, root):
+                        self._made.setdefault(id(root), root)
+        roots = [root for number, root in self._made.items() if number not in kept]
+        found: tuple[list[tuple[Any, ...]], Any] = family("arena").in_one_piece(notes, roots)
+        return found
+
+    def _word(self, word: Any) -> Any:
+        """A word of a run; where it reads a constant, that of one which cannot be written to."""
+        if type(word) is not ndarray:
+            return word
+        root = root_of(word)
+        constant = self._constant.get(id(root))
+        if constant is None:
+            return word
+        return constant[_address(word) - _address(root) :]
+
+
+_TAKEN: Final = (ndarray, int, float, bool, str, type(None), list, tuple)
+
+
+def _parts(value: Any) -> Sequence[Any]:
+    return value if type(value) in (list, tuple) else ()
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int
+
+
+_PART: Final = object()
+
+
+def _pattern(notes: Sequence[Any], parts: Sequence[Any]) -> Any:
+    """Runs with the places of operands and results among `parts`; None if there is more in them."""
+    numbers = {id(each): number for number, each in reversed(list(enumerate(parts)))}
+    found = []
+    for note in notes:
+        words = list[tuple[Any, int]]()
+        for word in note:
+            if id(word) in numbers:
+                words.append((_PART, numbers[id(word)]))
+            elif type(word) is ndarray and word.flags.writeable:
+                return None
+            else:
+                words.append((word, 0))
+        found.append(words)
+    return found
+
+
+def _deep_form(value: Any) -> Any:
+    """The same of lists of tensors too."""
+    if type(value) in (list, tuple):
+        return (type(value), *map(_deep_form, value))
+    return _form(value)
+
+
+def _is_scratch(word: Any, root: Any) -> bool:
+    """Whether a word is memory of a kernel's own; a single whole number is a flag or a counter."""
+    if not word.flags.writeable or not root.flags.owndata:
+        return False
+    return root.size > 1 or root.dtype.char not in "lqLQ"
+
+
+def _bytes_of(array: Any) -> Any:
+    """The memory of an array, not to be written to.
+
+    Raises:
+        Unforeseen: it does not lie in one piece.
+    """
+    flat = array.ravel("K")
+    if not array.size or _address(flat) != _address(array):
+        raise Unforeseen("a constant does not lie in one piece")
+    found = flat.view(np.uint8)
+    found.flags.writeable = False
+    return found
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])

@@ -1,0 +1,44 @@
+"""The lines of a plan, and what is called from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..code.code import Step
+from .fusing import Group
+from .replaying import Stretch
+
+__all__ = ["PlanSource"]
+
+
+@dataclass
+class PlanSource:
+    """A plan's text, and for each of its lines the step it was written from.
+
+    `numbers` are the constants that the text wants as arrays of float32, `direct` the operators
+    that it may call by their direct forms, `whole` the chains that it may, by name, `groups` the
+    groups, `stretches` the stretches, and `named` what the forms of operators name.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    steps: list[Step | None] = field(default_factory=list)
+    numbers: set[int] = field(default_factory=set)
+    direct: set[int] = field(default_factory=set)
+    whole: dict[str, Callable[..., object]] = field(default_factory=dict)
+    groups: dict[str, Group] = field(default_factory=dict)
+    stretches: dict[str, Stretch] = field(default_factory=dict)
+    named: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def has_direct_forms(self) -> bool:
+        """Whether anything is called otherwise once the plan has run often."""
+        return bool(self.direct or self.whole or self.groups or self.stretches)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+    def add(self, depth: int, line: str, step: Step | None = None) -> None:
+        self.lines.append(" " * depth + line)
+        self.steps.append(step)

@@ -1,0 +1,415 @@
+"""Finding stretches of register code that may be done again by the kernels that they ran.
+
+A stretch is a row of steps, branches and loops whose way depends on sizes and numbers alone, as far
+as its operators tell.  It takes tensors and numbers, and gives new tensors, and a list of them at
+most.  What it reads of modules it is given, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from ...ops.table.direct import has_direct_form
+from ...ops.table.record import Operator
+from ...typecheck.class_types import ClassType
+from ...typecheck.types import TENSOR, Type
+from ..code.code import Branch, Code, Region, Repeat, Step
+from ..code.instructions import opcode, read_numbers, row
+from .chains import find_chains
+from .groups import find_runs
+from .replaying import Stretch
+
+__all__ = ["Found", "find_stretches"]
+
+FEWEST: Final = 3
+"""Operators over tensors, each round of a loop counted as three."""
+
+_CALLS: Final = frozenset(("call1", "call2", "call3", "call", "call_many"))
+_REFUSED: Final = frozenset(
+    (
+        *("set_slot", "set_tensor", "create", "method", "function", "return"),
+        *("enum_name", "enum_value", "dict", "tensor_dict", "is_instance"),
+    )
+)
+_CHANGING: Final = frozenset(("set_slot", "set_tensor", "method", "function"))
+_MOVE, _RETURN = map(opcode, ("move", "return"))
+_MOST_GIVEN: Final = 100
+_MOST_LEFT_OUT: Final = 10
+_MOST_BEGUN: Final = 4
+"""Parts at the end of a row that are left out, and parts at its begin that are tried as the first,
+before the row is left alone."""
+
+LONGEST: Final = 1000
+"""Instructions of a code that is looked at."""
+
+Part = Step | Branch | Repeat
+
+
+class Found(NamedTuple):
+    """A stretch from one position of a region up to another, and the text of what it is given."""
+
+    stop: int
+    stretch: Stretch
+    given: tuple[str, ...]
+    emptied: tuple[int, ...]
+
+
+def find_stretches(code: Code) -> dict[int, dict[int, Found]]:
+    """The stretches of a code: of each region, by its identity, where they begin."""
+    finder = _Finder(code)
+    if len(code.instructions) > LONGEST:
+        return finder.found
+    finder.region(code.body, set())
+    return finder.found
+
+
+class _Finder:
+    """The search through one code."""
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+        self.found: dict[int, dict[int, Found]] = {}
+        names = {row(each).name for each in code.instructions}
+        self._reads_slots = names.isdisjoint(_CHANGING)
+
+    def region(self, region: Region, live_end: set[int]) -> None:
+        """Find those of a region, behind which the registers `live_end` are needed."""
+        position, failed, tried = 0, -1, 0
+        together = _together(self.code, region)
+        while position < len(region):
+            stop = position
+            while stop < len(region) and self._takes(region[stop]):
+                stop += 1
+            found, is_begin = None, stop > position and not _is_idle(region[position])
+            is_begin = is_begin and not any(a < position < b for a, b in together)
+            if is_begin and stop != failed:
+                row = region, position, stop
+                found = self._longest(*row, together, live_end)
+            if found is not None:
+                self.found.setdefault(id(region), {})[position] = found
+                stop = found.stop
+            else:
+                tried += is_begin
+                failed, tried = (stop, 0) if tried >= _MOST_BEGUN else (failed, tried)
+                stop = position + 1
+                self._inside(region, position, live_end)
+            position = stop
+
+    def _inside(self, region: Region, position: int, live_end: set[int]) -> None:
+        """Look into the loop or branch at a position."""
+        part = region[position]
+        after = _live(region, position + 1, live_end)
+        if isinstance(part, Branch):
+            for way in (part.then, part.otherwise):
+                self.region(way, set(after))
+        elif isinstance(part, Repeat):
+            live = after | _exposed(part.body) | set(part.carried)
+            live |= {part.condition} if part.condition is not None else set()
+            self.region(part.body, live)
+
+    def _longest(
+        self,
+        region: Region,
+        start: int,
+        stop: int,
+        together: Sequence[tuple[int, int]],
+        live_end: set[int],
+    ) -> Found | None:
+        """The longest stretch that begins there; its last parts may be left out."""
+        for last in range(stop, max(start, stop - _MOST_LEFT_OUT), -1):
+            worth = _worth(self.code, region[start:last])
+            if worth < FEWEST:
+                return None
+            if any(a < last < b for a, b in together):
+                continue
+            if any(
+                _worth(self.code, region[a:b]) == worth for a, b in together if start <= a < last
+            ):
+                return None  # it is one group, and better so
+            live = _live(region, last, live_end)
+            found = _Building(self.code, region[start:last], live).found(last)
+            if found is not None:
+                return found
+        return None
+
+    def _takes(self, part: Part) -> bool:
+        """Whether a part can belong to a stretch."""
+        if isinstance(part, Branch):
+            return all(map(self._takes, part.then)) and all(map(self._takes, part.otherwise))
+        if isinstance(part, Repeat):
+            return _worth(self.code, part.body) > 0 and all(map(self._takes, part.body))
+        name = row(part.instruction).name
+        if name in _CALLS:
+            return _takes_operator(_operator(self.code, part))
+        if name in ("get_slot", "get_tensor"):
+            return self._reads_slots
+        return name not in _REFUSED
+
+
+def _together(code: Code, region: Region) -> list[tuple[int, int]]:
+    """The chains and groups of a region, none of which a stretch may cut: from where to where."""
+    chains = find_chains(code, region)
+    chained = {place for begin, each in chains.items() for place in (begin, *each.links)}
+    found = [(begin, each.links[-1] + 1) for begin, each in chains.items()]
+    runs = find_runs(code, region, chained)
+    return [*found, *((begin, run.stop) for begin, run in runs.items())]
+
+
+def _takes_operator(entry: Operator) -> bool:
+    """Whether an operator may be nothing but kernels, as far as its record tells."""
+    if entry.random or entry.effects:
+        return False
+    if "Tensor" not in entry.schema:
+        return True
+    if entry.signature.is_mutable:
+        return entry.is_in_place and has_direct_form(entry)
+    if entry.is_view or entry.of_form or has_direct_form(entry):
+        return True
+    return entry.name in _KNOWN or not _takes_tensors(entry)
+
+
+_KNOWN: Final = frozenset(("aten::size", "aten::numel", "aten::stride", "aten::len"))
+
+
+def _takes_tensors(entry: Operator) -> bool:
+    return any("Tensor" in str(argument.type) for argument in entry.signature.arguments)
+
+
+def _operator(code: Code, step: Step) -> Operator:
+    number = step.instruction[2]
+    assert isinstance(number, int)
+    return code.operators[number]
+
+
+def _is_idle(part: Part) -> bool:
+    """Whether a stretch need not begin with a part: it makes no tensor."""
+    if not isinstance(part, Step):
+        return False
+    return row(part.instruction).name not in (*_CALLS, "list")
+
+
+def _worth(code: Code, region: Sequence[Part], weight: int = 1) -> int:
+    """How many operators over tensors make something there."""
+    count = 0
+    for part in region:
+        if isinstance(part, Step):
+            if row(part.instruction).name in _CALLS:
+                entry = _operator(code, part)
+                makes = "Tensor" in entry.schema and not (entry.is_view or entry.of_form)
+                count += weight * (makes and entry.name not in _KNOWN)
+        elif isinstance(part, Branch):
+            count += _worth(code, part.then, weight) + _worth(code, part.otherwise, weight)
+        else:
+            count += _worth(code, part.body, 3 * weight)
+    return count
+
+
+# ------------------------------------------------------------------------------------- registers
+
+
+def _exposed(region: Sequence[Part]) -> set[int]:
+    """The registers that are read before the region writes them."""
+    found, written = set[int](), set[int]()
+    for part in region:
+        found |= _reads(part) - written
+        written |= _written([part], sure=False)
+    return found
+
+
+def _reads(part: Part) -> set[int]:
+    """The registers that a part reads, and has not written itself."""
+    if isinstance(part, Step):
+        return {number for number in read_numbers(part.instruction) if number >= 0}
+    if isinstance(part, Branch):
+        found = _exposed(part.then) | _exposed(part.otherwise)
+        return found | ({part.condition} if part.condition >= 0 else set())
+    found = _exposed(part.body) - {part.index}
+    for number in (part.count, part.condition):
+        if number is not None and number >= 0:
+            found.add(number)
+    return found
+
+
+def _written(region: Sequence[Part], *, sure: bool = False) -> set[int]:
+    """The registers that a region writes; only those that it writes in any case if `sure`."""
+    found = set[int]()
+    for part in region:
+        if isinstance(part, Step):
+            if row(part.instruction).name != "free":
+                found.update(_targets(part))
+        elif isinstance(part, Branch):
+            then, otherwise = _written(part.then, sure=sure), _written(part.otherwise, sure=sure)
+            found |= then & otherwise if sure else then | otherwise
+        elif not sure:
+            found |= _written(part.body) | {part.index}
+    return found
+
+
+def _targets(step: Step) -> Iterator[int]:
+    for kind, operand in zip(row(step.instruction).kinds, step.instruction[1:], strict=True):
+        if kind[0] == "R":
+            numbers = operand if isinstance(operand, tuple) else (operand,)
+            yield from (number for number in numbers if isinstance(number, int))
+
+
+def _live(region: Region, position: int, live_end: set[int]) -> set[int]:
+    """The registers that are needed at a position of a region."""
+    rest = region[position:]
+    return _exposed(rest) | (live_end - _written(rest, sure=True))
+
+
+def _is_object(type: Type) -> bool:
+    return isinstance(type, ClassType)
+
+
+# -------------------------------------------------------------------------------------- building
+
+
+class _Building:
+    """A stretch whose reads of modules are put in front of it."""
+
+    def __init__(self, code: Code, region: Sequence[Part], live: set[int]) -> None:
+        self._code = code
+        self._region = region
+        self._live = live
+        self._paths: dict[int, str] = {}
+        self._own: set[int] = set()
+        self._reads: dict[str, int] = {}
+        self._types: dict[int, Type | None] = {}
+        self._views: set[int] = set()
+        self._is_known = True
+
+    def found(self, stop: int) -> Found | None:
+        """The stretch; None if what it takes or gives is no tensor, number or list of tensors."""
+        body = self._without_reads(self._region)
+        if not self._is_known:
+            return None
+        results = sorted(_written(body) & self._live)
+        lists = [each for each in results if self._types.get(each) != TENSOR]
+        if not results or len(lists) > 1 or any(not self._is_list(each) for each in lists):
+            return None
+        if not self._views.isdisjoint(results):
+            return None
+        results = [each for each in results if each not in lists] + lists
+        given = sorted(_exposed(body))
+        texts = {number: text for text, number in self._reads.items()}
+        if not given or len(given) + len(results) > _MOST_GIVEN:
+            return None
+        node = self._region[-1].node
+        code = Code(
+            self._code.name,
+            [*body, Step((_RETURN, 0), node)],
+            self._code.argument_count,
+            self._code.register_count + len(self._reads),
+            self._code.constants,
+            self._code.operators,
+            self._code.types,
+            self._code.names,
+        )
+        stretch = Stretch(code, tuple(given), tuple(results), bool(lists))
+        emptied = tuple(n for n in given if n not in texts and n not in self._live)
+        heavy = tuple(n for n in emptied if n in _freed(self._region) and n not in results)
+        return Found(stop, stretch, tuple(texts.get(n, f"r{n}") for n in given), heavy)
+
+    def _is_list(self, register: int) -> bool:
+        type = self._types.get(register)
+        return type is not None and type.list_of == TENSOR
+
+    def _without_reads(self, region: Sequence[Part]) -> Region:
+        """The same with moves from registers of their own in the place of reads of modules."""
+        found: Region = []
+        for part in region:
+            if isinstance(part, Branch):
+                paths = dict(self._paths)
+                then = self._without_reads(part.then)
+                self._paths = dict(paths)
+                otherwise = self._without_reads(part.otherwise)
+                self._paths = paths
+                made = Branch(part.condition, then, otherwise, part.node, part.results)
+                self._forget(part, zip(part.results, part.node.outputs, strict=False))
+                found.append(made)
+            elif isinstance(part, Repeat):
+                for register in _written(part.body):
+                    self._wrote(register)
+                body = self._without_reads(part.body)
+                self._forget(part, zip(part.carried, part.node.outputs, strict=False))
+                found.append(
+                    Repeat(
+                        *(part.count, part.condition, part.index, part.numbers),
+                        *(body, part.node, part.carried),
+                    )
+                )
+            else:
+                found += self._step(part)
+        return found
+
+    def _forget(self, part: Part, known: Iterator[tuple[int, Any]]) -> None:
+        """What registers held may be something else behind a branch or loop."""
+        for register in _written([part]):
+            self._wrote(register)
+        self._types.update((register, value.type) for register, value in known)
+
+    def _wrote(self, register: int) -> None:
+        """A register holds something else now."""
+        self._own.add(register)
+        self._paths.pop(register, None)
+        self._types.pop(register, None)
+        self._views.discard(register)
+
+    def _step(self, step: Step) -> list[Step]:
+        name = row(step.instruction).name
+        path = self._path_of(step, name)
+        made: list[Step] = [step]
+        if name in ("get_slot", "get_tensor"):
+            made = [] if path else self._read(step, name)
+        targets, outputs = list(_targets(step)), step.node.outputs
+        source = step.instruction[2] if name == "move" else None
+        for register in targets if name != "free" else ():
+            self._wrote(register)
+        if name in _CALLS and _operator(self._code, step).is_view:
+            self._views.update(targets)
+        if name == "move":
+            assert isinstance(source, int)
+            self._types[targets[0]] = self._types.get(source)
+            if source in self._views:
+                self._views.add(targets[0])
+        elif len(targets) == len(outputs):
+            self._types.update(
+                (register, value.type) for register, value in zip(targets, outputs, strict=True)
+            )
+        if path:
+            self._paths[targets[0]] = path
+        return made
+
+    def _path_of(self, step: Step, name: str) -> str:
+        """From where a step reads an object; empty if it does no such thing."""
+        is_read = name == "get_slot" and _is_object(step.node.output.type)
+        return self._place(step) if is_read else ""
+
+    def _place(self, step: Step) -> str:
+        """The text of a slot that is read; empty if it is not known whose it is."""
+        _, _, owner, slot = step.instruction
+        assert isinstance(owner, int)
+        before = self._paths.get(owner) or ("" if owner in self._own else f"r{owner}")
+        return before and f"{before}.slots[{slot}]"
+
+    def _read(self, step: Step, name: str) -> list[Step]:
+        target, text = step.instruction[1], self._place(step)
+        if not text:
+            self._is_known = False
+            return []
+        text = f"{text}._array" if name == "get_tensor" else f"read_slot({text})"
+        number = self._reads.setdefault(text, self._code.register_count + len(self._reads))
+        return [Step((_MOVE, target, number), step.node)]
+
+
+def _freed(region: Sequence[Part]) -> set[int]:
+    """The registers that a region empties at its end."""
+    found = set[int]()
+    for part in region:
+        if isinstance(part, Step) and row(part.instruction).name == "free":
+            found.update(_targets(part))
+        else:
+            found -= _written([part])
+    return found

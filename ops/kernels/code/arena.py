@@ -1,0 +1,91 @@
+"""One piece of memory for all that a row of runs makes on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+__all__ = ["in_one_piece"]
+
+ndarray: Final = np.ndarray
+_APART: Final = 64
+"""Bytes of which places are multiples: a line of the cache."""
+
+
+class _Piece:
+    """Memory that runs make: which of them use it first and last, and where it lies."""
+
+    __slots__ = ("address", "at", "first", "last", "root", "whole")
+
+    def __init__(self, root: Any, first: int) -> None:
+        self.root, self.first, self.last = root, first, first
+        self.address, self.at = _address(root), 0
+        self.whole: Any = None
+
+    @property
+    def size(self) -> int:
+        return -(-int(self.root.nbytes) // _APART) * _APART
+
+
+def in_one_piece(
+    notes: Sequence[tuple[Any, ...]], roots: Sequence[Any]
+) -> tuple[list[tuple[Any, ...]], Any]:
+    """The same runs with the arrays that own the memory `roots` in one array, and that array.
+
+    Places are given to others when their last run is done.  The array is None if there are none.
+    """
+    known = {id(root): root for root in roots}
+    pieces: dict[int, _Piece] = {}
+    for number, note in enumerate(notes):
+        for word in note:
+            root = _root_among(word, known)
+            if root is not None:
+                if id(root) not in pieces:
+                    pieces[id(root)] = _Piece(root, number)
+                pieces[id(root)].last = number
+    size = _placed(list(pieces.values()))
+    if not size:
+        return list(notes), None
+    arena = np.empty(size, np.uint8)
+
+    def moved(word: Any) -> Any:
+        root = _root_among(word, known)
+        if root is None:
+            return word
+        piece = pieces[id(root)]
+        if word is not root:
+            return arena[piece.at + _address(word) - piece.address :]
+        if piece.whole is None:
+            piece.whole = arena[piece.at :]
+        return piece.whole
+
+    return [tuple(map(moved, note)) for note in notes], arena
+
+
+def _root_among(word: Any, known: dict[int, Any]) -> Any:
+    """The array of those known in whose memory a word lies; None if there is none."""
+    if type(word) is not ndarray:
+        return None
+    while type(word.base) is ndarray:
+        word = word.base
+    return known.get(id(word))
+
+
+def _placed(pieces: Sequence[_Piece]) -> int:
+    """Give each piece a place, those of the earliest runs first; how many bytes that takes."""
+    reach, held = 0, list[_Piece]()
+    for piece in sorted(pieces, key=lambda each: each.first):
+        held = sorted((each for each in held if each.last >= piece.first), key=lambda e: e.at)
+        for other in held:
+            if other.at - piece.at >= piece.size:
+                break
+            piece.at = other.at + other.size
+        held.append(piece)
+        reach = max(reach, piece.at + piece.size)
+    return reach
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])

@@ -1,0 +1,145 @@
+"""Which kernels give what an operator gives, found out by calling it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, Final
+
+import numpy as np
+
+from ..kernels import family
+from .direct import explained, formulas_of, note_of
+from .formula import moved
+from .record import Operator
+
+__all__ = ["Unforeseen", "arrays_in", "notes_of_copy", "noticed", "root_of"]
+
+ndarray: Final = np.ndarray
+MOST_PARTS: Final = 128
+"""Parts of a result that are computed one by one."""
+
+
+class Unforeseen(Exception):
+    """A call that is more than a few kernels; `result` is what it gave, if it may be later on that
+    it is known: kernels are compiled in threads."""
+
+    def __init__(self, why: str, result: Any = None) -> None:
+        super().__init__(why)
+        self.result = result
+
+
+def noticed(entry: Operator, values: Sequence[Any]) -> tuple[Any, list[tuple[Any, ...]]]:
+    """The result of a call, and the arguments of the calls of `run` that would give it; none of
+    those for a view, or for what says how a tensor lies.
+
+    Raises:
+        Unforeseen: it is not known, or not yet, that kernels alone give the result.
+    """
+    result, notes, *_ = family("prepared").seen(entry.forward, values)
+    made = list(arrays_in(result))
+    if not made:
+        if entry.of_form or entry.name in _OF_SIZES:
+            return result, []
+        raise Unforeseen(f"`{entry.name}` looks into tensors")
+    operands = {id(root_of(each)) for each in arrays_in(values)}
+    if not entry.is_in_place and all(id(root_of(each)) in operands for each in made):
+        return result, []
+    told = _told(entry, values, result)
+    found = told if told is not None else notes
+    if found and () not in found:
+        return result, [_with_numbers(note, values) for note in found]
+    closer, copies = _with_whole_places(values)
+    if not copies or entry.is_in_place:
+        raise Unforeseen(f"`{entry.name}` runs more than kernels", result)
+    try:
+        again, notes = noticed(entry, closer)
+        before = list(chain.from_iterable(notes_of_copy(*pair) for pair in copies))
+    except Unforeseen as cause:
+        raise Unforeseen(str(cause), result) from None
+    if not _are_alike(result, again):
+        raise Unforeseen(f"`{entry.name}` asks how its operands lie")
+    return again, [*before, *notes]
+
+
+def _with_whole_places(values: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, Any]]]:
+    """The operands with whole numbers, which are places of others, in one piece; and what was
+    copied to what for that."""
+    copies = list[tuple[Any, Any]]()
+
+    def whole(value: Any) -> Any:
+        if type(value) in (list, tuple):
+            return type(value)(map(whole, value))
+        if type(value) is not ndarray or value.dtype.kind not in "iu" or value.flags.c_contiguous:
+            return value
+        copies.append((value, np.ascontiguousarray(value)))
+        return copies[-1][1]
+
+    return list(map(whole, values)), copies
+
+
+def _are_alike(one: Any, other: Any) -> bool:
+    """Whether two results lie alike and hold the same bits."""
+    pairs = zip(arrays_in(one), arrays_in(other), strict=True)
+    return all(
+        a.dtype == b.dtype
+        and (a.shape, a.strides) == (b.shape, b.strides)
+        and a.tobytes() == b.tobytes()
+        for a, b in pairs
+    )
+
+
+def _with_numbers(note: tuple[Any, ...], values: Sequence[Any]) -> tuple[Any, ...]:
+    """A note with the operands themselves where it says that they may be others."""
+    given = family("prepared").Given
+    return tuple(values[each.place] if type(each) is given else each for each in note)
+
+
+_OF_SIZES: Final = frozenset(
+    ("aten::size", "aten::numel", "aten::stride", "aten::len", "aten::is_contiguous")
+)
+"""Operators that ask how a tensor lies."""
+
+
+def _told(entry: Operator, values: Sequence[Any], result: Any) -> list[tuple[Any, ...]] | None:
+    """What the record says of it."""
+    if entry.parts is not None:
+        return _of_parts(entry.parts(result, *values), result)
+    formulas = formulas_of(entry)
+    return explained(entry, formulas, values, result) if formulas else None
+
+
+def _of_parts(parts: Sequence[Any], result: Any) -> list[tuple[Any, ...]] | None:
+    arrays = family("arrays")
+    if not 0 < len(parts) <= MOST_PARTS or result.dtype not in arrays.LETTERS:
+        return None
+    notes = [note_of(arrays, part) for part in parts if part.target.size]
+    return None if None in notes else notes
+
+
+def notes_of_copy(source: Any, target: Any) -> list[tuple[Any, ...]]:
+    """What copies one array's elements to another.
+
+    Raises:
+        Unforeseen: there is no such kernel, or not yet.
+    """
+    found = _of_parts([moved(source, target)], target)
+    if not found:
+        raise Unforeseen("what is written in place cannot be made by kernels")
+    return found
+
+
+def arrays_in(value: Any) -> Iterator[Any]:
+    """The arrays among values, in lists and tuples too."""
+    if type(value) is ndarray:
+        yield value
+    elif type(value) in (list, tuple):
+        for each in value:
+            yield from arrays_in(each)
+
+
+def root_of(array: Any) -> Any:
+    """The array that owns an array's memory, as far as arrays go."""
+    while type(array.base) is ndarray:
+        array = array.base
+    return array

@@ -1,0 +1,356 @@
+"""Stretches of code that are done again by the kernels that they ran."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.interpreter.running.invoking import tiers_of
+from rushlight.ops.table.direct import knows_calls
+
+nn = torch.nn
+Tensor = torch.Tensor
+
+pytestmark = [
+    pytest.mark.skipif(not knows_calls(), reason="there is no native code here"),
+    pytest.mark.usefixtures("without_gradients"),
+]
+
+
+@pytest.fixture
+def without_gradients():
+    with torch.no_grad():
+        yield
+
+
+def random(*shape: int, seed: int = 0) -> Tensor:
+    return torch.from_numpy(np.random.default_rng(seed).normal(size=shape).astype(np.float32))
+
+
+class Spy:
+    """What `ds0` of a plan gave, call by call: whether it did them."""
+
+    def __init__(self, call: Any) -> None:
+        self.call, self.done = call, list[bool]()
+
+    def __call__(self, *given: Any) -> Any:
+        found = self.call(*given)
+        self.done.append(found is not None)
+        return found
+
+
+def space_of(scripted: Any) -> dict[str, Any]:
+    function = scripted._rushlight_function if hasattr(scripted, "_rushlight_function") else None
+    function = function or scripted._script_method("forward")._rushlight_function
+    plan = tiers_of(function).way(False).plan
+    assert plan is not None
+    return plan.run.__globals__
+
+
+def replayed(scripted: Any, *args: Any) -> Spy:
+    """Call a function until native code does it; what listens from then on."""
+    for _ in range(60):
+        scripted(*args)
+    space = space_of(scripted)
+    assert space["warms0"], "there is no stretch"
+    spy = space["ds0"] = Spy(space["ds0"])
+    until = time.monotonic() + 20
+    while not (len(spy.done) > 5 and all(spy.done[-3:])):
+        assert time.monotonic() < until, "native code has not taken over"
+        scripted(*args)
+        time.sleep(0.001)
+    spy.done.clear()
+    return spy
+
+
+def same(found: Any, wanted: Any) -> bool:
+    """Whether two results hold the same bits, lying alike."""
+    if isinstance(wanted, (tuple, list)):
+        return len(found) == len(wanted) and all(map(same, found, wanted))
+    if not isinstance(wanted, Tensor):
+        return bool(found == wanted)
+    alike = (found.dtype, found.shape, found.stride()) == (
+        *(wanted.dtype, wanted.shape),
+        wanted.stride(),
+    )
+    return alike and found.contiguous().numpy().tobytes() == wanted.contiguous().numpy().tobytes()
+
+
+# --------------------------------------------------------------------------- loops over tensors
+
+
+def recurrent(x: Tensor, h: Tensor, w: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
+    outputs: list[Tensor] = []
+    for t in range(x.size(0)):
+        h = torch.tanh(x[t] @ w + h @ u)
+        outputs.append(h)
+    return torch.stack(outputs), h
+
+
+def best_path(emissions: Tensor, transitions: Tensor) -> list[int]:
+    score = emissions[0]
+    history: list[Tensor] = []
+    for t in range(1, emissions.size(0)):
+        best, index = torch.max(score.unsqueeze(1) + transitions, 0)
+        score = best + emissions[t]
+        history.append(index)
+    last = int(score.argmax().item())
+    path = [last]
+    for t in range(len(history)):
+        last = int(history[len(history) - 1 - t][last].item())
+        path.append(last)
+    return path
+
+
+def filled(x: Tensor, rows: int) -> Tensor:
+    out = torch.zeros(rows, x.size(0))
+    total = torch.zeros_like(x)
+    for i in range(rows):
+        total = total * 0.5 + x
+        out[i] = total
+    return out * 2.0 + x
+
+
+def indexed(table: Tensor, places: Tensor) -> Tensor:
+    found = table[places]
+    for _ in range(3):
+        found = torch.cat([found[1:], table[places[:1]]]) * 1.5
+    return found
+
+
+MAKERS = {
+    "recurrent": (
+        recurrent,
+        lambda s, n: tuple(random(*size, seed=s) for size in ((n, 4), (6,), (4, 6), (6, 6))),
+    ),
+    "best_path": (best_path, lambda s, n: (random(n, 5, seed=s), random(5, 5, seed=s + 1))),
+    "filled": (filled, lambda s, n: (random(7, seed=s), n)),
+    "indexed": (
+        indexed,
+        lambda s, n: (random(9, n, seed=s), torch.tensor([s % 9, 3, (s * 5) % 9])),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_calls_have_the_bits_of_eager_ones(name: str) -> None:
+    function, arguments = MAKERS[name]
+    scripted = torch.jit.script(function)
+    for size in (4, 6):
+        spy = replayed(scripted, *arguments(0, size))
+        kept = [(scripted(*arguments(s, size)), arguments(s, size)) for s in range(12)]
+        assert spy.done == [True] * 12
+        for found, given in kept:  # none shares memory with another
+            assert same(found, function(*given))
+    assert same(scripted(*arguments(3, 5)), function(*arguments(3, 5)))
+
+
+def test_numbers_that_are_not_finite_are_as_ever() -> None:
+    scripted = torch.jit.script(recurrent)
+    given = MAKERS["recurrent"][1](0, 4)
+    replayed(scripted, *given)
+    for value in (float("nan"), float("inf"), -0.0):
+        given[0][1, 2] = value
+        assert same(scripted(*given), recurrent(*given))
+
+
+def test_operands_that_share_memory() -> None:
+    scripted = torch.jit.script(recurrent)
+    x, h, w, u = MAKERS["recurrent"][1](0, 4)
+    replayed(scripted, x, h, w, u)
+    whole = random(8, 6)
+    for given in ((x, u[0], w, u), (x, whole[2], whole[:4], whole[2:8]), (x, h, w, u.t())):
+        assert same(scripted(*given), recurrent(*given))
+
+
+def test_threads_share_no_memory() -> None:
+    scripted = torch.jit.script(recurrent)
+    replayed(scripted, *MAKERS["recurrent"][1](0, 6))
+    wrong: list[int] = []
+
+    def work(seed: int) -> None:
+        with torch.no_grad():
+            given = MAKERS["recurrent"][1](seed, 6)
+            wanted = recurrent(*given)
+            wrong.extend(seed for _ in range(200) if not same(scripted(*given), wanted))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+# ------------------------------------------------------------------------- what modules hold
+
+
+class Cell(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(random(5, 5))
+        self.register_buffer("shift", random(5, seed=1))
+        self.steps = 3
+
+    def forward(self, x: Tensor) -> Tensor:
+        for _ in range(self.steps):
+            x = torch.tanh(x @ self.weight + self.shift)
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = Cell()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.cell(x) * 2.0
+
+
+def test_what_a_module_holds_may_change() -> None:
+    model = Net()
+    scripted = torch.jit.script(model)
+    x = random(5)
+    spy = replayed(scripted, x)
+    scripted.cell.weight = nn.Parameter(random(5, 5, seed=7))
+    model.cell.weight = nn.Parameter(random(5, 5, seed=7))
+    assert same(scripted(x), model(x))
+    scripted.cell.shift.mul_(-3.0)
+    model.cell.shift.copy_(scripted.cell.shift)
+    assert same(scripted(x), model(x))
+    assert spy.done == [True, True]
+    scripted.cell.steps = model.cell.steps = 5
+    assert same(scripted(x), model(x))
+    scripted.cell.weight = nn.Parameter(random(5, 5, seed=8).t())
+    model.cell.weight = nn.Parameter(random(5, 5, seed=8).t())
+    assert same(scripted(x), model(x))
+
+
+# --------------------------------------------------------------- what is none of native code's
+
+
+def test_an_operator_that_fails_is_told_by_the_plan() -> None:
+    scripted = torch.jit.script(indexed)
+    table, places = MAKERS["indexed"][1](0, 4)
+    spy = replayed(scripted, table, places)
+    with pytest.raises(RuntimeError, match="index 9 is out of bounds") as told:
+        scripted(table, torch.tensor([0, 9, 2]))
+    assert "found = table[places]" in str(told.value)
+    assert same(scripted(table, places), indexed(table, places))
+    assert spy.done == [False, True]
+
+
+@torch.jit.script
+def writing(x: Tensor, n: int) -> Tensor:
+    y = x * 0.0
+    for _ in range(n):
+        x.add_(1.0)
+        y = y + x * 2.0
+    return y
+
+
+@torch.jit.script
+def asking(x: Tensor, n: int) -> Tensor:
+    y = x
+    for _ in range(n):
+        y = y * 2.0 + x
+        if bool((y.sum() > 10.0).item()):
+            y = y - 100.0
+    return y
+
+
+@torch.jit.script
+def drawing(x: Tensor, n: int) -> Tensor:
+    y = x
+    for _ in range(n):
+        y = torch.nn.functional.dropout(y * 2.0 + x, 0.5, True)
+    return y
+
+
+@torch.jit.script
+def noting(x: Tensor, seen: list[int], n: int) -> Tensor:
+    y = x
+    for i in range(n):
+        y = y * 2.0 + x
+        seen.append(i)
+    return y + float(len(seen))
+
+
+def test_what_is_outside_is_written_once_a_call() -> None:
+    x, y = random(6), random(6)
+    for call in range(1, 200):
+        writing(x, 3)
+        y = y + 1.0 + 1.0 + 1.0
+        assert call < 150 or same(x, y)
+
+
+def test_ways_by_what_is_in_tensors() -> None:
+    for call in range(200):
+        x = random(6, seed=call)
+        y = x
+        for _ in range(4):
+            y = y * 2.0 + x
+            y = y - 100.0 if float(y.sum()) > 10 else y
+        assert same(asking(x, 4), y)
+
+
+def test_random_numbers_are_drawn_anew() -> None:
+    x = random(50)
+    torch.manual_seed(0)
+    found = {drawing(x, 3).numpy().tobytes() for _ in range(120)}
+    assert len(found) == 120
+
+
+def test_lists_of_the_caller_stay() -> None:
+    x, seen = random(6), [5]
+    wanted = noting(x, seen, 3)
+    for _ in range(150):
+        assert same(noting(x, seen, 3), wanted)
+    assert seen == [5]
+
+
+@torch.jit.script
+def made(x: Tensor, n: int) -> Tensor:
+    y = torch.ones(3)
+    for _ in range(n):
+        y = y * 2.0 + x.sum()
+    return torch.zeros(3) + y
+
+
+def test_the_default_dtype_may_change() -> None:
+    x = random(4).double()
+    spy = replayed(made, x, 3)
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert made(x, 3).dtype == torch.float64
+        assert spy.done == [False]
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert made(x, 3).dtype == torch.float32
+
+
+@torch.jit.script
+def stepping(x: Tensor, n: int) -> Tensor:
+    y = x @ x
+    for _ in range(n):
+        y = torch.tanh(y) + x.sum()
+    return y
+
+
+def test_sizes_that_change_all_the_time_cool_down() -> None:
+    for size in range(1, 300):
+        stepping(random(size), 2)
+    assert not space_of(stepping)["warms0"]
+
+
+def test_few_sizes_of_many_are_learned() -> None:
+    scripted = torch.jit.script(filled)
+    for call in range(600):
+        size = 1 + call % 40
+        x = random(5, seed=call)
+        assert same(scripted(x, size), filled(x, size))
