@@ -164,12 +164,14 @@ def _takes_operator(entry: Operator) -> bool:
         return True
     if entry.signature.is_mutable:
         return entry.is_in_place and has_direct_form(entry)
-    if entry.is_view or entry.of_form or has_direct_form(entry):
+    if entry.is_view or _asks(entry) or has_direct_form(entry):
         return True
-    return entry.name in _KNOWN or not _takes_tensors(entry)
+    return not _takes_tensors(entry)
 
 
-_KNOWN: Final = frozenset(("aten::size", "aten::numel", "aten::stride", "aten::len"))
+def _asks(entry: Operator) -> bool:
+    """Whether an operator asks what kind of tensor it is given, or how that lies."""
+    return entry.of_form or entry.of_layout
 
 
 def _takes_tensors(entry: Operator) -> bool:
@@ -196,8 +198,8 @@ def _worth(code: Code, region: Sequence[Part], weight: int = 1) -> int:
         if isinstance(part, Step):
             if row(part.instruction).name in _CALLS:
                 entry = _operator(code, part)
-                makes = "Tensor" in entry.schema and not (entry.is_view or entry.of_form)
-                count += weight * (makes and entry.name not in _KNOWN)
+                makes = "Tensor" in entry.schema and not (entry.is_view or _asks(entry))
+                count += weight * makes
         elif isinstance(part, Branch):
             count += _worth(code, part.then, weight) + _worth(code, part.otherwise, weight)
         else:

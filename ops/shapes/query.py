@@ -25,7 +25,10 @@ def size(self: Array) -> list[int]:
 
 
 @operator(
-    "aten::size.int(Tensor self, int dim) -> int", inline=inline("{0}.shape[{1}]"), face="method"
+    "aten::size.int(Tensor self, int dim) -> int",
+    inline=inline("{0}.shape[{1}]"),
+    face="method",
+    of_layout=True,
 )
 def size_of(self: Array, dim: int) -> int:
     shape = self.shape
@@ -36,7 +39,7 @@ def size_of(self: Array, dim: int) -> int:
     return shape[wrap_dim(dim, len(shape))]
 
 
-@operator("aten::len.Tensor(Tensor t) -> int", face="operator")
+@operator("aten::len.Tensor(Tensor t) -> int", face="operator", of_layout=True)
 def length(t: Array) -> int:
     if not t.ndim:
         raise OperatorError("len() of a 0-d tensor", headline="a 0-d tensor has no length")
@@ -48,12 +51,12 @@ def dim(self: Array) -> int:
     return self.ndim
 
 
-@operator("aten::numel(Tensor self) -> int")
+@operator("aten::numel(Tensor self) -> int", of_layout=True)
 def numel(self: Array) -> int:
     return self.size
 
 
-@operator("aten::stride(Tensor self) -> int[]", face="method", order="int -")
+@operator("aten::stride(Tensor self) -> int[]", face="method", order="int -", of_layout=True)
 def stride(self: Array) -> list[int]:
     return list(strides_of(self))
 

@@ -39,7 +39,7 @@ def noticed(entry: Operator, values: Sequence[Any]) -> tuple[Any, list[tuple[Any
     result, notes, *_ = family("prepared").seen(entry.forward, values)
     made = list(arrays_in(result))
     if not made:
-        if entry.of_form or entry.name in _OF_SIZES:
+        if entry.of_form or entry.of_layout:
             return result, []
         raise Unforeseen(f"`{entry.name}` looks into tensors")
     operands = {id(root_of(each)) for each in arrays_in(values)}
@@ -93,12 +93,6 @@ def _with_numbers(note: tuple[Any, ...], values: Sequence[Any]) -> tuple[Any, ..
     """A note with the operands themselves where it says that they may be others."""
     given = family("prepared").Given
     return tuple(values[each.place] if type(each) is given else each for each in note)
-
-
-_OF_SIZES: Final = frozenset(
-    ("aten::size", "aten::numel", "aten::stride", "aten::len", "aten::is_contiguous")
-)
-"""Operators that ask how a tensor lies."""
 
 
 def _told(entry: Operator, values: Sequence[Any], result: Any) -> list[tuple[Any, ...]] | None:

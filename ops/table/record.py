@@ -70,6 +70,7 @@ class Known(TypedDict, total=False):
     native: tuple[Native, ...]
     numbers_between: bool
     of_form: bool
+    of_layout: bool
     order: str
     out: str
     parts: Callable[..., Sequence[Part]] | None
@@ -187,6 +188,9 @@ class Operator:
 
     of_form: bool = False
     """Whether it asks what kind of tensor it is given, not what that holds."""
+
+    of_layout: bool = False
+    """Whether it asks how a tensor lies: for sizes or steps, of which its result follows."""
 
     order: str = ""
     """Overloads of its name, `-` the nameless one, that torch tries in this order, not by the rule.
