@@ -57,13 +57,17 @@ def _as_json(found: Audit) -> dict[str, object]:
     }
 
 
+def _operators(count: int) -> str:
+    return f"{count} operator" if count == 1 else f"{count} operators"
+
+
 def _as_lines(found: Audit) -> list[str]:
     lines = [f"{found.title}: {found.kind or 'unreadable'}, {found.records} records"]
     for kind in KINDS:
         names = found.operators.get(kind)
         if not names:
             continue
-        shown = ", ".join(names) if kind != "computing" else f"{len(names)} operators"
+        shown = ", ".join(names) if kind != "computing" else _operators(len(names))
         lines.append(f"  {kind + ':':11} {shown}")
     lines.extend(f"  {f.severity + ':':11} {f.text}" for f in found.findings)
     if not found.findings:
