@@ -109,13 +109,13 @@ def _freeze_module(
     return freeze_object(
         module,
         preservedAttrs,
-        _renamed,
+        renamed,
         interfaces=freezeInterfaces,
         keeps_parameters=preserveParameters,
     )
 
 
-def _renamed(name: str) -> str:
+def renamed(name: str) -> str:
     """A new name for the copy of a class: the old one with another number."""
     parts = [part for part in name.split(".") if not part.startswith("___torch_mangle_")]
     return mangled(".".join(parts))

@@ -16,6 +16,7 @@ from . import (
     fuse_modules as fusing,
 )
 from . import quantize as quantizing
+from . import quantize_jit as quantizing_graphs
 from .fake_quantize import *  # noqa: F403
 from .fuse_modules import *  # noqa: F403
 from .fuser_method_mappings import *  # noqa: F403
@@ -25,6 +26,7 @@ from .qconfig_mapping import *  # noqa: F403
 from .quant_type import QuantType
 from .quantization_mappings import *  # noqa: F403
 from .quantize import *  # noqa: F403
+from .quantize_jit import *  # noqa: F403
 from .stubs import *  # noqa: F403
 
 __all__ = ["QuantType"]
@@ -36,6 +38,7 @@ __all__ += qconfig.__all__
 __all__ += qconfig_mapping.__all__
 __all__ += quantization_mappings.__all__
 __all__ += quantizing.__all__
+__all__ += quantizing_graphs.__all__
 __all__ += stubs.__all__
 
 __getattr__ = names_of(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-FILES = ["observers", "eager"]
+FILES = ["observers", "eager", "graphs"]
 """The files of cases, each with a table `CASES`."""
 
 
