@@ -20,7 +20,7 @@ from rushlight.utils.module_tracker import ModuleTracker
         ("export", "export"),
         ("export", "ExportedProgram"),
         ("onnx", "InputObserver"),
-        ("ao.quantization", "quantize_jit"),
+        ("ao.nn.sparse.quantized", "Linear"),
         ("ao.nn.quantizable", "LSTM"),
     ],
 )
