@@ -15,6 +15,7 @@ from .arrays import (
     Quantizer,
     choose_quantizer,
     dequantize,
+    numbers_of,
     per_tensor,
     quantize,
     quantized_array,
@@ -22,6 +23,8 @@ from .arrays import (
 )
 from .linear import centred, requantize
 from .packed_weights import PackedConvolution
+from .panels import Requantizing
+from .patches import bytes_by_patches, wholes_by_patches
 
 __all__: list[str] = []
 
@@ -58,16 +61,35 @@ def _exact(x: Array, packed: PackedConvolution) -> tuple[Array, Any]:
         raise OperatorError(
             f"Expected {packed.weight.ndim}-D input, got {x.ndim}-D", code="shape-mismatch"
         )
-    numbers, quantizer = centred(x, "conv")
-    weights, of_weight = centred(packed.weight, "conv")
+    quantizer, of_weight = quantizer_of(x, "conv"), quantizer_of(packed.weight, "conv")
     scale = F32(quantizer.scale) * _along_channels(of_weight.scale, x)
-    return _sums(numbers, weights, packed), scale
+    sums = None
+    if quantizer.axis is None:
+        sums = wholes_by_patches(numbers_of(x), quantizer.zero_point, packed)
+    if sums is None:
+        sums = _sums(centred(x, "conv")[0], centred(packed.weight, "conv")[0], packed)
+    return sums, scale
+
+
+def _bytes(x: Array, packed: PackedConvolution, wanted: Requantizing) -> Array | None:
+    """The numbers of a result by native code, if there is any for it."""
+    quantizer, outs = quantizer_of(x, "conv"), packed.weight.shape[:1]
+    if quantizer.axis is not None or (wanted.bias is not None and wanted.bias.shape != outs):
+        return None
+    return bytes_by_patches(numbers_of(x), quantizer.zero_point, packed, wanted)
 
 
 def _static(x: Array, packed: PackedConvolution, scale: float, zero: int, relu: bool) -> Array:
-    sums, multiplier = _exact(x, packed)
-    bias = None if packed.bias is None else _along_channels(packed.bias, x)
-    made = requantize(sums, multiplier, bias, scale, zero, relu)
+    made = None
+    if x.ndim == packed.weight.ndim == 4:
+        of_weight = np.asarray(quantizer_of(packed.weight, "conv").scale, F32)
+        factors = F32(quantizer_of(x, "conv").scale) * of_weight
+        bias = None if packed.bias is None else np.ascontiguousarray(packed.bias, F32)
+        made = _bytes(x, packed, Requantizing(factors, bias, scale, zero, relu))
+    if made is None:
+        sums, multiplier = _exact(x, packed)
+        bias = None if packed.bias is None else _along_channels(packed.bias, x)
+        made = requantize(sums, multiplier, bias, scale, zero, relu)
     return quantized_array(made, dtype_by_name("quint8"), per_tensor(scale, zero))
 
 

@@ -24,7 +24,7 @@ from .arrays import (
     quantizer_of,
 )
 from .packed_weights import PackedLinear
-from .panels import floats_by_panels, wholes_by_panels
+from .panels import Requantizing, bytes_by_panels, floats_by_panels
 
 __all__ = ["dynamic_linear", "half", "requantize"]
 
@@ -45,9 +45,9 @@ def requantize(
 
     In float32; each product is rounded together with what is added to it.
     """
-    made = sums * np.asarray(multiplier, np.float64)
+    made = sums.astype(F32) * np.asarray(multiplier, np.float64)
     if bias is not None:
-        made += bias
+        made = made + np.asarray(bias, np.float64)
     scaled = made.astype(F32) * np.float64(F32(1) / F32(scale))
     scaled += zero_point
     low = zero_point if relu else 0
@@ -77,13 +77,15 @@ def _static(packed: PackedLinear, x: Array, scale: float, zero: int, relu: bool)
     if x.dtype.names != ("quint8",):
         raise OperatorError("expected scalar type QUInt8", code="dtype-mismatch")
     quantizer, of_weight = quantizer_of(x, "linear"), quantizer_of(packed.weight, "linear")
-    sums = None
-    if quantizer.axis is None:
-        sums = wholes_by_panels(numbers_of(x), quantizer.zero_point, packed)
-    if sums is None:
-        sums = blas.matmul(centred(x, "linear")[0], centred(packed.weight, "linear")[0].T)
     multiplier = F32(quantizer.scale) * np.asarray(of_weight.scale, F32)
-    made = requantize(sums, multiplier, packed.bias, scale, zero, relu)
+    bias = None if packed.bias is None else np.ascontiguousarray(packed.bias, F32)
+    made = None
+    if quantizer.axis is None and (bias is None or bias.shape == packed.weight.shape[:1]):
+        wanted = Requantizing(multiplier, bias, scale, zero, relu)
+        made = bytes_by_panels(numbers_of(x), quantizer.zero_point, packed, wanted)
+    if made is None:
+        sums = blas.matmul(centred(x, "linear")[0], centred(packed.weight, "linear")[0].T)
+        made = requantize(sums, multiplier, packed.bias, scale, zero, relu)
     return quantized_array(made, dtype_by_name("quint8"), per_tensor(scale, zero))
 
 

@@ -81,6 +81,8 @@ class PackedConvolution(PackedWeights):
     output_padding: list[int]
     groups: int
     transpose: bool
+    panels: Any = field(default=None, init=False, repr=False)
+    """The weights as native code takes them, once they were asked for; False if it does not."""
     state_type = "(str, Tensor[], Tensor?[])"
 
     @property

@@ -13,13 +13,39 @@ from ..memory.errors import OperatorError
 from .arrays import numbers_of, quantizer_of
 from .packed_weights import PackedLinear
 
-__all__ = ["floats_by_panels", "wholes_by_panels"]
+__all__ = [
+    *("DEEPEST", "LEAST", "Requantizing", "bytes_by_panels", "floats_by_panels"),
+    "wholes_by_panels",
+]
 
 F32: Final = np.float32
-_DEEPEST: Final = 1 << 15
+DEEPEST: Final = 1 << 15
 """Elements of a row whose products with weights cannot add up to more than an int32 holds."""
-_LEAST: Final = 1 << 24
+LEAST: Final = 1 << 24
 """Products of numbers that are worth another thread."""
+
+
+@dataclass(frozen=True, eq=False)
+class Requantizing:
+    """What makes numbers of quint8 of exact sums; see `requantize`."""
+
+    factors: Array
+    """float32, one for all or for each column."""
+    bias: Array | None
+    scale: float
+    zero_point: int
+    relu: bool
+
+    @property
+    def form(self) -> str:
+        """The form of kernels."""
+        return "bytes" if self.bias is None else "bytes-bias"
+
+    @property
+    def found(self) -> list[float]:
+        """The inverse of the scale, the zero point and the least number."""
+        low = self.zero_point if self.relu else 0
+        return [float(F32(1) / F32(self.scale)), float(self.zero_point), float(low)]
 
 
 @dataclass(eq=False)
@@ -35,19 +61,27 @@ class _Panels:
     """The sum of each column's weights."""
     scales: Array
 
-    def multiply(self, form: str, rows: Array, found: Array, bias: Array | None) -> Array:
+    def multiply(
+        self,
+        form: str,
+        rows: Array,
+        found: Array,
+        bias: Array | None,
+        factors: Array | None = None,
+    ) -> Array:
         """uint8 [rows, depth] times the weights, by a kernel of `code.integers`.
 
         `found` holds the rows' scale and zero point.
         """
         integers = family("integers")
         height = rows.shape[0]
-        out = np.empty((height, self.columns), np.int32 if form == "wholes" else F32)
+        kinds = {"wholes": np.int32, "floats": F32, "bias": F32}
+        out = np.empty((height, self.columns), kinds.get(form, np.uint8))
         integers.run(
             *(integers.panel_product(form), len(self.weights)),
-            *(max(4, _LEAST // (rows.size * integers.PANEL)), height, self.depth // 4),
-            *(self.columns, rows, self.weights, self.sums, found, self.scales),
-            *(out if bias is None else bias, out),
+            *(max(4, LEAST // (rows.size * integers.PANEL)), height, self.depth // 4),
+            *(self.columns, rows, self.weights, self.sums, found),
+            *(self.scales if factors is None else factors, out if bias is None else bias, out),
         )
         return out
 
@@ -70,7 +104,7 @@ def _made(packed: PackedLinear) -> _Panels | None:
         or quantizer.is_float
         or quantizer.axis not in (None, 0)
         or np.any(quantizer.zero_point)
-        or not (columns and 0 < depth <= _DEEPEST)
+        or not (columns and 0 < depth <= DEEPEST)
     ):
         return None
     numbers = numbers_of(weight)
@@ -112,6 +146,22 @@ def wholes_by_panels(numbers: Array, zero_point: int, packed: PackedLinear) -> A
 
     None if there is no native code for it.
     """
+    return _by_panels(numbers, zero_point, packed, None)
+
+
+def bytes_by_panels(
+    numbers: Array, zero_point: int, packed: PackedLinear, requantizing: Requantizing
+) -> Array | None:
+    """The same as numbers of another scale and zero point, uint8."""
+    integers = family("integers")
+    if integers is None or not integers.requantizes():
+        return None
+    return _by_panels(numbers, zero_point, packed, requantizing)
+
+
+def _by_panels(
+    numbers: Array, zero_point: int, packed: PackedLinear, requantizing: Requantizing | None
+) -> Array | None:
     panels = _panels(packed) if numbers.size else None
     if panels is None:
         return None
@@ -122,6 +172,13 @@ def wholes_by_panels(numbers: Array, zero_point: int, packed: PackedLinear) -> A
         filled = np.zeros((rows.shape[0], panels.depth), np.uint8)
         filled[:, : rows.shape[1]] = rows
         rows = filled
-    found = np.array([1.0, zero_point])
-    made = panels.multiply("wholes", rows[...], found, None)
+    if requantizing is None:
+        found = np.array([1.0, zero_point])
+        made = panels.multiply("wholes", rows[...], found, None)
+    else:
+        found = np.array([1.0, zero_point, *requantizing.found])
+        factors = np.zeros(len(panels.scales), F32)
+        factors[: panels.columns] = requantizing.factors
+        bias = requantizing.bias
+        made = panels.multiply(requantizing.form, rows[...], found, bias, factors)
     return made.reshape(*numbers.shape[:-1], panels.columns)

@@ -31,24 +31,41 @@ from .text import (
     Variable,
 )
 
-__all__ = ["PANEL", "packed_columns", "panel_product", "row_quantizer", "run"]
+__all__ = [
+    "PANEL",
+    "TAKEN",
+    "WHOLES",
+    "PanelProduct",
+    "added_products",
+    "packed_columns",
+    "panel_product",
+    "requantized",
+    "requantizes",
+    "row_quantizer",
+    "run",
+]
 
 PANEL: Final = 16
 """Columns of a panel."""
-_TAKEN: Final = 4
+TAKEN: Final = 4
 """Bytes of a column that one instruction takes."""
-_WHOLES: Final = Kind("i32", LANES)
+WHOLES: Final = Kind("i32", LANES)
 _BYTES: Final = Kind("i8", LANES)
 _ROWS, _PANELS = 4, 4
 """What a block of the product has, where so much is left."""
 
 
+def requantizes() -> bool:
+    """Whether kernels give bytes as `requantize` does, which takes products rounded with sums."""
+    return host().has_fma
+
+
 def packed_columns(weights: Any) -> Any:
     """int8 [columns, depth] as panels [columns / 16, depth / 4, 16, 4], filled up by zeros."""
     columns, depth = weights.shape
-    filled = np.zeros((-(-columns // PANEL) * PANEL, -(-depth // _TAKEN) * _TAKEN), np.int8)
+    filled = np.zeros((-(-columns // PANEL) * PANEL, -(-depth // TAKEN) * TAKEN), np.int8)
     filled[:columns, :depth] = weights
-    panels = filled.reshape(-1, PANEL, filled.shape[1] // _TAKEN, _TAKEN)
+    panels = filled.reshape(-1, PANEL, filled.shape[1] // TAKEN, TAKEN)
     return np.ascontiguousarray(panels.transpose(0, 2, 1, 3))
 
 
@@ -102,7 +119,7 @@ def _numbers(x: Value, factor: Value, offset: Value) -> Value:
     nearest = x.code.call(f"llvm.roundeven.{x.kind.suffix}", x.kind, [scaled])
     above = x.code.choose(nearest > 0.0, nearest, 0.0)
     within = x.code.choose(above > 255.0, 255.0, above)
-    return within.converted("fptosi", _WHOLES).converted("trunc", _BYTES)
+    return within.converted("fptosi", WHOLES).converted("trunc", _BYTES)
 
 
 def _extremes(code: Code, x: Value, count: Value) -> tuple[Value, Value]:
@@ -164,7 +181,9 @@ def panel_product(form: str) -> int:
 
     `depth` counts fours of bytes; `sums` holds the sum of each column's weights, `found` what
     `row_quantizer` left.  The forms: "wholes", sums as int32; "floats", scaled; "bias", with a
-    bias too, float32 [columns].
+    bias too, float32 [columns].  "bytes" and "bytes-bias" give uint8 for another scale and zero
+    point: `scales` holds what sums are multiplied by, `found` goes on with the inverse of the scale
+    of the result, its zero point and the least number.
     """
     return kernel("panel_product", (form,), lambda target: _product(target, form))
 
@@ -173,51 +192,75 @@ _COUNTS: Final = ("rows", "depth", "columns")
 _PLACES: Final = ("numbers", "weights", "sums", "found", "scales", "bias", "out")
 
 
-class _Product:
-    """The parts of the product that its blocks share."""
+FORMS: Final = {"wholes": INT32, "floats": FLOAT, "bias": FLOAT, "bytes": BYTE, "bytes-bias": BYTE}
+"""What the results of each form are."""
+
+
+class PanelProduct:
+    """The parts of a product that its blocks share."""
+
+    counts: tuple[str, ...] = _COUNTS
+    places: tuple[str, ...] = _PLACES
 
     def __init__(self, target: Target, form: str) -> None:
         self.code = code = Code(target)
         self.form = form
-        self.at = {name: code.argument(POINTER, name) for name in _PLACES}
-        self.count = {name: code.argument(INT64, name) for name in _COUNTS}
+        self.at = {name: code.argument(POINTER, name) for name in self.places}
+        self.count = {name: code.argument(INT64, name) for name in self.counts}
         scale = code.load(DOUBLE, self.at["found"]).converted("fptrunc", FLOAT)
         zero = code.load(DOUBLE, code.at(self.at["found"], 1, DOUBLE)).converted("fptosi", INT32)
         self.scale, self.zero = code.spread(scale), code.spread(zero)
-        self.made = INT32 if form == "wholes" else FLOAT
+        self.made = FORMS[form]
 
     def block(self, row: Value, rows: int, panel: Value, panels: int) -> None:
         """A block of the result."""
         code, depth = self.code, self.count["depth"]
         sums = {
-            place: code.variable(code.constant(_WHOLES, 0))
+            place: code.variable(code.constant(WHOLES, 0))
             for place in product(range(rows), range(panels))
         }
         lines = [code.at(self.at["numbers"], (row + i) * depth, INT32) for i in range(rows)]
-        size = depth * (PANEL * _TAKEN)
+        size = depth * (PANEL * TAKEN)
         columns = [code.at(self.at["weights"], (panel + i) * size, BYTE) for i in range(panels)]
+        self.add(sums, lines, columns, depth)
+        for (i, j), total in sums.items():
+            goal = (row + i) * self.count["columns"]
+            self.finish(goal, panel + j, total.now)
+
+    def add(
+        self,
+        sums: dict[tuple[int, int], Variable],
+        lines: list[Value],
+        columns: list[Value],
+        depth: Value,
+    ) -> None:
+        """Add the products of so many fours of bytes of each line and panel."""
+        code = self.code
         with code.counted(code.constant(INT64, 0), depth) as at:
-            place = at * (PANEL * _TAKEN)
-            seen = [code.load(_WHOLES, code.at(column, place, BYTE)) for column in columns]
+            place = at * (PANEL * TAKEN)
+            seen = [code.load(WHOLES, code.at(column, place, BYTE)) for column in columns]
             for i, line in enumerate(lines):
                 four = code.spread(code.load(INT32, code.at(line, at, INT32)))
                 for j, weights in enumerate(seen):
-                    sums[i, j].set(_added(code, sums[i, j].now, four, weights))
-        for (i, j), total in sums.items():
-            self._finish(row + i, panel + j, total)
+                    sums[i, j].set(added_products(code, sums[i, j].now, four, weights))
 
-    def _finish(self, row: Value, panel: Value, total: Variable) -> None:
-        """A row's part in a panel."""
+    def finish(self, goal: Value, panel: Value, total: Value) -> None:
+        """A row's part in a panel; `goal` counts the results before the row's."""
         code = self.code
         column = panel * PANEL
-        made = self._scaled(column, total.now - self._taken("sums", column, INT32) * self.zero)
-        goal = code.at(self.at["out"], row * self.count["columns"] + column, self.made)
-        bias = code.at(self.at["bias"], column, FLOAT)
-        left = self.count["columns"] - column
-        mask = code.first(left)
-        if self.form == "bias":
-            made = made + code.load_if(FLOATS, bias, mask)
-        code.store_if(made, goal, mask)
+        sums = total - self._taken("sums", column, INT32) * self.zero
+        mask = code.first(self.count["columns"] - column)
+        place = code.at(self.at["out"], goal + column, self.made)
+        bias = None
+        if self.form.endswith("bias"):
+            bias = code.load_if(FLOATS, code.at(self.at["bias"], column, FLOAT), mask)
+        if self.made is BYTE:
+            factor = self._taken("scales", column, FLOAT)
+            made = requantized(code, sums, factor, bias, code.at(self.at["found"], 2, DOUBLE))
+        else:
+            made = self._scaled(column, sums)
+            made = made if bias is None else made + bias
+        code.store_if(made, place, mask)
 
     def _scaled(self, column: Value, sums: Value) -> Value:
         if self.form == "wholes":
@@ -230,18 +273,36 @@ class _Product:
         return self.code.load(element.of_lanes(LANES), place)
 
 
-def _added(code: Code, sums: Value, four: Value, weights: Value) -> Value:
+def requantized(code: Code, sums: Value, factor: Value, bias: Value | None, found: Value) -> Value:
+    """Bytes of exact sums, as `requantize` has them; products and sums are rounded once.
+
+    At `found` lie the inverse of the scale, the zero point and the least number, as float64.
+    """
+    inverse, zero, low = (
+        code.spread(code.load(DOUBLE, code.at(found, place, DOUBLE)).converted("fptrunc", FLOAT))
+        for place in range(3)
+    )
+    whole = sums.converted("sitofp", FLOATS)
+    made = whole * factor if bias is None else code.multiply_add(whole, factor, bias)
+    scaled = code.multiply_add(made, inverse, zero)
+    nearest = code.call(f"llvm.roundeven.{FLOATS.suffix}", FLOATS, [scaled])
+    above = code.choose(nearest > low, nearest, low)
+    within = code.choose(above > 255.0, 255.0, above)
+    return within.converted("fptosi", WHOLES).converted("trunc", _BYTES)
+
+
+def added_products(code: Code, sums: Value, four: Value, weights: Value) -> Value:
     """Sums and the products of four bytes, without sign and with one, each."""
     if code.target.has_byte_products:
-        return code.call("llvm.x86.avx512.vpdpbusd.512", _WHOLES, [sums, four, weights])
-    for place in range(_TAKEN):  # the others are shifted out at the left, or at the right
+        return code.call("llvm.x86.avx512.vpdpbusd.512", WHOLES, [sums, four, weights])
+    for place in range(TAKEN):  # the others are shifted out at the left, or at the right
         one = (four << (24 - 8 * place)).unsigned_shift(24)
         sums = sums + one * ((weights << (24 - 8 * place)) >> 24)
     return sums
 
 
 def _product(target: Target, form: str) -> str:
-    made = _Product(target, form)
+    made = PanelProduct(target, form)
     code, count = made.code, made.count
     start, stop, rows = code.argument(INT64, "start"), code.argument(INT64, "stop"), count["rows"]
     whole_rows = rows & -_ROWS

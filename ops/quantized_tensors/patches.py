@@ -1,0 +1,192 @@
+"""Weights of convolutions of images as native code takes them, and the products by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ..kernels import family
+from ..memory.dtype import Array
+from .arrays import numbers_of, quantizer_of
+from .packed_weights import PackedConvolution
+from .panels import DEEPEST, LEAST, Requantizing
+
+__all__ = ["bytes_by_patches", "wholes_by_patches"]
+
+F32: Final = np.float32
+
+
+@dataclass(eq=False)
+class Patches:
+    """Packed weights [out, in / groups, height, width] whose zero points are 0."""
+
+    packed: PackedConvolution
+    channels: int
+    """Channels of an image, and of it as the kernels read it."""
+    depth: int
+    by_channel: bool
+    """Whether each channel has one result, of its own alone."""
+    merged: bool
+    """Whether the places of a line that a patch covers follow each other."""
+    weights: list[Array]
+    """For each group its panels, or int32 [places, channels]."""
+    sums: list[Array]
+
+    # -- sizes
+
+    def taps(self, line: int) -> Array:
+        """The offsets of a patch's taps, in bytes, where lines have so many."""
+        height, width = self.packed.weight.shape[2:]
+        down, along = self.packed.dilation
+        lines = np.arange(height, dtype=np.int64)[:, None] * (down * line)
+        places = np.arange(1 if self.merged else width, dtype=np.int64) * (along * self.depth)
+        return (lines + places).reshape(-1)
+
+    def result_sizes(self, x: Array) -> list[int]:
+        """Height and width of the result, which may be none at all."""
+        p = self.packed
+        return [
+            (size + 2 * pad - spread * (kernel - 1) - 1) // step + 1
+            for size, pad, spread, kernel, step in zip(
+                x.shape[2:], p.padding, p.dilation, p.weight.shape[2:], p.stride, strict=True
+            )
+        ]
+
+    # -- images
+
+    def image(self, x: Array, zero_point: int) -> Array:
+        """uint8 [images, channels, height, width] with channels last and borders."""
+        images, channels, height, width = x.shape
+        top, left = self.packed.padding
+        last = x.transpose(0, 2, 3, 1)
+        if self.depth == channels and not (top or left) and last.flags.c_contiguous:
+            return last
+        sizes = (images, height + 2 * top, width + 2 * left, self.depth)
+        made = np.empty(sizes, np.uint8)
+        if top or left:
+            made[:, :top] = made[:, top + height :] = zero_point
+            made[:, :, :left] = made[:, :, left + width :] = zero_point
+        inner = made[:, top : top + height, left : left + width]
+        split = self._groups() > 1 and self.depth != channels
+        if x.flags.c_contiguous and channels > 1 and not split:
+            self._move(x, made, inner)
+        elif split:
+            groups = self._groups()
+            parts = last.reshape(images, height, width, groups, -1)
+            inner.reshape(*inner.shape[:3], groups, -1, copy=False)[..., : parts.shape[-1]] = parts
+        else:
+            inner[..., :channels] = last
+        return made
+
+    def _groups(self) -> int:
+        return 1 if self.by_channel else self.packed.groups
+
+    def _move(self, x: Array, made: Array, inner: Array) -> None:
+        images, channels, height, width = x.shape
+        family("patches").run(
+            *(family("patches").channels_last(), images * height),
+            *(max(1, LEAST // max(1, 16 * channels * width)), height, width, channels, self.depth),
+            *(made.strides[1], made.strides[0], x, inner),
+        )
+
+    # -- products
+
+    def multiply(
+        self, x: Array, zero_point: int, requantizing: Requantizing | None
+    ) -> Array | None:
+        """The sums less zero points, or the bytes that come of them."""
+        height, width = self.result_sizes(x)
+        if x.shape[1] != self.channels or min(height, width, *x.shape) < 1:
+            return None
+        code, groups = family("patches"), self._groups()
+        outs = self.packed.weight.shape[0]
+        image = self.image(x, zero_point)
+        offsets = self.taps(image.strides[1])
+        form = "wholes" if requantizing is None else requantizing.form
+        out = np.empty((len(x), height, width, outs), np.int32 if form == "wholes" else np.uint8)
+        kernel = code.channel_product(form) if self.by_channel else code.patch_product(form)
+        found = np.array([1.0, zero_point, 0, 0, 0])
+        factors: Array = np.zeros(outs + 16, F32)
+        bias = factors
+        if requantizing is not None:
+            found[2:] = requantizing.found
+            factors[:outs] = requantizing.factors
+            bias = factors if requantizing.bias is None else requantizing.bias
+        each = outs // groups
+        width_of_window = self.packed.weight.shape[3] if self.merged else 1
+        part = self.depth // groups
+        down, along = self.packed.stride
+        least = max(1, LEAST // max(1, width * self.packed.weight.size))
+        for group, (weights, sums) in enumerate(zip(self.weights, self.sums, strict=True)):
+            place = slice(group * each, None)
+            code.run(
+                *(kernel, len(x) * height, least, height, width, len(offsets)),
+                *(part * width_of_window // 4, each, image.strides[0], image.strides[1] * down),
+                *(self.depth * along, outs, image[..., group * part :], offsets, weights, sums),
+                *(found, factors[place], bias[place], out[..., place]),
+            )
+        return out.transpose(0, 3, 1, 2)
+
+
+def _made(packed: PackedConvolution) -> Patches | None:
+    weight = packed.weight
+    if family("patches") is None or packed.transpose or weight.ndim != 4 or not weight.size:
+        return None
+    quantizer = quantizer_of(weight, "conv")
+    outs, inputs, height, width = weight.shape
+    by_channels = quantizer.axis in (None, 0) and not quantizer.is_float
+    if weight.dtype.names != ("qint8",) or not by_channels or np.any(quantizer.zero_point):
+        return None
+    if inputs * height * width > DEEPEST or outs % packed.groups:
+        return None
+    numbers = numbers_of(weight)
+    alone = inputs == 1 and outs == packed.groups and outs > 1
+    if alone:
+        filled = -(-outs // 16) * 16
+        taps = np.zeros((height * width, filled), np.int32)
+        taps[:, :outs] = numbers.reshape(outs, -1).T
+        sums = np.zeros(filled, np.int32)
+        sums[:outs] = taps.sum(0, dtype=np.int32)[:outs]
+        return Patches(packed, outs, filled, True, False, [taps], [sums])
+    filled = -(-inputs // 4) * 4
+    merged = packed.groups == 1 and packed.dilation[1] == 1
+    spread = np.zeros((outs, height, width, filled), np.int8)
+    spread[..., :inputs] = numbers.transpose(0, 2, 3, 1)
+    panels, sums_of = [], []
+    for rows in np.split(spread.reshape(outs, -1), packed.groups):
+        panels.append(family("integers").packed_columns(rows))
+        total = np.zeros(panels[-1].shape[0] * 16, np.int32)
+        total[: len(rows)] = rows.sum(1, dtype=np.int32)
+        sums_of.append(total)
+    depth = filled * packed.groups
+    channels = inputs * packed.groups
+    return Patches(packed, channels, depth, False, merged, panels, sums_of)
+
+
+def _patches(packed: PackedConvolution) -> Patches | None:
+    """The weights for native code, made once; None if they are not for it."""
+    if packed.panels is None:
+        packed.panels = _made(packed) or False
+    return packed.panels or None
+
+
+def wholes_by_patches(numbers: Array, zero_point: int, packed: PackedConvolution) -> Array | None:
+    """The exact sums of products of uint8 images, less their zero point, as int32.
+
+    None if there is no native code for it.
+    """
+    patches = _patches(packed) if numbers.ndim == 4 and numbers.dtype == np.uint8 else None
+    return None if patches is None else patches.multiply(numbers, zero_point, None)
+
+
+def bytes_by_patches(
+    numbers: Array, zero_point: int, packed: PackedConvolution, requantizing: Requantizing
+) -> Array | None:
+    """The same as numbers of another scale and zero point, uint8 with channels last in memory."""
+    integers = family("integers")
+    if integers is None or not integers.requantizes():
+        return None
+    patches = _patches(packed) if numbers.ndim == 4 and numbers.dtype == np.uint8 else None
+    return None if patches is None else patches.multiply(numbers, zero_point, requantizing)

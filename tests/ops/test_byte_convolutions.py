@@ -1,0 +1,134 @@
+"""Convolutions and linear layers of bytes by native code: the numbers of exact sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops.kernels import family
+from rushlight.ops.memory.dtype import Array, dtype_by_name
+from rushlight.ops.quantized_tensors import convolution, linear
+from rushlight.ops.quantized_tensors.arrays import (
+    Quantizer,
+    numbers_of,
+    per_tensor,
+    quantized_array,
+)
+from rushlight.ops.quantized_tensors.packed_weights import PackedConvolution, PackedLinear
+from rushlight.ops.quantized_tensors.patches import wholes_by_patches
+
+pytestmark = pytest.mark.skipif(family("patches") is None, reason="there is no native code")
+
+
+def image(*sizes: int) -> Array:
+    numbers = np.random.default_rng(0).integers(0, 256, sizes, np.uint8)
+    return quantized_array(numbers, dtype_by_name("quint8"), per_tensor(0.1, 37))
+
+
+def packed(
+    outs: int,
+    inputs: int,
+    kernel: tuple[int, int],
+    groups: int = 1,
+    stride: tuple[int, int] = (1, 1),
+    padding: tuple[int, int] = (0, 0),
+    dilation: tuple[int, int] = (1, 1),
+    has_bias: bool = True,
+) -> PackedConvolution:
+    draw = np.random.default_rng(1)
+    numbers = draw.integers(-128, 128, (outs, inputs // groups, *kernel), np.int8)
+    scales = draw.random(outs) / 50
+    quantizer = Quantizer(scales, np.zeros(outs, np.int64), 0)
+    weight = quantized_array(numbers, dtype_by_name("qint8"), quantizer)
+    bias = draw.standard_normal(outs).astype(np.float32) if has_bias else None
+    sizes = [list(each) for each in (stride, padding, dilation, (0, 0))]
+    return PackedConvolution(weight, bias, *sizes, groups, False)
+
+
+CASES = [
+    ((2, 8, 7, 9), packed(16, 8, (3, 3), padding=(1, 1))),
+    ((1, 3, 11, 13), packed(5, 3, (5, 3), stride=(2, 3), padding=(2, 0))),
+    ((1, 6, 9, 8), packed(33, 6, (2, 2), dilation=(2, 3), padding=(0, 2), has_bias=False)),
+    ((2, 16, 5, 6), packed(70, 16, (1, 1))),
+    ((1, 16, 5, 6), packed(8, 16, (1, 1), stride=(2, 2))),
+    ((1, 12, 6, 7), packed(6, 12, (3, 3), groups=3, padding=(1, 1))),
+    ((2, 6, 6, 7), packed(4, 6, (3, 2), groups=2, padding=(1, 1), stride=(1, 2))),
+    ((1, 20, 6, 7), packed(20, 20, (3, 3), groups=20, padding=(1, 1))),
+    ((1, 4, 6, 7), packed(8, 4, (3, 3), groups=4, dilation=(1, 2))),
+    ((1, 1, 4, 30), packed(1, 1, (2, 2))),
+]
+
+
+@pytest.mark.parametrize(("sizes", "weights"), CASES)
+@pytest.mark.parametrize("is_last", [False, True])
+def test_sums_and_bytes_are_exact(
+    sizes: tuple[int, ...],
+    weights: PackedConvolution,
+    is_last: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x = image(*sizes)
+    if is_last:
+        last = np.ascontiguousarray(numbers_of(x).transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+        x = quantized_array(last, dtype_by_name("quint8"), per_tensor(0.1, 37))
+    sums = wholes_by_patches(numbers_of(x), 37, weights)
+    assert sums is not None
+    exact = convolution._sums(
+        linear.centred(x, "")[0], linear.centred(weights.weight, "")[0], weights
+    )
+    assert np.array_equal(sums, exact)
+    for relu in (False, True):
+        made = convolution._static(x, weights, 0.7, 90, relu)
+        with monkeypatch.context() as without:
+            without.setattr(convolution, "bytes_by_patches", lambda *given: None)
+            without.setattr(convolution, "wholes_by_patches", lambda *given: None)
+            wanted = convolution._static(x, weights, 0.7, 90, relu)
+        assert np.array_equal(numbers_of(made), numbers_of(wanted))
+        assert len(np.unique(numbers_of(made))) > 3
+
+
+def test_results_lie_with_their_channels_last() -> None:
+    made = convolution._static(image(1, 8, 5, 5), CASES[0][1], 0.7, 90, False)
+    assert numbers_of(made).transpose(0, 2, 3, 1).flags.c_contiguous
+    again = convolution._static(made, packed(4, 16, (3, 3)), 0.5, 3, False)
+    numbers = numbers_of(made).copy("C")
+    whole = quantized_array(numbers, dtype_by_name("quint8"), per_tensor(0.7, 90))
+    other = convolution._static(whole, packed(4, 16, (3, 3)), 0.5, 3, False)
+    assert np.array_equal(numbers_of(again), numbers_of(other))
+
+
+@pytest.mark.parametrize(("rows", "inputs", "outs"), [(1, 5, 3), (7, 64, 33), (4, 130, 64)])
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_linear_layers_give_the_bytes_of_exact_sums(
+    rows: int, inputs: int, outs: int, has_bias: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = np.random.default_rng(2)
+    numbers = draw.integers(-128, 128, (outs, inputs), np.int8)
+    quantizer = Quantizer(draw.random(outs) / 50, np.zeros(outs, np.int64), 0)
+    weight = quantized_array(numbers, dtype_by_name("qint8"), quantizer)
+    bias = draw.standard_normal(outs).astype(np.float32) if has_bias else None
+    layer = PackedLinear(weight, bias)
+    x = image(rows, inputs)
+    for relu in (False, True):
+        made = linear._static(layer, x, 0.3, 100, relu)
+        with monkeypatch.context() as without:
+            without.setattr(linear, "bytes_by_panels", lambda *given: None)
+            wanted = linear._static(layer, x, 0.3, 100, relu)
+        assert np.array_equal(numbers_of(made), numbers_of(wanted))
+
+
+def test_what_is_not_for_native_code_is_computed_otherwise() -> None:
+    weights = packed(4, 4, (2, 2))
+    weights.weight.quantizer = per_tensor(0.1, 3)  # a zero point
+    assert wholes_by_patches(numbers_of(image(1, 4, 5, 5)), 37, weights) is None
+    assert convolution._static(image(1, 4, 5, 5), weights, 0.7, 90, False).shape == (1, 4, 4, 4)
+
+
+def test_images_that_are_too_small_are_refused_as_before() -> None:
+    layer = torch.ao.nn.quantized.Conv2d(4, 4, 3)
+    x = torch.quantize_per_tensor(torch.ones(1, 4, 2, 2), 0.1, 0, torch.quint8)
+    with pytest.raises(RuntimeError):
+        layer(x)
+    with pytest.raises(RuntimeError):
+        layer(torch.quantize_per_tensor(torch.ones(1, 5, 4, 4), 0.1, 0, torch.quint8))
