@@ -61,6 +61,9 @@ ALLOWED = (
     "rushlight/jit/builtin_functions.py: _RENAMED _MATH _CMATH _SPECIAL",
     "rushlight/jit/scripted_objects.py: _FORWARDED",
     "rushlight/nn/init.py: _GAINS",
+    # what quantization makes of operators
+    "rushlight/ao/quantization/graph_form/roles.py: ROLES _PASSED",
+    "rushlight/ao/quantization/graph_form/rounding.py: _KEPT",
     # kinds and printed texts
     "interpreter/plans/chains.py: _JOINING",  # formulas of kernels
     "interpreter/native/emitter.py: HEADERS",  # words of native code's own
