@@ -20,12 +20,11 @@ import numpy as np
 from ...frontend.locks import fork_safe_lock
 from ..eager.dispatch import eager_function
 from ..memory.dtype import Array, DType, dtype_of
-from ..memory.storage import strides_of
 from ..memory.versions import version_of
 from ..table.grad_mode import RUNNING, is_grad_enabled
-from ..table.layouts import like, strides_like
 from ..tensors.tensor import Tensor
 from .hook_results import all_after, none_after
+from .leaf_gradients import added_to, copied, is_own
 
 __all__ = [
     "AccumulateGrad",
@@ -81,6 +80,8 @@ class Node:
 
     __slots__ = ("__weakref__", "attached", "bounds", "edges", "sequence")
 
+    is_leaf = False
+    """Whether this is the end of the way back, which is come to as soon as possible."""
     is_call = False
     """Whether this is a call of scripted code, with the nodes of its operators behind it."""
 
@@ -238,6 +239,8 @@ class AccumulateGrad(Node):
 
     __slots__ = ("variable",)
 
+    is_leaf = True
+
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
 
@@ -262,16 +265,16 @@ class AccumulateGrad(Node):
             elif before is None:
                 if grad._requires_grad:
                     first = grad.clone()
-                elif _references(grad) == _ALONE and _is_own(grad._array, self.variable._array):
+                elif _references(grad) == _ALONE and is_own(grad._array, self.variable._array):
                     first = Tensor._of(grad._array)
                 else:
-                    first = Tensor._of(_copied(grad._array, self.variable))
+                    first = Tensor._of(copied(grad._array, self.variable))
                 self.variable._gradient = first
             elif type(before) is not Tensor and before.is_sparse:
                 self.variable._gradient = grad + before
             elif grad._requires_grad or before._requires_grad or is_grad_enabled():
                 self.variable._gradient = before + grad
-            else:
+            elif not added_to(before, grad):
                 before.add_(grad)
 
 
@@ -301,28 +304,6 @@ def _measured() -> int:
 
     Counting(Tensor._of(np.zeros(1))).apply([Tensor._of(np.zeros(1))])
     return found[0]
-
-
-def _is_own(grad: Array, leaf: Array) -> bool:
-    """Whether a gradient owns its memory and lies as `_copied` would have it."""
-    flags = grad.flags
-    return bool(
-        flags.c_contiguous
-        and flags.owndata
-        and flags.writeable
-        and leaf.flags.c_contiguous
-        and grad.size > 1
-        and 1 not in grad.shape
-    )
-
-
-def _copied(grad: Array, leaf: Tensor) -> Array:
-    """A gradient, laid out like its leaf if that has no gaps and no overlap, else contiguous."""
-    lies = leaf._array
-    dense = lies.shape == grad.shape and strides_like(lies) == strides_of(lies)
-    copied = like(lies, grad.dtype) if dense else np.empty(grad.shape, grad.dtype)
-    copied[...] = grad
-    return copied
 
 
 _ALONE: Final = _measured()

@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from ..memory.dtype import Array
+from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import version_of, versions_then
 from ..table.grad_mode import LOOKS_FOR_NAN, RUNNING
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .autograd import FREED, PACKING, RESOLVING, WALKING, Edge, Node, edge_of, edge_within
+from .call_back import back_of
 from .call_shapes import At, CallShape, NotJoined, shape_of
-from .call_texts import back_of, match_of
+from .call_texts import match_of
 from .noted import Noted
 from .rules import is_unheard
 from .walk import run_backward
@@ -43,7 +45,7 @@ class _Known:
         self.match = match_of(shape)
         self.has_inner = shape.has_inner
         self.watched = [shape.saved.index(n) for n in shape.watched]
-        self.backs: dict[tuple[bool, ...], Any] = {}
+        self.backs: dict[tuple[tuple[bool, ...], tuple[bool, ...]], Any] = {}
         self.all_asked = (True,) * len(shape.edges)
         self.joined = self.opened = 0
         """How many nodes were made, and how many gave way to those of single operators."""
@@ -53,11 +55,13 @@ class _Known:
         """Whether nodes mostly stay as they are."""
         return self.opened < OPENED or self.opened * 2 < self.joined
 
-    def back(self, asked: tuple[bool, ...]) -> Any:
-        """The way back for the edges that are asked for."""
-        found = self.backs.get(asked)
+    def back(self, asked: tuple[bool, ...], given: tuple[bool, ...]) -> Any:
+        """The way back for the edges that are asked for, from the gradients that are given."""
+        found = self.backs.get((asked, given))
         if found is None:
-            found = self.backs[asked] = back_of(self.shape, asked)
+            count = len(self.shape.outward) - len(given)
+            made = back_of(self.shape, asked, (*given, *[False] * count))
+            found = self.backs[asked, given] = made
         return found
 
 
@@ -181,9 +185,12 @@ class CallNode(Node):
         if leads is not None:
             asked = tuple([edge is not None and edge[0] in leads for edge in self.edges])
         WALKING.leads = None
+        back = known.back(asked, tuple([grad is not None for grad in grads]))
+        state = enter(QUIET)
         try:
-            found: list[Tensor | None] = known.back(asked)(self._taken(), grads)
+            found: list[Tensor | None] = back(self._taken(), grads)
         finally:
+            leave(state)
             WALKING.leads = leads
         return found
 

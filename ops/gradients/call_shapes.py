@@ -7,7 +7,7 @@ by their notes, and makes one node for all of them (`call_nodes`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -16,7 +16,9 @@ from ..memory.dtype import Array, DType
 from .autograd import Edge
 from .bound import Bound
 
-__all__ = ["At", "CallShape", "Did", "End", "NotJoined", "shape_of"]
+__all__ = [
+    *("At", "CallShape", "Did", "End", "NotJoined", "Value", "numbers_in", "shape_of"),
+]
 
 LONGEST: Final = 400
 """Operators of a call; longer ones leave a node for each."""
@@ -95,7 +97,7 @@ class CallShape:
         """Whether what went out was made of something else that did."""
         before = set[int]()
         for step in self.steps:
-            if not before.isdisjoint(_numbers_in(step.args)):
+            if not before.isdisjoint(numbers_in(step.args)):
                 before.update(step.results)
                 if not before.isdisjoint(self.outward) and not set(step.results).isdisjoint(
                     self.outward
@@ -225,7 +227,7 @@ class _Finding:
         saved = set[int]()
         for step, useful in zip(shape.steps, shape.useful, strict=True):
             if useful:
-                saved.update(_numbers_in(step.args[at] for at in shape.keeps(step)))
+                saved.update(numbers_in(step.args[at] for at in shape.keeps(step)))
                 if shape.keeps_results(step):
                     saved.update(step.results)
         if saved & self._written:
@@ -246,7 +248,7 @@ class _Finding:
         for step in self.shape.steps:
             signature = step.bound.entry.signature
             is_alias = any(each.alias is not None for each in signature.returns)
-            if is_alias and not found.isdisjoint(_numbers_in(step.args)):
+            if is_alias and not found.isdisjoint(numbers_in(step.args)):
                 found.update(step.results)
         return found
 
@@ -322,9 +324,10 @@ def _is_sparse(bound: Bound, args: Sequence[Any]) -> bool:
     return bound.may_be_thin and args[bound.positions["sparse"]] is not False
 
 
-def _numbers_in(args: Any) -> Iterator[int]:
+def numbers_in(args: Iterable[Any]) -> Iterator[int]:
+    """The values among arguments."""
     for value in args:
         if type(value) is At:
             yield value.number
         elif type(value) is list:
-            yield from _numbers_in(value)
+            yield from numbers_in(value)

@@ -29,7 +29,7 @@ def _linear(
     return tuple(made)
 
 
-_linear_prepared: Final = Prepared(_linear)
+LINEAR: Final = Prepared(_linear)
 
 
 @direct("aten::linear", of="input weight bias")
@@ -52,7 +52,7 @@ def linear(
         return None
     if not is_known or grad.ndim < 2 or (of_input and w.ndim != 2) or not (x.size and grad.size):
         return None
-    made = iter(_linear_prepared.call(grad, x, w, of_input, of_weight, of_bias))
+    made = iter(LINEAR.call(grad, x, w, of_input, of_weight, of_bias))
     found = [Tensor._of(next(made)) if each else None for each in asked]
     return found[0], found[1], found[2]
 
@@ -66,7 +66,7 @@ def _factors(g: Array, a: Array, b: Array, of_a: bool, of_b: bool) -> tuple[Arra
     return (*made, times(a.swapaxes(-1, -2), g)) if of_b else tuple(made)
 
 
-_factors_prepared: Final = Prepared(_factors)
+FACTORS: Final = Prepared(_factors)
 
 
 def _of_product(
@@ -85,7 +85,7 @@ def _of_product(
         return None
     if not (grad.size and first.size and second.size):
         return None
-    made = iter(_factors_prepared.call(grad, first, second, of_a, of_b))
+    made = iter(FACTORS.call(grad, first, second, of_a, of_b))
     return tuple(Tensor._of(next(made)) if each else None for each in asked)
 
 

@@ -113,17 +113,20 @@ class _Walk:
         leads, useful, dependencies = self.leads, self.useful, self.dependencies
         waiting, give, release = self.waiting, self.give, not self.keep
         plain, looks, opened = self.targets is None, LOOKS_FOR_NAN[0], self.opened
+        push, pop = heapq.heappush, heapq.heappop
         queue = [(-n.sequence, n) for n in dict.fromkeys(roots) if not dependencies.get(n)]
         heapq.heapify(queue)
         while queue:
-            node = heapq.heappop(queue)[1]
+            node = pop(queue)[1]
             alone = plain and node.attached is None
             grads = waiting.pop(node, []) if alone else self._arrived(node)
             results: Sequence[Grad] = ()
             edges = node.edges
             if opened and node in opened:
                 edges, results = node.through, grads
-            elif (useful is None or node in useful) and _any(grads):
+            elif (useful is None or node in useful) and (
+                grads[0] is not None if len(grads) == 1 else _any(grads)
+            ):
                 results = node.apply(grads) if node.attached is None else node.run(grads)
                 if looks:
                     _refuse_nan(node, results)
@@ -139,10 +142,16 @@ class _Walk:
                     give(edge, grad)
                 else:
                     waiting[to] = [grad]
-                grad = None  # nobody but those who wait for it shall refer to it
                 left = dependencies[to] = dependencies[to] - 1
-                if not left:
-                    heapq.heappush(queue, (-to.sequence, to))
+                if left:
+                    continue
+                if to.is_leaf and plain and to.attached is None and not looks:
+                    if grad is not None and type(results) is list:
+                        results[at] = grad = None  # nobody but the leaf shall refer to it
+                    to.apply(waiting.pop(to))
+                    continue
+                grad = None
+                push(queue, (-to.sequence, to))
 
     def _arrived(self, node: Node) -> list[Grad]:
         """The gradients of a node's results, after the hooks of those tensors."""

@@ -47,7 +47,16 @@ def spread(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return torch.where(h > b, h, b * 0.1).clamp(max=1.0).log_softmax(0)
 
 
-PROGRAMS = [chain, several, views, rows, spread]
+def bent(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    h = x.sigmoid()
+    y = h.exp().log1p() + h.sin() * h.cos() / (h + 1.5) - h.sqrt().rsqrt() + h.erf().neg()
+    y = torch.where(y > 0.4, y * y, y.abs() + 1.0) + F.gelu(x) + F.silu(x) * F.leaky_relu(x, 0.1)
+    y = torch.maximum(y, h) + y.clamp(min=0.3) + F.softplus(x) + F.elu(x) + F.hardswish(x) + y**3
+    y = y.masked_fill(x > 1.0, 0.5) + torch.pow(h, y.sigmoid()) + torch.atan2(x, h) + 2.0 / h
+    return y * w.mean(0) + w[:1] * b.mean() - b.sum() + torch.lerp(x, h, 0.3) + w.select(0, 1)
+
+
+PROGRAMS = [chain, several, views, rows, spread, bent]
 
 
 def operands():
