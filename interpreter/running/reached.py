@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...frontend.kept import KeptWith
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...typecheck.class_types import ClassType
-from ...typecheck.types import BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, Type
+from ...typecheck.types import BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, TENSOR, Type
 from ..values.objects import ScriptObject
 
 __all__ = ["Reached"]
@@ -20,17 +20,31 @@ _PLAIN = frozenset((int, float, bool, complex, str, np.ndarray))
 
 
 _WORDS = frozenset((INT, FLOAT, BOOL, COMPLEX, STRING, NONE, DEVICE))
-_REACHING: KeptWith[ClassType, tuple[int, tuple[int, ...]]] = KeptWith()
 
 
-def _reaching_slots(cls: ClassType) -> tuple[int, ...]:
-    """The slots of a class's objects that may hold tensors or objects: a vocabulary is long."""
-    attributes = cls.attributes
-    count, found = _REACHING.get(cls, (-1, ()))
-    if count != len(attributes):
-        types = [each.type for each in attributes.values()]
-        found = tuple(at for at, type in enumerate(types) if not _is_plain(type))
-        _REACHING[cls] = len(types), found
+class _Reaching(NamedTuple):
+    """The slots of a class's objects, so many `slots` in all, that hold tensors, objects, and what
+    may hold either: a vocabulary is long."""
+
+    slots: int
+    tensors: tuple[int, ...]
+    objects: tuple[int, ...]
+    others: tuple[int, ...]
+
+
+_REACHING: KeptWith[ClassType, _Reaching] = KeptWith()
+
+
+def _reaching_slots(cls: ClassType) -> _Reaching:
+    """The slots that may hold tensors or objects."""
+    found = _REACHING.get(cls)
+    if found is None or found.slots != len(cls.attributes):
+        types = list(enumerate(each.type for each in cls.attributes.values()))
+        tensors = tuple(at for at, type in types if type == TENSOR)
+        objects = tuple(at for at, type in types if isinstance(type, ClassType))
+        known = {*tensors, *objects}
+        others = (at for at, type in types if at not in known and not _is_plain(type))
+        found = _REACHING[cls] = _Reaching(len(types), tensors, objects, tuple(others))
     return found
 
 
@@ -53,7 +67,17 @@ class Reached:
             if id(holder) not in seen:
                 seen.add(id(holder))
                 slots = holder.slots
-                self._look([slots[at] for at in _reaching_slots(holder.cls)])
+                _, tensors, objects, others = _reaching_slots(holder.cls)
+                for at in tensors:
+                    value = slots[at]
+                    if isinstance(value, Tensor):
+                        self.tensors.append(value)
+                for at in objects:
+                    value = slots[at]
+                    if isinstance(value, ScriptObject):
+                        self.holders.append(value)
+                if others:
+                    self._look([slots[at] for at in others])
 
     def _look(self, values: Iterable[Any]) -> None:
         for value in values:

@@ -278,6 +278,8 @@ class AccumulateGrad(Node):
                 before.add_(grad)
 
 
+_NEW: Final = object.__new__
+
 _count: Final = getattr(sys, "getrefcount", None)
 
 
@@ -369,7 +371,9 @@ def edge_within(tensor: Tensor) -> Edge | None:
             known = tensor._accumulator
             found = None if known is None else known()
             if found is None:
-                found = AccumulateGrad(tensor)
+                found = _NEW(AccumulateGrad)
+                found.edges, found.attached, found.variable = [], None, tensor
+                found.bounds, found.sequence = RUNNING.bounds, next(SEQUENCE)
                 tensor._accumulator = ref(found)
     return found, 0
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dtype import Array, of_numpy
+from ..reductions.reduce import sum_over
 from ..table.direct import direct_form
 from ..table.table import TABLE
 from ..tensors.tensor import Tensor
@@ -22,7 +23,7 @@ from .call_forms import FORMS
 from .call_formulas import OnTensors
 from .call_shapes import At, CallShape, Did, End, Value, numbers_in
 from .call_texts import Text
-from .fused import LONGEST, MOST_WORDS, Fused
+from .fused import LONGEST, MOST_WORDS, Fused, Learnt
 from .symbols import NotPointwise, Symbol, Writing
 
 __all__ = ["back_of"]
@@ -188,18 +189,38 @@ class _Back:
         self.text.add(1, f"{name} = {grad}")
         return name
 
-    def _arrives_unfit(self, number: int, grad: str) -> None:
-        """The same for one that may have other sizes or another dtype."""
+    def _arrives_unfit(self, number: int, grad: str, result: Value | None = None) -> None:
+        """The same for one that may have other sizes or another dtype, mostly those of `result`."""
         value = self.value(number)
         kind, sizes = self.name(value.dtype), repr(value.shape)
+        self.text.add(1, f"r = {grad}")
+        if result is not None and result.dtype is value.dtype and result.shape != value.shape:
+            summed = self._summed(result.shape, value.shape)
+            if summed is not None:
+                self.text.add(
+                    1,
+                    f"if r.shape == {result.shape!r} and r.dtype is {kind}: r = {summed}(r)",
+                )
         self.text.add(
             1,
-            f"r = {grad}",
             f"if r.dtype is not {kind} or r.shape != {sizes}:",
             f" r = fit(tensor(r), {sizes}, {self.name(of_numpy(value.dtype))})._array",
         )
         self._arrives(number, "r")
         self._done.append("r")
+
+    def _summed(self, sizes: tuple[int, ...], wanted: tuple[int, ...]) -> str | None:
+        """What sums up an array along the dimensions that broadcasting has made."""
+        new = len(sizes) - len(wanted)
+        full = (1,) * new + wanted
+        if new < 0 or any(n not in (1, own) for n, own in zip(full, sizes, strict=True)):
+            return None
+        axes = [dim for dim, n in enumerate(sizes) if dim < new or full[dim] != n]
+        if not wanted or not axes or 0 in sizes:
+            return None
+        learnt = Learnt(lambda array: sum_over(array, axes, True, None).reshape(wanted))
+        self.name(learnt)
+        return self.name(learnt.call)
 
     # ------------------------------------------------------------------ operators
 
@@ -362,7 +383,7 @@ class _Back:
             call = f"{self.name(direct_form(task.entry))}({', '.join(args)})"
             texts[id(task.result)] = self._named(call)
         for end, symbol in zip(ends, found, strict=True):
-            self._arrives_unfit(end.value, texts[id(symbol)])
+            self._arrives_unfit(end.value, texts[id(symbol)], self.value(result))
         self._done += [texts[id(task.result)] for task in writing.tasks]
         return True
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..memory.dtype import Array, DType
+from ..memory.dtype import Array, Device, DType, Layout, MemoryFormat
 from .autograd import Edge
 from .bound import Bound
 
@@ -171,10 +171,11 @@ class _Finding:
         active = active and any(shape.values[number].is_smooth for number in results)
         if active and (bound.row is None or _is_sparse(bound, taken)):
             raise NotJoined
-        if active and len(self._made) < len(results):
-            if self._made:
+        if active:
+            floats = [number for number in results if shape.values[number].is_smooth]
+            active = not self._made.isdisjoint(floats)  # else it gave what it was given
+            if active and not self._made.issuperset(floats):
                 raise NotJoined
-            active = False  # it gave what it was given
         shape.steps.append(Did(bound, taken, results, many, ends, active))
         if not active:
             self._idle_views |= self._made if bound.is_view else set()
@@ -316,7 +317,7 @@ class _Finding:
                         yield End(at, inner, each.number)
 
 
-_PLAIN: Final = frozenset({int, float, bool, str, DType})
+_PLAIN: Final = frozenset({int, float, bool, str, DType, Device, Layout, MemoryFormat})
 
 
 def _is_sparse(bound: Bound, args: Sequence[Any]) -> bool:

@@ -64,7 +64,14 @@ def match_of(shape: CallShape) -> Match:
     for number in shape.outside:
         is_wanted = number in shape.active
         text.add(1, f"h = known.get(id({seen[number]}))")
-        text.add(1, f"e{number} = None if h is None else edge_within(h)")
+        if is_wanted:
+            text.add(1, "if h is None: return None")
+            text.add(1, "node = h._accumulator if h._view_of is None is h._grad_node else None")
+            text.add(1, "if node is not None and h._requires_grad is True: node = node()")
+            text.add(1, "else: node = None")
+            text.add(1, f"e{number} = edge_within(h) if node is None else (node, 0)")
+        else:
+            text.add(1, f"e{number} = None if h is None else edge_within(h)")
         text.add(1, f"if e{number} is {'' if is_wanted else 'not '}None:", " return None")
     saved = "".join(f"{seen[n]}, " for n in shape.saved)
     edges = ", ".join(f"e{n}" for n in shape.edges)

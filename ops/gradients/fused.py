@@ -14,13 +14,24 @@ from ..memory.dtype import Array
 from ..table.direct import direct_form, is_there, knows_calls
 from .symbols import Symbol, Task
 
-__all__ = ["LONGEST", "MOST_WORDS", "Fused"]
+__all__ = ["LONGEST", "MOST_WORDS", "Fused", "Learnt"]
 
 LONGEST: Final = 40
 """Operators of one kernel."""
 
 MOST_WORDS: Final = 23
 """Operands and results of one kernel."""
+
+
+class Learnt:
+    """A function of arrays whose calls native code learns: `call`."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._known: Any = None
+        self.call = function
+        if knows_calls():
+            self._known = family("prepared").Known(function, None)
+            self.call = self._known.call
 
 
 class _Place(NamedTuple):

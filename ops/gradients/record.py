@@ -42,7 +42,7 @@ class Record(Noted):
         self._pending: list[Tensor] = []
         self._calls = calls
         self._guarded: set[int] = set()
-        """The owners of the memory of leaves, and of views that may not be written."""
+        """The owners of the memory of views that may not be written."""
 
     # ------------------------------------------------------------------ while it runs
 
@@ -61,15 +61,13 @@ class Record(Noted):
         for value in values:
             if isinstance(value, Tensor):
                 self.known[id(value._array)] = value
-                if value._requires_grad is True and value._grad_node is None:
-                    self.guard(value._array)
             elif isinstance(value, (list, tuple)):
                 self.know(value)
             elif isinstance(value, dict):
                 self.know(value.values())
 
     def guard(self, array: Array) -> None:
-        """Have writes into the memory of an array checked before they happen."""
+        """Have writes into the memory of an array, which is a view, checked before they happen."""
         self._guarded.add(id(owner_of(array)))
 
     def handle_of(self, array: Array) -> Tensor:
@@ -81,12 +79,22 @@ class Record(Noted):
         """Refuse to write into a leaf that requires gradients, or into a view of one."""
         if not is_grad_enabled():
             return
-        if id(owner_of(array)) in self._guarded:
+        if id(owner_of(array)) in self._guarded or self._is_of_leaf(array):
             target: Tensor | None = self.handle_of(array)
         else:
             target = self.known.get(id(array))
         if target is not None and target._requires_grad is not False:
             check_in_place(target, True)
+
+    def _is_of_leaf(self, array: Array) -> bool:
+        """Whether the memory of an array is that of a leaf that requires gradients."""
+        owner = owner_of(array)
+        return any(
+            each._requires_grad is True
+            and each._grad_node is None
+            and owner_of(each._array) is owner
+            for each in self.known.values()
+        )
 
     def backward(
         self, arrays: Any, grads: Any, retain_graph: bool | None, create_graph: bool
