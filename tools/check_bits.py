@@ -73,11 +73,16 @@ def work(names: list[str], calls: int) -> None:
             print(json.dumps([name, outcomes(make, calls)]), flush=True)
 
 
-def differing(names: list[str], calls: int) -> dict[str, dict[str, list[str]]]:
-    """The programs that give several sets of bits: which ones, and in which ways."""
+def differing(
+    names: list[str], calls: int, counts: tuple[int, ...] = THREADS, processes: int = PROCESSES
+) -> dict[str, dict[str, list[str]]]:
+    """The programs that give several sets of bits: which ones, and in which ways.
+
+    Each runs in so many processes for each of some counts of threads.
+    """
     seen: dict[str, dict[str, list[str]]] = {}
-    for threads in THREADS:
-        for process in range(PROCESSES):
+    for threads in counts:
+        for process in range(processes):
             command = [sys.executable, __file__, "--work", "--calls", str(calls)]
             for name in names:
                 command += ["--only", name]
