@@ -1,5 +1,4 @@
-"""Eight threads for a minute: benchmark programs, called by many threads at once, give the bits that
-one thread gets.
+"""Eight threads for a minute: benchmark programs that many threads call give the bits that one gets.
 
     python tools/race_programs.py [--seconds N] [--threads N] [--only NAME]
 
