@@ -1,4 +1,4 @@
-"""Eight threads for a minute: benchmark programs that many threads call give the bits that one gets.
+"""Eight threads for a minute: benchmark programs that many threads call give what one gets.
 
     python tools/race_programs.py [--seconds N] [--threads N] [--only NAME]
 
