@@ -23,7 +23,7 @@ from ..memory.heap import keep_freed_memory
 __all__ = [
     *("ALWAYS", "KERNELS_VARIABLE", "LARGE", "Prepared", "by_formula", "cast_by_kernel"),
     *("family", "is_half", "is_large"),
-    *("is_ready", "is_whole", "of_floats", "pointwise"),
+    *("is_ready", "is_real", "is_whole", "of_floats", "pointwise"),
 ]
 
 _FLOAT32: Final = np.dtype(np.float32)
@@ -63,6 +63,12 @@ def _find(name: str) -> Any:
 def is_ready(array: Any) -> bool:
     """Whether an array is what most kernels take: float32 in one piece."""
     return array.dtype is _FLOAT32 and is_whole(array)
+
+
+def is_real(array: Any) -> bool:
+    """Whether an array is what kernels of rows take: float32 or float64 in one piece."""
+    dtype = array.dtype
+    return (dtype is _FLOAT32 or dtype is _FLOAT64) and is_whole(array)
 
 
 def is_large(array: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.convert import is_channels_last
-from ..kernels import Prepared, blas, family, is_ready
+from ..kernels import Prepared, blas, family, is_ready, is_real
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.remembered import remembered
@@ -182,7 +182,7 @@ def _any_layer_norm(
     saved = statistics_dtype(input, weight, bias)
     rows = input.reshape(-1, prod(shape)) if input.size else input.reshape(0, max(1, prod(shape)))
     outer: tuple[int, ...] = (*input.shape[: input.ndim - len(shape)], *(1,) * len(shape))
-    if is_ready(input):
+    if is_real(input):
         kernels = family("rows")
         if kernels is not None:
             made, mean, scale = kernels.layer_norm(rows, *_vectors(weight, bias, rows), eps)
@@ -236,7 +236,7 @@ def _root_mean_square(
     if eps is None:
         eps = float(np.finfo(wide.dtype).eps)
     axes = tuple(range(input.ndim - len(shape), input.ndim))
-    fits = is_ready(input) and (weight is None or weight.dtype is _FLOAT32)
+    fits = is_real(input) and (weight is None or weight.dtype is input.dtype)
     rows = family("rows") if fits else None
     if rows is not None:
         count = prod(shape)

@@ -8,10 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, family, is_ready
+from ..kernels import Prepared, family, is_real, is_whole
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, numpy_dtype
 from ..memory.errors import OperatorError
+from ..reductions.folding import folded
 from ..reductions.loss_reduction import widened
 from ..table.out_dtypes import SAME
 from ..table.pointwise import as_array, cast
@@ -83,7 +84,7 @@ def _softmax(self: Array, axis: int) -> Array:
     if not self.ndim or not self.size:
         return np.ones_like(self)
     is_short = self.shape[axis] < _SHORT_ROW and self.size <= 64 and self.dtype is _float32
-    if axis == self.ndim - 1 and is_ready(self) and not is_short:
+    if axis == self.ndim - 1 and is_real(self) and not is_short:
         rows = family("rows")
         if rows is not None:
             return _by_rows(rows.softmax, self)
@@ -162,6 +163,9 @@ _known_log_softmax: Final = Prepared(_any_log_softmax)
 
 def _narrow_log_softmax(self: Array) -> Array:
     """The same of rows of 16-bit floats: their sums are rounded, and so are the logarithms."""
+    arrays = family("arrays") if is_whole(self) else None
+    if arrays is not None and arrays.LETTERS[self.dtype]:
+        return _log_softmax_by_kernels(arrays, self)
     wide = self.astype(_float32)
     top = _largest(wide, -1, None, None, True)
     sums = as_array(_total(_exp(wide - top), -1, None, None, True)).astype(self.dtype)
@@ -169,11 +173,22 @@ def _narrow_log_softmax(self: Array) -> Array:
     return as_array(wide - logs - top).astype(self.dtype)
 
 
+def _log_softmax_by_kernels(arrays: Any, self: Array) -> Array:
+    letter = arrays.LETTERS[self.dtype]
+    top = folded(self, (self.ndim - 1,), True, "max")
+    grown = arrays.evaluate([("subtract", "f", (0, 1)), ("exp", "f", (2,))], "f", self, top)
+    sums = cast(as_array(folded(grown, (self.ndim - 1,), True, "sum")), self.dtype)
+    logs = arrays.evaluate([("log", letter, (0,))], letter, sums)
+    steps = [("subtract", "f", (0, 1)), ("subtract", "f", (3, 2))]
+    found: Array = arrays.evaluate(steps, letter, self, logs, top)
+    return found
+
+
 def _log_softmax(self: Array, axis: int) -> Array:
     self = self[...]
     if not self.ndim or not self.size:
         return np.zeros_like(self)
-    if axis == self.ndim - 1 and is_ready(self):
+    if axis == self.ndim - 1 and is_real(self):
         rows = family("rows")
         if rows is not None:
             return _by_rows(rows.log_softmax, self)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_ready
+from ..kernels import family, is_whole
 from ..layers.activation import log_sigmoid
 from ..memory.dtype import Array, Dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError
@@ -42,13 +42,18 @@ def _of_pairs(
     return kernel
 
 
-def _natively(form: str, self: Array, target: Array, level: float = 1.0) -> Array | None:
-    """Losses of float32 in one piece by native code; None of others."""
+def _natively(
+    form: str, self: Array, target: Array, level: float = 1.0, by_steps: str = ""
+) -> Array | None:
+    """Losses of floats in one piece by native code; None of others."""
     self, target = self[...], target[...]  # which no other thread can change
-    if self.shape != target.shape or not (is_ready(self) and is_ready(target)):
+    if self.shape != target.shape or self.dtype is not target.dtype or kind(self.dtype) != 2:
         return None
-    kernels = family("pair_losses")
-    found: Array | None = kernels and kernels.pair_losses(form, self, target, level)
+    kernels = family("pair_losses") if is_whole(self) and is_whole(target) else None
+    if kernels is None:
+        return None
+    steps = of_numpy(self.dtype).name in by_steps.split()
+    found: Array | None = kernels.pair_losses(form, self, target, level, by_steps=steps)
     return found
 
 
@@ -63,7 +68,7 @@ def _pairwise(
 ) -> Array:
     """The reduced losses, by the form and level of `native` code where there is some; 16-bit floats
     named in `by_steps` are rounded after every step."""
-    found = _natively(native[0], self, target, native[1]) if native[0] else None
+    found = _natively(native[0], self, target, native[1], by_steps) if native[0] else None
     if found is not None:
         return reduced(found, reduction)
     if self.dtype is _FLOAT32 is target.dtype:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, cast_by_kernel, family, is_half, is_ready
+from ..kernels import Prepared, cast_by_kernel, family, is_half, is_real
 from ..memory.dtype import Array
 
 __all__ = ["folded", "moments"]
@@ -104,7 +104,7 @@ def moments(self: Array, axes: tuple[int, ...]) -> tuple[Array, Array] | None:
     """
     self = self[...]
     kept = self.ndim - len(axes)
-    if tuple(sorted(axes)) != tuple(range(kept, self.ndim)) or not is_ready(self):
+    if tuple(sorted(axes)) != tuple(range(kept, self.ndim)) or not is_real(self):
         return None
     folds, rows = family("folds"), family("rows")
     if folds is None or rows is None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, by_formula, family, is_half, is_ready
+from ..kernels import Prepared, by_formula, family, is_half, is_real, is_whole
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
@@ -412,11 +412,14 @@ def _any_logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
         self = self.astype(default_dtype.float)
     if not self.size:
         return as_array(np.log(_add_over(np.exp(self), axes, None, None, keepdim)))
-    if axes == (self.ndim - 1,) and is_ready(self):
+    if axes == (self.ndim - 1,) and is_real(self):
         kernels = family("rows")
         if kernels is not None:
             found = kernels.logsumexp(self.reshape(-1, self.shape[-1]))
             return asarray(found.reshape((*self.shape[:-1], *(1,) * keepdim)))
+    arrays = family("arrays") if axes and is_half(self.dtype) and is_whole(self) else None
+    if arrays is not None and arrays.LETTERS[self.dtype]:
+        return _logsumexp_by_kernels(arrays, self, axes, keepdim)
     if self.dtype is _FLOAT32:
         return _plain_logsumexp(self, axes, keepdim)
     top = np.max(self.real, axes, keepdims=True)
@@ -435,6 +438,19 @@ def _narrow_logsumexp(self: Array, top: Array, axes: tuple[int, ...], keepdim: b
     grown = as_array(np.exp(self - top)).astype(_FLOAT32)
     sums = as_array(_add_over(grown, axes, None, None, keepdim)).astype(self.dtype)
     return as_array(np.log(sums) + top.reshape(sums.shape)).astype(self.dtype, copy=False)
+
+
+def _logsumexp_by_kernels(arrays: Any, self: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
+    """The same, in few passes."""
+    own = arrays.LETTERS[self.dtype]
+    largest = folded(self, axes, True, "max")
+    steps = [("isinf", own, (0,)), ("choose", own, (2, 1, 0))]
+    top = arrays.evaluate(steps, own, largest, 0)
+    grown = arrays.evaluate([("subtract", own, (0, 1)), ("exp", own, (2,))], "f", self, top)
+    sums = cast(as_array(folded(grown, axes, keepdim, "sum")), self.dtype)
+    steps = [("log", own, (0,)), ("add", own, (2, 1))]
+    found: Array = arrays.evaluate(steps, own, sums, top.reshape(sums.shape))
+    return found
 
 
 def _plain_logsumexp(self: Array, axes: tuple[int, ...], keepdim: bool) -> Array:

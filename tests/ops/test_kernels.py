@@ -385,3 +385,32 @@ def test_elu_leaves_what_is_not_negative_to_any_alpha(
 ) -> None:
     x = torch.tensor([0.0, 2.0] * count, dtype=dtype)
     assert torch.nn.functional.elu(x, alpha).tolist() == x.tolist()
+
+
+@pytest.mark.parametrize("size", [1, 3, 40, 1000])
+def test_rows_of_float64_are_right(size: int) -> None:
+    x = torch.randn(7, size, dtype=torch.float64) * 30
+    weight, bias = torch.rand(2, size, dtype=torch.float64)
+    wide = x.numpy().astype(np.longdouble)
+    apart = wide - wide.max(1, keepdims=True)
+    total = np.exp(apart).sum(1, keepdims=True)
+    centred = wide - wide.mean(1, keepdims=True)
+    scale = 1 / np.sqrt((centred**2).mean(1, keepdims=True) + 1e-5)
+    root = 1 / np.sqrt((wide**2).mean(1, keepdims=True) + 1e-6)
+    pairs = {
+        "softmax": (torch.softmax(x, 1), np.exp(apart) / total),
+        "log_softmax": (torch.log_softmax(x, 1), apart - np.log(total)),
+        "logsumexp": (x.logsumexp(1, True), np.log(total) + wide.max(1, keepdims=True)),
+        "layer_norm": (
+            torch.nn.functional.layer_norm(x, [size], weight, bias),
+            centred * scale * weight.numpy() + bias.numpy(),
+        ),
+        "rms_norm": (
+            torch.nn.functional.rms_norm(x, [size], weight, 1e-6),
+            wide * root * weight.numpy(),
+        ),
+        "var": (x.var(1, correction=0), (centred**2).mean(1)),
+    }
+    for name, (made, want) in pairs.items():
+        assert made.dtype is torch.float64
+        np.testing.assert_allclose(made.numpy(), want.astype(float), 3e-15, 3e-14, err_msg=name)

@@ -198,6 +198,9 @@ torch.addcmul(x, y, z, value=0.3); torch.addcdiv(x, y, z, value=0.3); torch.lerp
 torch.lerp(x, y, z); torch.maximum(x, y); torch.hypot(x, y); torch.atan2(x, y); x % y
 torch.pow(x, y); torch.logaddexp(x, y); torch.where(x > y, x, 0.1); x.masked_fill(y > 0, 0.1)
 torch.nan_to_num(x); x.float(); x.double(); x.half(); x.bfloat16(); x.to(torch.bool); x * y[0]
+x.reshape(-1, 2).sum(1); x.reshape(2, -1).mean(0); x.reshape(-1, 2).amax(0); x.norm(); x.norm(1)
+torch.softmax(x.reshape(2, -1), 1); torch.log_softmax(x.reshape(2, -1), 1); F.huber_loss(x, y)
+torch.logsumexp(x.reshape(2, -1), 1); F.mse_loss(x, y); F.smooth_l1_loss(x, y)
 x * torch.tensor(0.1); torch.tensor(0.1) - x; x.clone().mul_(0.3); x.clone().add_(y, alpha=0.3)
 """.replace("\n", ";")
 

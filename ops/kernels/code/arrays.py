@@ -33,6 +33,7 @@ __all__ = [
     "apply",
     "cast",
     "compute",
+    "evaluate",
     "expression_kernel",
     "is_at_hand",
     "run",
@@ -173,6 +174,52 @@ def compute(expression: Expression, way: Way, operands: list[Any], results: list
     numbers) to results of the right sizes, dtypes and strides."""
     kernel = expression_kernel(expression, way.places, way.rank)
     run(kernel, way.size, way.least, way.geometry, *operands, *results)
+
+
+def evaluate(steps: list[tuple[str, str, tuple[int, ...]]], letter: str, *operands: Any) -> Any:
+    """What steps of formulas give of arrays with letters, and of Python's numbers, in a dtype.
+
+    Each step names its formula, the dtype it computes in and its operands, of which those given
+    come first.  The first array has the shape that the others broadcast to.
+    """
+    operands = tuple([each[...] if type(each) is np.ndarray else each for each in operands])
+    first = operands[0]
+    out = np.empty(first.shape, _DTYPES.get(letter, first.dtype))
+    lies = tuple([_lies(each, first.shape) for each in operands])
+    way = way_of(out.shape, out.strides, lies)
+    letters = "".join([_letter(each) for each in operands])
+    kernel = _evaluating(letters, tuple(steps), letter, way.places, way.rank)
+    run(kernel, way.size, way.least, way.geometry, *operands, out)
+    return out
+
+
+_DTYPES: Final = {"f": np.float32, "d": np.float64, "?": np.bool_}
+"""The dtypes of results, where they are not that of the first operand."""
+
+
+def _lies(value: Any, shape: tuple[int, ...]) -> Lies | None:
+    if type(value) is not np.ndarray:
+        return None
+    return value.itemsize, spread_strides(value.shape, value.strides, shape)
+
+
+def _letter(value: Any) -> str:
+    if type(value) is np.ndarray:
+        return LETTERS[value.dtype]
+    return "D" if type(value) is float else "L"
+
+
+@lru_cache(256)
+def _evaluating(
+    letters: str,
+    steps: tuple[tuple[str, str, tuple[int, ...]], ...],
+    letter: str,
+    places: str,
+    rank: int,
+) -> int:
+    """The kernel of some steps."""
+    made = tuple(Step(*each) for each in steps)
+    return expression_kernel(Expression(letters, made, ((len(made) - 1, letter),)), places, rank)
 
 
 def cast(x: Any, dtype: np.dtype[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Kernels that go along the rows of contiguous float32 matrices.
+"""Kernels that go along the rows of contiguous matrices of float32 or float64.
 
 Sums are taken in double precision, in 32 lanes which are added up in a fixed order, so that they
 depend on nothing but the row.  A kernel takes the size of a row, a number and arrays; its range is
@@ -15,11 +15,12 @@ from math import inf
 from operator import add as add_up
 from typing import Final
 
+from .formulas import KINDS, as_kind
 from .lanes import DOUBLES, WIDE_BESIDE, begun, folded
 from .objects import kernel
 from .scalars import exp, log
 from .target import Target
-from .text import DOUBLE, FLOAT, FLOATS, INT64, POINTER, Code, Kind, Value
+from .text import DOUBLE, FLOAT, INT64, LANES, POINTER, Code, Kind, Value
 
 __all__ = ["Rows", "kernel_of_rows", "mean_of", "powers_of", "row_kernel", "squares_of"]
 
@@ -28,18 +29,24 @@ _BESIDE: Final = 4
 
 
 class Rows:
-    """A kernel's code: what all of them do; `places` are the arrays that it takes."""
+    """A kernel's code: what all of them do; `places` are the arrays that it takes, `element` is
+    what they hold."""
 
-    def __init__(self, target: Target, places: tuple[str, ...]) -> None:
+    def __init__(self, target: Target, places: tuple[str, ...], element: Kind = FLOAT) -> None:
         self.code = code = Code(target)
         self.places = places
+        self.element, self.vector = element, element.of_lanes(LANES)
         self.size = code.argument(INT64, "size")
         self.zero = code.constant(INT64, 0)
         self.number = code.argument(DOUBLE, "number")
 
-    def place(self, name: str, index: Value, element: Kind = FLOAT) -> Value:
+    def place(self, name: str, index: Value, element: Kind | None = None) -> Value:
         """The address of an element of an array."""
-        return self.code.at(self.code.argument(POINTER, name), index, element)
+        return self.code.at(self.code.argument(POINTER, name), index, element or self.element)
+
+    def narrow(self, number: Value) -> Value:
+        """A float64 as an element."""
+        return as_kind(number, self.element)
 
     @contextmanager
     def rows(self) -> Iterator[tuple[Value, Value]]:
@@ -62,11 +69,12 @@ class Rows:
 
     def seen(self, row: Value, at: Value, mask: Value | None, otherwise: float = 0.0) -> Value:
         """A vector of a row."""
-        return self.code.load_if(FLOATS, self.code.at(row, at, FLOAT), mask, otherwise)
+        place = self.code.at(row, at, self.element)
+        return self.code.load_if(self.vector, place, mask, otherwise)
 
     def keep(self, made: Value, row: Value, at: Value, mask: Value | None) -> None:
         """Write a vector of a row."""
-        self.code.store_if(made, self.code.at(row, at, FLOAT), mask)
+        self.code.store_if(made, self.code.at(row, at, self.element), mask)
 
     def mapped(self, goal: Value, compute: Callable[[Value, Value | None], Value]) -> None:
         """Write what is computed of each vector to a row."""
@@ -87,8 +95,7 @@ class Rows:
             made = compute(at, mask)
             if mask is not None:
                 made = code.choose(mask, made, 0.0)
-            if made.kind == FLOATS:
-                made = made.converted("fpext", DOUBLES)
+            made = as_kind(made, DOUBLES)
             total = sums[place % WIDE_BESIDE]
             total.set(code.multiply_add(made, made, total.now) if squared else total.now + made)
 
@@ -97,7 +104,7 @@ class Rows:
 
     def largest(self, row: Value) -> Value:
         """The largest of a row but for NaN."""
-        best = begun(self.code, FLOATS, -inf, _BESIDE)
+        best = begun(self.code, self.vector, -inf, _BESIDE)
 
         def compare(place: int, at: Value, mask: Value | None) -> None:
             best[place].set(_larger(best[place].now, self.seen(row, at, mask, -inf)))
@@ -135,7 +142,7 @@ def _softmax(rows: Rows) -> None:
     with rows.rows() as (index, row):
         out = rows.place("out", index * rows.size)
         total = powers_of(rows, row, rows.largest(row), out)
-        scale = rows.code.spread((1.0 / total).converted("fptrunc", FLOAT))
+        scale = rows.code.spread(rows.narrow(1.0 / total))
         rows.mapped(out, lambda at, mask: rows.seen(out, at, mask) * scale)
 
 
@@ -144,7 +151,7 @@ def _log_softmax(rows: Rows) -> None:
     with rows.rows() as (index, row):
         top = rows.largest(row)
         total = powers_of(rows, row, top)
-        shift, above = code.spread(log(total.converted("fptrunc", FLOAT))), code.spread(top)
+        shift, above = code.spread(log(rows.narrow(total))), code.spread(top)
         out = rows.place("out", index * rows.size)
         rows.mapped(out, lambda at, mask: rows.seen(row, at, mask) - above - shift)
 
@@ -155,7 +162,7 @@ def _logsumexp(rows: Rows) -> None:
         top = rows.largest(row)
         shift = code.choose(code.absolute(top).equals(inf), 0.0, top)
         total = powers_of(rows, row, shift)
-        made = log(total.converted("fptrunc", FLOAT)) + shift
+        made = log(rows.narrow(total)) + shift
         code.store(made, rows.place("out", index))
 
 
@@ -164,7 +171,7 @@ def squares_of(rows: Rows, row: Value, mean: Value) -> Value:
     middle = rows.code.spread(mean)
 
     return rows.total(
-        lambda at, mask: rows.seen(row, at, mask).converted("fpext", DOUBLES) - middle,
+        lambda at, mask: as_kind(rows.seen(row, at, mask), DOUBLES) - middle,
         squared=True,
     )
 
@@ -188,8 +195,8 @@ def _layer_norm(rows: Rows, *, scaled: bool) -> None:
         count = rows.size.converted("sitofp", DOUBLE)
         mean = mean_of(rows, row)
         spread = squares_of(rows, row, mean) / count + rows.number
-        factor = (1.0 / code.call("llvm.sqrt.f64", DOUBLE, [spread])).converted("fptrunc", FLOAT)
-        near = mean.converted("fptrunc", FLOAT)
+        factor = rows.narrow(1.0 / code.call("llvm.sqrt.f64", DOUBLE, [spread]))
+        near = rows.narrow(mean)
         code.store(near, rows.place("mean", index))
         code.store(factor, rows.place("scale", index))
         middle, factors = code.spread(near), code.spread(factor)
@@ -209,8 +216,8 @@ def _rms_norm(rows: Rows) -> None:
     with rows.rows() as (index, row):
         count = rows.size.converted("sitofp", DOUBLE)
         mean = squares_of(rows, row, code.constant(DOUBLE, 0.0)) / count
-        square = mean.converted("fptrunc", FLOAT) + rows.number.converted("fptrunc", FLOAT)
-        factor = 1.0 / code.call("llvm.sqrt.f32", FLOAT, [square])
+        square = rows.narrow(mean) + rows.narrow(rows.number)
+        factor = 1.0 / code.call(f"llvm.sqrt.{square.kind.suffix}", square.kind, [square])
         code.store(factor, rows.place("scale", index))
         factors, weight = code.spread(factor), rows.place("weight", rows.zero)
 
@@ -239,17 +246,19 @@ _PROGRAMS: Final[dict[str, tuple[Callable[[Rows], None], tuple[str, ...]]]] = {
 
 
 @cache
-def row_kernel(name: str) -> int:
-    """A kernel; it takes a number too: the epsilon of norms."""
-    return kernel_of_rows(name, *_PROGRAMS[name])
+def row_kernel(name: str, letter: str = "f") -> int:
+    """A kernel, of float32 or float64 (`d`); it takes a number too: the epsilon of norms."""
+    return kernel_of_rows(name, *_PROGRAMS[name], letter)
 
 
-def kernel_of_rows(name: str, program: Callable[[Rows], None], places: tuple[str, ...]) -> int:
+def kernel_of_rows(
+    name: str, program: Callable[[Rows], None], places: tuple[str, ...], letter: str = "f"
+) -> int:
     """The kernel of a program that takes some arrays; it takes a number too."""
 
     def text(target: Target) -> str:
-        rows = Rows(target, places)
+        rows = Rows(target, places, KINDS[letter])
         program(rows)
         return rows.text()
 
-    return kernel("rows", (name,), text)
+    return kernel("rows", (name,) if letter == "f" else (name, letter), text)

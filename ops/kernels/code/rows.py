@@ -1,4 +1,4 @@
-"""Softmax and normalisation over the rows of contiguous float32 matrices."""
+"""Softmax and normalisation over the rows of contiguous matrices of float32 or float64."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from .run import run
 
 __all__ = ["along", "layer_norm", "log_softmax", "logsumexp", "moments", "rms_norm", "softmax"]
 
-F: Final = np.float32
 _PER_THREAD: Final = 1 << 15
 """Elements that are worth another thread: some 10 us of work."""
 
@@ -26,21 +25,21 @@ def along(kernel: int, x: Any, *others: Any, number: float = 0.0) -> None:
 def softmax(x: Any) -> Any:
     """Softmax of every row."""
     out = np.empty_like(x)
-    along(row_kernel("softmax"), x, out)
+    along(row_kernel("softmax", x.dtype.char), x, out)
     return out
 
 
 def log_softmax(x: Any) -> Any:
     """The logarithm of softmax of every row."""
     out = np.empty_like(x)
-    along(row_kernel("log_softmax"), x, out)
+    along(row_kernel("log_softmax", x.dtype.char), x, out)
     return out
 
 
 def logsumexp(x: Any) -> Any:
     """The logarithm of the sum of exponentials of every row."""
-    out = np.empty(x.shape[0], F)
-    along(row_kernel("logsumexp"), x, out)
+    out = np.empty(x.shape[0], x.dtype)
+    along(row_kernel("logsumexp", x.dtype.char), x, out)
     return out
 
 
@@ -49,12 +48,12 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
     if weight.size != bias.size or weight.size not in (0, x.shape[1]):
         raise ValueError("weight and bias do not fit the rows")
     out = np.empty_like(x)
-    mean, scale = np.empty(x.shape[0], F), np.empty(x.shape[0], F)
+    mean, scale = np.empty(x.shape[0], x.dtype), np.empty(x.shape[0], x.dtype)
     if weight.size:
-        vectors = (np.ascontiguousarray(each, F)[...] for each in (weight, bias))
-        along(row_kernel("layer_norm"), x, out, mean, scale, *vectors, number=eps)
+        vectors = (np.ascontiguousarray(each, x.dtype)[...] for each in (weight, bias))
+        along(row_kernel("layer_norm", x.dtype.char), x, out, mean, scale, *vectors, number=eps)
     else:
-        along(row_kernel("normalized"), x, out, mean, scale, number=eps)
+        along(row_kernel("normalized", x.dtype.char), x, out, mean, scale, number=eps)
     return out, mean, scale
 
 
@@ -62,13 +61,20 @@ def rms_norm(x: Any, weight: Any, eps: float) -> tuple[Any, Any]:
     """Rows over the roots of their mean squares, times a vector: result, factors."""
     if weight.size != x.shape[1]:
         raise ValueError("the weight does not fit the rows")
-    out, scale = np.empty_like(x), np.empty(x.shape[0], F)
-    along(row_kernel("rms_norm"), x, out, scale, np.ascontiguousarray(weight, F)[...], number=eps)
+    out, scale = np.empty_like(x), np.empty(x.shape[0], x.dtype)
+    along(
+        row_kernel("rms_norm", x.dtype.char),
+        x,
+        out,
+        scale,
+        np.ascontiguousarray(weight, x.dtype)[...],
+        number=eps,
+    )
     return out, scale
 
 
 def moments(x: Any) -> tuple[Any, Any]:
     """Of every row the mean, and the sum of squared distances from it, in float64."""
     mean, squares = np.empty(x.shape[0]), np.empty(x.shape[0])
-    along(row_kernel("moments"), x, mean, squares)
+    along(row_kernel("moments", x.dtype.char), x, mean, squares)
     return mean, squares
