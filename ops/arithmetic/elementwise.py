@@ -337,7 +337,7 @@ _refuse_div_floor: Final = Refusal("buqc", "div_floor_cpu")
 _refuse_div_trunc: Final = Refusal("buqc", "div_trunc_cpu")
 
 
-_DIVIDED: Final = (_FLOAT32, _INT64)
+_DIVIDED: Final = (_FLOAT32, np.dtype(np.float64), _INT64)
 """What native code divides faster than NumPy."""
 
 

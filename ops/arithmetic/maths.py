@@ -20,7 +20,7 @@ from ..table.formula import formula
 from ..table.inline import inline_kernel
 from ..table.layouts import in_own_order
 from ..table.out_dtypes import FOUND, OutDtype
-from ..table.pointwise import as_array, write
+from ..table.pointwise import as_array, operand, write
 from ..table.promotion import kind
 from ..table.record import Known
 from ..table.refusals import Refusal
@@ -263,6 +263,7 @@ _refuse_nan_to_num: Final = Refusal("q", "nan_to_num")
     "-> Tensor",
     layout="L",
     twin="both",
+    prepared=True,
     out_dtype=OutDtype("same", "nan_to_num: dtype of out: {out} should be same as input: {result}"),
 )
 def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Array:
@@ -277,7 +278,7 @@ def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: flo
     limits = limit_of(self.dtype)
     high = limits if posinf is None else posinf
     low = -limits if neginf is None else neginf
-    numbers = [np.asarray(each, self.dtype) for each in (nan or 0.0, high, low)]
+    numbers = [operand(float(each), self.dtype) for each in (nan or 0.0, high, low)]
     found = by_formula("without_nan", self, *numbers)
     if found is not None:
         return as_array(found)

@@ -114,10 +114,10 @@ def by_formula(name: str, *operands: Any) -> Any:
 
 
 def of_floats(name: str, *operands: Any) -> Any:
-    """The same of arrays of float32; None of others."""
-    for each in operands:
-        if each.dtype is not _FLOAT32:
-            return None
+    """The same of arrays of float32 or float64; None of others."""
+    dtype = operands[0].dtype
+    if dtype is not _FLOAT32 and dtype is not _FLOAT64:
+        return None
     return by_formula(name, *operands)
 
 

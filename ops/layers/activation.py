@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arithmetic.comparison import clamp
 from ..arithmetic.maths import limit_of, sigmoid
-from ..kernels import LARGE, by_formula, pointwise
+from ..kernels import LARGE, by_formula, family, pointwise
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
@@ -433,7 +433,12 @@ def threshold_in_place(self: Array, level: Scalar, value: Scalar) -> Array:
     return write(self, threshold(self, level, value))
 
 
-@operator("aten::glu(Tensor self, int dim=-1) -> Tensor", face="layer", rows=rows_of("self"))
+@operator(
+    "aten::glu(Tensor self, int dim=-1) -> Tensor",
+    face="layer",
+    prepared=True,
+    rows=rows_of("self"),
+)
 def glu(self: Array, dim: int) -> Array:
     axis = wrap_dim(dim, self.ndim)
     if self.shape[axis] % 2:
@@ -443,7 +448,14 @@ def glu(self: Array, dim: int) -> Array:
             headline=f"dimension {axis} must be even, it is {self.shape[axis]}",
         )
     check_float(self, "glu_cpu")
+    self = self[...]  # which no other thread can change
     value, gate = np.split(self, 2, axis)
+    arrays = family("arrays") if self.size else None
+    if arrays is not None and arrays.LETTERS[self.dtype]:
+        own = arrays.LETTERS[self.dtype]
+        letter = "f" if self.itemsize == 2 else own
+        steps = [("sigmoid", letter, (1,)), ("multiply", letter, (0, 2))]
+        return arrays.evaluate(steps, own, value, gate)  # type: ignore[no-any-return]
     if self.itemsize == 2:
         wide = binary(np.multiply, widened(value), sigmoid(widened(gate)))
         return wide.astype(self.dtype)

@@ -15,6 +15,7 @@ from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..shapes.query import size_of
 from ..shapes.shape import expand, t
+from ..table.formula import Part
 from ..table.out_dtypes import AS_INPUT, SAME, OutDtype
 from ..table.pointwise import cast, check_result_shape, checked_broadcast
 from ..table.promotion import kind
@@ -531,10 +532,19 @@ def _with_bias(result: Array, bias: Array | None) -> Array:
     return add(result, bias, 1)
 
 
+def _outer_parts(result: Array, self: Array, vec2: Array) -> list[Part]:
+    """The product of each element of one vector with each of the other, if they are of one
+    dtype."""
+    if not self.dtype == vec2.dtype == result.dtype:
+        return []
+    return [Part([("multiply", "", (0, 1))], [self.reshape(-1, 1), vec2], result)]
+
+
 @operator(
     "aten::outer(Tensor self, Tensor vec2) -> Tensor",
     "aten::ger(Tensor self, Tensor vec2) -> Tensor",
     cost="products-of-rows",
+    parts=_outer_parts,
 )
 def outer(self: Array, vec2: Array) -> Array:
     for name, vector in (("self", self), ("vec2", vec2)):

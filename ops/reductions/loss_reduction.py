@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import is_ready
+from ..kernels import is_real
 from ..memory.dtype import Array, Dtype, default_dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..table.pointwise import as_array, cast, operand
@@ -45,11 +45,11 @@ def reduced(losses: object, reduction: int, dtype: Dtype | None = None) -> Array
         )
     if reduction == SUM and kind(dtype) < 2:
         dtype = np.dtype(np.int64)
-    if reduction != NONE and is_ready(losses):
+    if reduction != NONE and is_real(losses):
         losses = mean(losses, None) if reduction == MEAN else total(losses, None)
     elif reduction != NONE:
         wide = widened(losses)
-        losses = total(wide, None) if is_ready(wide) else as_array(np.add.reduce(wide, None))
+        losses = total(wide, None) if is_real(wide) else as_array(np.add.reduce(wide, None))
         if reduction == MEAN:
             losses = as_array(np.true_divide(losses, operand(wide.size, losses.dtype)))
     return cast(losses, dtype)

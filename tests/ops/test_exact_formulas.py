@@ -59,6 +59,45 @@ def test_floats_are_divided_and_rounded_down_as_by_numpy() -> None:
     assert np.array_equal(np.signbit(made[want == 0]), np.signbit(want[want == 0]))
 
 
+def test_float64_leaves_rests_as_numpy_does() -> None:
+    """Of quotients that are small, large, and beyond all numbers."""
+    random = np.random.default_rng(5)
+    ends = [0.0, -0.0, 1.0, -3.0, math.inf, -math.inf, math.nan, 5e-324, 1e308, -1e308, 1e-308, 0.7]
+    edges = [each.ravel() for each in np.meshgrid(ends, ends)]
+    wide = [np.exp(random.uniform(-700, 700, 9000)) * random.choice([-1, 1], 9000) for _ in "xy"]
+    near = [random.standard_normal(9000) * factor for factor in (50, 3)]
+    x, y = (np.concatenate(each) for each in zip(edges, wide, near, strict=True))
+    with np.errstate(all="ignore"):
+        wanted = {"fmod": np.fmod(x, y), "floor_divide": np.floor_divide(x, y)}
+    for name, want in wanted.items():
+        made = apply(name, x, y)
+        if made is None:  # there is no fused operation
+            continue
+        assert np.array_equal(made, want, equal_nan=True)
+        is_number = ~np.isnan(want)
+        assert np.array_equal(np.signbit(made)[is_number], np.signbit(want)[is_number])
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="nothing to compare with")
+@pytest.mark.parametrize("name", ["hypot", "atan2", "logaddexp"])
+def test_functions_of_two_float64_are_right(name: str) -> None:
+    random = np.random.default_rng(6)
+    ends = [0.0, -0.0, 1.0, -3.0, math.inf, -math.inf, math.nan, 5e-324, 1e300, -1e300, 1e-308]
+    edges = [each.ravel() for each in np.meshgrid(ends, ends)]
+    x, y = (np.concatenate([each, 5 * random.standard_normal(20_000)]) for each in edges)
+    kernel = {"hypot": np.hypot, "atan2": np.arctan2, "logaddexp": np.logaddexp}[name]
+    with np.errstate(all="ignore"):
+        exact = kernel(x.astype(np.longdouble), y.astype(np.longdouble))
+        want, made = exact.astype(float), apply(name, x, y)
+        apart = np.abs(made - exact) / np.spacing(np.maximum(np.abs(want), 1e-300))
+    plain = np.isfinite(want)
+    if name == "logaddexp":  # near 0 what is left of a difference has no digits
+        plain &= np.abs(want) > 0.5
+    assert np.array_equal(made[~np.isfinite(want)], want[~np.isfinite(want)], equal_nan=True)
+    assert apart[plain].max() < 2.5
+    assert np.array_equal(np.signbit(made[plain]), np.signbit(want[plain]))
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -194,7 +194,7 @@ def atan(x: Value) -> Value:
     return with_sign(code.choose(is_large, (_QUARTER[0] - made) + _QUARTER[1], made), x)
 
 
-@formula()
+@formula(double=doubles.atan2)
 def atan2(y: Value, x: Value) -> Value:
     """The angle of the point (x, y), from -pi to pi."""
     code = x.code

@@ -5,11 +5,12 @@ Each is what NumPy computes, to the bit; whole numbers wrap.
 
 from __future__ import annotations
 
-from math import inf, pi
+from math import inf, nan, pi
 from typing import Final
 
 from .formulas import FLOATS_ONLY, NUMBERS, WHOLE, as_kind, formula
 from .series import TO_WHOLE, TO_WHOLE_BITS
+from .target import host
 from .text import DOUBLE, INT64, Kind, Value
 
 __all__ = ["at_least", "at_most", "called"]
@@ -143,6 +144,11 @@ def rint(x: Value) -> Value:
 
 # ------------------------------------------------------------------------ division of whole numbers
 
+_REAL: Final = "fd" if host().has_fma else "f"
+"""The floats that are divided with a rest: float64 needs fused operations for that."""
+_LONG_ROUNDS: Final = 24
+"""How often quotients of float64 are cut, by more than 50 bits each."""
+
 _SHORT: Final = 51
 """Bits of whole numbers that float64 divides rightly, sums and products of them included."""
 
@@ -182,7 +188,7 @@ def _quotient(x: Value, y: Value) -> tuple[Value, Value]:
     return found.now, left.now
 
 
-@formula(WHOLE + "f", is_exact=True)
+@formula(WHOLE + _REAL, is_exact=True)
 def floor_divide(x: Value, y: Value) -> Value:
     """The quotient, rounded down."""
     code, kind = x.code, x.kind
@@ -219,14 +225,16 @@ _ROUNDS: Final = 10
 """How often a quotient of float32 can be cut by that."""
 
 
-@formula("f", is_exact=True)
+@formula(_REAL, is_exact=True)
 def fmod(x: Value, y: Value) -> Value:
-    """What is left of the division of float32, with the sign of the dividend: exact.
+    """What is left of the division of floats, with the sign of the dividend: exact.
 
     A multiple of the divisor is taken away, of not more bits than leave products and differences
     exact in float64, until less than the divisor is left.
     """
     code, kind = x.code, x.kind
+    if kind.element == "double":
+        return _fmod_doubles(x, y)
     wide, words = DOUBLE.of_lanes(kind.lanes), INT64.of_lanes(kind.lanes)
     dividend, divisor = as_kind(x, wide), as_kind(y, wide)
     quotient = called("trunc", dividend / divisor)
@@ -242,7 +250,39 @@ def fmod(x: Value, y: Value) -> Value:
     return as_kind(code.choose(left.equals(0), dividend * 0.0, left), kind)
 
 
-@formula(WHOLE + "f", is_exact=True)
+def _fmod_doubles(x: Value, y: Value) -> Value:
+    """The same of float64: what is taken away at once is rounded only where it is too much by one
+    divisor, since a quotient and its product are of 53 bits each and the difference is fused.
+
+    Quotients beyond that are cut in several rounds, those beyond all numbers first by a multiple of
+    the divisor.
+    """
+    code = x.code
+    dividend, divisor = code.absolute(x), code.absolute(y)
+    quotient = called("trunc", dividend / divisor)
+    rest = code.variable(code.multiply_add(-quotient, divisor, dividend))
+    with code.when(code.any_of(quotient >= 2.0**52), rarely=True):
+        rest.set(dividend)
+        for times in (2, 1, 0):
+            whole = divisor
+            for _ in range(times):
+                whole = whole * 2.0**600
+            is_part = whole < inf
+            with code.counted(code.constant(INT64, 0), code.constant(INT64, _LONG_ROUNDS)):
+                cut = called("trunc", rest.now / whole)
+                less = code.multiply_add(-cut, whole, rest.now)
+                is_cut = is_part & (code.absolute(cut) < inf)
+                rest.set(code.choose(is_cut, less, rest.now))
+    left = rest.now
+    left = code.choose(left < 0.0, left + divisor, left)
+    left = code.choose(left >= divisor, left - divisor, left)
+    left = code.choose(dividend < divisor, dividend, left)
+    unknown = x.is_nan() | y.is_nan() | dividend.equals(inf) | divisor.equals(0.0)
+    left = code.choose(unknown, nan, left)
+    return code.call(f"llvm.copysign.{x.kind.suffix}", x.kind, [left, x])
+
+
+@formula(WHOLE + _REAL, is_exact=True)
 def remainder(x: Value, y: Value) -> Value:
     """What is left of the division, with the sign of the divisor."""
     code, kind = x.code, x.kind

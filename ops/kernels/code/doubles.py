@@ -13,11 +13,12 @@ from typing import Final
 from .arithmetic import at_least, at_most, called
 from .quarter_turns import reduced
 from .series import TO_WHOLE, TO_WHOLE_BITS, polynomial, with_sign, words_of
-from .text import Value
+from .text import INT64, Value
 
 __all__ = [
-    *("acos", "acosh", "asin", "asinh", "at_ends", "atan", "atanh", "cos", "cosh", "erf"),
-    *("erfc", "exp", "exp2", "expm1", "log10", "log1p", "log2", "natural_log", "power_and_rest"),
+    *("acos", "acosh", "asin", "asinh", "at_ends", "atan", "atan2", "atanh", "cos", "cosh", "erf"),
+    *("erfc", "exp", "exp2", "expm1", "hypot", "log10", "log1p", "log2", "logaddexp"),
+    *("natural_log", "power_and_rest"),
     *("sin", "sine_and_cosine", "sinh", "tan", "tanh"),
 ]
 
@@ -302,6 +303,40 @@ def _arctangent(size: Value) -> Value:
 def atan(x: Value) -> Value:
     """The angle from -pi / 2 to pi / 2 whose tangent it is."""
     return with_sign(_arctangent(x.code.absolute(x)), x)
+
+
+def atan2(y: Value, x: Value) -> Value:
+    """The angle of the point (x, y), from -pi to pi."""
+    code = x.code
+    high, wide = code.absolute(y), code.absolute(x)
+    is_left = x.bits(INT64.of_lanes(x.kind.lanes)) < 0
+    both = high.equals(wide)
+    slope = code.choose(both, 1.0, high / wide)
+    made = _arctangent(code.choose(both & high.equals(0.0), 0.0, slope))
+    turned = (pi - made) + _HALF_TURN_REST * 2
+    made = with_sign(code.choose(is_left, turned, made), y)
+    return code.choose(x.is_nan() | y.is_nan(), x + y, made)
+
+
+def hypot(x: Value, y: Value) -> Value:
+    """The distance of the point (x, y), by that of a point whose larger part is 1."""
+    code = x.code
+    one, other = code.absolute(x), code.absolute(y)
+    large, small = code.choose(one > other, one, other), code.choose(one > other, other, one)
+    ratio = small / code.choose(large.equals(0.0), 1.0, large)
+    made = large * called("sqrt", code.multiply_add(ratio, ratio, ratio.taken(1.0)))
+    is_infinite = one.equals(inf) | other.equals(inf)
+    unknown = code.choose(x.is_nan() | y.is_nan(), x + y, made)
+    return code.choose(is_infinite, inf, unknown)
+
+
+def logaddexp(x: Value, y: Value) -> Value:
+    """The logarithm of the sum of `e ** x` and `e ** y`."""
+    code = x.code
+    above = code.choose(x > y, x, y)
+    made = above + log1p(exp(-code.absolute(x - y)))
+    made = code.choose(x.equals(y) & code.absolute(x).equals(inf), x, made)
+    return code.choose(x.is_nan() | y.is_nan(), x + y, made)
 
 
 def _arcsine(x: Value) -> tuple[Value, Value, Value]:

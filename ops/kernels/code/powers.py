@@ -87,7 +87,7 @@ def power(x: Value, y: Value) -> Value:
     return code.choose(y.equals(1.0), x, code.choose(unknown, x + y, made))
 
 
-@formula()
+@formula(double=doubles.logaddexp)
 def logaddexp(x: Value, y: Value) -> Value:
     """The logarithm of the sum of `e ** x` and `e ** y`."""
     code = x.code
@@ -100,7 +100,7 @@ def logaddexp(x: Value, y: Value) -> Value:
     return code.choose(x.is_nan() | y.is_nan(), x + y, made)
 
 
-@formula()
+@formula(double=doubles.hypot)
 def hypot(x: Value, y: Value) -> Value:
     """The distance of the point (x, y); infinite if one of both is."""
     code = x.code
