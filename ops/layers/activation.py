@@ -17,7 +17,7 @@ from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..reductions.loss_reduction import widened
 from ..special_functions.error_functions import erf
-from ..table.formula import formula
+from ..table.formula import Part, formula
 from ..table.inline import ON_FLOAT32, inline
 from ..table.out_dtypes import AS_EXPECTED, FOUND
 from ..table.pointwise import (
@@ -490,8 +490,19 @@ def _check_prelu(self: Array, weight: Array) -> None:
 _refuse_prelu: Final = Refusal("biuqc", "prelu_cpu")
 
 
+def _prelu_parts(result: Array, self: Array, weight: Array) -> list[Part]:
+    if not self.dtype == weight.dtype == result.dtype or self.size != result.size:
+        return []
+    if weight.size != 1 and weight.ndim == 1:
+        weight = weight.reshape(-1, *(1,) * (self.ndim - 2))
+    elif weight.ndim <= 1:
+        weight = weight.reshape(())
+    return [Part([("leaky_relu", "", (0, 1))], [self, weight], result)]
+
+
 @operator(
     "aten::prelu(Tensor self, Tensor weight) -> Tensor",
+    parts=_prelu_parts,
     autocast="lower",
     autocast_in_graphs="lower",
     layout="L",
@@ -506,6 +517,11 @@ def prelu(self: Array, weight: Array) -> Array:
     return prelu_kernel(self, weight.reshape(shape if weight.size != 1 else (1,) * self.ndim))
 
 
-@operator("aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor", layout="L", out="")
+@operator(
+    "aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
+    parts=_prelu_parts,
+    layout="L",
+    out="",
+)
 def prelu_kernel(self: Array, weight: Array) -> Array:
     return as_array(np.where(self > 0, self, self * weight)).astype(self.dtype, copy=False)

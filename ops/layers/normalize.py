@@ -14,13 +14,13 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.convert import is_channels_last
-from ..kernels import Prepared, blas, family, is_ready, is_real
+from ..kernels import Prepared, blas, family, is_half, is_ready, is_real, is_whole
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.remembered import remembered
 from ..shapes.windows import Ints, channels_last, ends_in_channels, wide_dtype
 from ..table.layouts import contiguous
-from ..table.pointwise import operand
+from ..table.pointwise import cast, operand
 from ..table.refusals import not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
@@ -187,6 +187,16 @@ def _any_layer_norm(
         if kernels is not None:
             made, mean, scale = kernels.layer_norm(rows, *_vectors(weight, bias, rows), eps)
             return made.reshape(input.shape), mean.reshape(outer), scale.reshape(outer)
+    is_narrow = is_half(input.dtype) and is_whole(input)
+    # of one element nothing but what steps are rounded by is left: that is torch's below
+    arrays = family("arrays") if is_narrow and rows.shape[1] > 1 else None
+    if arrays is not None and arrays.LETTERS[input.dtype]:
+        result, mean, scale = _narrow_layer_norm(arrays, rows, weight, bias, eps)
+        return (
+            result.reshape(input.shape),
+            cast(mean.reshape(outer), saved),
+            cast(scale.reshape(outer), saved),
+        )
     left, mean, scale = normalized(rows.astype(wide_dtype(input.dtype), copy=False), eps)
     if input.itemsize == 2:
         left = _fused(rows, scale, -mean * scale)
@@ -200,6 +210,25 @@ def _any_layer_norm(
         zeros = np.zeros(outer, saved)
         return result, zeros, zeros.copy()
     return result, mean.reshape(outer).astype(saved), scale.reshape(outer).astype(saved)
+
+
+def _narrow_layer_norm(
+    arrays: Any, rows: Array, weight: Array | None, bias: Array | None, eps: float
+) -> tuple[Array, Array, Array]:
+    """Rows of 16-bit floats, means and factors: products and sums are fused, and rounded at the
+    end, as torch has them."""
+    _, mean, scale = family("rows").layer_norm(cast(rows, _FLOAT32), _NONE, _NONE, eps)
+    given = [rows, mean.reshape(-1, 1), scale.reshape(-1, 1)]
+    steps: list[tuple[str, str, tuple[int, ...]]] = []
+    is_plain = weight is None and bias is None
+    for number, parameter in () if is_plain else ((1.0, weight), (0.0, bias)):
+        given.append(number if parameter is None else parameter.reshape(-1))
+    first = len(given)
+    steps += [("multiply", "f", (1, 2)), ("negate", "f", (first,))]
+    steps.append(("multiply_add", "f", (0, 2, first + 1)))
+    if not is_plain:
+        steps.append(("multiply_add", "f", (first + 2, 3, 4)))
+    return arrays.evaluate(steps, arrays.LETTERS[rows.dtype], *given), mean, scale
 
 
 _known_layer_norm: Final = Prepared(_any_layer_norm)

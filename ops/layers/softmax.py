@@ -95,6 +95,10 @@ def _softmax(self: Array, axis: int) -> Array:
         return _divide(row, asarray(_total(row)), row).reshape(self.shape)  # type: ignore[no-any-return]
     if not self.flags.c_contiguous:
         self = np.ascontiguousarray(self)
+    arrays = None if is_short else _arrays_for(self)
+    if arrays is not None:
+        letter, (grown, _, total) = arrays.LETTERS[self.dtype], _powers(arrays, self, axis)
+        return arrays.evaluate([("divide", letter, (0, 1))], letter, grown, total)  # type: ignore[no-any-return]
     below = self - _largest(self, axis, None, None, True)
     if is_short:
         # PyTorch adds the elements of a short row one by one and multiplies by the reciprocal.
@@ -104,6 +108,20 @@ def _softmax(self: Array, axis: int) -> Array:
         return _multiply(few, _reciprocal(total), few)  # type: ignore[no-any-return]
     _exp(below, below)
     return _divide(below, _total(below, axis, None, None, True), below)  # type: ignore[no-any-return]
+
+
+def _arrays_for(self: Array) -> Any:
+    """The kernels of expressions, if they are for such an array."""
+    return family("arrays") if is_real(self) else None
+
+
+def _powers(arrays: Any, self: Array, axis: int) -> tuple[Array, Array, Array]:
+    """`exp(x - top)`, the top along a dimension, and the sum."""
+    letter = arrays.LETTERS[self.dtype]
+    top = as_array(folded(self, (axis,), True, "max"))
+    steps = [("subtract", letter, (0, 1)), ("exp", letter, (2,))]
+    grown = arrays.evaluate(steps, letter, self, top)
+    return grown, top, as_array(folded(grown, (axis,), True, "sum"))
 
 
 _wide_softmax: Final = in_float32(_softmax)
@@ -199,6 +217,11 @@ def _log_softmax(self: Array, axis: int) -> Array:
         return _subtract(row, np.log(total, total), row).reshape(self.shape)  # type: ignore[no-any-return]
     if not self.flags.c_contiguous:
         self = np.ascontiguousarray(self)
+    arrays = _arrays_for(self)
+    if arrays is not None:
+        letter, (_, top, sums) = arrays.LETTERS[self.dtype], _powers(arrays, self, axis)
+        steps = [("subtract", letter, (0, 1)), ("log", letter, (2,)), ("subtract", letter, (3, 4))]
+        return arrays.evaluate(steps, letter, self, top, sums)  # type: ignore[no-any-return]
     result = self - _largest(self, axis, None, None, True)
     totals = _added_in_turn(_exp(result), axis)
     return _subtract(result, np.log(totals, totals), result)  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, cast_by_kernel, family, is_half, is_real
+from ..kernels import Prepared, family, is_half, is_real
 from ..memory.dtype import Array
 
 __all__ = ["folded", "moments"]
@@ -78,8 +78,9 @@ def _fold_groups(
             operation = "total"
     if made is None:
         return None
-    if made.dtype != dtype:
-        made = cast_by_kernel(made, dtype)
+    if made.dtype != dtype:  # always by native code, so that it may be learned
+        made = family("arrays").cast(made, dtype)
+        assert made is not None
     return made.reshape(_kept(self, ordered)) if keepdim else made
 
 

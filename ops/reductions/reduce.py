@@ -417,7 +417,8 @@ def _any_logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
         if kernels is not None:
             found = kernels.logsumexp(self.reshape(-1, self.shape[-1]))
             return asarray(found.reshape((*self.shape[:-1], *(1,) * keepdim)))
-    arrays = family("arrays") if axes and is_half(self.dtype) and is_whole(self) else None
+    is_float = kind(self.dtype) == 2 and is_whole(self)
+    arrays = family("arrays") if axes and is_float else None
     if arrays is not None and arrays.LETTERS[self.dtype]:
         return _logsumexp_by_kernels(arrays, self, axes, keepdim)
     if self.dtype is _FLOAT32:
@@ -441,12 +442,13 @@ def _narrow_logsumexp(self: Array, top: Array, axes: tuple[int, ...], keepdim: b
 
 
 def _logsumexp_by_kernels(arrays: Any, self: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
-    """The same, in few passes."""
+    """The same in few passes; each step of 16-bit floats is rounded, but for the sum."""
     own = arrays.LETTERS[self.dtype]
+    wide = "f" if is_half(self.dtype) else own
     largest = folded(self, axes, True, "max")
     steps = [("isinf", own, (0,)), ("choose", own, (2, 1, 0))]
     top = arrays.evaluate(steps, own, largest, 0)
-    grown = arrays.evaluate([("subtract", own, (0, 1)), ("exp", own, (2,))], "f", self, top)
+    grown = arrays.evaluate([("subtract", own, (0, 1)), ("exp", own, (2,))], wide, self, top)
     sums = cast(as_array(folded(grown, axes, keepdim, "sum")), self.dtype)
     steps = [("log", own, (0,)), ("add", own, (2, 1))]
     found: Array = arrays.evaluate(steps, own, sums, top.reshape(sums.shape))
