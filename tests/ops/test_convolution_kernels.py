@@ -142,6 +142,10 @@ CASES = [  # input, weights, stride, groups; chunks, panels and tiles of all siz
     ((2, 5, 5, 20, 21), (9, 5, 3, 3, 3), 1, 1),
     ((1, 17, 1, 1, 3000), (20, 17, 1, 1, 5), 2, 1),
     ((1, 200, 1, 14, 14), (130, 100, 1, 3, 3), 1, 2),
+    ((2, 50, 1, 7, 7), (203, 50, 1, 3, 3), 1, 1),
+    ((2, 50, 1, 13, 13), (203, 50, 1, 3, 3), 2, 1),
+    ((2, 300, 1, 7, 7), (70, 300, 1, 1, 1), 1, 1),
+    ((3, 40, 1, 5, 10), (410, 20, 1, 3, 3), 1, 2),
     ((3, 20, 1, 37, 41), (83, 20, 1, 3, 3), 1, 1),
     ((2, 600, 1, 7, 7), (70, 600, 1, 3, 3), 2, 1),
     ((2, 6, 1, 70, 90), (12, 1, 1, 5, 3), 2, 6),
@@ -220,7 +224,7 @@ def test_cpus_with_shorter_vectors_give_the_same_bits(monkeypatch: pytest.Monkey
 def test_tiles_change_no_bit(tile: Tile, monkeypatch: pytest.MonkeyPatch) -> None:
     if not host().has_fma:
         pytest.skip("this CPU cannot run it")
-    cases = [*CASES[:5], *CASES[-2:]]
+    cases = [*CASES[:9], *CASES[-2:]]
     given = [(_drawn(shape), _drawn(weights), *rest) for shape, weights, *rest in cases]
     found = [_convolved(*each) for each in given]
     monkeypatch.setattr(Tile, "of", staticmethod(lambda _: tile))

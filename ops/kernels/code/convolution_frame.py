@@ -15,10 +15,18 @@ from typing import Final, NamedTuple
 
 from .formulas import FORMULAS, as_kind
 from .loops import NUMBER_LETTERS, Expression
+from .padded_planes import copy_part
 from .target import Target
 from .text import FLOAT, FLOATS, INT64, POINTER, Code, Value
 
-__all__ = ["PLAIN", "After", "Convolving"]
+__all__ = ["COPIED", "PLAIN", "After", "Convolving"]
+
+COPIED: Final = (
+    *("channels", "pitch", "planes_seen", "rows_seen", "columns_seen"),
+    *("planes_made", "rows_made", "columns_made", "front", "top", "left"),
+)
+"""The numbers that tell what is copied for windows (see `Convolving.fill`): where it begins lies so
+many planes, rows and columns before the input's first ones."""
 
 _ARRAYS: Final = ("turn", "sizes", "offsets", "x", "weight", "bias", "out", "slots")
 
@@ -66,6 +74,31 @@ class Convolving(ABC):
     @abstractmethod
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
+
+    def fill(self, goal: Value, x: Value, before: Sequence[Value]) -> None:
+        """Copy what windows see, with zeros where the input has ended: `channels` planes, `pitch`
+        numbers apart, with so many planes, rows and columns `made` of those `seen`, of which the
+        first ones stand at the places `before`."""
+        code, size = self.code, self.size
+        area = size["rows_seen"] * size["columns_seen"]
+        with (
+            code.counted(self.zero, size["channels"]) as channel,
+            code.counted(self.zero, size["planes_made"]) as plane,
+        ):
+            source = plane + before[0]
+            is_plane = source.below(size["planes_seen"])
+            seen = code.at(x, (channel * size["planes_seen"] + source) * area, FLOAT)
+            place = channel * size["pitch"] + plane * size["rows_made"] * size["columns_made"]
+            here = code.at(goal, place, FLOAT)
+            with code.counted(self.zero, size["rows_made"]) as row:
+                above = row + before[1]
+                is_row = is_plane & above.below(size["rows_seen"])
+                copy_part(
+                    *(code, code.at(seen, above * size["columns_seen"], FLOAT)),
+                    code.choose(is_row, size["columns_seen"], 0),
+                    code.at(here, row * size["columns_made"], FLOAT),
+                    *(size["columns_made"], -before[2]),
+                )
 
     def handed_out(self, count: Value) -> AbstractContextManager[Value]:
         """A loop over items that no thread has taken yet."""

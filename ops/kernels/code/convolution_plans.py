@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ..threads import get_threads
 from . import convolution_points as points
 from . import convolution_strips as strips
 from . import convolution_sums as sums
@@ -19,7 +20,16 @@ from .target import host
 from .text import LANES
 
 __all__ = [
-    *("Sums", "Windows", "are_points", "filled_plan", "planned", "points_plan", "steps_of"),
+    *(
+        "Sums",
+        "Windows",
+        "are_gathered",
+        "are_points",
+        "filled_plan",
+        "planned",
+        "points_plan",
+        "steps_of",
+    ),
     *("strips_plan", "sums_plan"),
 ]
 
@@ -33,6 +43,8 @@ _STRIP: Final = 1 << 14
 """Numbers of a strip, unless a few rows have more."""
 _STRIPS: Final = 1 << 17
 """Products of numbers of strips in a piece of work."""
+_TIMES: Final = 4
+"""So many times more channels made than pixels are worth gathering these."""
 _POINTS: Final = 32
 """Pixels of a sample from which they fill vectors well enough."""
 _NEAR: Final = 3 << 16
@@ -120,70 +132,128 @@ def filled_plan(what: Windows) -> Any:
         fitting = [n for n in range(1, lines + 1) if 4 * inside * prod(local(n)) <= _NEAR]
         few = min(fitting[-1] if fitting else 1, -(-lines // max(1, min(_EVEN, work // _ITEM))))
         lines = -(-lines // -(-lines // few))
-    made = local(lines)
-    pitch = (-(-prod(made) // LANES) | 1) * LANES
-    if 4 * inside * pitch > _FARTHEST:
+    copied = _copied(what, local(lines))
+    if 4 * inside * copied["pitch"] > _FARTHEST:
         return None
-    steps = [4 * made[1] * made[2], 4 * made[2], 4]
-    sums_of, far = what.sums(steps)
+    made = copied["rows_made"], copied["columns_made"]
+    sums_of, far = what.sums([4 * made[0] * made[1], 4 * made[1], 4])
     on = [lines * s if place == along else 0 for place, s in enumerate(what.stride)]
-    more = {
-        "is_filled": 1,
-        "channels": inside,
-        "pitch": pitch,
-        **_named(("planes", "rows", "columns"), "seen", what.shape[2:]),
-        **_named(("planes", "rows", "columns"), "made", made),
-        **_named(("planes", "rows", "columns"), "on", on),
-        **dict(zip(("front", "top", "left"), (pad[0] for pad in what.pads), strict=True)),
-    }
+    more = {"is_filled": 1, **copied, **_named(_DIMENSIONS, "on", on)}
     channel = 4 * prod(what.shape[2:])
     chunk = pixels // output[along] * lines
     return planned(
-        *(sums_of, channel * what.shape[1], channel * inside, [4 * pitch, *far]),
+        *(sums_of, channel * what.shape[1], channel * inside, [4 * copied["pitch"], *far]),
         *(what.weight[1:], (chunk, more)),
     )
+
+
+def _copied(what: Windows, made: Sequence[int]) -> dict[str, int]:
+    """The numbers of a copy of so many planes, rows and columns."""
+    pads = (pad[0] for pad in what.pads)
+    return {
+        "channels": what.weight[1],
+        "pitch": (-(-prod(made) // LANES) | 1) * LANES,
+        **_named(_DIMENSIONS, "seen", what.shape[2:]),
+        **_named(_DIMENSIONS, "made", made),
+        **dict(zip(("front", "top", "left"), pads, strict=True)),
+    }
+
+
+_DIMENSIONS: Final = ("planes", "rows", "columns")
 
 
 def _named(names: Sequence[str], which: str, numbers: Sequence[int]) -> dict[str, int]:
     return {f"{name}_{which}": number for name, number in zip(names, numbers, strict=True)}
 
 
-def are_points(shape: Any, weight: Any, output: Any) -> bool:
+def are_points(what: Windows) -> bool:
     """Whether windows are single numbers, each in its place, and so many that they fill vectors."""
-    is_one = prod(weight[2:]) == 1 and shape[2:] == tuple(output)
-    return bool(is_one and prod(output) >= _POINTS)
+    is_one = prod(what.weight[2:]) == 1 and what.shape[2:] == tuple(what.output)
+    return bool(is_one and not any(map(any, what.pads)) and prod(what.output) >= _POINTS)
 
 
-def points_plan(shape: Any, weight: Any, groups: int) -> Any:
+def are_gathered(what: Windows) -> bool:
+    """Whether pixels are so few, beside the channels made, that it is better to gather them."""
+    pixels, made = prod(what.output), what.weight[0] // what.groups
+    if what.shape[2] != 1 or what.weight[2] != 1 or what.stride[2] > 2:
+        return False
+    vectors = -(-(pixels - _odd(pixels)) // LANES)
+    is_full = pixels * 8 >= vectors * LANES * 7
+    return is_full and LANES < pixels <= min(made // _TIMES, points.MOST_GATHERED)
+
+
+def _odd(pixels: int) -> int:
+    """Pixels beyond whole vectors that are summed by themselves."""
+    rest = pixels % LANES
+    return rest if rest <= points.ODD and pixels > LANES else 0
+
+
+def points_plan(what: Windows) -> Any:
     """The numbers of `convolution_points` for arrays in one piece."""
-    made, depth, pixels = weight[0] // groups, weight[1], prod(shape[2:])
+    size, groups, shape = what.weight[1:], what.groups, what.shape
+    made, depth, pixels = what.weight[0] // groups, prod(size), prod(what.output)
+    is_gathered = not are_points(what)
     wide = points.pixels_of_tile(host())
     most = max(1, pixels * depth * made // _LEAST)
-    chunks = min(most, -(-pixels // points.WIDE))
+    chunks = 1 if is_gathered else min(most, -(-pixels // points.WIDE))
     count = shape[0] * groups * chunks
     blocks = min(most // chunks, -(-_SHARES // count), -(-made // _BLOCK))
-    block = -(-made // max(1, blocks))
-    block = -(-block // _ROWS) * _ROWS
+    blocks = min(max(2, get_threads()), blocks) if is_gathered else max(1, blocks)
+    block = -(-made // blocks)
+    block = -(-block // _ROWS) * _ROWS if not is_gathered else -(-block // _STEP) * _STEP
     blocks = -(-made // block)
     deep = points.depth_of_piece(depth)
+    pieces, odd = -(-depth // deep), _odd(pixels)
+    plane = prod(shape[2:])
+    piece = -(-points.slot_size(deep) // LANES) * LANES
+    is_cut = 4 * pieces * piece > _KEPT or pixels - odd > wide
+    waiting = piece if is_cut else pieces * piece
+    packed = LANES + waiting + (block + _ROWS) * points.ODD * LANES * (odd > 0)
     sizes = {
+        **dict.fromkeys(points.SIZES, 0),
         "items": count * blocks,
         "chunks": chunks,
-        "tiles": -(-pixels // wide),
+        "tiles": -(-(pixels - odd) // wide),
         "blocks": blocks,
         "block": block,
         "groups": groups,
         "made": made,
         "depth": depth,
         "deep": deep,
-        "pieces": -(-depth // deep),
-        "slot": LANES + points.slot_size(deep),
+        "pieces": pieces,
+        "piece": 0 if is_cut else piece,
+        "is_cut": int(is_cut),
+        "slot": packed,
         "pixels": pixels,
-        "x_plane": 4 * pixels,
-        "x_sample": 4 * pixels * shape[1],
-        "x_group": 4 * pixels * depth,
+        "odd": odd,
+        "waiting": waiting,
+        "width": pixels,
+        "x_plane": 4 * plane,
+        "x_sample": 4 * plane * shape[1],
+        "x_group": 4 * plane * size[0],
     }
-    return np.array([sizes[name] for name in points.SIZES], np.int64)
+    steps: tuple[int, ...] = (0, 0, 0, 0)
+    places: tuple[int, ...] = (0, 0, 0, 0)
+    if is_gathered:
+        reach = [d * (k - 1) + 1 for d, k in zip(what.dilation, size[1:], strict=True)]
+        count_of = zip(what.output, what.stride, reach, strict=True)
+        copied = _copied(what, [(n - 1) * s + r for n, s, r in count_of])
+        line = 4 * copied["columns_made"]
+        gathered = points.line_size(pixels) * deep
+        sizes |= {
+            "is_gathered": 1,
+            "width": what.output[2],
+            "next_row": line * what.stride[1],
+            "is_second": int(what.stride[2] == 2),
+            "x_plane": 4 * points.line_size(pixels),
+            "gathered": packed,
+            "copied": packed + gathered,
+            "slot": packed + gathered + copied["pitch"] * size[0] + points.BEYOND,
+            **copied,
+        }
+        steps = 4 * copied["pitch"], 0, line * what.dilation[1], 4 * what.dilation[2]
+        places = size
+    return _numbers(points, sizes, steps, places)
 
 
 class Sums(NamedTuple):

@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from .convolution_frame import PLAIN, After, Convolving
-from .padded_planes import copy_part
+from .convolution_frame import COPIED, PLAIN, After, Convolving
 from .pairs import HALF, joined, seen_as_floats
 from .target import Target
 from .text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value
@@ -35,9 +34,7 @@ SIZES: Final = (
     *("depth", "weights", "window", "deep", "is_renewed"),
     *("pixels", "chunk", "width", "height", "next_column", "next_row", "next_plane"),
     *("x_row", "x_plane", "x_sample", "x_group"),
-    *("is_filled", "channels", "pitch", "planes_seen", "rows_seen", "columns_seen"),
-    *("planes_made", "rows_made", "columns_made", "front", "top", "left"),
-    *("planes_on", "rows_on", "columns_on"),
+    *("is_filled", *COPIED, "planes_on", "rows_on", "columns_on"),
 )
 """What the numbers are that the kernel is given.
 
@@ -51,11 +48,10 @@ next plane's first; from row to row of windows, and from plane to plane; of the 
 to sample and from group to group.
 
 A slot has `room` for sums that wait, then `lines` for panels of `panel` numbers, all those of a
-team if they are kept, then what the windows of a chunk see, if that is filled: `channels` planes
-`pitch` numbers apart, with so many planes, rows and columns made of those of the input.  They begin
-so many before the input's first ones, for each chunk so many further on.  All pixels of an item go
-through a `deep` piece of the depth before the next one; where panels are renewed a slot has the
-lines of one piece only.
+team if they are kept, then what the windows of a chunk see, if that is filled (see `COPIED`): for
+each chunk it begins so many planes, rows and columns further on.  All pixels of an item go through
+a `deep` piece of the depth before the next one; where panels are renewed a slot has the lines of
+one piece only.
 """
 _DEEP: Final = 192
 """Lines of a panel of one vector that fill half of a cache of 32 KiB."""
@@ -158,7 +154,8 @@ class _Sums(Convolving):
             seen = (sample * size["chunks"] + chunk) * size["teams"] + group
             with code.when(is_filled & filled.now.differs(seen)):
                 filled.set(seen)
-                self._fill(local, x, chunk)
+                ways = ("planes_on", "front"), ("rows_on", "top"), ("columns_on", "left")
+                self.fill(local, x, [chunk * size[on] - size[pad] for on, pad in ways])
             part = chunk * size["chunk"]
             count = code.lesser(size["chunk"], size["pixels"] - part)
             start = code.choose(is_filled, 0, part)
@@ -207,33 +204,6 @@ class _Sums(Convolving):
             for array, room in vectors:
                 number = code.load(FLOAT, code.at(array, channel + place, FLOAT))
                 code.store(number, code.at(room, i, FLOAT))
-
-    def _fill(self, goal: Value, x: Value, chunk: Value) -> None:
-        """Copy what the windows of a chunk see, with zeros where the input has ended."""
-        code, size = self.code, self.size
-        before = [
-            chunk * size[on] - size[pad]
-            for on, pad in (("planes_on", "front"), ("rows_on", "top"), ("columns_on", "left"))
-        ]
-        area = size["rows_seen"] * size["columns_seen"]
-        with (
-            code.counted(self.zero, size["channels"]) as channel,
-            code.counted(self.zero, size["planes_made"]) as plane,
-        ):
-            source = plane + before[0]
-            is_plane = source.below(size["planes_seen"])
-            seen = code.at(x, (channel * size["planes_seen"] + source) * area, FLOAT)
-            place = channel * size["pitch"] + plane * size["rows_made"] * size["columns_made"]
-            here = code.at(goal, place, FLOAT)
-            with code.counted(self.zero, size["rows_made"]) as row:
-                above = row + before[1]
-                is_row = is_plane & above.below(size["rows_seen"])
-                copy_part(
-                    *(code, code.at(seen, above * size["columns_seen"], FLOAT)),
-                    code.choose(is_row, size["columns_seen"], 0),
-                    code.at(here, row * size["columns_made"], FLOAT),
-                    *(size["columns_made"], -before[2]),
-                )
 
     # ------------------------------------------------------------------------------- weights
 

@@ -22,6 +22,7 @@ from . import pairs
 from .convolution_frame import PLAIN, After
 from .convolution_plans import (
     Windows,
+    are_gathered,
     are_points,
     filled_plan,
     points_plan,
@@ -123,10 +124,10 @@ def settled(
     else:
         if any(map(any, pads)):
             padded = shape[2:], pads
-        if not (in_pairs or padded) and are_points(shape, weight, space):
-            form, numbers = points, points_plan(shape, weight, groups)
+        what = Windows(shape, weight, weights, space, stride, pads, dilation, groups)
+        if not in_pairs and (are_points(what) or are_gathered(what)):
+            form, numbers, padded = points, points_plan(what), None
         else:
-            what = Windows(shape, weight, weights, space, stride, pads, dilation, groups)
             numbers = filled_plan(what)
             if numbers is not None:
                 padded = None
