@@ -34,7 +34,10 @@ from .kinds import NotNative, kind_of
 from .program import FAILED, STOPPED, compile_native
 from .source import NativeSource, write_native
 
-__all__ = ["NATIVE_VARIABLE", "REFUSALS", "Native", "native_of", "reason_against"]
+__all__ = [
+    *("NATIVE_VARIABLE", "NEVER", "REFUSALS", "ROUNDS", "STRAIGHT", "Native", "native_of"),
+    "reason_against",
+]
 
 MOST: Final = 2000
 """Functions that become native in a process: their code is kept for ever."""
@@ -138,6 +141,12 @@ class Native:
         """Whether calls run natively now."""
         return self._stage in (_Stage.TRIAL, _Stage.HOT)
 
+    @property
+    def straight_run(self) -> Callable[..., Any] | None:
+        """What does calls with values straight from a caller in Python: it takes `ROUNDS`, `NEVER`
+        and `STRAIGHT` before them.  None if it is not there, or if calls take long."""
+        return self._run if self._straight and self.is_ready and not self._is_long else None
+
     def call(self, plan: Plan, values: Sequence[object]) -> Any:
         """The result on machine values."""
         if self._stage is _Stage.COLD and not self._limit:
@@ -166,7 +175,7 @@ class Native:
             if self._stage is _Stage.COLD:
                 self._arrived = perf_counter()
             return FAILED
-        result = self._run_natively(values, _STRAIGHT)
+        result = self._run_natively(values, STRAIGHT)
         if result is FAILED:
             self._straight_misses += 1
             self._straight = self._straight_misses < MISSES
@@ -187,7 +196,7 @@ class Native:
         """
         run = self._run
         if not self._is_long:
-            found = run(ROUNDS, _NEVER, how, *values)
+            found = run(ROUNDS, NEVER, how, *values)
             if found is not STOPPED:
                 return found
         began = perf_counter()
@@ -293,14 +302,14 @@ after_fork(_begin_anew)
 
 
 _BOUND: Final = 0
-_STRAIGHT: Final = 1
+STRAIGHT: Final = 1
 """Whether values are the machine's or come straight from Python."""
 
 _EVER: Final = 1 << 62
 """More rounds than there is time for."""
 
 _ZERO: Final = np.zeros(1, np.int64)
-_NEVER: Final = _ZERO.ctypes.data
+NEVER: Final = _ZERO.ctypes.data
 """The address of a number that stays 0."""
 
 
@@ -316,7 +325,7 @@ def _beside(run: Callable[..., object], values: Sequence[object]) -> Any:
             done.acquire()
             thread = _begun(run, values, stop, found, done)
             if thread is None:
-                return run(_EVER, _NEVER, *values)
+                return run(_EVER, NEVER, *values)
             while not done.acquire(timeout=0.05) and thread.is_alive():
                 pass
     finally:

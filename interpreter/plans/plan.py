@@ -43,6 +43,14 @@ class Plan:
     steps: list[Step | None]
     compiled: CodeType
 
+    def is_in(self, traceback: TracebackType | None) -> bool:
+        """Whether an exception came out of the plan."""
+        while traceback is not None:
+            if traceback.tb_frame.f_code is self.compiled:
+                return True
+            traceback = traceback.tb_next
+        return False
+
     def failed_step(self, traceback: TracebackType | None) -> tuple[Step, dict[str, Any]] | None:
         """The step that raised and the registers by name; None if the plan was not running."""
         while traceback is not None:

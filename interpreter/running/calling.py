@@ -10,7 +10,7 @@ from ...ops.memory.quiet import QUIET, enter, leave
 from ...ops.table.grad_mode import RUNNING, is_grad_enabled
 from ...ops.tensors.overriding import STATE
 from ...typecheck.functions import Function
-from ..failures.errors import Failure, script_error
+from ..failures.errors import Failure, is_from_outside, script_error
 from ..native.program import FAILED
 from ..values.handles import KEEPING, keeping_handles, keeps_handles
 from ..values.objects import ScriptObject
@@ -18,9 +18,9 @@ from .contexts import ENTERED, leave_all
 from .invoking import invoke, tiers_of
 from .reached import Reached
 from .recording import begun, finished
-from .tiers import FunctionTiers
+from .tiers import FunctionTiers, Way
 
-__all__ = ["call"]
+__all__ = ["after_failure", "call"]
 
 
 def call(
@@ -88,6 +88,26 @@ def call(
         if record is not None:
             RUNNING.record = None
     raise error from None
+
+
+def after_failure(
+    tiers: FunctionTiers, way: Way, given: Sequence[object], error: BaseException
+) -> Any:
+    """What a call gives in which the plan of a way failed, which enters no contexts and calls
+    nothing: that of a call with tensors themselves, where it has met such.
+
+    Raises:
+        RuntimeError: as `call`.
+        BaseException: what came from outside.
+    """
+    if not isinstance(error, Exception) or is_from_outside(error):
+        raise error
+    assert way.plan is not None
+    has_begun = way.plan.is_in(error.__traceback__)
+    failure = Failure.in_plan(error, way.plan)
+    if isinstance(failure.cause, Elsewhere) and not (has_begun and way.executable.changes):
+        return _call_on_handles(tiers, given, None, script_error)
+    raise script_error(failure, tiers.binding.function) from None
 
 
 def _call_on_handles(

@@ -17,6 +17,7 @@ from ..frontend.exceptions import trim_traceback
 from ..interpreter.running.calling import call
 from ..interpreter.running.disassemble import listing
 from ..interpreter.running.evaluating import CONTEXT
+from ..interpreter.running.quick import Quick
 from ..interpreter.values.objects import ScriptObject
 from ..ir.define import graph_of
 from ..ir.inline import inline
@@ -57,6 +58,23 @@ class _Compiled:
     """What functions and methods have in common: their texts."""
 
     _rushlight_function: Function
+    _quick: Quick
+    owner: ScriptObject | None = None
+
+    def _follow(self, function: Function) -> None:
+        """Be another function from now on."""
+        if function is not self._rushlight_function:
+            self._rushlight_function = function
+            self._quick = Quick(function, self._slow_call, _last, self.owner)
+
+    def _slow_call(self, *args: object, **kwargs: object) -> Any:
+        """Run it as it is written down in `interpreter/running/calling.py`."""
+        _last[:] = (self._rushlight_function,)
+        run = call_traced if ACTIVE else call
+        result = run(self._rushlight_function, args, kwargs, self.owner)
+        if not kwargs:
+            self._quick.consider(len(args))
+        return result
 
     @property
     def name(self) -> str:
@@ -135,6 +153,7 @@ class ScriptFunction(_Compiled, Generic[Given, Result]):
 
     def __init__(self, function: Function) -> None:
         self._rushlight_function = function
+        self._quick = Quick(function, self._slow_call, _last, None)
         python = function.python
         self.__doc__ = getattr(python, "__doc__", None)
         self.__name__ = function.name
@@ -148,10 +167,12 @@ class ScriptFunction(_Compiled, Generic[Given, Result]):
             RuntimeError: an argument has the wrong type, or an operator failed; the message is
                 torch's and a note shows the place.
         """
-        _last[:] = (self._rushlight_function,)
+        quick = self._quick
+        run = quick.call
         try:
-            run = call_traced if ACTIVE else call
-            return run(self._rushlight_function, args, kwargs)  # type: ignore[no-any-return]
+            if run is not None and len(args) == quick.count and not kwargs:
+                return run(*args)  # type: ignore[no-any-return]
+            return self._slow_call(*args, **kwargs)  # type: ignore[no-any-return]
         except BaseException as error:
             trim_traceback(error)
             raise
@@ -176,18 +197,22 @@ class ScriptFunction(_Compiled, Generic[Given, Result]):
 class ScriptMethod(_Compiled):
     """A compiled method bound to its object."""
 
+    owner: ScriptObject
+
     def __init__(self, owner: ScriptObject, function: Function) -> None:
         self._rushlight_function = function
         self.__doc__ = getattr(function.python, "__doc__", None)
         self.owner = owner
+        self._quick = Quick(function, self._slow_call, _last, owner)
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run it; raises as `ScriptFunction.__call__`."""
-        _last[:] = (self._rushlight_function,)
+        quick = self._quick
+        run = quick.call
         try:
-            if ACTIVE:
-                return call_traced(self._rushlight_function, args, kwargs, self.owner)
-            return call(self._rushlight_function, args, kwargs, self.owner)
+            if run is not None and len(args) == quick.count and not kwargs:
+                return run(*args)
+            return self._slow_call(*args, **kwargs)
         except BaseException as error:
             trim_traceback(error)
             raise

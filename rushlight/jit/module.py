@@ -19,9 +19,11 @@ from ..frontend.port import Port
 from ..frontend.walks import fold
 from ..interpreter.values.objects import ScriptObject, python_classes
 from ..interpreter.values.values import CastError, from_machine, to_machine
+from ..nn.hooks import has_hooks
 from ..nn.modules.module import Module
 from ..ops.python_values.display_aten import format_for_print
 from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.tracing import ACTIVE
 from ..serialization.mobile.flatbuffer_save import (
     save_mobile_flatbuffer,
     save_mobile_flatbuffer_to_buffer,
@@ -253,6 +255,20 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
 
         def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Result: ...
 
+    else:
+
+        def __call__(self, *args, **kwargs):
+            """Call `forward`, with its hooks."""
+            own = self.__dict__
+            method = own.get("_forward_method")
+            if method is None or ACTIVE or has_hooks(self) or "forward" in own:
+                return self._call_impl(*args, **kwargs)
+            target = own["_c"]
+            is_it = target.cls.methods.get("forward") is method._rushlight_function
+            if not is_it or method.owner is not target:
+                return self._call_impl(*args, **kwargs)
+            return method(*args, **kwargs)
+
     # -- texts
 
     @property
@@ -282,7 +298,12 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
         function = self._c.cls.method(name)
         if function is None:
             raise AttributeError(f"'{self.original_name}' has no method '{name}'")
-        return ScriptMethod(self._c, function)
+        if name != "forward":
+            return ScriptMethod(self._c, function)
+        kept: ScriptMethod | None = self.__dict__.get("_forward_method")
+        if kept is None or kept._rushlight_function is not function or kept.owner is not self._c:
+            kept = self.__dict__["_forward_method"] = ScriptMethod(self._c, function)
+        return kept
 
     def __getattr__(self, name: str) -> Any:
         target: ScriptObject | None = self.__dict__.get("_c")

@@ -157,7 +157,7 @@ class RetracedFunction(ScriptFunction):
             return super().__call__(*args, **kwargs)
 
         def call() -> Any:
-            self._rushlight_function = self._branches.function
+            self._follow(self._branches.function)
             return super(RetracedFunction, self).__call__(*args, **kwargs)
 
         try:
@@ -178,7 +178,7 @@ class _RetracedMethod(ScriptMethod):
             return super().__call__(*args, **kwargs)
 
         def call() -> Any:
-            self._rushlight_function = self._branches.function
+            self._follow(self._branches.function)
             return super(_RetracedMethod, self).__call__(*args, **kwargs)
 
         try:

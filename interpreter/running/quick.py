@@ -1,0 +1,288 @@
+"""Calls from Python that are as usual, without a detour.
+
+What `calling` finds out for each call (who listens, how arguments are bound, which tensors want
+gradients) is written, for a function that has run often, as one Python function: it looks whether
+all is as it was, calls the plan or native code, and makes the result.  Whatever is not as usual is
+left to `calling`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+from numpy import ndarray
+
+from ...ops.memory.quiet import QUIET, enter, leave
+from ...ops.table.autocast import OFF, autocast_state
+from ...ops.table.grad_mode import RUNNING, is_grad_enabled
+from ...ops.tensors.overriding import STATE
+from ...ops.tensors.tensor import Parameter, Tensor
+from ...ops.tensors.tracing import ACTIVE
+from ...typecheck.class_types import ClassType
+from ...typecheck.functions import Function
+from ...typecheck.types import BOOL, FLOAT, INT, NONE, NUMBER, STRING, TENSOR, Type
+from ..code.instructions import row
+from ..native.native import NEVER, ROUNDS, STRAIGHT
+from ..native.program import FAILED, STOPPED
+from ..values.handles import KEEPING
+from ..values.objects import ScriptObject
+from .calling import after_failure
+from .tiers import FunctionTiers, Tiers, Way
+
+__all__ = ["Quick"]
+
+FIRST: Final = 16
+"""Calls after which it is found out whether there can be such a function; then twice as many."""
+
+MOST_TRIED: Final = 12
+
+MOST_WATCHED: Final = 400
+"""Tensors and objects that an object may hold."""
+
+_LEAVING: Final = frozenset(("method", "function"))
+
+Slow = Callable[..., Any]
+
+
+class Quick:
+    """The quick way into a function, or a method of `owner`, once there is one.
+
+    `call` takes as many arguments as `count` says, by position; None if there is none.  It falls
+    back to `slow`, which is called in the same way.
+    """
+
+    __slots__ = ("_left", "_owner", "_slow", "_tried", "call", "count", "function", "last")
+
+    def __init__(
+        self, function: Function, slow: Slow, last: list[Function], owner: ScriptObject | None
+    ) -> None:
+        self.function = function
+        self.call: Callable[..., Any] | None = None
+        self.count = 0
+        self.last = last
+        self._slow, self._owner = slow, owner
+        self._left, self._tried = FIRST, 0
+
+    def consider(self, count: int) -> None:
+        """There was a call with so many arguments that was not quick."""
+        self._left -= 1
+        if self._left or self.call is not None:
+            return
+        self._tried += 1
+        if self._tried < MOST_TRIED:
+            self._left = FIRST << self._tried
+            self.count = count
+            self.call = self._made()
+
+    def drop(self, *given: Any) -> Any:
+        """Something is no longer as it was: the call is done slowly, and there will be another."""
+        self.call, self._left = None, FIRST
+        return self._slow(*given)
+
+    def finish(self, way: Way, error: BaseException, given: Sequence[object]) -> Any:
+        """A plan has failed: what Python gets, or the exception that it sees."""
+        owner = () if self._owner is None else (self._owner,)
+        tiers = self.function.tiers
+        assert isinstance(tiers, FunctionTiers)
+        return after_failure(tiers, way, (*owner, *given), error)
+
+    def _made(self) -> Callable[..., Any] | None:
+        tiers = self.function.tiers
+        if not isinstance(tiers, FunctionTiers) or Tiers.way is not Tiers.usual_way:
+            return None
+        way = tiers.way()
+        if type(way) is not Way or way.plan is None or autocast_state():
+            return None
+        executable, binding = way.executable, tiers.binding
+        names = {row(each).name for each in executable.code.instructions}
+        if executable.asks_elsewhere or executable.makes_leaves or not names.isdisjoint(_LEAVING):
+            return None
+        arguments = binding.arguments[self._owner is not None :]
+        left = arguments[self.count :]
+        if any(each.keyword_only for each in arguments) or self.count > len(arguments):
+            return None
+        if any(type(each.default) not in _PLAIN or not each.has_default for each in left):
+            return None
+        text = _Text(self, tiers, way)
+        types = [each.type for each in arguments[: self.count]]
+        return text.made(types, [each.default for each in left])
+
+
+class _Text:
+    """The writing of one such function: `space` holds what its text names.  That is made of this
+    file's own lines, and numbers."""
+
+    def __init__(self, quick: Quick, tiers: FunctionTiers, way: Way) -> None:
+        self._quick, self._way = quick, way
+        self._owner = quick._owner
+        self._tests: list[str] = []
+        self._stale: list[str] = []
+        self._wanted: list[str] = []
+        self.space: dict[str, Any] = {
+            "__builtins__": _BUILTINS,
+            **{"ACTIVE": ACTIVE, "KEEPING": KEEPING, "RUNNING": RUNNING, "STATE": STATE},
+            **{"OFF": OFF, "autocast": autocast_state, "grad": is_grad_enabled},
+            **{"QUIET": QUIET, "enter": enter, "leave": leave, "new": object.__new__},
+            **{"Tensor": Tensor, "Parameter": Parameter, "ndarray": ndarray},
+            **{"Tiers": Tiers, "usual": Tiers.usual_way, "function": quick.function},
+            **{"tiers": tiers, "slow": quick._slow, "drop": quick.drop, "last": quick.last},
+            **{"FAILED": FAILED, "STOPPED": STOPPED, "owner": self._owner},
+            **{"give_back": tiers.binding.give_back, "finish": quick.finish, "way": way},
+        }
+
+    def made(self, types: Sequence[Type], defaults: Sequence[object]) -> Callable[..., Any] | None:
+        """The function of arguments of these types, behind which come defaults; None where there
+        can be none."""
+        names = [f"a{number}" for number in range(len(types))]
+        values = [self._value(*each) for each in zip(names, types, strict=True)]
+        if None in values or not self._watches():
+            return None
+        given = ", ".join(names)
+        self.space.update((f"d{number}", each) for number, each in enumerate(defaults))
+        more = [f"d{number}" for number in range(len(defaults))]
+        owner = [] if self._owner is None else ["owner"]
+        ending = self._natively(given, [*owner, *names, *more])
+        ending = ending or self._by_plan(given, [*owner, *map(str, values), *more])
+        if not ending:
+            return None
+        usual = (
+            "ACTIVE or KEEPING or RUNNING.record is not None or STATE.below is not None"
+            " or (autocast() is not OFF and autocast()) or Tiers.way is not usual"
+        )
+        lines = [
+            f"def quick({given}):",
+            " last[0] = function",
+            f" if {' or '.join([usual, *self._tests])}: return slow({given})",
+            f" if function.tiers is not tiers: return drop({given})",
+            *ending,
+        ]
+        # as if it stood in this file, whose frames users do not see
+        exec(compile("\n".join(lines) + "\n", __file__, "exec"), self.space)
+        made: Callable[..., Any] = self.space["quick"]
+        return made
+
+    def _value(self, name: str, type: Type) -> str | None:
+        """The machine value of an argument, which is tested to be as it nearly always is; None if
+        the type is one of others."""
+        inner = type.optional_of
+        if type == TENSOR or inner == TENSOR:
+            kind = f"(kind := type({name})) is not Tensor and kind is not Parameter"
+            wants = f"{name}._requires_grad is not False"
+            if inner is None:
+                self._tests.append(f"({kind})")
+                self._wanted.append(wants)
+                return f"{name}._array"
+            self._tests.append(f"({name} is not None and {kind})")
+            self._wanted.append(f"({name} is not None and {wants})")
+            return f"(None if {name} is None else {name}._array)"
+        test = _TESTS.get(type if inner is None else inner)
+        if test is None:
+            return None
+        nothing = "" if inner is None else f"{name} is not None and "
+        self._tests.append(f"({nothing}({test.format(name)}))")
+        return name
+
+    def _natively(self, given: str, values: Sequence[str]) -> list[str]:
+        """The lines that call native code with values as they come, where that does such calls."""
+        native = self._way.executable.native
+        run = None if native is None else native.straight_run
+        if run is None:
+            return []
+        self.space["run"] = run
+        self._tests.clear()  # native code looks itself
+        return [
+            f" found = run({', '.join([f'{ROUNDS}, {NEVER}, {STRAIGHT}', *values])})",
+            f" if found is FAILED or found is STOPPED: return drop({given})",
+            " return found",
+        ]
+
+    def _by_plan(self, given: str, values: Sequence[str]) -> list[str]:
+        """The lines that call the plan, unless native code may yet take over."""
+        native = self._way.executable.native
+        if native is not None and not native.refusal:
+            return []
+        assert self._way.plan is not None
+        self.space["plan"] = self._way.plan.run
+        wanted, stale = " or ".join(self._wanted), " or ".join(self._stale)
+        lines = []
+        if wanted:
+            lines.append(f" if ({wanted}) and grad(): return slow({given})")
+        if stale:
+            lines.append(f" if grad() and ({stale}): return drop({given})")
+        return [
+            *lines,
+            " loud = enter(QUIET)",
+            " try:",
+            f"  made = plan({', '.join(values)})",
+            " except BaseException as error:",
+            f"  return finish(way, error, ({given}{',' if given else ''}))",
+            " finally:",
+            "  leave(loud)",
+            " if type(made) is ndarray:",
+            "  handle = new(Tensor)",
+            "  handle._array = made",
+            "  return handle",
+            " return give_back(made)",
+        ]
+
+    def _watches(self) -> bool:
+        """Find what the owner holds, none of which must want gradients; False if that cannot be
+        looked at quickly."""
+        if self._owner is None:
+            return True
+        holders, number = [self._owner], 0
+        for holder in holders:
+            for at, value in _held(holder):
+                if number >= MOST_WATCHED or value is _UNKNOWN:
+                    return False
+                if isinstance(value, Tensor):
+                    wants = f" or t{number}._requires_grad is not False"
+                else:
+                    wants = ""
+                    if any(value is each for each in holders):
+                        return False
+                    holders.append(value)
+                slots = f"s{id(holder)}"
+                self.space[slots], self.space[f"t{number}"] = holder.slots, value
+                self._stale.append(f"{slots}[{at}] is not t{number}{wants}")
+                number += 1
+        return True
+
+
+_UNKNOWN: Final = object()
+
+_WORDS: Final = frozenset((INT, FLOAT, BOOL, NUMBER, STRING, NONE))
+
+_BUILTINS: Final = {
+    **{"type": type, "int": int, "float": float, "str": str},
+    "BaseException": BaseException,
+}
+
+_TESTS: Final[dict[Type, str]] = {
+    INT: f"type({{0}}) is not int or not -{1 << 63} <= {{0}} < {1 << 63}",
+    FLOAT: "type({0}) is not float",
+    BOOL: "{0} is not True and {0} is not False",
+    STRING: "type({0}) is not str",
+}
+
+_PLAIN: Final = (int, float, bool, str, type(None))
+"""Classes of defaults that are the same in each call."""
+
+
+def _held(holder: ScriptObject) -> Iterator[tuple[int, Any]]:
+    """The tensors and modules in an object's slots; `_UNKNOWN` for what may hold such."""
+    for at, attribute in enumerate(holder.cls.attributes.values()):
+        value, type = holder.slots[at], attribute.type
+        if isinstance(value, Tensor) or (
+            isinstance(value, ScriptObject) and isinstance(type, ClassType)
+        ):
+            yield at, value
+        elif value is not None and not _is_plain(type):
+            yield at, _UNKNOWN
+
+
+def _is_plain(type: Type) -> bool:
+    """Whether values of a type hold nothing but numbers and the like."""
+    inside = type.contained
+    return all(map(_is_plain, inside)) if inside else type in _WORDS

@@ -1,0 +1,216 @@
+"""Calls of scripted code that has run often: they take a short way, and are as ever."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight.profiling import profile
+
+nn = torch.nn
+Tensor = torch.Tensor
+
+
+def hot(scripted: Any, *args: Any) -> Any:
+    """Call it until its calls are quick."""
+    for _ in range(60):
+        scripted(*args)
+    quick = _quick(scripted)
+    assert quick.call is not None, "its calls are not quick"
+    return quick
+
+
+def _quick(scripted: Any) -> Any:
+    return getattr(scripted, "_quick", None) or scripted._script_method("forward")._quick
+
+
+def sums(x: Tensor, by: float = 2.0, plus: Tensor | None = None, twice: bool = False) -> Tensor:
+    y = x * by
+    if plus is not None:
+        y = y + plus
+    return y * 2.0 if twice else y
+
+
+def test_arguments_are_checked_as_ever() -> None:
+    scripted, x = torch.jit.script(sums), torch.ones(3)
+    with pytest.raises(RuntimeError) as first:
+        scripted(x, "a")
+    hot(scripted, x, 2.0)
+    assert scripted(x).tolist() == [2.0] * 3
+    assert scripted(x, 3).tolist() == [3.0] * 3
+    assert scripted(x, 3.0, None, True).tolist() == [6.0] * 3
+    assert scripted(x, 1.0, x).tolist() == [2.0] * 3
+    assert scripted(x, plus=x).tolist() == [3.0] * 3
+    with pytest.raises(RuntimeError) as later:
+        scripted(x, "a")
+    assert str(later.value) == str(first.value)
+    with pytest.raises(RuntimeError, match="expected at most 4"):
+        scripted(x, 1.0, None, True, 5)
+    with pytest.raises(RuntimeError, match="Expected a value of type 'Tensor"):
+        scripted(1.0, 2.0)
+
+
+@torch.jit.script
+def following(n: int) -> int:
+    return n + 1
+
+
+def test_whole_numbers_wrap_and_have_an_end() -> None:
+    hot(following, 1)
+    assert following(2**63 - 1) == -(2**63)
+    assert following(True) == 2
+    with pytest.raises(RuntimeError):
+        following(2**63)
+    assert following(torch.tensor(3)) == 4
+
+
+def test_gradients_are_recorded_where_they_are_wanted() -> None:
+    scripted, x = torch.jit.script(sums), torch.ones(3)
+    hot(scripted, x)
+    x.requires_grad_(True)
+    scripted(x).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [2.0] * 3
+    with torch.no_grad():
+        assert not scripted(x).requires_grad
+    assert scripted(x).requires_grad
+    assert scripted(torch.ones(3), 2.0, x).requires_grad
+
+
+class Scale(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.by = nn.Parameter(torch.full((3,), 2.0), requires_grad=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.by
+
+
+class Outer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Scale()
+        self.names = ["a"]
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x) + 1.0
+
+
+def test_what_a_module_holds_is_looked_at() -> None:
+    model, x = torch.jit.script(Outer()), torch.ones(3)
+    hot(model, x)
+    assert not model(x).requires_grad
+    model.inner.by.requires_grad_(True)
+    model(x).sum().backward()
+    assert model.inner.by.grad.tolist() == [1.0] * 3
+    model.inner.by.requires_grad_(False)
+    hot(model, x)
+    model.inner.by = nn.Parameter(torch.full((3,), 5.0))
+    assert model(x).requires_grad
+    assert model(x).tolist() == [6.0] * 3
+    model.inner.by = nn.Parameter(torch.full((3,), 7.0), requires_grad=False)
+    hot(model, x)
+    model.inner = torch.jit.script(Scale())
+    assert model(x).tolist() == [3.0] * 3
+    assert model(x).requires_grad is False
+
+
+def test_two_modules_of_a_class_have_ways_of_their_own() -> None:
+    first, second, x = torch.jit.script(Scale()), torch.jit.script(Scale()), torch.ones(3)
+    second.by.fill_(9.0)
+    hot(first, x)
+    hot(second, x)
+    assert (first(x).tolist(), second(x).tolist()) == ([2.0] * 3, [9.0] * 3)
+
+
+def test_hooks_and_exchanged_methods_are_called() -> None:
+    model, x = torch.jit.script(Scale()), torch.ones(3)
+    hot(model, x)
+    handle = model.register_forward_hook(lambda module, args, result: result + 10.0)
+    assert model(x).tolist() == [12.0] * 3
+    handle.remove()
+    assert model(x).tolist() == [2.0] * 3
+    object.__setattr__(model, "forward", lambda x: x - 1.0)
+    assert model(x).tolist() == [0.0] * 3
+
+
+def test_modes_around_a_call_are_heard() -> None:
+    scripted, x = torch.jit.script(sums), torch.ones(3)
+    hot(scripted, x)
+    found = profile(scripted, (x,), seconds=1e-6).data()
+    assert any(row["name"].startswith("aten::mul") for row in found["operators"])
+    traced = torch.jit.trace(lambda x: scripted(x) + 1.0, torch.ones(3))
+    assert "sums" in str(traced.graph)
+    assert scripted(torch.ones(3, device="meta")).device.type == "meta"
+    assert scripted(x).tolist() == [2.0] * 3
+
+    @torch.jit.script
+    def product(a: Tensor) -> Tensor:
+        return a @ a
+
+    m = torch.eye(3)
+    hot(product, m)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert product(m).dtype == torch.bfloat16
+    assert product(m).dtype == torch.float32
+
+
+@torch.jit.script
+def viewed(x: Tensor, n: int) -> Tensor:
+    return x.view(n)
+
+
+def test_failures_are_told_in_the_same_words() -> None:
+    x = torch.ones(6)
+    with pytest.raises(RuntimeError) as first:
+        viewed(x, 7)
+    hot(viewed, x, 6)
+    with pytest.raises(RuntimeError) as later:
+        viewed(x, 7)
+    assert str(first.value) == str(later.value)
+    frames = [each.name for each in later.traceback]
+    assert frames == ["test_failures_are_told_in_the_same_words"]
+    assert viewed(x, 6).shape == (6,)
+
+
+def test_a_graph_that_is_changed_by_hand_runs() -> None:
+    @torch.jit.script
+    def added(x: Tensor, y: Tensor) -> Tensor:
+        return x + y
+
+    x = torch.ones(3)
+    hot(added, x, x * 5.0)
+    graph = added.graph
+    (node,) = [n for n in graph.nodes() if n.kind() == "aten::add"]
+    node.replaceInput(1, node.inputsAt(0))
+    added._debug_flush_compilation_cache()
+    assert added(x, x * 5.0).tolist() == [2.0] * 3
+    x.mul_(3.0)
+    assert added(x, x * 5.0).tolist() == [6.0] * 3
+
+
+def test_what_ran_last_is_known() -> None:
+    scripted = torch.jit.script(sums)
+    hot(scripted, torch.ones(3))
+    hot(following, 1)
+    scripted(torch.ones(3))
+    assert "aten::mul" in str(torch.jit.last_executed_optimized_graph())
+
+
+class Lists(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept = [torch.ones(3)]
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.kept[0]
+
+
+def test_lists_of_tensors_are_no_quick_arguments() -> None:
+    model, x = torch.jit.script(Lists()), torch.ones(3)
+    for _ in range(60):
+        model(x)
+    assert _quick(model).call is None
+    assert model(x).tolist() == [2.0] * 3
