@@ -289,21 +289,16 @@ from .ops.random_numbers.random import Generator as Generator
 from .ops.tensors.tensor import Parameter as Parameter
 from .ops.tensors.sizes import Size as Size
 from .ops.tensors.tensor import Tensor as Tensor
-from .ops.memory.dtype import Device as _Device
-device = _Device
-from .ops.memory.dtype import DType as _DType
-dtype = _DType
+from .ops.memory.dtype import device as device
+from .ops.memory.dtype import dtype as dtype
 from .ops.table.grad_mode import enable_grad as enable_grad
 from .ops.tensors.construct import finfo as finfo
 from .ops.tensors.construct import iinfo as iinfo
 from .ops.table.grad_mode import inference_mode as inference_mode
-from .ops.memory.dtype import Layout as _Layout
-layout = _Layout
-from .ops.memory.dtype import MemoryFormat as _MemoryFormat
-memory_format = _MemoryFormat
+from .ops.memory.dtype import layout as layout
+from .ops.memory.dtype import memory_format as memory_format
 from .ops.table.grad_mode import no_grad as no_grad
-from .ops.memory.dtype import QScheme as _QScheme
-qscheme = _QScheme
+from .ops.memory.dtype import qscheme as qscheme
 from .ops.table.grad_mode import set_grad_enabled as set_grad_enabled
 
 __version__: _str
@@ -1316,10 +1311,7 @@ def random(input: Tensor, *, generator: _Generator | None = ..., out: Tensor | N
 def randperm(n: _int, *, dtype: _DType | None = ..., layout: _Layout | None = ..., device: _Device | _str | None = ..., pin_memory: _bool | None = ..., out: Tensor | None = ..., requires_grad: _bool = ...) -> Tensor: ...
 @overload
 def randperm(n: _int, *, generator: _Generator | None, dtype: _DType | None = ..., layout: _Layout | None = ..., device: _Device | _str | None = ..., pin_memory: _bool | None = ..., out: Tensor | None = ..., requires_grad: _bool = ...) -> Tensor: ...
-@overload
-def range(start: _Number, end: _Number, step: _Number = ..., *, dtype: _DType | None = ..., layout: _Layout | None = ..., device: _Device | _str | None = ..., pin_memory: _bool | None = ..., out: Tensor | None = ..., requires_grad: _bool = ...) -> Tensor: ...
-@overload
-def range(start: _Number, end: _Number, *, dtype: _DType | None = ..., layout: _Layout | None = ..., device: _Device | _str | None = ..., pin_memory: _bool | None = ..., out: Tensor | None = ..., requires_grad: _bool = ...) -> Tensor: ...
+def range(*args: Any, **kwargs: Any) -> Tensor: ...
 def ravel(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def real(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def reciprocal(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .ops.memory.dtype import DTYPES, DType
+from .ops.memory.dtype import DTYPES, Device, DType
 from .ops.tensors.python_data import array_of_arguments
 from .ops.tensors.sizes import Size
 from .ops.tensors.tensor import Tensor
@@ -29,12 +29,30 @@ class TensorClass(type):
 
     dtype: DType
 
-    def __call__(cls, *args: object) -> Tensor:
+    def __new__(mcs, name: str, bases: tuple[type, ...], names: dict[str, object]) -> TensorClass:
+        """One of these names; nothing is derived from them.
+
+        Raises:
+            TypeError: a class is.
+        """
+        for base in bases:
+            if isinstance(base, TensorClass):
+                raise TypeError(
+                    f"type '{base.__module__}.{base.__name__}' is not an acceptable base type"
+                )
+        return super().__new__(mcs, name, bases, names)
+
+    def __call__(cls, *args: object, device: Device | str | None = None) -> Tensor:
         """A tensor of the given values, or of the given sizes with values that mean nothing.
 
         Raises:
             TypeError: a Tensor of another dtype is given, or what is neither sizes nor numbers.
+            RuntimeError: `device` is not the CPU.
         """
+        if device is not None and (kind := Device(device).type) != "cpu":
+            raise RuntimeError(
+                f"legacy constructor expects device type: cpu but device type: {kind} was passed"
+            )
         return told(Tensor._of(array_of_arguments(args, Size, cls.dtype.numpy)), args, Size)
 
     def __instancecheck__(cls, value: object) -> bool:

@@ -9,8 +9,8 @@ from typing import Any, Final
 from .ops.memory.dtype import DTYPES, Device, place_of, set_default_dtype
 from .ops.memory.entered import ENTERED
 from .ops.memory.unfilled import UNFILLED
+from .ops.memory.warned import ALWAYS, warn_caller_once
 from .ops.table.grad_mode import LOOKS_FOR_NAN
-from .ops.tensors.warned_once import ALWAYS
 
 __all__ = [
     *("are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device"),
@@ -42,7 +42,7 @@ _STATE: dict[str, Any] = {
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Ask for equal results of equal calls: new memory is filled then, all else always is equal."""
-    _STATE.update(deterministic=bool(mode), warn_only=bool(mode and warn_only))
+    _STATE.update(deterministic=bool(mode), warn_only=bool(warn_only))
     UNFILLED.is_determined = bool(mode)
 
 
@@ -121,6 +121,10 @@ def set_default_tensor_type(t: object) -> None:
     Raises:
         TypeError: not a class of floating-point tensors.
     """
+    warn_caller_once(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
+        "torch.set_default_dtype() and torch.set_default_device() as alternatives."
+    )
     name = t if isinstance(t, str) else getattr(t, "__name__", str(t))
     kinds = {"FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16"}
     kinds["BFloat16Tensor"] = "bfloat16"

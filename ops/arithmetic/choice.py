@@ -10,6 +10,7 @@ from ..kernels import LARGE, by_formula
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.order import beside
+from ..memory.overlap import warn_if_expanded
 from ..memory.warned import warn_caller_once
 from ..table.formula import formula
 from ..table.layouts import contiguous
@@ -191,6 +192,7 @@ def masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
 
 def masked_fill_in_place(self: Array, mask: Array, value: Scalar) -> Array:
     check_mask(mask)
+    warn_if_expanded(self, "masked_fill_", "tensor[mask] = scalar")
     if self.shape != mask.shape:
         shape = checked_broadcast(self.shape, mask.shape, ("self", "mask"))
         check_result_shape(self.shape, shape)
@@ -199,6 +201,7 @@ def masked_fill_in_place(self: Array, mask: Array, value: Scalar) -> Array:
 
 def masked_fill_tensor_in_place(self: Array, mask: Array, value: Array) -> Array:
     check_mask(mask)
+    warn_if_expanded(self, "masked_fill_", "tensor[mask] = scalar")
     checked_broadcast(self.shape, mask.shape, ("self", "mask"))
     return write(self, masked_fill_tensor(self, mask, value))
 

@@ -209,12 +209,14 @@ def to_dtype(self: Array, dtype: Dtype, copy: bool, memory_format: int | None) -
         result = cast(self, dtype)
         if memory_format not in (None, 1):
             return in_format(result, memory_format)
-        return lies_like(result, self) if 0 in self.strides else result
+        return lies_like(result, self) if 0 in self.strides or 1 in self.shape else result
     if copy:
         return in_format(self, memory_format)
     if memory_format in (None, 1) or (memory_format == 0 and not is_channels_last(self)):
         return self
-    return contiguous(self, memory_format)
+    if memory_format == 0:
+        return contiguous(self, 0)
+    return self if is_channels_last(self) else in_format(self, memory_format)
 
 
 def is_channels_last(array: Array) -> bool:
@@ -360,8 +362,11 @@ def clone(self: Array, memory_format: int | None) -> Array:
 def contiguous(self: Array, memory_format: int | None) -> Array:
     if memory_format == 0:
         return self if self.flags.c_contiguous else self.copy("C")
-    result = in_format(self, memory_format)
-    return self if result.strides == self.strides else result
+    if memory_format is not None and self.ndim == memory_format + 2:
+        by_channels = self.transpose(0, *range(2, self.ndim), 1)
+        if by_channels.flags.c_contiguous:  # whatever the strides of single elements are
+            return self
+    return in_format(self, memory_format)
 
 
 @operator("aten::alias(Tensor(a) self) -> Tensor(a)", face="operator")

@@ -75,7 +75,7 @@ def _int(value: object, lenient: bool) -> object:
         return value
     if isinstance(value, int):
         return NO if isinstance(value, bool) else int(value)
-    if isinstance(value, (np.integer, Tensor)) and lenient:
+    if isinstance(value, (np.integer, Tensor, np.ndarray)) and lenient:
         if ACTIVE and isinstance(value, Tensor) and value._array.dtype.kind in "iu":
             return traced_number(value, int(value._array), "aten::Int")
         try:
@@ -209,7 +209,19 @@ def _converter(type: Type, size: int | None) -> Converter:
 def _converter_of(argument: Argument, schema: str) -> Converter:
     if _NUMBERED.fullmatch(argument.name) or re.search(rf"ScalarType\?? {argument.name}\b", schema):
         return _optional(_int_or_dtype) if "?" in str(argument.type) else _int_or_dtype
-    return _converter(argument.type, argument.size)
+    convert = _converter(argument.type, argument.size)
+    if argument.size and argument.has_default and argument.default == []:
+        return _none_as_empty(convert)
+    return convert
+
+
+def _none_as_empty(convert: Converter) -> Converter:
+    """None stands for the empty list where that is the default and one number may stand for all."""
+
+    def converted(value: object, lenient: bool) -> Any:
+        return [] if value is None else convert(value, lenient)
+
+    return converted
 
 
 # --------------------------------------------------------------------------- texts

@@ -236,6 +236,8 @@ class EagerFunction:
                 )
             check_dtypes_of_out(form.entry, result, out)
             written_out = write_out(form.entry, result, out, values)
+            if requires_grad and isinstance(out, Tensor):
+                out.requires_grad_(True)
             return None if _gives_list(form.entry) else written_out
         if requires_grad:
             if result._array.dtype.kind in "biu":

@@ -25,6 +25,7 @@ from ..memory.dtype import (
     set_default_dtype,
 )
 from ..memory.errors import OperatorError
+from ..memory.warned import warn_caller, warn_caller_once
 from ..random_numbers.random import Generator, default_generator
 from ..random_numbers.random import manual_seed as seed_default_generator
 from ..table.grad_mode import (
@@ -245,7 +246,29 @@ def meshgrid(*tensors: object, indexing: str | None = None) -> object:
         options = {} if in_list and indexing is None else {"indexing": indexing}
         return handle_torch_function(meshgrid, asked, *tensors, **options)
     given: Any = tensors[0] if in_list else tensors
-    return eager_function("aten::meshgrid")(list(given), indexing=indexing or "ij")
+    if indexing is None and len(given) > 1:
+        warn_caller_once(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
+            "argument."
+        )
+    return eager_function("aten::meshgrid")(
+        list(given), indexing="ij" if indexing is None else indexing
+    )
+
+
+@stands_for("aten::range")
+def closed_range(*args: Any, **kwargs: Any) -> Tensor:
+    """The numbers from `start` up to and with `end`, in steps: torch's older `arange`."""
+    warn_caller(
+        "torch.range is deprecated and will be removed in a future release because its behavior is "
+        "inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
+        "values in [start, end)."
+    )
+    made: Tensor = eager_function("aten::range")(*args, **kwargs)
+    return made
+
+
+closed_range.__name__ = closed_range.__qualname__ = "range"
 
 
 @stands_for("aten::broadcast_tensors")
@@ -346,6 +369,7 @@ _BY_HAND: Final[dict[str, Any]] = {
     **{"seed": seed, "initial_seed": initial_seed, "get_rng_state": get_rng_state},
     **{"set_rng_state": set_rng_state, "default_generator": default_generator},
     **{"nonzero": nonzero, "split": split, "einsum": einsum, "meshgrid": meshgrid},
+    **{"range": closed_range},
     **{"tensordot": tensordot, "chain_matmul": chain_matmul, "norm": norm},
     **{"lu": lu, "stft": stft},
     **{"broadcast_tensors": broadcast_tensors, "broadcast_shapes": broadcast_shapes},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from ..memory.dtype import DType
@@ -11,6 +12,7 @@ from ..memory.metadata import become
 from ..memory.named_results import NamedResults, named_results
 from ..memory.overlap import check_resized
 from ..memory.storage import is_resizable
+from ..memory.warned import warn_caller
 from ..table.layouts import in_shape_of, into_resized
 from ..table.out_dtypes import check_out_dtype
 from ..table.pointwise import cast
@@ -79,4 +81,27 @@ def _write_one(entry: Operator, result: Tensor, out: Tensor, operands: Sequence[
         )
     else:
         check_resized(entry.out_overlap, target, array.size, operands)
+        _warn_of_resizing(entry, target.shape, array.shape)
         become(target, into_resized(entry.out_layout, array, target.dtype))
+
+
+def _warn_of_resizing(entry: Operator, shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+    """Warn of a tensor with elements that takes another shape; what makes tensors or draws does
+    so without a word, but for `arange`."""
+    if not prod(shape):
+        return
+    if entry.name.startswith("aten::arange"):
+        warn_caller(
+            f"The number of elements in the out tensor of shape {list(shape)} is {prod(shape)} "
+            f"which does not match the computed number of elements {prod(wanted)}. Note that this "
+            "may occur as a result of rounding error. The out tensor will be resized to a tensor "
+            f"of shape ({prod(wanted)},)."
+        )
+    elif entry.out_dtype.demand != "made" and not entry.random:
+        warn_caller(
+            f"An output with one or more elements was resized since it had shape {list(shape)}, "
+            f"which does not match the required output shape {list(wanted)}. This behavior is "
+            "deprecated, and in a future PyTorch release outputs will not be resized unless they "
+            "have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, "
+            "to zero elements with t.resize_(0)."
+        )

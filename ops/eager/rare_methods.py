@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Number
 from typing import Any, Final, NoReturn
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ..memory.dtype import DType, Scalar
 from ..memory.versions import written
 from ..tensors.tensor import Tensor
+from .binding import type_name
 from .typed_storage import TypedStorage
 
 __all__ = ["ATTRIBUTES", "METHODS"]
@@ -33,6 +35,14 @@ def _each(self: Tensor, function: Callable[..., Any], *others: Tensor) -> Tensor
     columns = [each.expand(self.shape).reshape(-1).tolist() for each in (self, *others)]
     made = [function(*row) for row in zip(*columns, strict=True)]
     kind = self._array.dtype
+    for each in made:
+        if not isinstance(each, (Number, Tensor)):
+            name = type_name(each)
+            raise TypeError(
+                f"'{name}' object cannot be interpreted as an integer"
+                if kind.kind in "biu"
+                else f"must be real number, not {name}"
+            )
     if kind.kind in "iu":
         made = [int(each) for each in made]
     written(self._array)
@@ -45,7 +55,7 @@ def apply_(self: Tensor, callable: Callable[[Any], object]) -> Tensor:
 
     Raises:
         RuntimeError: the tensor requires gradients.
-        TypeError: it is no function.
+        TypeError: it is no function, or makes what is no number.
     """
     _refuse_gradients(self, "apply_")
     return _each(self, callable)

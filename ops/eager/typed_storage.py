@@ -249,10 +249,12 @@ def set_(
     return changed
 
 
-def new(self: Tensor, *args: object) -> Tensor:
+def new(self: Tensor, *args: object, size: Sequence[int] | None = None) -> Tensor:
     """A tensor of the same dtype: of sizes, unfilled, or of numbers.
 
     Raises:
         TypeError: a tensor of another dtype is given, or what is neither.
     """
+    if size is not None:
+        args = (Size(size), *args)
     return told(Tensor._of(array_of_arguments(args, Size, self.dtype.numpy)), args, Size)

@@ -55,6 +55,8 @@ def check_storage(sizes: list[int]) -> None:
         raise too_many_dimensions(len(sizes))
     if max(sizes, default=0) > _MOST:
         raise OperatorError("numel: integer multiplication overflow", code="shape-mismatch")
+    if 0 in sizes and prod(size or 1 for size in sizes[1:]) > _MOST:
+        raise OperatorError("Stride calculation overflowed", code="shape-mismatch")
     if prod(size or 1 for size in sizes) > _LARGEST:
         raise OperatorError(
             f"Storage size calculation overflowed with sizes={sizes}", code="shape-mismatch"

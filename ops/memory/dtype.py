@@ -73,7 +73,13 @@ class DType:
 
     @property
     def is_signed(self) -> bool:
-        """Whether there are negative values."""
+        """Whether there are negative values.
+
+        Raises:
+            RuntimeError: it is a dtype of quantized numbers.
+        """
+        if self.kind == "q":
+            raise RuntimeError("isSignedType not supported for quantized types")
         return self.kind in "ifc"
 
     @property
@@ -416,10 +422,16 @@ class Device:
     index: int | None
     type: str
 
-    def __init__(self, type: str | Device, index: int | None = None) -> None:
+    def __init__(self, type: str | int | Device, index: int | None = None) -> None:
         if isinstance(type, Device):
             index = type.index if index is None else index
             type = type.type
+        if isinstance(type, int) and not isinstance(type, bool):
+            raise RuntimeError(
+                "Device index must not be negative"
+                if type < 0
+                else "Cannot access accelerator device when none is available."
+            )
         if not isinstance(type, str):
             raise TypeError(f"Device(): argument 'type' must be str, not {type.__class__.__name__}")
         name, colon, number = type.partition(":")
@@ -520,6 +532,8 @@ def dtype_of_type(kind: object) -> DType:
         known = kind if isinstance(kind, DType) else getattr(kind, "dtype", None)
     if isinstance(known, DType):
         return known
+    if getattr(kind, "__name__", "") == "Tensor":  # `torch.Tensor` is of the default dtype
+        return get_default_dtype()
     shown = kind.__name__ if isinstance(kind, type) else kind
     raise ValueError(f"invalid type: '{shown}'")
 

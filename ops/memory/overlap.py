@@ -11,6 +11,7 @@ import numpy as np
 from .dtype import Array
 from .errors import OperatorError
 from .storage import address, bounds_of, storage_of
+from .warned import warn_caller
 
 __all__ = [
     "OutOverlap",
@@ -23,6 +24,7 @@ __all__ = [
     "guarded",
     "lies_as",
     "overlaps_itself",
+    "warn_if_expanded",
 ]
 
 ndarray: Final = np.ndarray
@@ -41,6 +43,15 @@ def overlaps_itself(array: Array) -> bool:
     return array.size > 0 and any(
         not step and count > 1 for step, count in zip(array.strides, array.shape, strict=True)
     )
+
+
+def warn_if_expanded(array: Array, name: str, example: str) -> None:
+    """Warn of a tensor that has several elements in one place and is about to be written."""
+    if 0 in array.strides and overlaps_itself(array):
+        warn_caller(
+            f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before "
+            f"performing this operation. This also applies to advanced indexing e.g. {example}"
+        )
 
 
 def _is_dense(array: Array) -> bool:

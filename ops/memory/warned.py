@@ -6,10 +6,14 @@ import sys
 import warnings
 from typing import Final
 
-__all__ = ["warn_caller", "warn_caller_once"]
+__all__ = ["ALWAYS", "GIVEN", "warn_caller", "warn_caller_once", "warn_of_number"]
 
 _INSIDE: Final = __name__.partition(".")[0] + "."
-_TOLD: Final[set[str]] = set()
+GIVEN: Final[set[str]] = set()
+"""The texts of warnings that come once, and have come."""
+
+ALWAYS: Final = [False]
+"""Whether they come each time (`set_warn_always`)."""
 
 
 def warn_caller(sentence: str) -> None:
@@ -23,7 +27,15 @@ def warn_caller(sentence: str) -> None:
 
 
 def warn_caller_once(sentence: str) -> None:
-    """Give a `UserWarning` the first time in a process."""
-    if sentence not in _TOLD:
-        _TOLD.add(sentence)
+    """Give a `UserWarning` the first time in a process, or each time where that is asked for."""
+    if ALWAYS[0] or sentence not in GIVEN:
+        GIVEN.add(sentence)
         warn_caller(sentence)
+
+
+def warn_of_number() -> None:
+    """Warn whoever makes a number of a tensor that requires gradients."""
+    warn_caller_once(
+        "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+        "Consider using tensor.detach() first."
+    )

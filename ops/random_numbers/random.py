@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import os
 import struct
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
@@ -22,9 +23,9 @@ import numpy as np
 from ...frontend.locks import fork_safe_lock
 from ..arithmetic.fused import fused_double, fused_float
 from ..kernels import family
-from ..memory.dtype import CPU, Array, Device, Dtype
+from ..memory.dtype import CPU, Array, Device, Dtype, of_numpy
 from ..memory.errors import OperatorError
-from ..table.refusals import not_implemented
+from ..table.refusals import cpp_name, not_implemented
 
 __all__ = [
     *("Generator", "default_generator", "draws_noted", "fill_normal", "fill_uniform"),
@@ -419,6 +420,19 @@ def memory_order(array: Array) -> Array:
     return array.transpose(axes)
 
 
+_LARGEST: Final = {
+    "float16": 65504.0,
+    "bfloat16": float.fromhex("0x1.fep127"),
+    "float32": float.fromhex("0x1.fffffep127"),
+    "float64": sys.float_info.max,
+}
+
+
+def largest_float(name: str) -> float:
+    """The largest number of a dtype of floats; infinity for those that draw no numbers."""
+    return _LARGEST.get(name, math.inf)
+
+
 def _float_kind(array: Array, kernel: str) -> None:
     if array.dtype.kind in "iub":
         raise not_implemented(
@@ -442,14 +456,33 @@ def fill_uniform(array: Array, low: float, high: float, g: Generator | None) -> 
         flat = uniform(g or default_generator, 2 * array.size, part, low, high)
         target[...] = flat.view(array.dtype).reshape(target.shape)
         return array
-    if low > high:
-        raise OperatorError(
-            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
-        )
+    _check_uniform_range(array.dtype, low, high)
     target = memory_order(array)
     values = uniform(g or default_generator, array.size, array.dtype, low, high)
     target[...] = values.reshape(target.shape)
     return array
+
+
+def _check_uniform_range(dtype: Dtype, low: float, high: float) -> None:
+    """Refuse bounds between which a dtype has no floats, or more than it can span.
+
+    Raises:
+        OperatorError: they are such.
+    """
+    own = of_numpy(dtype)
+    largest = largest_float(own.name)
+    for name, value in (("from", low), ("to", high)):
+        if not abs(value) <= largest:
+            raise OperatorError(f"{name} is out of bounds for {cpp_name(own)}")
+    if low > high:
+        raise OperatorError(
+            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
+        )
+    if high - low > largest:
+        raise OperatorError(
+            f"uniform_ expects to-from <= std::numeric_limits<{own.scalar_name}>::max(), but found "
+            f"to={high:g} and from={low:g} which result in to-from to exceed the limit"
+        )
 
 
 def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> Array:

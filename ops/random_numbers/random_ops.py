@@ -7,9 +7,21 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..arithmetic.convert import in_format
 from ..memory.counts import check_storage
-from ..memory.dtype import DTYPES, Array, Device, Dtype, dtype_by_number, dtype_of, numpy_dtype
+from ..memory.dtype import (
+    DTYPES,
+    Array,
+    Device,
+    DType,
+    Dtype,
+    dtype_by_number,
+    dtype_of,
+    numpy_dtype,
+    of_numpy,
+)
 from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.warned import warn_caller
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
 from ..shapes.shape import expand
 from ..table.layouts import like as empty_like
@@ -28,6 +40,7 @@ from .random import (
     exponential,
     fill_normal,
     fill_uniform,
+    largest_float,
     memory_order,
     permutation,
     unbounded,
@@ -44,6 +57,12 @@ _NUMBERS: Final = (
 
 
 # --------------------------------------------------------------------------- floats
+
+
+def _unfilled_like(self: Array, dtype: int | None, options: Sequence[Any]) -> Array:
+    """An unfilled tensor like another; the last of the options is the memory format."""
+    made = empty_like(self, self.dtype if dtype is None else numpy_dtype(dtype))
+    return made if options[-1] in (None, 1) else in_format(made, options[-1])
 
 
 def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
@@ -65,9 +84,8 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
     ) -> Array:
         return drawn(size, generator, dtype)
 
-    def like(self: Array, dtype: int | None, *_: object) -> Array:
-        wanted = self.dtype if dtype is None else numpy_dtype(dtype)
-        made = empty_like(self, wanted)
+    def like(self: Array, dtype: int | None, *options: Any) -> Array:
+        made = _unfilled_like(self, dtype, options)
         filled: Array = fill(made, first, second, None)
         return filled
 
@@ -131,10 +149,23 @@ def normal_of_size(
     )
 
 
+def _check_spread(std: Array) -> None:
+    """Refuse standard deviations that are none.
+
+    Raises:
+        OperatorError: one is below zero or NaN, or they are complex.
+    """
+    if std.dtype.kind == "c":
+        raise OperatorError("normal expects standard deviation to be non-complex")
+    if std.size and not std.min() >= 0:
+        raise OperatorError("normal expects all elements of std >= 0.0")
+
+
 @operator(
     "aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"
 )
 def normal_of_tensors(mean: Array, std: Array, generator: Generator | None) -> Array:
+    _check_spread(std)
     shape = np.broadcast_shapes(mean.shape, std.shape)
     unit = fill_normal(np.empty(shape, mean.dtype), 0.0, 1.0, generator)
     return as_array(unit * cast(std, mean.dtype) + mean)
@@ -151,6 +182,7 @@ def normal_around(mean: Array, std: float, generator: Generator | None) -> Array
     "aten::normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor"
 )
 def normal_spread(mean: float, std: Array, generator: Generator | None) -> Array:
+    _check_spread(std)
     unit = fill_normal(np.empty(std.shape, std.dtype), 0.0, 1.0, generator)
     return as_array(unit * std + std.dtype.type(mean))
 
@@ -219,8 +251,10 @@ def randint_between_from(
     return _whole(size, low, high, generator, dtype)
 
 
-def _whole_like(self: Array, low: int, high: int, dtype: int | None) -> Array:
-    made = empty_like(self, self.dtype if dtype is None else numpy_dtype(dtype))
+def _whole_like(
+    self: Array, low: int, high: int, dtype: int | None, options: Sequence[Any]
+) -> Array:
+    made = _unfilled_like(self, dtype, options)
     target = memory_order(made)
     target[...] = whole_numbers(None, made.size, low, high).reshape(target.shape)
     return made
@@ -233,7 +267,7 @@ def _whole_like(self: Array, low: int, high: int, dtype: int | None) -> Array:
     rows=rows_of("self"),
 )
 def randint_like(self: Array, high: int, dtype: int | None, *options: object) -> Array:
-    return _whole_like(self, 0, high, dtype)
+    return _whole_like(self, 0, high, dtype, options)
 
 
 @operator(
@@ -242,16 +276,21 @@ def randint_like(self: Array, high: int, dtype: int | None, *options: object) ->
     face="function",
     rows=rows_of("self"),
 )
-def randint_like_between(self: Array, low: int, high: int, dtype: int | None, *_: object) -> Array:
-    return _whole_like(self, low, high, dtype)
+def randint_like_between(
+    self: Array, low: int, high: int, dtype: int | None, *options: object
+) -> Array:
+    return _whole_like(self, low, high, dtype, options)
 
 
-@operator(f"aten::randperm(SymInt n, *, {_NUMBERS}) -> Tensor")
+@operator(f"aten::randperm(SymInt n, *, {_NUMBERS}) -> Tensor", out_dtype=MADE)
 def randperm(n: int, dtype: int | None, *_: object) -> Array:
     return randperm_from(n, None, dtype)
 
 
-@operator(f"aten::randperm.generator(SymInt n, *, Generator? generator, {_NUMBERS}) -> Tensor")
+@operator(
+    f"aten::randperm.generator(SymInt n, *, Generator? generator, {_NUMBERS}) -> Tensor",
+    out_dtype=MADE,
+)
 def randperm_from(n: int, generator: Generator | None, dtype: int | None, *_: object) -> Array:
     if n < 0:
         raise OperatorError(f"Trying to create tensor with negative dimension {n}: [{n}]")
@@ -259,7 +298,29 @@ def randperm_from(n: int, generator: Generator | None, dtype: int | None, *_: ob
     if wanted.kind == "q" or letter(wanted.numpy) not in "ihf":
         raise not_implemented("randperm", wanted)
     check_storage([n])
+    _check_order(n, wanted)
     return permutation(generator, n).astype(wanted.numpy)
+
+
+_LONGEST_ORDER: Final = {"float16": 2**11 + 1, "float32": 2**24 + 1, "float64": 2**53 + 1}
+"""The most numbers that can be put in order in a dtype of floats."""
+
+
+def _check_order(n: int, wanted: DType) -> None:
+    """Refuse an order of so many numbers that the dtype does not hold them all.
+
+    Raises:
+        OperatorError: it does not.
+    """
+    most = _LONGEST_ORDER.get(wanted.name)
+    if most is not None and n > most:
+        spelled = most if most < 1 << 16 else f"2^{(most - 1).bit_length() - 1}+1"
+        raise OperatorError(f"n cannot be greater than {spelled} for {wanted.scalar_name} type.")
+    if wanted.numpy.kind in "iu" and n - 1 > np.iinfo(wanted.numpy).max:
+        raise OperatorError(
+            f"value cannot be converted to type {wanted.name}_t without overflow",
+            headline=f"`{wanted}` does not hold {n - 1}",
+        )
 
 
 @operator(
@@ -306,15 +367,38 @@ def _check_random_bounds(self: Array, low: int, high: int | None) -> None:
             "check_random_bounds handles only integral, floating-point and boolean types",
             code="dtype-mismatch",
         )
+    last = low if high is None else high - 1
     if self.dtype.kind not in "iub":
+        _check_float_bounds(self.dtype, low, last)
         return
     smallest = int(np.iinfo(self.dtype).min) if self.dtype.kind in "iu" else 0
     largest = _above_all(self.dtype) - 1
-    for name, value in (("from", low), ("to - 1", low if high is None else high - 1)):
+    for name, value in (("from", low), ("to - 1", last)):
         if not smallest <= value <= largest:
             raise OperatorError(
                 f"{name} is out of bounds for {cpp_name(dtype_of(self))}",
                 headline=f"`{dtype_of(self)}` holds whole numbers from {smallest} to {largest}",
+            )
+
+
+def _check_float_bounds(dtype: Dtype, low: int, last: int) -> None:
+    """Refuse whole numbers that floats do not reach, and warn of those between which they skip.
+
+    Raises:
+        OperatorError: one is beyond all floats of the dtype.
+    """
+    own = of_numpy(dtype)
+    largest, digits = largest_float(own.name), _DIGITS[own.name]
+    for name, value in (("from", low), ("to - 1", last)):
+        if abs(value) > largest:
+            raise OperatorError(f"{name} is out of bounds for {cpp_name(own)}")
+    for name, value in (("from", low), ("to - 1", last)):
+        if abs(value) > 1 << digits:
+            warn_caller(
+                f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision "
+                f"limitations {cpp_name(own)} can support discrete uniform distribution only "
+                "within this range. This warning will become an error in version 1.7 release, "
+                "please fix the code in advance"
             )
 
 

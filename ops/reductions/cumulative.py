@@ -336,6 +336,8 @@ def _gradients(
 ) -> list[Array]:
     if kind(self.dtype) < 2:
         self = self.astype(default_dtype.float)
+    if self.dtype.kind != "c" and any(isinstance(by, complex) for by in spacing):
+        self = self.astype(np.result_type(self.dtype, np.complex64))
     return [
         _even_gradient(self, axis, by, edge_order)
         if not isinstance(by, np.ndarray)

@@ -13,7 +13,7 @@ from ..arithmetic.chosen import chosen_places, put_chosen, take_chosen
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
-from ..memory.overlap import check_apart
+from ..memory.overlap import check_apart, warn_if_expanded
 from ..memory.remembered import remembered
 from ..memory.storage import settled
 from ..table.formula import formula
@@ -160,6 +160,7 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
     """
     if len(indices) > self.ndim:
         _key(self, indices)
+    warn_if_expanded(self, "index_put_", "tensor[indices] = tensor")
     if values.base is not None or self.base is not None or values is self:
         check_apart(self, (values, *indices), itself=False)
     if values.size == 1 and not accumulate and _is_mask(indices):

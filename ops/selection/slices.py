@@ -11,7 +11,7 @@ import numpy as np
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
-from ..memory.overlap import check_apart
+from ..memory.overlap import check_apart, warn_if_expanded
 from ..memory.storage import settled, strides_of
 from ..table.out_dtypes import SAME
 from ..table.pointwise import cast, number_in
@@ -296,6 +296,7 @@ def _index_fill(self: Array, dim: int, index: Array, value: Array) -> Array:
     axis = wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise OperatorError("Index has to be a vector/scalar")
+    warn_if_expanded(self, "index_fill_", "tensor[mask] = scalar")
     if _has_slices(self, axis, index):
         target, key = _slices(self, axis, index, _outside(axis), negative=True)
         value = value if value.dtype == self.dtype else cast(value, self.dtype)

@@ -11,7 +11,16 @@ import numpy as np
 from ..arithmetic.convert import in_format
 from ..arithmetic.fused import fused_double, fused_float
 from ..memory.counts import MOST_DIMENSIONS, check_count, check_storage
-from ..memory.dtype import DTYPES, Array, Device, Dtype, Scalar, default_dtype, numpy_dtype
+from ..memory.dtype import (
+    DTYPES,
+    Array,
+    Device,
+    Dtype,
+    Scalar,
+    default_dtype,
+    dtype_of,
+    numpy_dtype,
+)
 from ..memory.errors import BadNumber, OperatorError
 from ..memory.unfilled import unfilled
 from ..table.formula import filled_with
@@ -19,7 +28,7 @@ from ..table.layouts import like
 from ..table.out_dtypes import MADE
 from ..table.pointwise import number_as, number_in, number_to_fill, scalar_of
 from ..table.promotion import number_dtype
-from ..table.refusals import check_dtype, check_number, letter, not_implemented
+from ..table.refusals import check_dtype, check_number, cpp_name, letter, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 
@@ -372,6 +381,7 @@ def linspace(start: Any, end: Any, steps: int, dtype: int | None, *options: Any)
     if steps < 0:
         raise OperatorError("number of steps must be non-negative")
     check_storage([steps])
+    _check_parts("linspace", dtype, start, end)
     wanted = float_dtype(dtype)
     if dtype is None and any(isinstance(each, complex) for each in (start, end)):
         wanted = default_dtype.complex
@@ -384,6 +394,24 @@ def linspace(start: Any, end: Any, steps: int, dtype: int | None, *options: Any)
     if wanted.kind not in "fc" or wanted.itemsize < 4:
         return _linspace(start, end, steps, np.dtype(np.float64)).astype(wanted)
     return _linspace(start, end, steps, wanted)
+
+
+def _check_parts(name: str, dtype: int | None, *ends: object) -> None:
+    """Refuse complex ends where the dtype that is asked for is real.
+
+    Raises:
+        OperatorError: they do not fit.
+    """
+    if dtype is None or not any(isinstance(each, complex) for each in ends):
+        return
+    wanted = numpy_dtype(dtype)
+    if letter(wanted) not in "qc":
+        part = cpp_name(dtype_of(np.empty(0, default_dtype.complex)))
+        raise OperatorError(
+            f"torch.{name}(): inferred dtype {part} can't be safely cast to passed dtype "
+            f"{dtype_of(np.empty(0, wanted)).scalar_name}",
+            code="dtype-mismatch",
+        )
 
 
 def _linspace(start: object, end: object, steps: int, dtype: Dtype) -> Array:
@@ -416,6 +444,7 @@ def logspace(
     if steps < 0:
         raise OperatorError("number of steps must be non-negative")
     check_storage([steps])
+    _check_parts("logspace", dtype, start, end)
     wanted = float_dtype(dtype)
     if dtype is None and any(isinstance(each, complex) for each in (start, end)):
         wanted = default_dtype.complex

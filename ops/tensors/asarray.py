@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..memory.dtype import Device, DType, default_dtype, dtype_of
+from ..memory.warned import warn_caller_once
 from .construct import as_tensor, frombuffer, tensor
 from .tensor import Tensor
 
@@ -33,7 +34,20 @@ def asarray(
 
     Raises:
         ValueError: the memory is to be shared and cannot.
+        RuntimeError: the memory of a NumPy number is to be shared.
     """
+    if isinstance(obj, np.generic):
+        if copy is False:
+            raise RuntimeError(
+                "can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. "
+            )
+        obj = np.asarray(obj)
+    if requires_grad is None and isinstance(obj, Tensor) and obj.requires_grad:
+        warn_caller_once(
+            "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of "
+            "False. Pass requires_grad=False explicitly to get the old behavior and silence this "
+            "warning."
+        )
     shared = _shared(obj, dtype, device)
     if shared is None:
         if copy is False:
@@ -59,9 +73,7 @@ def _shared(obj: Any, dtype: DType | None, device: Device | str | None) -> Tenso
     """The data in its own memory and dtype; None for numbers and lists."""
     if isinstance(obj, (Tensor, np.ndarray)):
         return as_tensor(obj, device=device)
-    if isinstance(obj, np.generic):
-        return as_tensor(np.asarray(obj), device=device)
-    if hasattr(obj, "__dlpack__"):
+    if hasattr(obj, "__dlpack__") or type(obj).__name__ == "PyCapsule":
         from .interchange import from_dlpack
 
         return from_dlpack(obj, device=device)

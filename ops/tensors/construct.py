@@ -18,7 +18,7 @@ from ..memory.dtype import (
     place_of,
 )
 from ..memory.storage import borrowed
-from ..memory.warned import warn_caller
+from ..memory.warned import warn_caller, warn_caller_once
 from ..selection.strides import elements_of
 from .overriding import PLAIN, ask, asks
 from .python_data import array_of_data
@@ -26,7 +26,16 @@ from .tensor import Tensor
 from .tracing import ACTIVE, current_tracer
 from .untyped_storage import Storage
 
-__all__ = ["as_tensor", "finfo", "from_numpy", "frombuffer", "iinfo", "stands_for", "tensor"]
+__all__ = [
+    "as_tensor",
+    "finfo",
+    "from_numpy",
+    "frombuffer",
+    "iinfo",
+    "in_memory_of",
+    "stands_for",
+    "tensor",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -136,6 +145,7 @@ def as_tensor(data: object, dtype: Any = None, device: Device | str | None = Non
     if isinstance(data, np.ndarray):
         array = admitted(data)
         if dtype is None or dtype.numpy is array.dtype:
+            _warn_unless_writable(array)
             return _sharing(array, "torch.as_tensor", "to")
     return _made_of(data, dtype, None, False, "torch.as_tensor")
 
@@ -149,7 +159,24 @@ def from_numpy(ndarray: Array) -> Tensor:
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    return _sharing(admitted(ndarray), "torch.from_numpy", "lift_fresh")
+    _warn_unless_writable(ndarray)
+    return in_memory_of(ndarray)
+
+
+def in_memory_of(array: Array) -> Tensor:
+    """`from_numpy` without a warning about memory that NumPy lets nobody write to."""
+    return _sharing(admitted(array), "torch.from_numpy", "lift_fresh")
+
+
+def _warn_unless_writable(array: Array) -> None:
+    """Warn, once, of a tensor in memory that NumPy lets nobody write to."""
+    if not array.flags.writeable:
+        warn_caller_once(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable "
+            "tensors. This means writing to this tensor will result in undefined behavior. You may "
+            "want to copy the array to protect its data or make it writable before converting it "
+            "to a tensor. This type of warning will be suppressed for the rest of this program."
+        )
 
 
 def _sharing(array: Array, maker: str, step: str) -> Tensor:
@@ -178,7 +205,7 @@ def frombuffer(
     """
     try:
         with memoryview(buffer) as view:
-            size = view.nbytes
+            size, closed = view.nbytes, view.readonly
     except TypeError:
         raise ValueError("object does not implement Python buffer protocol.") from None
     if not size or count == 0:
@@ -201,7 +228,15 @@ def frombuffer(
             f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset "
             f"({offset} bytes) must not be greater than actual buffer length ({size} bytes)"
         )
-    made = from_numpy(np.frombuffer(buffer, dtype.numpy, count, offset))
+    if closed:
+        warn_caller_once(
+            "The given buffer is not writable, and PyTorch does not support non-writable tensors. "
+            "This means you can write to the underlying (supposedly non-writable) buffer using the "
+            "tensor. You may want to copy the buffer to protect its data or make it writable "
+            "before converting it to a tensor. This type of warning will be suppressed for the "
+            "rest of this program."
+        )
+    made = in_memory_of(np.frombuffer(buffer, dtype.numpy, count, offset))
     if requires_grad:
         made.requires_grad_(True)
     return made

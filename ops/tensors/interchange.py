@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dtype import CPU, Device
-from .construct import from_numpy
+from .construct import in_memory_of
 from .tensor import Tensor
 
 __all__ = ["dlpack", "dlpack_device", "from_dlpack"]
@@ -90,4 +90,4 @@ def from_dlpack(
             "only once, so you might have already constructed a tensor from it once."
         )
     array: Any = np.from_dlpack(ext_tensor)
-    return from_numpy(array.copy() if copy else array)
+    return in_memory_of(array.copy() if copy else array)

@@ -27,6 +27,7 @@ from ..memory.dtype import (
 )
 from ..memory.storage import address, copied_with_storage, strides_of
 from ..memory.versions import counted_apart, written
+from ..memory.warned import warn_of_number
 from ..shapes.nested import NestedArray
 from ..shapes.query import length
 from ..shapes.shape import matrix_t, numpy_t
@@ -49,7 +50,6 @@ from .tracing import (
     traced_sizes,
 )
 from .untyped_storage import Storage
-from .warned_once import warn_of_number
 
 __all__ = ["Parameter", "Tensor", "all_members"]
 

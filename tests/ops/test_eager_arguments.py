@@ -28,8 +28,8 @@ def test_asarray_reads_buffers() -> None:
 def test_asarray_keeps_or_cuts_history() -> None:
     x = torch.ones(2, requires_grad=True)
     y = x * 2
-    assert torch.asarray(x) is x
-    assert torch.asarray(y).grad_fn is not None
+    assert torch.asarray(x, requires_grad=True) is x
+    assert torch.asarray(y, requires_grad=True).grad_fn is not None
     assert not torch.asarray(y, requires_grad=False).requires_grad
     assert torch.asarray([1.0], requires_grad=True).requires_grad
 

@@ -48,7 +48,8 @@ t.cat([a,b],1)*2; t.stack([a,b],1)**2; a.chunk(2,1)[1]; a.split(1)[0]; a.unbind(
 a.roll(1,1); a.rot90(); a.tile(2,2); a.repeat(2,1,2); a.repeat_interleave(2,1); a.diagonal()
 a.tril(); a.triu(1); t.diag_embed(a); t.diag(v); v.unfold(0,2,1); F.pad(a,(1,1)); a.movedim(0,1)
 F.pad(x,(1,1),mode='circular'); F.pad(a,(1,1),mode='reflect'); F.pad(a,(1,-1),mode='replicate')
-t.hstack([a,b]); t.vstack([a,b]); t.dstack([a,b]); t.block_diag(a,b); t.meshgrid(v,w)[0]
+t.hstack([a,b]); t.vstack([a,b]); t.dstack([a,b]); t.block_diag(a,b)
+t.meshgrid(v,w,indexing="ij")[0]
 t.cartesian_prod(v,w); t.broadcast_tensors(a,v)[1]; a.swapaxes(0,1); t.combinations(v)
 a.gather(1,i); a.scatter(1,i,b); a.scatter_add(1,i,b); a.index_select(1,j); a.index_add(0,j2,b)
 a.index_copy(0,j2,b); a.index_fill(1,j,0.5); a.take(i); a.put(i,b,accumulate=True)

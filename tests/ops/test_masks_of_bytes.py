@@ -62,7 +62,7 @@ def test_values_have_gradients() -> None:
 
 
 def test_a_condition_of_bytes_warns_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warned, "_TOLD", set())
+    monkeypatch.setattr(warned, "GIVEN", set())
     ((told, file),) = seen(lambda: [torch.where(ROWS, 1.0, 2.0), torch.where(ROWS, 1.0, 2.0)])
     assert told.startswith("where received a uint8 condition tensor.")
     assert file == __file__

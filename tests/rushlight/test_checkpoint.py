@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight.ops.tensors.warned_once import GIVEN
+from rushlight.ops.memory.warned import GIVEN
 from rushlight.utils.checkpoint import (
     CheckpointError,
     checkpoint,
