@@ -47,7 +47,7 @@ def load(
     *,
     weights_only: bool | None = None,
     mmap: bool | None = None,
-    **pickle_load_args: object,
+    **pickle_load_args: Any,
 ) -> Any:
     """Read what `torch.save` wrote, in the zip format or an older one, or a safetensors file.
 
@@ -56,7 +56,8 @@ def load(
     run anything.  A TorchScript archive goes to `torch.jit.load` then, with a warning.  Tensors of
     other devices come to the CPU, or all of them to `meta` if `map_location` says so, which reads
     no data; with a `pickle_module` a file is trusted unless `weights_only` says otherwise.  `mmap`
-    is as in `jit.load`.  In the environment, TORCH_FORCE_WEIGHTS_ONLY_LOAD=1 distrusts every file
+    is as in `jit.load`; `encoding` (utf-8, `bytes`, latin1 …) says how strings that Python 2 wrote
+    are decoded.  In the environment, TORCH_FORCE_WEIGHTS_ONLY_LOAD=1 distrusts every file
     and TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1 trusts those of which `weights_only` is not said.
 
     Raises:
@@ -65,6 +66,7 @@ def load(
             zip.
         ValueError: it is to be mapped and not at a path.
         OSError: the file cannot be opened.
+        LookupError: there is no such encoding.
     """
     with trimmed():
         _check_seekable(f)
@@ -85,6 +87,7 @@ def load(
             trusted=not weights_only,
             mapped=bool(mmap),
             without_data=means_meta(map_location),
+            encoding=str(pickle_load_args.get("encoding", "utf-8")),
         )
 
 

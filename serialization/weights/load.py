@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 from contextlib import closing
 from typing import Any, Final
@@ -55,22 +56,25 @@ def load_weights(
     trusted: bool = False,
     mapped: bool = False,
     without_data: bool = False,
+    encoding: str = "utf-8",
 ) -> object:
     """What `torch.save` wrote: tensors and plain values; or the tensors of a safetensors file.
 
     Other Python objects are made if the file is `trusted`, which runs what it says.  `mapped` is as
     `load_archive` takes it; only files in the zip format can be mapped, or read `without_data`:
-    then all tensors lie on the device `meta`.
+    then all tensors lie on the device `meta`.  Strings that Python 2 wrote are decoded as
+    `encoding` says, or left as bytes if it says `bytes`.
 
     Raises:
         ArchiveError: the file is something else (the message says what), is damaged, or holds
             Python objects and is not trusted (the message names one).
         OSError: the file cannot be opened.
         ValueError: it is to be mapped, and not at a path.
+        LookupError: there is no such encoding.
     """
     with closing(OpenedFile(source, mapped)) as file:
         kind = identify(file)
-        reader = ObjectsReader if trusted else VouchedReader if SAFE else WeightsReader
+        reader = _reader(trusted, encoding)
         if file[:4] == b"PK\x03\x04":
             archive = ArchiveReader(file, limits)
             archive.unsaid_byteorder = UNSAID.byteorder
@@ -88,6 +92,20 @@ def load_weights(
         if kind is LEGACY_PICKLE:
             return _load_legacy(bytes(file[:]), file.title, reader)
         raise _other(file.title, kind)
+
+
+def _reader(trusted: bool, encoding: str) -> type[WeightsReader]:
+    """What reads the pickles of a file.
+
+    Raises:
+        LookupError: there is no such encoding.
+    """
+    reader = ObjectsReader if trusted else VouchedReader if SAFE else WeightsReader
+    if encoding == WeightsReader.encoding:
+        return reader
+    if encoding != "bytes":
+        codecs.lookup(encoding)
+    return type(reader.__name__, (reader,), {"encoding": encoding})
 
 
 def _other(title: str, kind: FileKind) -> Exception:
@@ -143,7 +161,8 @@ class _LaterStorages(StorageReader):
 
     def fill(self, keys: list[Any], data: bytes, at: int) -> None:
         """Take the contents: for each key the number of its elements, then the elements."""
-        for key in keys:
+        for given in keys:
+            key = given.decode() if isinstance(given, bytes) else given
             array = self._read.get(str(key))
             if array is None:
                 raise archive_error(

@@ -85,11 +85,14 @@ class WeightsReader(PickleMachine):
         b"\x8b": lambda r: r.push(r.signed(r.unsigned(4))),
         b"\x8c": lambda r: r.push(r.text(1)),
         b"\x8d": lambda r: r.push(r.text(8)),
-        b"U": lambda r: r.push(r.take(r.unsigned(1)).decode("latin-1")),
+        b"U": lambda r: r.push(r.old_string(1)),
+        b"T": lambda r: r.push(r.old_string(4)),
         b"C": lambda r: r.push(r.take(r.unsigned(1))),
         b"B": lambda r: r.push(r.take(r.unsigned(4))),
         b"\x8e": lambda r: r.push(r.take(r.unsigned(8))),
     }
+    encoding = "utf-8"
+    """How strings of Python 2 are decoded; `bytes` leaves them as they are."""
     undecodable_name = "replace"
     undecodable_text = "surrogatepass"
 
@@ -133,6 +136,11 @@ class WeightsReader(PickleMachine):
         if self.makers.unset:
             raise self.damaged("has an object without a state")
         return value
+
+    def old_string(self, size: int) -> str | bytes:
+        """A string of Python 2, whose length takes `size` bytes."""
+        string = self.take(self.unsigned(size))
+        return string if self.encoding == "bytes" else string.decode(self.encoding)
 
     def vouches_for(self, called: object) -> bool:
         """Whether something that is no name of a maker may be called."""
@@ -230,7 +238,10 @@ class WeightsReader(PickleMachine):
         target.__dict__.update(state)
 
     def persistent(self) -> None:
-        match self.pop():
+        said = self.pop()
+        if self.encoding == "bytes" and isinstance(said, tuple):
+            said = tuple(each.decode() if isinstance(each, bytes) else each for each in said)
+        match said:
             case ("storage", _StorageKind(text=kind), key, str(place), int(numel), *view):
                 node = StorageNode(kind, str(key), place, numel)
                 self.push(self.makers.stored(self.storage(node, view)))
