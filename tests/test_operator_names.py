@@ -62,6 +62,8 @@ ALLOWED = (
     "rushlight/jit/scripted_objects.py: _FORWARDED",
     "rushlight/nn/init.py: _GAINS",
     # what quantization makes of operators
+    "rushlight/ao/quantization/backend_config/native.py: _FROM_0 _SHARING",
+    "rushlight/ao/quantization/fx/prepare.py: _NO_TENSORS",
     "rushlight/ao/quantization/graph_form/roles.py: ROLES _PASSED",
     "rushlight/ao/quantization/graph_form/rounding.py: _KEPT",
     # kinds and printed texts

@@ -41,4 +41,4 @@ __all__ += quantizing.__all__
 __all__ += quantizing_graphs.__all__
 __all__ += stubs.__all__
 
-__getattr__ = names_of(__name__)
+__getattr__ = names_of(__name__, "backend_config", "fx", "quantize_fx")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-FILES = ["observers", "eager", "graphs"]
+FILES = ["observers", "eager", "graphs", "traced"]
 """The files of cases, each with a table `CASES`."""
 
 
