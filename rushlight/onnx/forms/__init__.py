@@ -12,6 +12,7 @@ from . import numbers as numbers
 from . import pointwise as pointwise
 from . import pools as pools
 from . import products as products
+from . import quantized as quantized
 from . import recurrent as recurrent
 from . import reductions as reductions
 from . import resizing as resizing
