@@ -76,8 +76,8 @@ def _add_up(
     if axes is not None and len(axes) == self.ndim:
         axes = None
     found = folded(self, axes, keepdim, "sum", wide=wide)
-    if found is not None:
-        return found
+    if found is not None:  # small whole numbers wrap around afterwards as on the way
+        return cast(found, dtype) if kind(dtype) < 2 and not wide else found
     if wide and is_half(dtype):
         self, dtype = cast(self, _FLOAT32), _FLOAT32
     check_kernel("sum_cpu", self, "qe")
@@ -365,7 +365,7 @@ def prod(self: Array, dtype: int | None) -> Array:
     values = sum_input(self, dtype)
     found = folded(values, None, False, "product")
     if found is not None:
-        return found
+        return cast(found, values.dtype)
     return as_array(_multiply_over(values, None, values.dtype))
 
 
@@ -384,7 +384,7 @@ def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
     values = sum_input(self, dtype)
     found = folded(values, (axis,), keepdim, "product")
     if found is not None:
-        return found
+        return cast(found, values.dtype)
     return as_array(
         _multiply_over(values, axis if self.ndim else None, values.dtype, None, keepdim)
     )
