@@ -261,18 +261,18 @@ def _root_mean_square(
     _check_normalized_shape(input, shape, weight, None, "")
     if input.dtype.kind in "biu":
         _check_float(input, "rms_norm")
-    wide = input.astype(wide_dtype(input.dtype), copy=False)
+    wide = cast(input, wide_dtype(input.dtype))
     if eps is None:
         eps = float(np.finfo(wide.dtype).eps)
     axes = tuple(range(input.ndim - len(shape), input.ndim))
-    fits = is_real(input) and (weight is None or weight.dtype is input.dtype)
+    fits = is_real(wide) and is_whole(input) and (weight is None or weight.dtype == input.dtype)
     rows = family("rows") if fits else None
     if rows is not None:
         count = prod(shape)
-        factor = vector_of(1.0, count) if weight is None else weight.reshape(-1)
-        made, scale = rows.rms_norm(input.reshape(-1, count), factor, eps)
+        factor = vector_of(1.0, count) if weight is None else cast(weight.reshape(-1), wide.dtype)
+        made, scale = rows.rms_norm(wide.reshape(-1, count), factor, eps)
         outer = (*input.shape[: input.ndim - len(shape)], *(1,) * len(shape))
-        return made.reshape(input.shape), scale.reshape(outer)
+        return cast(made.reshape(input.shape), input.dtype), scale.reshape(outer)
     mean = np.square(wide).mean(axes, keepdims=True)
     scale = (1 / np.sqrt(mean + mean.dtype.type(eps))).astype(wide.dtype)
     result = wide * scale

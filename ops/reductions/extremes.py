@@ -14,6 +14,7 @@ from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..table.out_dtypes import CAN_CAST, SAME, OutDtype
 from ..table.pointwise import as_array
+from ..table.promotion import kind
 from ..table.refusals import check_kernel, check_ordered
 from ..table.table import operator
 from .folding import folded
@@ -52,10 +53,11 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
     """Declare max or min: of all elements, along a dimension with positions, over several."""
 
     def of_all(self: Array) -> Array:
-        if self.dtype is _FLOAT32 and self.size:
+        if self.size and (self.dtype is _FLOAT32 or kind(self.dtype) == 2):
             found = folded(self, None, False, name)
             if found is not None:
                 return found
+        if self.dtype is _FLOAT32 and self.size:
             flat = self.reshape(-1)
             return asarray(flat[position(flat)])
         _check_not_empty(self, name)

@@ -45,11 +45,11 @@ def reduced(losses: object, reduction: int, dtype: Dtype | None = None) -> Array
         )
     if reduction == SUM and kind(dtype) < 2:
         dtype = np.dtype(np.int64)
-    if reduction != NONE and is_real(losses):
-        losses = mean(losses, None) if reduction == MEAN else total(losses, None)
+    wide = losses if reduction == NONE else widened(losses)
+    if reduction != NONE and is_real(wide):
+        losses = mean(wide, None) if reduction == MEAN else total(wide, None)
     elif reduction != NONE:
-        wide = widened(losses)
-        losses = total(wide, None) if is_real(wide) else as_array(np.add.reduce(wide, None))
+        losses = as_array(np.add.reduce(wide, None))
         if reduction == MEAN:
             losses = as_array(np.true_divide(losses, operand(wide.size, losses.dtype)))
     return cast(losses, dtype)

@@ -529,3 +529,25 @@ def test_gaps_of_what_is_written_are_left_alone():
         x[1::2, 1::2].fill_(3.0)
     assert x[:, ::2].eq(120).all()
     assert not x[::2, 1::2].any()
+
+
+def test_parts_of_one_array_are_operands_of_what_is_said():
+    """Neighbours are subtracted natively, wherever they lie to each other."""
+    entry = TABLE.operator("aten::sub.Tensor")
+    known = direct.direct_calls(entry, lambda: None)
+    x = random(60, 700)
+    for apart in (1, 2, 7):
+        for _ in range(4):
+            later, sooner = x[:, apart : 53 + apart], x[:, :53]
+            assert known.call(later, sooner, 1).tobytes() == (later - sooner).tobytes()
+            assert known.call(sooner, later, 1).tobytes() == (sooner - later).tobytes()
+    assert known._known[0] == 1  # one call is all that was learned
+
+
+def test_parts_of_one_array_are_not_told_apart_where_calls_are_seen():
+    known, calls = known_calls(lambda *given: family("arrays").apply("subtract", given))
+    x = random(60, 700)
+    for _ in range(3):
+        made = known(x[:, 1:], x[:, :-1])
+        assert made.tobytes() == (x[:, 1:] - x[:, :-1]).tobytes()
+    assert len(calls) == 3

@@ -7,6 +7,9 @@ again.  What is done is not derived but seen: the first call notes which kernels
 what.  Before that is trusted it is done once more, with memory full of other bytes, and must give
 the same bits.
 
+Operands may lie in each other, as neighbours do that are subtracted, where it is said what is done
+with them: what is only seen might be a part of one or the other.
+
 What kernels are given must be an operand, the result, a part of one of these, memory that they fill
 themselves, arrays that cannot be written to, or an int64 array of one element: a flag, which begins
 as 0; a call after which it is not is done by the function itself.  An operand that is written
@@ -150,7 +153,8 @@ class Known:
             if not all(map(_is_still, values, settled)):
                 raise Unknown
             made = settled[0] if before is not None and result is values[0] else result
-            entry = _Entry(settled, made, notes, before, scratch)
+            told = () if self._explain is None else values
+            entry = _Entry(settled, made, notes, before, scratch, told)
             self._add(entry, forgotten)
             self._next_wait = _SHORTEST_WAIT
         except Unknown:
@@ -230,11 +234,14 @@ class _Entry:
         notes: Sequence[tuple[Any, ...]],
         before: Any = None,
         scratch: Any = None,
+        told: Sequence[Any] = (),
     ) -> None:
         """`before` is a copy of the first argument where that is written, `scratch` memory that
-        runs use between them."""
+        runs use between them, `told` the arguments as notes that are told hold them."""
         self._held: list[Any] = [[each for each in values if type(each) is not ndarray]]
         self._places: dict[int, int] = {}
+        self._told = {id(each) for each in told if type(each) is ndarray}
+        self._overlap = False
         free = {each.place for note in notes for each in note if type(each) is Given}
         self._arguments = [
             self._any_number(each) if i in free else self._argument(i, each, values)
@@ -274,7 +281,7 @@ class _Entry:
         first = values[0]
         may_be = first.flags.writeable and first.flags.aligned and _lies_apart(first)
         is_again = any(a[:2] == (_AGAIN, 0) for a in self._arguments)
-        if result is not first or not may_be or is_again:
+        if result is not first or not may_be or is_again or self._overlap:
             raise Unknown
         others = (each for each in values[1:] if type(each) is ndarray)
         if any(min(each.strides, default=0) < 0 for each in others):
@@ -321,7 +328,7 @@ class _Entry:
             raise Unknown  # two that begin at one address cannot be told apart
         for other in self._places.values():
             if other != index and (_is_in(value, values[other]) or _is_in(values[other], value)):
-                raise Unknown  # nor can a part of one and the other
+                self._overlap = True  # nor can a part of one and the other
         if not value.size or not value.flags.aligned:
             raise Unknown
         self._held.append(value.dtype)
@@ -344,6 +351,8 @@ class _Entry:
         if type(value) is not ndarray:
             return _NUMBER, _bits(value) if type(value) is float else int(value)
         place = _address(value)
+        if self._overlap and place in self._places and id(value) not in self._told:
+            raise Unknown
         if place in self._places:
             if _span(value) > self._spans[place]:
                 raise Unknown  # it was larger meanwhile, in another thread
