@@ -112,6 +112,9 @@ class Replay:
             return _FOR_EVER
         if self._left < MOST_TRIED and perf_counter() < self._not_before:
             return BETWEEN
+        if not all(map(_can_be_taken, values)):
+            self._failed(_TooLarge("it takes what is no tensor or number"))
+            return _FOR_EVER
         self._misses += 1
         if self._misses > MOST_MISSES * (1 + self._learned):
             self.cool()
@@ -139,7 +142,7 @@ def _form(value: Any) -> Any:
 
 
 class _TooLarge(Unforeseen):
-    """A stretch that gains nothing."""
+    """A stretch that gains nothing, or cannot be known."""
 
 
 class _Looking(Calls):
@@ -246,9 +249,6 @@ class _Looking(Calls):
         """
         if default_dtype.float != np.float32:
             raise Unforeseen("the default dtype is another one")
-        for value in self._values:
-            if type(value) not in _TAKEN or not all(map(_is_whole, _parts(value))):
-                raise Unforeseen("it takes what is no tensor or number")
         stretch, machine = self._stretch, Machine(self._stretch.code, invoke, self)
         frame = machine.empty([None] * stretch.code.argument_count)
         for register, value in zip(stretch.given, self._values, strict=True):
@@ -303,12 +303,10 @@ class _Looking(Calls):
 _TAKEN: Final = (ndarray, int, float, bool, str, type(None), list, tuple)
 
 
-def _parts(value: Any) -> Sequence[Any]:
-    return value if type(value) in (list, tuple) else ()
-
-
-def _is_whole(value: Any) -> bool:
-    return type(value) is int
+def _can_be_taken(value: Any) -> bool:
+    """Whether native code can tell a value from others: no list but of whole numbers."""
+    parts = value if type(value) in (list, tuple) else ()
+    return type(value) in _TAKEN and all(type(each) is int for each in parts)
 
 
 _PART: Final = object()

@@ -70,6 +70,7 @@ class _Finder:
     def __init__(self, code: Code) -> None:
         self.code = code
         self.found: dict[int, dict[int, Found]] = {}
+        self._indices: set[str] = set()
         names = {row(each).name for each in code.instructions}
         self._reads_slots = names.isdisjoint(_CHANGING)
 
@@ -106,7 +107,10 @@ class _Finder:
         elif isinstance(part, Repeat):
             live = after | _exposed(part.body) | set(part.carried)
             live |= {part.condition} if part.condition is not None else set()
+            before = set(self._indices)
+            self._indices.add(f"r{part.index}")
             self.region(part.body, live)
+            self._indices = before
 
     def _longest(
         self,
@@ -129,8 +133,8 @@ class _Finder:
                 return None  # it is one group, and better so
             live = _live(region, last, live_end)
             found = _Building(self.code, region[start:last], live).found(last)
-            if found is not None:
-                return found
+            if found is not None and self._indices.isdisjoint(found.given):
+                return found  # one that takes another number in each round would never be known
         return None
 
     def _takes(self, part: Part) -> bool:

@@ -354,3 +354,19 @@ def test_few_sizes_of_many_are_learned() -> None:
         size = 1 + call % 40
         x = random(5, seed=call)
         assert same(scripted(x, size), filled(x, size))
+
+
+@torch.jit.script
+def of_lists(parts: list[Tensor], n: int) -> Tensor:
+    y = parts[0]
+    for _ in range(n):
+        y = torch.tanh(y * 2.0 + parts[1])
+        parts.append(y)
+    return y
+
+
+def test_lists_of_tensors_are_not_taken() -> None:
+    x, y = random(4), random(4, seed=1)
+    wanted = of_lists([x, y], 3)
+    assert all(same(of_lists([x, y], 3), wanted) for _ in range(150))
+    assert not space_of(of_lists)["warms0"]

@@ -1,0 +1,163 @@
+"""Compare stretches that native code does with the machine, bit for bit, on random programs.
+
+    python tools/fuzz_stretches.py [--count N] [--seed S] [--families NAMES]
+
+Each program of tools/fuzz_grammar.py is run on the machine, and in a plan that learns what its
+stretches run at once; each call is done several times, so that the last ones are native.  Results
+and arguments must be equal, and lie alike; what fails must fail alike.  Prints what differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import linecache
+import struct
+import sys
+import types
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+
+from fuzz_all import FAMILIES
+from fuzz_grammar import random_program
+
+import rushlight
+from rushlight.interpreter.code.machine import Machine, MachineFailure
+from rushlight.interpreter.plans import direct_calls, replaying
+from rushlight.interpreter.plans.plan import make_plan
+from rushlight.interpreter.running.invoking import invoke, tiers_of
+from rushlight.ops.table import direct
+
+TIMES = 5
+"""How often each call is done: the first is learned from, the others are native."""
+
+
+def learn_at_once() -> None:
+    """Have plans learn from their first call, and wait for kernels."""
+    direct_calls.TRIALS = 1
+    replaying.FEWEST_MET = 0
+    replaying.SOONEST = 0.0
+
+    def is_there(arrays: Any, wanted: Any) -> bool:
+        arrays.expression_kernel(*wanted)
+        return True
+
+    direct.is_there = is_there
+
+
+def exact(value: Any) -> Any:
+    """What must be equal."""
+    if isinstance(value, np.ndarray):
+        lies = value.dtype.str, value.shape, value.strides
+        return *lies, np.ascontiguousarray(value).tobytes()
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__, [exact(each) for each in value]
+    if isinstance(value, dict):
+        return [(exact(key), exact(each)) for key, each in value.items()]
+    if isinstance(value, float):
+        return struct.pack("d", value)
+    return value if isinstance(value, (int, str, bool, type(None))) else repr(type(value))
+
+
+def outcome(run: Any, values: list[Any]) -> Any:
+    """What a call gives, and what becomes of its arguments; or how it fails."""
+    rushlight.manual_seed(3)
+    try:
+        result = run(values)
+    except MachineFailure as failed:
+        return type(failed.cause).__name__
+    except Exception as error:
+        return type(error).__name__
+    return exact(result), exact([v for v in values if not hasattr(v, "slots")])
+
+
+def checked(family: str, seed: int, counts: Counter[str]) -> None:
+    """Run a program both ways."""
+    text = random_program(family, seed).source
+    file = f"program{seed}.py"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    module = types.ModuleType(file[:-3])
+    module.__dict__.update(__file__=file, torch=rushlight)
+    sys.modules[file[:-3]] = module
+    source = text.replace("from torch", "from rushlight").replace(
+        "import torch", "import rushlight as torch"
+    )
+    try:
+        exec(compile(source, file, "exec", dont_inherit=True), module.__dict__)
+        target = module.target() if isinstance(module.target, type) else module.target
+        scripted = rushlight.jit.script(target)
+        method = scripted if hasattr(scripted, "_rushlight_function") else scripted.forward
+        tiers = tiers_of(method._rushlight_function)
+        code = tiers.way().executable.code
+    except Exception:
+        counts["refused"] += 1
+        return
+    owner = () if method is scripted else (scripted._c,)
+    plan, machine = make_plan(code, invoke), Machine(code, invoke)
+    if plan is None or "ds0" not in plan.text:
+        counts["no stretch"] += 1
+        return
+    counts["programs"] += 1
+    space, done = plan.run.__globals__, Counter[str]()
+    for given in module.calls():
+        for _ in range(TIMES):
+            try:
+                first, second = (
+                    tiers.binding.bind((*copy.deepcopy(owner), *copy.deepcopy(given)), None)
+                    for _ in range(2)
+                )
+            except Exception:
+                counts["not bound"] += 1
+                break
+            wanted = outcome(machine.run, first)
+            watch(space, done)
+            found = outcome(lambda values: plan.run(*values), second)
+            counts["calls"] += 1
+            if found != wanted:
+                counts["different"] += 1
+                print(f"{family} {seed}\n{text}\n  {given}\n  {found}\n  but {wanted}", flush=True)
+                return
+    counts["stretches done"] += done["done"]
+
+
+def watch(space: dict[str, Any], done: Counter[str]) -> None:
+    """Count the calls of stretches that give something."""
+    for name in [n for n in space if n.startswith("ds") and n[2:].isdigit()]:
+        inner = space[name]
+        if isinstance(inner, types.BuiltinFunctionType):
+
+            def heard(*given: Any, inner: Any = inner) -> Any:
+                result = inner(*given)
+                done["done"] += result is not None
+                return result
+
+            space[name] = heard
+
+
+def main() -> int:
+    """Print what differs; the exit status is 1 if anything does."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=200, help="programs of each family")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--families", nargs="*", default=list(FAMILIES))
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    learn_at_once()
+    counts: Counter[str] = Counter()
+    with rushlight.no_grad():
+        for family in options.families:
+            for number in range(options.count):
+                checked(family, options.seed * 1_000_003 + number, counts)
+            print(family, dict(counts), flush=True)
+    return 1 if counts["different"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
