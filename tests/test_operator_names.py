@@ -66,6 +66,9 @@ ALLOWED = (
     "rushlight/ao/quantization/fx/prepare.py: _NO_TENSORS",
     "rushlight/ao/quantization/graph_form/roles.py: ROLES _PASSED",
     "rushlight/ao/quantization/graph_form/rounding.py: _KEPT",
+    # what operators of ONNX mean
+    "rushlight/onnx/meanings/pointwise.py: _FUNCTIONS",
+    "rushlight/onnx/meanings/shapes.py: _REDUCTIONS",
     # kinds and printed texts
     "interpreter/plans/chains.py: _JOINING",  # formulas of kernels
     "interpreter/native/emitter.py: HEADERS",  # words of native code's own

@@ -17,6 +17,7 @@ from . import errors as errors
 from .errors import OnnxExporterError as OnnxExporterError
 from .export import ONNXProgram as ONNXProgram
 from .export import export as export
+from .loading import load as load
 from .modes import OperatorExportTypes as OperatorExportTypes
 from .modes import TrainingMode as TrainingMode
 from .modes import is_in_onnx_export as is_in_onnx_export
@@ -24,7 +25,7 @@ from .modes import is_in_onnx_export as is_in_onnx_export
 __all__ = [
     *("ExportableModule", "InputObserver", "ONNXProgram", "OnnxExporterError", "errors"),
     *("OperatorExportTypes", "TensorProtoDataType", "TrainingMode", "export", "is_in_onnx_export"),
-    *("is_onnxrt_backend_supported", "producer_name", "producer_version"),
+    *("is_onnxrt_backend_supported", "load", "producer_name", "producer_version"),
     *("register_custom_op_symbolic", "unregister_custom_op_symbolic"),
 ]
 

@@ -1,15 +1,21 @@
-"""`torch.onnx.errors`: what an export may raise."""
+"""`torch.onnx.errors`: what an export, or reading a file, may raise."""
 
 from __future__ import annotations
 
 from ..frontend.diagnostics import Diagnostic
 from ..module_names import names_of
 
-__all__ = ["OnnxExporterError", "SymbolicValueError", "UnsupportedOperatorError"]
+__all__ = [
+    *("OnnxExporterError", "OnnxLoadError", "SymbolicValueError", "UnsupportedOperatorError"),
+]
 
 
 class OnnxExporterError(RuntimeError):
     """An export failed."""
+
+
+class OnnxLoadError(RuntimeError):
+    """A file is no ONNX model, or holds what has no meaning here."""
 
 
 class UnsupportedOperatorError(OnnxExporterError):

@@ -1,0 +1,352 @@
+"""Convolutions, products, norms, pools, recurrent layers and resizing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from .shapes import pad
+from .table import means, torch
+
+__all__: list[str] = []
+
+
+def _pads(
+    auto: str, given: list[int] | None, x: Any, kernel: list[int], stride: list[int], holes: Any
+) -> list[int]:
+    """What is added before each dimension, then after."""
+    dims = len(kernel)
+    if auto in ("SAME_UPPER", "SAME_LOWER"):
+        total = [
+            max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
+            for n, k, s, d in zip(x.shape[2:], kernel, stride, holes, strict=True)
+        ]
+        less, more = [t // 2 for t in total], [t - t // 2 for t in total]
+        return less + more if auto == "SAME_UPPER" else more + less
+    return [0] * (2 * dims) if given is None or auto == "VALID" else given
+
+
+def _with_borders(x: Any, pads: list[int], value: Any = None) -> Any:
+    if not any(pads):
+        return x
+    dims = len(pads) // 2
+    return pad(x, torch.tensor([0, 0, *pads[:dims], 0, 0, *pads[dims:]]), value)
+
+
+@means("Conv")
+def conv(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    auto_pad: str = "NOTSET",
+    dilations: list[int] | None = None,
+    group: int = 1,
+    kernel_shape: list[int] | None = None,
+    pads: list[int] | None = None,
+    strides: list[int] | None = None,
+) -> Any:
+    dims = weight.dim() - 2
+    stride, holes = strides or [1] * dims, dilations or [1] * dims
+    borders = _pads(auto_pad, pads, x, list(weight.shape[2:]), stride, holes)
+    padding = borders[:dims]
+    if borders[:dims] != borders[dims:]:
+        x, padding = _with_borders(x, borders), [0] * dims
+    function = getattr(torch, f"conv{dims}d")
+    return function(x, weight, bias, stride, padding, holes, group)
+
+
+@means("ConvTranspose")
+def conv_transpose(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    auto_pad: str = "NOTSET",
+    dilations: list[int] | None = None,
+    group: int = 1,
+    kernel_shape: list[int] | None = None,
+    output_padding: list[int] | None = None,
+    output_shape: list[int] | None = None,
+    pads: list[int] | None = None,
+    strides: list[int] | None = None,
+) -> Any:
+    dims = weight.dim() - 2
+    borders = [0] * (2 * dims) if pads is None else pads
+    if auto_pad != "NOTSET" or output_shape is not None or borders[:dims] != borders[dims:]:
+        raise NotImplementedError("ConvTranspose: only equal `pads` have a meaning here")
+    function = getattr(torch, f"conv_transpose{dims}d")
+    more = output_padding or [0] * dims
+    numbers = strides or [1] * dims, borders[:dims], more, group, dilations or [1] * dims
+    return function(x, weight, bias, *numbers)
+
+
+@means("Gemm")
+def gemm(
+    a: Any,
+    b: Any,
+    c: Any = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,
+) -> Any:
+    one, other = a.t() if transA else a, b.t() if transB else b
+    made = torch.matmul(one, other)
+    made = made if alpha == 1 else made * alpha
+    if c is None:
+        return made
+    return made + (c if beta == 1 else c * beta)
+
+
+# --------------------------------------------------------------------------- norms
+
+
+@means("BatchNormalization")
+def batch_norm(
+    x: Any,
+    scale: Any,
+    bias: Any,
+    mean: Any,
+    variance: Any,
+    epsilon: float = 1e-5,
+    momentum: float = 0.9,
+    training_mode: int = 0,
+) -> Any:
+    if training_mode:
+        raise NotImplementedError("BatchNormalization in training has no meaning here")
+    return torch.nn.functional.batch_norm(x, mean, variance, scale, bias, False, 0.0, epsilon)
+
+
+@means("LayerNormalization")
+def layer_norm(
+    x: Any,
+    scale: Any,
+    bias: Any = None,
+    axis: int = -1,
+    epsilon: float = 1e-5,
+    stash_type: int = 1,
+) -> Any:
+    sizes = list(x.shape[axis % x.dim() :])
+    full = scale.expand(sizes) if list(scale.shape) != sizes else scale
+    return torch.nn.functional.layer_norm(x, sizes, full, bias, epsilon)
+
+
+@means("InstanceNormalization")
+def instance_norm(x: Any, scale: Any, bias: Any, epsilon: float = 1e-5) -> Any:
+    return torch.nn.functional.instance_norm(x, weight=scale, bias=bias, eps=epsilon)
+
+
+# --------------------------------------------------------------------------- pools
+
+
+@means("MaxPool")
+def max_pool(
+    x: Any,
+    kernel_shape: list[int],
+    auto_pad: str = "NOTSET",
+    ceil_mode: int = 0,
+    dilations: list[int] | None = None,
+    pads: list[int] | None = None,
+    storage_order: int = 0,
+    strides: list[int] | None = None,
+) -> Any:
+    dims = len(kernel_shape)
+    stride, holes = strides or [1] * dims, dilations or [1] * dims
+    borders = _pads(auto_pad, pads, x, kernel_shape, stride, holes)
+    padding = borders[:dims]
+    if borders[:dims] != borders[dims:]:
+        raise NotImplementedError("MaxPool: only equal `pads` have a meaning here")
+    function = getattr(torch.nn.functional, f"max_pool{dims}d")
+    values, places = function(
+        x, kernel_shape, stride, padding, holes, bool(ceil_mode), return_indices=True
+    )
+    plane = math.prod(x.shape[2:])
+    planes = torch.arange(x.shape[0] * x.shape[1]).reshape([*x.shape[:2], *[1] * dims])
+    return values, places + planes * plane
+
+
+@means("AveragePool")
+def average_pool(
+    x: Any,
+    kernel_shape: list[int],
+    auto_pad: str = "NOTSET",
+    ceil_mode: int = 0,
+    count_include_pad: int = 0,
+    dilations: list[int] | None = None,
+    pads: list[int] | None = None,
+    strides: list[int] | None = None,
+) -> Any:
+    dims = len(kernel_shape)
+    stride = strides or [1] * dims
+    borders = _pads(auto_pad, pads, x, kernel_shape, stride, [1] * dims)
+    if borders[:dims] != borders[dims:] or any(each != 1 for each in dilations or ()):
+        raise NotImplementedError("AveragePool: only equal `pads` have a meaning here")
+    function = getattr(torch.nn.functional, f"avg_pool{dims}d")
+    return function(
+        x, kernel_shape, stride, borders[:dims], bool(ceil_mode), bool(count_include_pad)
+    )
+
+
+@means("GlobalAveragePool")
+def global_average_pool(x: Any) -> Any:
+    return torch.mean(x, list(range(2, x.dim())), keepdim=True)
+
+
+@means("GlobalMaxPool")
+def global_max_pool(x: Any) -> Any:
+    return torch.amax(x, list(range(2, x.dim())), keepdim=True)
+
+
+@means("Dropout")
+def dropout(x: Any, ratio: Any = None, training_mode: Any = None, seed: int | None = None) -> Any:
+    if training_mode is not None and bool(training_mode):
+        raise NotImplementedError("Dropout in training has no meaning here")
+    return x, torch.ones_like(x, dtype=torch.bool)
+
+
+# --------------------------------------------------------------------------- recurrent layers
+
+
+def _lstm_step(gates: Any, state: tuple[Any, ...], act: list[Any]) -> tuple[Any, ...]:
+    i, o, f, c = torch.chunk(gates, 4, 1)
+    cell = act[0](f) * state[1] + act[0](i) * act[1](c)
+    return act[0](o) * act[2](cell), cell
+
+
+_ACTIVATIONS: Final = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"]}
+
+
+def _functions(kind: str, given: list[str] | None, direction: int) -> list[Any]:
+    known = {"Sigmoid": torch.sigmoid, "Tanh": torch.tanh, "Relu": torch.relu}
+    each = len(_ACTIVATIONS.get(kind, ["Tanh"]))
+    names = given or _ACTIVATIONS.get(kind, ["Tanh"]) * 2
+    wanted = names[direction * each : (direction + 1) * each]
+    for name in wanted:
+        if name not in known:
+            raise NotImplementedError(f"{kind}: the activation {name} has no meaning here")
+    return [known[name] for name in wanted]
+
+
+def _recurrent(
+    kind: str, x: Any, w: Any, r: Any, b: Any, lengths: Any, *starts: Any, **o: Any
+) -> Any:
+    """All steps of a layer in its directions: (time, direction, batch, width) and the ends."""
+    if lengths is not None or o.get("layout", 0) or o.get("clip") is not None:
+        raise NotImplementedError(f"{kind}: lengths, layouts and clips have no meaning here")
+    width, way = r.shape[2], o.get("direction", "forward")
+    outputs, ends = [], []
+    for n in range(w.shape[0]):
+        act = _functions(kind, o.get("activations"), n)
+        state = tuple(
+            torch.zeros(x.shape[1], width) if start is None else start[n] for start in starts
+        )
+        bias = torch.zeros(2 * w.shape[1]) if b is None else b[n]
+        bw, br = bias[: w.shape[1]], bias[w.shape[1] :]
+        is_back = way == "reverse" or n == 1
+        order = range(x.shape[0] - 1, -1, -1) if is_back else range(x.shape[0])
+        steps = [None] * x.shape[0]
+        for t in order:
+            given = torch.matmul(x[t], w[n].t()) + bw
+            state = _step(kind, given, r[n], br, state, act, o)
+            steps[t] = state[0]
+        outputs.append(torch.stack(steps))
+        ends.append(state)
+    joined = [torch.stack(each) for each in zip(*ends, strict=True)]
+    return torch.stack(outputs, 1), *joined
+
+
+def _step(
+    kind: str, given: Any, r: Any, bias: Any, state: tuple[Any, ...], act: list[Any], o: Any
+) -> tuple[Any, ...]:
+    if kind == "GRU":
+        hidden = state[0]
+        width = hidden.shape[1]
+        z, reset, new = torch.chunk(given, 3, 1)
+        rz, rr, rn = torch.chunk(torch.matmul(hidden, r.t()) + bias, 3, 1)
+        z, reset = act[0](z + rz), act[0](reset + rr)
+        if o.get("linear_before_reset", 0):
+            new = act[1](new + reset * rn)
+        else:
+            inner = torch.matmul(reset * hidden, r[2 * width :].t()) + bias[2 * width :]
+            new = act[1](new + inner)
+        return ((1 - z) * new + z * hidden,)
+    gates = given + torch.matmul(state[0], r.t()) + bias
+    return _lstm_step(gates, state, act) if kind == "LSTM" else (act[0](gates),)
+
+
+@means("LSTM")
+def lstm(
+    x: Any,
+    w: Any,
+    r: Any,
+    b: Any = None,
+    lengths: Any = None,
+    h: Any = None,
+    c: Any = None,
+    p: Any = None,
+    **options: Any,
+) -> Any:
+    if p is not None or options.get("input_forget", 0):
+        raise NotImplementedError("LSTM: peepholes and joined gates have no meaning here")
+    return _recurrent("LSTM", x, w, r, b, lengths, h, c, **options)
+
+
+@means("GRU")
+def gru(
+    x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None, **options: Any
+) -> Any:
+    return _recurrent("GRU", x, w, r, b, lengths, h, **options)
+
+
+@means("RNN")
+def rnn(
+    x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None, **options: Any
+) -> Any:
+    return _recurrent("RNN", x, w, r, b, lengths, h, **options)
+
+
+# --------------------------------------------------------------------------- resizing
+
+
+@means("Resize")
+def resize(
+    x: Any,
+    roi: Any = None,
+    scales: Any = None,
+    sizes: Any = None,
+    mode: str = "nearest",
+    coordinate_transformation_mode: str = "half_pixel",
+    nearest_mode: str = "round_prefer_floor",
+    cubic_coeff_a: float = -0.75,
+    **rest: Any,
+) -> Any:
+    """By torch's own resizing, where that is what the attributes say."""
+    dims, place = x.dim() - 2, coordinate_transformation_mode
+    names = {1: "linear", 2: "bilinear", 3: "trilinear"}
+    wanted = {"nearest": "nearest", "linear": names.get(dims), "cubic": "bicubic"}.get(mode)
+    corners = place == "align_corners"
+    is_known = place in ("align_corners", "half_pixel", "pytorch_half_pixel")
+    if mode == "nearest":
+        is_known = place == "asymmetric" and nearest_mode == "floor"
+    if wanted is None or not is_known or any(v for k, v in rest.items() if k != "exclude_outside"):
+        raise NotImplementedError(f"Resize: {mode} by {place} has no meaning here")
+    options = {} if mode == "nearest" else {"align_corners": corners}
+    if sizes is not None:
+        return torch.nn.functional.interpolate(x, sizes.tolist()[2:], mode=wanted, **options)
+    factors = scales.tolist()[2:]
+    return torch.nn.functional.interpolate(
+        x, scale_factor=factors, mode=wanted, recompute_scale_factor=False, **options
+    )
+
+
+@means("GridSample")
+def grid_sample(
+    x: Any,
+    grid: Any,
+    align_corners: int = 0,
+    mode: str = "linear",
+    padding_mode: str = "zeros",
+) -> Any:
+    names = {"linear": "bilinear", "cubic": "bicubic"}
+    return torch.nn.functional.grid_sample(
+        x, grid, names.get(mode, mode), padding_mode, bool(align_corners)
+    )

@@ -1,0 +1,107 @@
+"""Sums, extremes, orders and normalised exponentials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ...ops.tensors.tensor import Tensor
+from .table import means, torch
+
+__all__: list[str] = []
+
+
+def _product(x: Any, axes: list[int], keep: bool) -> Any:
+    for axis in sorted((a % max(x.dim(), 1) for a in axes), reverse=True):
+        x = torch.prod(x, axis, keepdim=keep)
+    return x.clone()
+
+
+def _sum(x: Any, axes: list[int], keep: bool) -> Any:
+    return torch.sum(x, axes, keepdim=keep, dtype=x.dtype)
+
+
+_REDUCTIONS: Final[dict[str, Callable[[Any, list[int], bool], Any]]] = {
+    "ReduceSum": _sum,
+    "ReduceMean": lambda x, axes, keep: torch.mean(x, axes, keepdim=keep),
+    "ReduceMax": lambda x, axes, keep: torch.amax(x, axes, keepdim=keep),
+    "ReduceMin": lambda x, axes, keep: torch.amin(x, axes, keepdim=keep),
+    "ReduceProd": _product,
+    "ReduceL1": lambda x, axes, keep: _sum(torch.abs(x), axes, keep),
+    "ReduceL2": lambda x, axes, keep: torch.sqrt(_sum(x * x, axes, keep)),
+    "ReduceSumSquare": lambda x, axes, keep: _sum(x * x, axes, keep),
+    "ReduceLogSum": lambda x, axes, keep: torch.log(_sum(x, axes, keep)),
+    "ReduceLogSumExp": lambda x, axes, keep: torch.logsumexp(x, axes, keepdim=keep),
+}
+
+
+@means(*_REDUCTIONS, takes_kind=True)
+def reduce(
+    x: Any, axes: Any = None, keepdims: int = 1, noop_with_empty_axes: int = 0, kind: str = ""
+) -> Any:
+    where = [] if axes is None else axes.tolist() if isinstance(axes, Tensor) else list(axes)
+    if not where and noop_with_empty_axes:
+        return x
+    return _REDUCTIONS[kind](x, where or list(range(x.dim())), bool(keepdims))
+
+
+@means("ArgMax")
+def arg_max(x: Any, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
+    return _extreme(torch.argmax, x, axis, keepdims, select_last_index)
+
+
+@means("ArgMin")
+def arg_min(x: Any, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
+    return _extreme(torch.argmin, x, axis, keepdims, select_last_index)
+
+
+def _extreme(function: Any, x: Any, axis: int, keepdims: int, last: int) -> Any:
+    if not last:
+        return function(x, axis, keepdim=bool(keepdims))
+    return x.shape[axis] - 1 - function(torch.flip(x, [axis]), axis, keepdim=bool(keepdims))
+
+
+@means("TopK")
+def top(x: Any, k: Any, axis: int = -1, largest: int = 1, sorted: int = 1) -> tuple[Any, Any]:
+    found = torch.sort(x, dim=axis, descending=bool(largest), stable=True)
+    count = int(k.reshape([]))
+    return tuple(each.narrow(axis, 0, count) for each in found)
+
+
+@means("CumSum")
+def running_sum(x: Any, axis: Any, exclusive: int = 0, reverse: int = 0) -> Any:
+    where = int(axis.reshape([]))
+    x = torch.flip(x, [where]) if reverse else x
+    made = torch.cumsum(x, where, dtype=x.dtype)
+    made = made - x if exclusive else made
+    return torch.flip(made, [where]) if reverse else made
+
+
+@means("Softmax")
+def softmax(x: Any, axis: int = -1) -> Any:
+    return torch.softmax(x, axis)
+
+
+@means("LogSoftmax")
+def log_softmax(x: Any, axis: int = -1) -> Any:
+    return torch.log_softmax(x, axis)
+
+
+@means("Hardmax")
+def hardmax(x: Any, axis: int = -1) -> Any:
+    best = torch.argmax(x, axis, keepdim=True)
+    return torch.zeros_like(x).scatter(axis, best, 1.0)
+
+
+@means("NegativeLogLikelihoodLoss")
+def nll_loss(
+    x: Any, target: Any, weight: Any = None, reduction: str = "mean", ignore_index: int = -100
+) -> Any:
+    return torch.nn.functional.nll_loss(
+        x, target, weight, reduction=reduction, ignore_index=ignore_index
+    )
+
+
+@means("Einsum")
+def summed_products(*given: Any, equation: str = "") -> Any:
+    return torch.einsum(equation, *given)

@@ -1,0 +1,40 @@
+"""The table of ONNX operators: one function an operator, joined by its name.
+
+    @means("LeakyRelu")
+    def leaky_relu(x, alpha=0.01): ...
+
+A function takes the inputs, None for those that are left out, and the attributes by name; it gives
+a tensor (a list of them for a sequence), or a tuple of several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final, TypeVar
+
+__all__ = ["MEANINGS", "TAKES_KIND", "means", "torch"]
+
+torch: Any = import_module(__name__.partition(".")[0])
+"""The library itself, which is loaded by the time a file is read."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+MEANINGS: Final[dict[str, Callable[..., Any]]] = {}
+"""By operator, `LeakyRelu`."""
+
+
+TAKES_KIND: Final[set[str]] = set()
+"""Operators whose function is told which of several it is, as `kind`."""
+
+
+def means(*operators: str, takes_kind: bool = False) -> Callable[[F], F]:
+    """Declare the decorated function to be what operators mean."""
+    if takes_kind:
+        TAKES_KIND.update(operators)
+
+    def declare(function: F) -> F:
+        for operator in operators:
+            MEANINGS[operator] = function
+        return function
+
+    return declare

@@ -1,0 +1,190 @@
+"""ONNX files as graph modules: what is exported comes back, and what is no model is refused."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight import nn
+
+onnx = pytest.importorskip("onnx")
+
+PROGRAMS = [
+    ("return x.relu().sum(1) + x.mean(1, keepdim=True).exp()[:, 0]", 1),
+    ("return x[:, 1:].transpose(0, 1).reshape(-1).sort()[0]", 1),
+    ("return torch.softmax(x, 1), x.argmax(1), torch.topk(x, 2)[1]", 3),
+    ("return x.clamp(-1, 1).unsqueeze(0).repeat(2, 1, 1).cumsum(2)", 1),
+    ("return torch.where(x > 0, x, -x).var(1), x.std()", 2),
+    ("return torch.nn.functional.pad(x, [1, 2], mode='reflect'), x.masked_fill(x > 0, 2.0)", 2),
+    ("return torch.cat([x, x * 2], 1).gather(1, (x > 0).long()), x[x > 0]", 2),
+    (
+        """
+    for i in range(int(x.sum() > 0) + 2):
+        x = x * 2 - i
+    if bool(x.mean() > 1):
+        x = x - 1
+    else:
+        x = x + y
+    return x""",
+        1,
+    ),
+    (
+        """
+    rows: List[Tensor] = []
+    n = 0
+    while n < x.size(0) and bool(x[n].sum() < 100):
+        rows.append(x[n] * n)
+        n += 1
+    return torch.stack(rows), torch.cat(rows)""",
+        2,
+    ),
+]
+X = torch.linspace(-2, 3, 15).reshape(3, 5)
+Y = torch.linspace(1, 2, 15).reshape(3, 5)
+
+
+def back(program: Any, *given: Any, **options: Any) -> Any:
+    """What comes back of an exported program."""
+    file = io.BytesIO()
+    torch.onnx.export(program, given, file, dynamo=False, **options)
+    file.seek(0)
+    return torch.onnx.load(file)
+
+
+def results(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, tuple) else [value]
+
+
+@pytest.mark.parametrize(("body", "count"), PROGRAMS)
+def test_programs_come_back(body: str, count: int) -> None:
+    text = f"def f(x, y):\n    z = y.sum()\n    {body.strip()}\n"
+    text = text.replace("    return", "    return")
+    program = torch.jit.CompilationUnit(text).f
+    options = {"input_names": ["x", "y"], "dynamic_axes": {"x": {0: "rows"}, "y": {0: "rows"}}}
+    made = back(program, X, Y, **options)
+    assert isinstance(made, torch.fx.GraphModule)
+    for x, y in ((X, Y), (X[:2] + 1, Y[:2])):
+        found, wanted = results(made(x, y)), results(program(x, y))
+        assert len(found) == count
+        for one, other in zip(found, wanted, strict=True):
+            torch.testing.assert_close(one, other)
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(2, 4, 3, padding=1), nn.BatchNorm2d(4)
+        self.up, self.lstm = nn.Upsample(scale_factor=2.0), nn.LSTM(4, 3, 1, bidirectional=True)
+        self.last = nn.Sequential(nn.LayerNorm(6), nn.Linear(6, 2), nn.GELU())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = nn.functional.max_pool2d(self.up(self.norm(self.conv(x)).relu()), 2)
+        steps, _ = self.lstm(y.mean(3).permute(2, 0, 1))
+        return self.last(steps)
+
+
+def test_layers_come_back_with_their_weights() -> None:
+    torch.manual_seed(0)
+    model = torch.jit.script(Net().eval())
+    x = torch.linspace(-1, 1, 100).reshape(2, 2, 5, 5)
+    made = back(model, x)
+    torch.testing.assert_close(made(x), model(x), rtol=1e-4, atol=1e-5)
+    assert "conv_weight" in made.state_dict()
+    assert "layers.conv(" in made.code
+    made(x.requires_grad_()).sum().backward()
+    assert x.grad is not None
+
+
+def test_quantized_models_come_back() -> None:
+    from rushlight.ao import quantization as lib
+
+    config = {"": lib.default_qconfig}
+    layers = torch.jit.script(nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 2)).eval())
+    model = lib.quantize_jit(layers, config, lambda model, x: model(x), [X])
+    assert (back(model, X)(X) - model(X)).abs().max() < 0.05
+    dynamic = lib.quantize_dynamic_jit(layers, {"": lib.default_dynamic_qconfig})
+    assert (back(dynamic, X)(X) - dynamic(X)).abs().max() < 0.05
+
+
+def test_weights_in_a_file_of_their_own_are_read(tmp_path: Path) -> None:
+    model = nn.Sequential(nn.Linear(40, 30)).eval()
+    program = torch.onnx.export(model, (torch.ones(1, 40),), dynamo=True)
+    program.save(tmp_path / "m.onnx", external_data=True)
+    assert (tmp_path / "m.onnx.data").exists()
+    made = torch.onnx.load(tmp_path / "m.onnx")
+    torch.testing.assert_close(made(torch.ones(1, 40)), model(torch.ones(1, 40)))
+    (tmp_path / "m.onnx.data").unlink()
+    with pytest.raises((torch.onnx.errors.OnnxLoadError, OSError)):
+        torch.onnx.load(tmp_path / "m.onnx")
+
+
+def _model(nodes: list[Any], sizes: list[int], **more: Any) -> io.BytesIO:
+    """A model of nodes from x to y."""
+    helper, number = onnx.helper, onnx.TensorProto.FLOAT
+    infos = [
+        [helper.make_tensor_value_info(n, number, sizes) for n in names] for names in (["x"], ["y"])
+    ]
+    graph = helper.make_graph(nodes, "g", *infos)
+    imports = [helper.make_opsetid("", 18), helper.make_opsetid("own", 1)]
+    made = helper.make_model(graph, opset_imports=imports, **more)
+    return io.BytesIO(made.SerializeToString())
+
+
+def test_functions_of_a_file_are_written_out() -> None:
+    helper = onnx.helper
+    nodes = [
+        helper.make_node("Mul", ["a", "a"], ["b"]),
+        helper.make_node("Add", ["b", "a"], ["c"]),
+    ]
+    function = helper.make_function(
+        "own", "Twice", ["a"], ["c"], nodes, [helper.make_opsetid("", 18)]
+    )
+    call = helper.make_node("Twice", ["x"], ["y"], domain="own")
+    made = torch.onnx.load(_model([call], [], functions=[function]))
+    assert made(torch.tensor(3.0)).item() == 12
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        ([("LRN", ["x"], {"size": 3})], r"`the-node` \(LRN\) has no meaning here"),
+        ([("Own", ["x"], {"domain": "own"})], r"`the-node` \(Own\).* domain own"),
+    ],
+)
+def test_unknown_operators_are_named(nodes: list[Any], said: str) -> None:
+    made = [
+        onnx.helper.make_node(kind, inputs, ["y"], name="the-node", **options)
+        for kind, inputs, options in nodes
+    ]
+    with pytest.raises(torch.onnx.errors.OnnxLoadError, match=said):
+        torch.onnx.load(_model(made, [1, 2, 3, 4]))
+
+
+@pytest.mark.parametrize("data", [b"", b"no model", b"PK\x03\x04" * 20, bytes(range(256))])
+def test_what_is_no_model_is_refused(data: bytes) -> None:
+    with pytest.raises(torch.onnx.errors.OnnxLoadError, match="no ONNX model"):
+        torch.onnx.load(io.BytesIO(data))
+
+
+def test_files_that_are_cut_are_refused() -> None:
+    file = io.BytesIO()
+    torch.onnx.export(nn.Linear(3, 2).eval(), (torch.ones(1, 3),), file, dynamo=False)
+    whole = file.getvalue()
+    for end in range(1, len(whole), 17):
+        try:
+            torch.onnx.load(io.BytesIO(whole[:end]))
+        except torch.onnx.errors.OnnxLoadError:
+            continue
+
+
+def test_a_missing_file_or_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(OSError, match="nowhere"):
+        torch.onnx.load("nowhere.onnx")
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(torch.onnx.errors.OnnxLoadError, match=r"pip install rushlight\[onnx\]"):
+        torch.onnx.load("nowhere.onnx")
