@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 from typing import Any, TypeVar
 
 from .bounds import DEEPEST_VALUES, BoundExceeded
@@ -71,6 +70,13 @@ def _check_way(entered: object, open: set[int], deepest: int) -> None:
         raise TooDeep
 
 
+class _Made(dict[int, _R]):
+    """What was made of parts, by identity."""
+
+    def __missing__(self, key: int) -> _R:
+        raise BoundExceeded("a value was changed while it was walked through")
+
+
 def fold(
     root: _T,
     parts: Callable[[_T], Iterable[_T]],
@@ -83,11 +89,13 @@ def fold(
 
     Raises:
         BoundExceeded: something is a part of itself, or parts lie more than `deepest` deep in
-            each other.
+            each other, or another thread gave something parts meanwhile.
     """
-    made: dict[int, _R] = {}
+    made = _Made[_R]()
+    kept: list[_T] = []  # so that nothing new gets the identity of what was dropped meanwhile
     try:
         for each in parts_first(root, parts, deepest):
+            kept.append(each)
             made[id(each)] = make(each, made)
     except HoldsItself:
         raise BoundExceeded("a value contains itself") from None
@@ -105,7 +113,7 @@ def containers_in(value: object) -> list[Any]:
         case list() | tuple():
             return [part for part in value if isinstance(part, _CONTAINERS)]
         case dict():
-            both = chain(value, value.values())
+            both = [*value, *value.values()]
             return [part for part in both if isinstance(part, _CONTAINERS)]
     return []
 

@@ -93,13 +93,13 @@ class _Document:
         """The line, and the column in characters, of a position."""
         lines = self.text.split("\n")
         line = lines[position.line] if position.line < len(lines) else ""
-        units = line.encode("utf-16-le")[: 2 * position.character]
+        units = line.encode("utf-16-le", "surrogatepass")[: 2 * position.character]
         return position.line, len(units.decode("utf-16-le", errors="ignore"))
 
 
 def _units(lines: list[str], line: int, column: int) -> int:
     text = lines[line][:column] if line < len(lines) else ""
-    return len(text.encode("utf-16-le")) // 2
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 class _Server:

@@ -7,12 +7,14 @@ check runs here.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import selectors
 import signal
-import sys
+import time
 import warnings
+from collections.abc import Sequence
 from typing import IO, Any, Final
 
 from ..cli.checked_file import check_unsaved
@@ -24,6 +26,8 @@ __all__ = ["answer", "main"]
 
 SECONDS = 10.0
 """What a check may take."""
+_MOST: Final = 1 << 26
+"""Bytes that it may say."""
 
 
 _KEPT: Final[dict[str, Kept]] = {}
@@ -67,14 +71,16 @@ def _nothing(why: str) -> bytes:
     return json.dumps((no_facts(_told(why)), [])).encode()
 
 
-def _in_child(question: dict[str, str]) -> bytes:
-    """The answer as text, from a child process."""
+def _in_child(question: dict[str, str], private: Sequence[int] = ()) -> bytes:
+    """The answer as text, from a child process, which has nothing of the descriptors `private`."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            os.close(reading)
+            os.setsid()  # with all that the program starts
+            for descriptor in (reading, *private):
+                os.close(descriptor)
             with os.fdopen(writing, "wb") as out:
                 out.write(json.dumps(answer(question)).encode())
             code = 0
@@ -82,26 +88,46 @@ def _in_child(question: dict[str, str]) -> bytes:
             os._exit(code)
     os.close(writing)
     try:
-        return _read(reading) or _nothing("the file ended the check")
+        found = _read(reading)
+        return found if _is_answer(found) else _nothing("the file ended the check")
     except TimeoutError:
-        os.kill(child, signal.SIGKILL)
         return _nothing(f"the file runs for more than {SECONDS:g} s")
     finally:
         os.close(reading)
-        os.waitpid(child, 0)
+        _end(child)
+
+
+def _end(child: int) -> None:
+    """End a check and what it has started."""
+    with contextlib.suppress(ProcessLookupError):  # which there is none of any more
+        os.killpg(child, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def _is_answer(found: bytes) -> bool:
+    """Whether this is what a check says, which the program can write to as well."""
+    try:
+        facts, _ = json.loads(found)
+        return no_facts().keys() == facts.keys()
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return False
 
 
 def _read(descriptor: int) -> bytes:
-    found = bytearray()
+    found, end = bytearray(), time.monotonic() + SECONDS
     with selectors.DefaultSelector() as selector:
         selector.register(descriptor, selectors.EVENT_READ)
         while True:
-            if not selector.select(SECONDS):
+            if not selector.select(max(0.0, end - time.monotonic())):
                 raise TimeoutError
             part = os.read(descriptor, 1 << 16)
             if not part:
                 return bytes(found)
             found += part
+            if len(found) > _MOST or time.monotonic() > end:
+                raise TimeoutError
 
 
 def main(questions: IO[bytes], answers: IO[bytes]) -> None:
@@ -110,7 +136,8 @@ def main(questions: IO[bytes], answers: IO[bytes]) -> None:
     for line in questions:
         question = json.loads(line)
         forks = hasattr(os, "fork")
-        facts, functions = json.loads(_in_child(question)) if forks else answer(question)
+        own = (questions.fileno(), answers.fileno()) if forks else ()
+        facts, functions = json.loads(_in_child(question, own)) if forks else answer(question)
         answers.write(json.dumps(facts).encode() + b"\n")
         answers.flush()
         _keep(question, facts, functions)
@@ -130,6 +157,9 @@ def f(x: torch.Tensor, n: int) -> torch.Tensor:
 
 
 if __name__ == "__main__":
-    private = os.fdopen(os.dup(1), "wb")
+    asked, told = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what programs print is no answer
-    main(sys.stdin.buffer, private)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)  # nor what they read a question
+    os.close(nothing)
+    main(asked, told)

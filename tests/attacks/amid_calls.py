@@ -8,9 +8,12 @@ of Python later, and where the memory of the new tensor ends no byte can be read
 from __future__ import annotations
 
 import contextlib
+import copy
 import ctypes
+import io
 import mmap
 import os
+import pickle
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -18,6 +21,8 @@ from types import FrameType
 from typing import Any
 
 from attacks_on_memory import FAMILY
+from harness import Broken
+from more_calls import MORE_CALLS
 
 NUMBERS = "R(60, 160)"
 IMAGES = "R(2, 8, 16, 16)"
@@ -144,6 +149,40 @@ def _adam(parameter: Any, gradient: Any) -> None:
     torch.optim.Adam([parameter], lr=0.1).step()
 
 
+def _step(make: Callable[[list[Any]], Any], sparse: bool = False) -> Callable[..., object]:
+    """A step of an optimizer, whose state may be given after the parameter and its gradient."""
+
+    def call(parameter: Any, gradient: Any, *state: Any) -> None:
+        parameter = parameter.requires_grad_()
+        optimizer = make([parameter])
+        parameter.grad = gradient.to_sparse(1) if sparse else gradient
+        optimizer.step(*[lambda: parameter.sum()][: type(optimizer).__name__ == "LBFGS"])
+        kept = optimizer.state[parameter]
+        names = [
+            name for name, each in kept.items() if getattr(each, "shape", ()) == gradient.shape
+        ]
+        for name, each in zip(names, state, strict=False):
+            kept[name] = each
+        optimizer.step(*[lambda: parameter.sum()][: type(optimizer).__name__ == "LBFGS"])
+
+    return call
+
+
+def _quantized(name: str) -> Callable[[Any], Any]:
+    import rushlight as torch
+
+    dtype = getattr(torch, name)
+    return lambda x: torch.quantize_per_tensor(x, 0.01, 0, dtype)
+
+
+def _by_rows(table: Any) -> Any:
+    import rushlight as torch
+
+    count = len(table)
+    numbers = (torch.full((count,), 0.1), torch.zeros(count), 0, torch.quint8)
+    return torch.quantize_per_channel(table, *numbers)
+
+
 def _script(names: str, result: str) -> Any:
     import rushlight as torch
 
@@ -182,13 +221,20 @@ def _other(tensor: Any, form: str) -> Any:
     import numpy as np
 
     import rushlight as torch
+    from rushlight.ops.quantized_tensors.arrays import numbers_of, quantized_array
 
+    if tensor.is_quantized:
+        numbers = numbers_of(tensor._array)
+        other = _other(torch.from_numpy(numbers), form)._array.view(numbers.dtype)
+        return type(tensor)._of(quantized_array(other, tensor.dtype, tensor._array.quantizer))
     array = tensor.numpy()
+    if form == "spread" and not array.ndim:
+        return torch.from_numpy(_closed((), array.dtype))
     if form == "spread":
         return torch.from_numpy(np.broadcast_to(_closed((1,), array.dtype), array.shape))
     if form == "bytes":
         return torch.from_numpy(_closed(array.shape, np.uint8))
-    longest = array.shape.index(max(array.shape))
+    longest = array.shape.index(max(array.shape)) if array.ndim else -1
     shape = tuple(n // 2 if dim == longest else n for dim, n in enumerate(array.shape))
     return torch.from_numpy(_closed(shape, array.dtype))
 
@@ -234,8 +280,10 @@ def _attack(calls: dict[str, str], forms: tuple[str, ...], step: int) -> None:
 
     metadata._may_be_read = lambda: True  # as if this were another thread
     names = {"torch": torch, "F": torch.nn.functional, "R": torch.rand, "adam": _adam}
-    names |= {"script": _script, "back": _back}
+    names |= {"script": _script, "back": _back, "step": _step}
     names["I"] = lambda most, *shape: torch.randint(0, most, shape)
+    names |= {"Q": _quantized("quint8"), "Q8": _quantized("qint8"), "QR": _by_rows}
+    names |= {"copy": copy, "pickle": pickle, "io": io}
     for source, given in calls.items():
         function, arguments = eval(source, names), eval(f"({given},)", names)
         for _ in range(60 if source.startswith("script") else 2):
@@ -249,22 +297,36 @@ def _attack(calls: dict[str, str], forms: tuple[str, ...], step: int) -> None:
 def _one_after_the_other(
     function: Callable[..., object], arguments: tuple[Any, ...], at: int, form: str, step: int
 ) -> None:
-    place = 1
+    import rushlight as torch
+
+    place, is_changed = 1, False
     while True:
         copies = [each.clone() for each in arguments]
         changed, other = copies[at], _other(copies[at], form)
 
         def change(changed: Any = changed, other: Any = other) -> None:
+            nonlocal is_changed
             if form == "bytes":
                 changed.data = other
             else:
-                changed.set_(other)
+                with torch.no_grad():
+                    changed.set_(other)
+            is_changed = True
 
         if not _with_change(partial(function, *copies), place, change):
             break
         place += step
+    if not is_changed:
+        raise Broken("nothing was changed")
 
 
+for name, calls in MORE_CALLS.items():
+    FAMILY.attack(f"amid calls: {name}", seconds=600.0, long=True)(
+        partial(_attack, calls, ("spread", "half"), 7)
+    )
+    FAMILY.attack(f"amid calls: {name}, every line", seconds=6000.0, long=True)(
+        partial(_attack, calls, ("spread", "half", "bytes"), 1)
+    )
 MANY_LINES = ("gradients", "scripts")
 for name, calls in CALLS.items():
     FAMILY.attack(f"amid calls: {name}", seconds=100.0, long=name in MANY_LINES)(

@@ -106,11 +106,16 @@ class Net(torch.nn.Module):
 
 
 def _program() -> dict[str, Any]:
-    """The names of the program above, from a file, so that its text is found."""
-    Path("program_of_threads.py").write_text(SOURCE)
+    """The names of the program above."""
+    return _module("program_of_threads", SOURCE)
+
+
+def _module(name: str, source: str) -> dict[str, Any]:
+    """The names of a module, from a file, so that its text is found."""
+    Path(f"{name}.py").write_text(source)
     sys.path.insert(0, os.getcwd())
     importlib.invalidate_caches()
-    return vars(importlib.import_module("program_of_threads"))
+    return vars(importlib.import_module(name))
 
 
 def _scripted(name: str) -> Callable[[], None]:

@@ -13,8 +13,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
-from attacks_on_threads import FAMILY, _program, _same, _together
+from attacks_on_threads import FAMILY, _module, _program, _same, _together
 from harness import ROOT, Broken, is_documented
 
 
@@ -283,3 +284,113 @@ def sliced_beside() -> None:
 def _alike(found: object, alone: object) -> None:
     if found != alone:
         raise Broken(f"with others {found!r:.200}, alone {alone!r:.200}")
+
+
+NATIVE = """
+from enum import Enum
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+import rushlight as torch
+
+
+class Color(Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Part(NamedTuple):
+    size: int
+    name: str
+    tags: List[str]
+
+
+class Box:
+    def __init__(self, n: int):
+        self.n = n
+        self.items: List[int] = [n]
+
+
+@torch.jit.script
+def count(
+    words: List[str],
+    table: Dict[str, int],
+    parts: List[Part],
+    color: Color,
+    extra: Optional[int],
+    nested: Dict[str, List[Tuple[int, float]]],
+) -> int:
+    found = 0
+    for word in words:
+        found += len(word)
+        if word in table:
+            found += table[word]
+    for part in parts:
+        found += part.size
+        for tag in part.tags:
+            found += len(tag)
+    for key in nested.keys():
+        for a, b in nested[key]:
+            found += a + int(b)
+    if color == Color.RED and extra is not None:
+        found += extra
+    table["new"] = found
+    words.append("w")
+    return found
+
+
+class Held(torch.nn.Module):
+    words: List[str]
+    table: Dict[str, int]
+
+    def __init__(self):
+        super().__init__()
+        self.words = ["a", "bb"]
+        self.table = {"a": 1}
+        self.box = Box(3)
+
+    def forward(self, n: int) -> int:
+        found = 0
+        for i in range(n):
+            for word in self.words:
+                found += len(word) + self.table.get(word, 0)
+            found += self.box.n + len(self.box.items)
+        self.table["a"] = found % 7
+        self.box.items.append(found)
+        return found
+"""
+
+
+@FAMILY.attack("containers of native functions change while they are read", seconds=60.0)
+def changed_containers() -> None:
+    import random
+
+    os.environ["RUSHLIGHT_NATIVE"] = "now"
+    names = _module("native_containers", NATIVE)
+    count, Part, Color = names["count"], names["Part"], names["Color"]
+    from rushlight.jit import script
+
+    held = script(names["Held"]())
+    words, table = [str(i) for i in range(200)], {str(i): i for i in range(100)}
+    parts = [Part(i, "n", ["t"] * 3) for i in range(50)]
+    nested = {str(i): [(i, 0.5)] * 5 for i in range(20)}
+    wild: list[Any] = [5, None, "x" * 100_000, "\ud800", b"x", [], 3.5, True, "é", "\0", 2**70]
+    draw = random.Random(3)
+
+    def change() -> None:
+        words[:] = [draw.choice(["a", "x" * 1000, "é"]) for _ in range(draw.randrange(300))]
+        words.append(draw.choice(wild))
+        table.clear()
+        table.update({str(i): i for i in range(draw.randrange(200))})
+        table[draw.choice(wild[:4])] = draw.choice(wild)
+        parts[:] = [Part(i, "n", ["t"] * draw.randrange(5)) for i in range(draw.randrange(60))]
+        nested[str(draw.randrange(30))] = [(1, 2.0)] * draw.randrange(9)
+        words.pop()
+        table.popitem()
+
+    def call() -> None:
+        count(words, table, parts, Color.RED, 3, nested)
+
+    sys.setswitchinterval(1e-6)
+    _rounds(call, call, change, lambda: held(20), rounds=60)
+    if count(["abc"], {"abc": 2}, [], Color.BLUE, None, {}) != 5:
+        raise Broken("a native function counts wrong")

@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -91,6 +93,8 @@ def client(tmp_path: Path) -> Iterator[Client]:
     if find_spec("pygls") is None:
         pytest.skip("pygls is not installed")
     client = Client(tmp_path)
+    patience = threading.Timer(200, client.process.kill)
+    patience.start()
     try:
         able = client.ask("initialize", processId=None, rootUri=None, capabilities={})
         assert able["capabilities"]["hoverProvider"]
@@ -100,6 +104,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
         client.tell("exit")
         assert client.process.wait(20) == 0, client.process.returncode
     finally:
+        patience.cancel()
         client.process.kill()
         for stream in (client.process.stdin, client.process.stdout):
             assert stream is not None
@@ -155,6 +160,65 @@ def test_a_file_that_cannot_go_on_says_where(client: Client) -> None:
     assert found["code"] == "file-stopped"
     assert found["range"]["start"]["line"] == 1
     client.tell("textDocument/didClose", textDocument={"uri": client.uri})
+
+
+HOSTILE = {
+    "half a character": 'import rushlight as torch\n"\ud800"; torch.jit.script(lambda: nothing)\n',
+    "what is written to every descriptor": """\
+import os
+for descriptor in range(3, 64):
+    try:
+        os.write(descriptor, b"garbage\\n")
+    except OSError:
+        pass
+""",
+    "what reads questions": "import sys\nsys.stdin.buffer.read()\n",
+    "what ends the process": "import os\nos._exit(0)\n",
+    "what ends the process before it": "import os\nos.kill(os.getppid(), 9)\n",
+    "nothing but brackets": "(" * 100_000,
+    "null characters": "x = 1\0\n",
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="checks run in the process itself here")
+def test_what_a_program_does_leaves_the_server_at_work(client: Client) -> None:
+    if find_spec("pygls") is None:
+        pytest.skip("pygls is not installed")
+    document = {"uri": client.uri, "languageId": "python", "version": 1, "text": "x = 1\n"}
+    client.tell("textDocument/didOpen", textDocument=document)
+    version = 1
+    for text in (*HOSTILE.values(), PROGRAM.format(name="sise")):
+        version += 1
+        client.tell(
+            "textDocument/didChange",
+            textDocument={"uri": client.uri, "version": version},
+            contentChanges=[{"text": text}],
+        )
+        found = client.diagnostics(version)
+    assert [each["code"] for each in found] == ["undefined-name"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="checks run in the process itself here")
+def test_a_check_that_tells_without_end_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "SECONDS", 1.0)
+    text = """\
+import os, stat, time
+if not os.fork():
+    time.sleep(60)  # who holds what the check writes to
+descriptors = map(int, os.listdir("/dev/fd"))
+pipes = [each for each in sorted(descriptors) if os.path.exists(f"/dev/fd/{each}")
+         and stat.S_ISFIFO(os.fstat(each).st_mode)]
+while True:
+    os.write(pipes[-1], b"x")
+    time.sleep(0.01)
+"""
+    began = time.monotonic()
+    answered = worker._in_child({"path": str(tmp_path / "endless.py"), "text": text})
+    assert time.monotonic() - began < 30
+    facts, functions = json.loads(answered)
+    assert (facts["diagnostics"][0]["code"], functions) == ("file-stopped", [])
 
 
 def test_without_pygls_the_command_says_what_it_needs(tmp_path: Path) -> None:
