@@ -7,7 +7,7 @@ from ..frontend.source import UNKNOWN as NOWHERE
 from . import typed
 from .arguments import check_arguments
 from .class_types import ClassType, FunctionType, InterfaceType
-from .conversions import convert
+from .conversions import convert, with_tuples_converted
 from .dispatch import checks, expression, sugared
 from .function_calls import call_bound, call_function, shifted, signature_of
 from .iteration import tuple_elements
@@ -350,6 +350,7 @@ def _new_object(scope: Scope, cls: ClassType, given: Given, node: tree.Call) -> 
     if signature is None:
         return typed.Uninitialized(node.span, cls)
     receiver = typed.Uninitialized(node.span, cls)
+    given = with_tuples_converted(scope, given, signature.arguments[1:], node.span)
     whole = Given([receiver, *given.positional], given.keywords, None, given.spans)
     found = match_signature(signature, whole, scope.table, convert=True)
     if not isinstance(found, Match):
@@ -368,6 +369,7 @@ def _new_named_tuple(scope: Scope, type: TupleType, given: Given, node: tree.Cal
     )
     name = type.python
     signature = Signature(name, "", arguments, ())  # torch tells no result of it
+    given = with_tuples_converted(scope, given, arguments, node.span)
     found = match_signature(signature, given, scope.table, convert=True)
     if not isinstance(found, Match):
         report_mismatches(scope, [found], given, node.span, name, node.function.span)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..frontend.source import UNKNOWN as NOWHERE
@@ -11,10 +12,12 @@ from .iteration import tuple_elements
 from .matching import Given, implicit_conversion
 from .operators import call_operator
 from .relations import is_subtype
+from .schema import Argument
 from .scope import Scope
 from .types import NONE, UNKNOWN, TupleType, Type
+from .variables import has_variables
 
-__all__ = ["convert"]
+__all__ = ["convert", "with_tuples_converted"]
 
 
 def convert(scope: Scope, value: typed.Expr, wanted: Type, span: Span) -> typed.Expr:
@@ -58,3 +61,26 @@ def _convert_tuple(
         parts = tuple(convert(scope, e, t, span) for e, t in pairs)
         result = typed.TupleLiteral(NOWHERE, TupleType(tuple(p.type for p in parts)), parts)
     return typed.Sequenced(span, result.type, tuple(statements), result)
+
+
+def with_tuples_converted(
+    scope: Scope, given: Given, arguments: Sequence[Argument], span: Span
+) -> Given:
+    """The arguments of a call, those tuples with converted elements that a tuple is wanted for."""
+    by_name = {argument.name: argument for argument in arguments}
+    positional = list(given.positional)
+    for place, argument in enumerate(arguments[: len(positional)]):
+        positional[place] = _argument(scope, positional[place], argument, span)
+    keywords = {
+        name: _argument(scope, value, by_name[name], span) if name in by_name else value
+        for name, value in given.keywords.items()
+    }
+    return replace(given, positional=positional, keywords=keywords)
+
+
+def _argument(scope: Scope, value: typed.Expr, argument: Argument, span: Span) -> typed.Expr:
+    wanted = argument.type.inner
+    wanted = wanted.optional_of or wanted
+    if value.type.tuple_of is None or wanted.tuple_of is None or has_variables(wanted):
+        return value
+    return convert(scope, value, wanted, span)

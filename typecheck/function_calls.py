@@ -11,6 +11,7 @@ from ..frontend.source import Span
 from ..frontend.torch_ranges import whole_range
 from . import typed
 from .class_types import ClassType
+from .conversions import with_tuples_converted
 from .functions import Function, RecursiveDefinition
 from .matching import Given, Match, match_signature
 from .mismatches import report_mismatch
@@ -68,6 +69,7 @@ def call_function(scope: Scope, function: Function, given: Given, node: tree.Cal
     signature = signature_of(scope, function, node, place)
     if signature is None:
         return scope.unknown(node.span)
+    given = with_tuples_converted(scope, given, signature.arguments, node.span)
     found = match_signature(signature, given, scope.table, convert=True)
     if not isinstance(found, Match):
         report_mismatch(scope, found, given, node.span, function, place)
@@ -81,6 +83,7 @@ def call_bound(scope: Scope, callee: BoundMethod, given: Given, node: tree.Call)
     signature = signature_of(scope, callee.function, node, place)
     if signature is None:
         return scope.unknown(node.span)
+    given = with_tuples_converted(scope, given, signature.arguments[1:], node.span)
     whole = Given([callee.receiver, *given.positional], given.keywords, None, given.spans)
     found = match_signature(signature, whole, scope.table, convert=True)
     if not isinstance(found, Match):

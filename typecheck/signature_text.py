@@ -54,11 +54,23 @@ def _torch_type(argument: Argument) -> str:
 def _torch_default(value: object) -> str:
     if isinstance(value, str):
         return f'"{value}"'
-    if isinstance(value, list | tuple):
+    if isinstance(value, tuple):
+        comma = "," * (len(value) == 1)
+        return f"({', '.join(map(_part_of_default, value))}{comma})"
+    if isinstance(value, list):
         return f"[{', '.join(map(_torch_default, value))}]"
     if isinstance(value, float):
         return f"{value:.17g}" if value != int(value) else f"{value:.1f}"
     return str(value)
+
+
+def _part_of_default(value: object) -> str:
+    """What stands in a tuple, which torch writes as it shows values."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}."
+    return _torch_default(value)
 
 
 def expected_text(type: Type) -> str:

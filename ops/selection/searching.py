@@ -56,6 +56,10 @@ def _check_search(sequence: Array, values: Array, sorter: Array | None) -> None:
             )
         if sorter.size and (sorter.min() < 0 or sorter.max() >= sorter.shape[-1]):
             raise OperatorError(f"{lead}sorter index out of range")
+    if not sequence.ndim and values.ndim:
+        raise OperatorError(
+            f"{lead}boundaries tensor should have positive dimension, but got 0 dimension"
+        )
     if not sequence.ndim:
         raise OperatorError(
             f"{lead}input value can be a scalar only when boundaries tensor dimension is 1, but "

@@ -57,15 +57,15 @@ def msort(self: Array) -> Array:
 
 def _of_nothing(dtype: Dtype) -> Array:
     """The median of no elements: NaN, as a processor converts it."""
-    if kind(dtype) >= 2:
+    if kind(dtype) >= 2 or dtype.kind == "b":
         return number_as(float("nan"), dtype)
     return np.asarray(np.iinfo(dtype).min if dtype in (_INT64, np.int32) else 0, dtype)
 
 
 def _median(name: str, skip_nan: bool) -> None:
     def along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-        check_kernel("median_out", self, "bc")
         axis = check_dim_not_empty(self, dim, "median")
+        check_kernel("median_out", self, "bc")
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
         nans = np.count_nonzero(is_nan(self), axis, keepdims=True)
@@ -83,9 +83,9 @@ def _median(name: str, skip_nan: bool) -> None:
         return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
 
     def of_all(self: Array) -> Array:
-        check_kernel("median_cpu", self, "bc")
         if not self.size:
             return _of_nothing(self.dtype)
+        check_kernel("median_cpu", self, "bc")
         flat = self.reshape(-1)
         if flat.dtype.isbuiltin == 1 and not is_nan(flat).any():
             middle = (flat.size - 1) // 2

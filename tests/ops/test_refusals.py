@@ -234,11 +234,20 @@ def test_a_subclass_inherits_from_tensor() -> None:
             "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be 5",
         ),
         (
+            lambda: torch.searchsorted(torch.tensor(1.0), torch.ones(3)),
+            "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
+            "dimension",
+        ),
+        (
+            lambda: torch.zeros(0, 3, dtype=torch.bool).median(0),
+            "median(): Expected reduction dim 0 to have non-zero size.",
+        ),
+        (
             lambda: torch.zeros(2, dtype=torch.device("cpu")),
             "zeros(): argument 'dtype' must be torch.dtype, not torch.device",
         ),
     ],
-    ids=["renorm", "a table in columns", "a device for a dtype"],
+    ids=["renorm", "a table in columns", "one boundary", "no rows", "a device for a dtype"],
 )
 def test_sentences_tell_numbers_and_classes_as_torch_does(
     call: Callable[[], object], sentence: str
@@ -263,3 +272,19 @@ def test_classes_of_what_is_no_tensor_have_torchs_names(value: object, name: str
     assert kind.__name__ == kind.__qualname__ == name
     assert pickle.loads(pickle.dumps(kind)) is kind is getattr(torch, name)
     assert pickle.loads(pickle.dumps(value)) == value
+
+
+def test_nothing_has_a_median_in_every_dtype() -> None:
+    assert torch.zeros(0, dtype=torch.bool).median().item() is True
+    assert torch.zeros(0, dtype=torch.complex64).median().real.isnan().item()
+    with pytest.raises(RuntimeError, match="not implemented for 'Bool'"):
+        torch.zeros(1, dtype=torch.bool).median()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("count", [1, 100])
+def test_the_zeros_of_lgamma_have_no_sign(dtype: str, count: int) -> None:
+    x = torch.tensor([1.0, 2.0] * count, dtype=getattr(torch, dtype))
+    found = torch.lgamma(x)
+    assert not found.any()
+    assert not torch.signbit(found).any()

@@ -1,7 +1,7 @@
 """Small points of the language and the sentences of errors, one test each."""
 
 import io
-from typing import Any, Dict, List, Optional, Tuple  # noqa: UP035
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple  # noqa: UP035
 
 import pytest
 
@@ -364,3 +364,40 @@ def test_del_asks_the_outermost_block_whether_there_is_a_name() -> None:
         with pytest.raises(RuntimeError, match=f"undefined value {name}"):
             torch.jit.script(function)
     assert torch.jit.script(deleted_around_its_block)(2) == 2
+
+
+def first_of(pair: Tuple[float, int], scale: Tuple[float, float] | None = None) -> float:  # noqa: UP006
+    return pair[0] if scale is None else pair[0] * scale[1]
+
+
+def with_literals(x: Tensor) -> float:
+    return first_of((x.sum(), x.size(0)), scale=(x[0].item(), x[1]))
+
+
+def with_a_variable(x: Tensor) -> float:
+    pair = (x.sum().item(), 3)
+    return first_of(pair)
+
+
+class Weighted(NamedTuple):
+    depth: int = 2
+    weights: Tuple[float, str] = (1.0, "a")  # noqa: UP006
+
+
+def weighted(x: Tensor) -> Weighted:
+    return Weighted(weights=(x.sum().item() * 1.0, "b"))
+
+
+def with_an_int(x: Tensor) -> Weighted:
+    return Weighted(weights=(1, "b"))
+
+
+def test_parts_of_tuples_are_converted_to_what_a_call_wants() -> None:
+    x = torch.tensor([2.0, 3.0])
+    assert torch.jit.script(with_literals)(x) == 15.0
+    assert torch.jit.script(with_a_variable)(x) == 5.0
+    assert torch.jit.script(weighted)(x) == Weighted(2, (5.0, "b"))
+    with pytest.raises(RuntimeError) as caught:
+        torch.jit.script(with_an_int)
+    assert "Weighted(int depth=2, (float, str) weights=(1., a)) -> ():" in str(caught.value)
+    assert "instead found type 'Tuple[int, str]'" in str(caught.value)

@@ -88,6 +88,7 @@ def lgamma(x: Value) -> Value:
     is_small = size < 1.0
     moved = code.choose(is_small, size + 1.0, at_most(size, 2.5))
     near = (moved - 1.0) * (moved - 2.0) * polynomial(moved - 1.75, *_NEAR_TWO)
+    near = near + 0.0  # zeros have no sign
     # else by Stirling's series, from 8 or 6 on: of what is less, with a product of six numbers
     is_short = size < 8.0
     grown = code.choose(is_short, size + 6.0, size)
