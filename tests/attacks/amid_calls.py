@@ -274,16 +274,23 @@ def _never_learned() -> None:
         known._known[prepared.MOST_ENTRIES + 1] = 1 << 62
 
 
-def _attack(calls: dict[str, str], forms: tuple[str, ...], step: int) -> None:
+def names_of_calls() -> dict[str, Any]:
+    """What the texts of calls mean."""
     import rushlight as torch
-    from rushlight.ops.memory import metadata
 
-    metadata._may_be_read = lambda: True  # as if this were another thread
     names = {"torch": torch, "F": torch.nn.functional, "R": torch.rand, "adam": _adam}
     names |= {"script": _script, "back": _back, "step": _step}
     names["I"] = lambda most, *shape: torch.randint(0, most, shape)
     names |= {"Q": _quantized("quint8"), "Q8": _quantized("qint8"), "QR": _by_rows}
     names |= {"copy": copy, "pickle": pickle, "io": io}
+    return names
+
+
+def _attack(calls: dict[str, str], forms: tuple[str, ...], step: int) -> None:
+    from rushlight.ops.memory import metadata
+
+    metadata._may_be_read = lambda: True  # as if this were another thread
+    names = names_of_calls()
     for source, given in calls.items():
         function, arguments = eval(source, names), eval(f"({given},)", names)
         for _ in range(60 if source.startswith("script") else 2):

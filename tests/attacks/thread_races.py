@@ -244,7 +244,8 @@ print("done")
         if (done.returncode, done.stdout, done.stderr) != (0, "done\n", ""):
             raise Broken(f"the process ended with {done.returncode}: {done.stderr[-1000:]}")
 
-    FAMILY.attack(f"Python ends while a thread is {name}", seconds=60.0, long=True)(ends)
+    is_long = name != "in a native loop"
+    FAMILY.attack(f"Python ends while a thread is {name}", seconds=60.0, long=is_long)(ends)
 
 
 @FAMILY.attack("symbolic traces beside calls of modules", seconds=60.0)

@@ -50,10 +50,6 @@ class _Symbol(NamedTuple):
     size: int
 
 
-_PLACED: Final[list[mmap.mmap]] = []
-"""Memory of code, which is never given back."""
-
-
 def is_known() -> bool:
     """Whether this is the system whose objects are read here."""
     return sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 2**32
@@ -109,7 +105,8 @@ def _placed(data: bytes, names: tuple[str, ...]) -> dict[str, int]:
         if symbol.value >= sections[symbol.section].size:
             raise ForeignObject("a function lies outside its section")
     _make_executable(base, len(memory))
-    _PLACED.append(memory)
+    # never given back: while Python ends, threads still run what lies there
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(memory))
     return {name: base + places[each.section] + each.value for name, each in found.items()}
 
 
