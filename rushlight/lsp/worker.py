@@ -110,7 +110,7 @@ def _is_answer(found: bytes) -> bool:
     """Whether this is what a check says, which the program can write to as well."""
     try:
         facts, _ = json.loads(found)
-        return no_facts().keys() == facts.keys()
+        return bool(no_facts().keys() == facts.keys())
     except (ValueError, TypeError, AttributeError, RecursionError):
         return False
 
