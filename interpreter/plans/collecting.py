@@ -12,17 +12,29 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...ops.table.direct import TRIALS, known_calls
+from ...ops.kernels import family
+from ...ops.table.direct import TRIALS, known_calls, knows_calls
 
 __all__ = ["Collected", "Collector"]
 
 ndarray: Final = np.ndarray
 
 
+def _alike(given: Sequence[Any]) -> Any:
+    """What tells natively whether operands are like these; None if nothing does."""
+    if not knows_calls():
+        return None
+    module: Any = family("prepared")
+    try:
+        return module.Alike(given)
+    except module.Unknown:
+        return None
+
+
 class _Form:
     """What the operands of an operator are like; numbers' types are looked at by native code."""
 
-    __slots__ = ("_arrays", "_others", "_rest", "_tail", "own")
+    __slots__ = ("_alike", "_arrays", "_others", "_own", "_rest", "_tail", "own")
 
     def __init__(self, given: Sequence[Any], out: Any) -> None:
         """`out` is the result of the chain, which an operator may take where it is `own`."""
@@ -35,9 +47,17 @@ class _Form:
         self._rest = rest = places[-1] + 1
         self._others = [(i, given[i]) for i in range(rest) if i not in places]
         self._tail = tuple([each[:] if type(each) is list else each for each in given[rest:]])
+        self._own = [i for i in places if self.own[i]]
+        self._alike = _alike(given)
 
     def fits(self, given: tuple[Any, ...], out: Any) -> bool:
         """Whether operands are like these."""
+        alike = self._alike
+        if alike is not None:
+            for place in self._own:
+                if given[place] is not out:
+                    return False
+            return alike.call(*given) is not None
         for place, form in self._arrays:
             each = given[place]
             if form is None:

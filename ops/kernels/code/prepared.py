@@ -34,7 +34,18 @@ from .crew_text import MOST_ARGUMENTS
 from .prepared_text import MOST_ENTRIES, MOST_RESULTS
 from .run import CREW, run
 
-__all__ = ["CREW", "Explain", "Given", "Known", "Look", "Seen", "prepared", "seen"]
+__all__ = [
+    "CREW",
+    "Alike",
+    "Explain",
+    "Given",
+    "Known",
+    "Look",
+    "Seen",
+    "Unknown",
+    "prepared",
+    "seen",
+]
 
 ndarray: Final = np.ndarray
 _MOST_LEARNED: Final = 200
@@ -444,6 +455,37 @@ class _Entry:
                 *(len(self._runs), self._kept(runs), self._kept(self._back), int(lets_go)),
             ]
         )
+
+
+class Alike(_Entry):
+    """Whether arguments are like those of an earlier call, as native code tells."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        """The first one is an array that may be written and shares no memory with the others.
+
+        Raises:
+            Unknown: it cannot be said what they are like.
+        """
+        assert CREW is not None
+        self._held: list[Any] = [[each for each in values if type(each) is not ndarray]]
+        self._places: dict[int, int] = {}
+        self._told: set[int] = set()
+        self._overlap = type(values[0]) is not ndarray
+        found = [self._argument(i, each, values) for i, each in enumerate(values)]
+        if self._overlap:
+            raise Unknown
+        arguments = self._kept([word for each in found for word in each])
+        back = self._kept([0, -1])
+        known = np.zeros(MOST_ENTRIES + 2, np.int64)
+        known[:2] = 1, self._kept([len(found), arguments, 0, 0, 0, 0, back, 0])
+        known[MOST_ENTRIES + 1] = 1 << 62  # no call is learned from
+        self._held.append(known)
+        self.call = CREW.prepared(_address(known), _other, _other)
+        """Gives back the first argument where they are, else None."""
+
+
+def _other(*values: object) -> None:
+    """What is known of arguments that are like no others."""
 
 
 def _settled(values: Sequence[Any]) -> tuple[Any, ...]:
