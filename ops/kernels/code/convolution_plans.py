@@ -43,6 +43,14 @@ _STRIP: Final = 1 << 14
 """Numbers of a strip, unless a few rows have more."""
 _STRIPS: Final = 1 << 17
 """Products of numbers of strips in a piece of work."""
+_UNPACKED: Final = 96
+"""Planes, at most, whose pixels are read as they lie."""
+_NEAREST: Final = 6 << 10
+"""Numbers of pixels that are read as they lie by some channels after the other."""
+_PAGE: Final = 4096
+"""Bytes: what lies so far apart, or a multiple of that, pushes each other out of caches."""
+_SPREAD: Final = 4
+"""Blocks of channels that threads share where many are made of few."""
 _TIMES: Final = 4
 """So many times more channels made than pixels are worth gathering these."""
 _POINTS: Final = 32
@@ -199,12 +207,18 @@ def points_plan(what: Windows) -> Any:
     count = shape[0] * groups * chunks
     blocks = min(most // chunks, -(-_SHARES // count), -(-made // _BLOCK))
     blocks = min(max(2, get_threads()), blocks) if is_gathered else max(1, blocks)
+    plane = prod(shape[2:])
+    is_packed = is_gathered or depth > _UNPACKED or not (4 * plane) % _PAGE
+    is_spread = not is_packed and made >= 2 * depth
+    if is_spread:  # threads share channels, as they do in the layer after, which is often depthwise
+        blocks = max(1, min(_SPREAD, most // 2, made // _ROWS))
+        chunks = max(1, min(chunks, -(-_SHARES // blocks)))
     block = -(-made // blocks)
     block = -(-block // _ROWS) * _ROWS if not is_gathered else -(-block // _STEP) * _STEP
     blocks = -(-made // block)
+    count = shape[0] * groups * chunks
     deep = points.depth_of_piece(depth)
     pieces, odd = -(-depth // deep), _odd(pixels)
-    plane = prod(shape[2:])
     piece = -(-points.slot_size(deep) // LANES) * LANES
     is_cut = 4 * pieces * piece > _KEPT or pixels - odd > wide
     waiting = piece if is_cut else pieces * piece
@@ -213,8 +227,13 @@ def points_plan(what: Windows) -> Any:
         **dict.fromkeys(points.SIZES, 0),
         "items": count * blocks,
         "chunks": chunks,
+        "chunk_step": 1 if is_spread else blocks,
         "tiles": -(-(pixels - odd) // wide),
         "blocks": blocks,
+        "block_step": chunks if is_spread else 1,
+        "line": 4 * (wide if is_packed else plane),
+        "is_packed": int(is_packed),
+        "most": (points.WIDE if is_packed else max(_NEAREST // depth, wide)) // wide * wide,
         "block": block,
         "groups": groups,
         "made": made,

@@ -32,7 +32,8 @@ __all__ = [
 NAME: Final = "convolution_points"
 
 SIZES: Final = (
-    *("items", "chunks", "tiles", "blocks", "block", "groups", "made", "depth", "deep", "pieces"),
+    *("items", "chunks", "chunk_step", "tiles", "most", "blocks", "block_step", "block"),
+    *("groups", "made", "depth", "deep", "pieces", "line", "is_packed"),
     *("slot", "piece", "is_cut", "pixels", "odd", "x_plane", "x_sample", "x_group"),
     *(
         "waiting",
@@ -49,11 +50,13 @@ SIZES: Final = (
 """What the numbers are that the kernel is given.
 
 The work is cut into `items`: a part, one of `chunks`, of the `tiles` that the `pixels` of a sample
-fill, for a `block` of the channels that are `made` of a group of `groups`.  There are `pieces` of
-the `depth`, `deep` each but for the last.  A slot has all pieces of the pixels that are packed at
-once, `piece` numbers apart, or, if it `is_cut`, one.  The `odd` pixels are summed by themselves;
-their sums are kept in the place `waiting` of a slot.
-Planes, samples and groups of the input lie so many bytes apart.
+fill, for a `block` of the channels that are `made` of a group of `groups`; the number of an item of
+a group, divided by a step, tells which it is; `most` pixels are taken at once.  There are `pieces`
+of the `depth`, `deep` each but for the last.  Pixels that are read lie in lines, so many bytes
+apart: they are packed, if that `is_packed`, or else the planes themselves.  A slot has all pieces
+of the pixels that are packed at once, `piece` numbers apart, or, if it `is_cut`, one.  The `odd`
+pixels are summed by themselves; their sums are kept in the place `waiting` of a slot.  Planes,
+samples and groups of the input lie so many bytes apart.
 
 Where windows are gathered the input is copied first (see `COPIED`), to the place `copied` of a
 slot; to `gathered` go the numbers of a piece, a line of `x_plane` bytes for each, which is `width`
@@ -141,12 +144,15 @@ class _Points(Convolving):
         """Items, as long as there are some."""
         code, size = self.code, self.size
         packed, copied = (code.variable(code.constant(INT64, -1)) for _ in range(2))
-        is_gathered, is_direct = (size[name].differs(0) for name in ("is_gathered", "is_direct"))
-        names = "copied", "gathered", "waiting"
-        local, lines, self._waiting = (code.at(slot, size[name], FLOAT) for name in names)
+        names = "is_gathered", "is_direct", "is_packed"
+        is_gathered, is_direct, is_packed = (size[name].differs(0) for name in names)
+        places = "copied", "gathered", "waiting"
+        local, lines, self._waiting = (code.at(slot, size[name], FLOAT) for name in places)
         with self.handed_out(size["items"]) as item:
-            rest, block = code.split(item, size["blocks"])
-            plane, chunk = code.split(rest, size["chunks"])
+            plane, within = code.split(item, size["chunks"] * size["blocks"])
+            _, chunk = code.split(within / size["chunk_step"], size["chunks"])
+            _, block = code.split(within / size["block_step"], size["blocks"])
+            rest = plane * size["chunks"] + chunk
             sample, group = code.split(plane, size["groups"])
             source = sample * size["x_sample"] + group * size["x_group"]
             x = code.at(self.at["x"], source, BYTE)
@@ -162,14 +168,15 @@ class _Points(Convolving):
             )
             even = size["pixels"] - size["odd"]
             stop = code.lesser(end, even)
-            most = WIDE // self.width * self.width
+            part = code.variable(start)
             with (
-                code.counted(start, stop, most) as begin,
+                code.repeated(lambda: part.now < stop),
                 code.counted(self.zero, size["pieces"]) as number,
             ):
+                begin = part.now
                 first = number * size["deep"]
                 piece = first, code.lesser(first + size["deep"], size["depth"])
-                end = code.lesser(begin + most, stop)
+                end = code.lesser(begin + size["most"], stop)
                 here = (rest * size["pieces"] + number * size["is_cut"]) * size["pixels"] + begin
                 goal = code.at(slot, number * size["piece"], FLOAT)
                 seen = code.at(x, first * size["x_plane"], BYTE)
@@ -178,13 +185,17 @@ class _Points(Convolving):
                 with code.when(packed.now.differs(here)):
                     with code.when(is_gathered):
                         self._gather(local, piece, code.choose(is_direct, goal, lines))
-                    with code.when(is_direct.equals(0)):
+                    with code.when(is_direct.equals(0) & is_packed):
                         self._pack(seen, begin, end, piece, goal)
                     with code.when(has_odd):
                         self._pack_odd(x, local, piece, goal)
                     with code.when(size["is_cut"].differs(0) | piece[1].equals(size["depth"])):
                         packed.set(here)
+                self._panels = code.choose(is_packed, goal, code.at(seen, begin, FLOAT))
+                self._beside = code.choose(is_packed, size["deep"], 1)
                 self._rows(rows, (begin, end), piece, goal, has_odd)
+                with code.when(piece[1].equals(size["depth"])):
+                    part.set(end)
 
     def _gather(self, local: Value, piece: tuple[Value, Value], lines: Value) -> None:
         """What the windows of all pixels see, a line for each of their numbers in a piece."""
@@ -316,7 +327,7 @@ class _Points(Convolving):
             with code.counted(start, stop, count) as here:
                 channels = [code.lesser(here + i, last - 1) + self._channel for i in range(count)]
                 with code.counted(begin, end, self.width) as pixel:
-                    panel = code.at(slot, (pixel - begin) * self.size["deep"], FLOAT)
+                    panel = code.at(self._panels, (pixel - begin) * self._beside, FLOAT)
                     self._panel(channels, panel, pixel, end - pixel, piece)
                 with code.when(has_odd):
                     self._odd(channels, here - row, piece, slot)
@@ -361,8 +372,10 @@ class _Points(Convolving):
         with code.counted(self.zero, end - first) as k:
             ahead = code.at(below, (k & (_LINES - 1)) * size["depth"], FLOAT)
             code.prefetch(code.at(ahead, k & -LANES, FLOAT))
-            at = code.at(panel.lines, k * self.width, FLOAT)
-            numbers = [code.load(FLOATS, code.at(at, v * LANES, FLOAT)) for v in vectors]
+            at = code.at(panel.lines, k * size["line"], BYTE)
+            numbers = [
+                code.load_if(FLOATS, code.at(at, v * LANES, FLOAT), panel.mask) for v in vectors
+            ]
             for line, totals in zip(lines, sums, strict=True):
                 weight = code.spread(code.load(FLOAT, code.at(line, k, FLOAT)))
                 for number, total in zip(numbers, totals, strict=True):
