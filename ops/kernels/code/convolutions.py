@@ -142,7 +142,7 @@ def takes_pairs(x: Any, weight: Any, groups: int) -> bool:
         return False
     made, inside = weight.shape[:2]
     fits = inside * groups == x.shape[1] and not made % groups
-    return fits and bool(min(inside, made // groups) >= _FEW)
+    return fits and bool(inside > 1 and made // groups >= _FEW)
 
 
 def in_pairs(x: Any, groups: int) -> Any:
