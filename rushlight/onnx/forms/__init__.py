@@ -19,3 +19,4 @@ from . import resizing as resizing
 from . import shapes as shapes
 from . import sorting as sorting
 from . import views as views
+from . import windows as windows

@@ -1,11 +1,11 @@
-"""Scaled dot-product attention."""
+"""Scaled dot-product attention, and layers made of it."""
 
 from __future__ import annotations
 
 import math
 
 from ..items import Item, Operand, Unsupported
-from ..table import exports
+from ..table import EXPORTS, exports
 from ..writer import BOOL, INT, Writer
 
 __all__: list[str] = []
@@ -50,3 +50,61 @@ def _added(w: Writer, mask: Operand, q: Operand) -> Operand:
     if mask.dtype != BOOL:
         return w.cast(mask, q.dtype)
     return w.where(mask, w.constant(0.0, q.dtype), w.constant(-math.inf, q.dtype))
+
+
+@exports("aten::_transformer_encoder_layer_fwd")
+def encoder_layer(
+    w: Writer,
+    src: Item,
+    embed_dim: Item,
+    num_heads: Item,
+    qkv_weight: Item,
+    qkv_bias: Item,
+    proj_weight: Item,
+    proj_bias: Item,
+    use_gelu: Item,
+    norm_first: Item,
+    eps: Item,
+    norm_weight_1: Item,
+    norm_bias_1: Item,
+    norm_weight_2: Item,
+    norm_bias_2: Item,
+    ffn_weight_1: Item,
+    ffn_bias_1: Item,
+    ffn_weight_2: Item,
+    ffn_bias_2: Item,
+    mask: Item = None,
+    mask_type: Item = None,
+) -> Item:
+    if mask is not None:
+        raise Unsupported("a mask")
+    x = w.tensor(src)
+    if w.rank(x) != 3:
+        raise Unsupported("an input without batches")
+    width, heads = w.whole(embed_dim, "embed_dim"), w.whole(num_heads, "num_heads")
+    linear, norm = EXPORTS["aten::linear"], EXPORTS["aten::layer_norm"]
+
+    def attended(y: Operand) -> Operand:
+        parts = w.ops(
+            3, "Split", linear(w, y, qkv_weight, qkv_bias), w.ints(width, width, width), axis=2
+        )
+        apart = w.ints(0, 0, heads, width // heads)
+        turned = [w.transpose(w.op("Reshape", each, apart), [0, 2, 1, 3]) for each in parts]
+        found = w.tensor(EXPORTS["aten::scaled_dot_product_attention"](w, *turned))
+        joined = w.op("Reshape", w.transpose(found, [0, 2, 1, 3]), w.ints(0, 0, width))
+        return w.tensor(linear(w, joined, proj_weight, proj_bias))
+
+    def widened(y: Operand) -> Operand:
+        inner = linear(w, y, ffn_weight_1, ffn_bias_1)
+        bent = EXPORTS["aten::gelu" if use_gelu is True else "aten::relu"](w, inner)
+        return w.tensor(linear(w, bent, ffn_weight_2, ffn_bias_2))
+
+    for part, weight, bias in (
+        (attended, norm_weight_1, norm_bias_1),
+        (widened, norm_weight_2, norm_bias_2),
+    ):
+        if norm_first is True:
+            x = w.op("Add", x, part(w.tensor(norm(w, x, [width], weight, bias, eps))))
+        else:
+            x = w.tensor(norm(w, w.op("Add", x, part(x)), [width], weight, bias, eps))
+    return x

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..items import Item, Operand, Unsupported
-from ..table import exports
+from ..table import EXPORTS, exports
 from ..writer import Writer
 from .reductions import log_softmax
 
@@ -95,16 +95,84 @@ def cross_entropy_loss(
     label_smoothing: Item = 0.0,
 ) -> Item:
     x, y = w.tensor(self), w.tensor(target)
-    if w.real(label_smoothing, "label_smoothing") != 0:
-        raise Unsupported("label smoothing")
     axis = 0 if w.rank(x) == 1 else 1
     logs = log_softmax(w, x, axis)
+    share = w.real(label_smoothing, "label_smoothing")
+    if share != 0 and y.dtype.kind == "f" and weight is None:
+        classes = w.known_size(x, axis, "the number of classes")
+        kept, added = (w.constant(n, y.dtype) for n in (1 - share, share / classes))
+        y = w.op("Add", w.op("Mul", y, kept), added)
+    elif share != 0:
+        return _smoothed(w, logs, y, weight, reduction, ignore_index, axis, label_smoothing)
     if y.dtype.kind != "f":
         return nll_loss(w, logs, y, weight, reduction, ignore_index)
     if weight is not None:
         raise Unsupported("weights of classes with probabilities as the target")
     each = w.op("Neg", w.reduce("ReduceSum", w.op("Mul", w.tensor(logs), y), [axis], False))
     return _reduced(w, each, reduction)
+
+
+def _smoothed(
+    w: Writer,
+    logs: Item,
+    target: Operand,
+    weight: Item,
+    reduction: Item,
+    ignore_index: Item,
+    axis: int,
+    smoothing: Item,
+) -> Item:
+    """Entropies of classes whose labels hold a part of all others."""
+    x, share = w.tensor(logs), w.real(smoothing, "label_smoothing")
+    ignored = w.whole(ignore_index, "ignore_index")
+    if target.dtype.kind == "f" or weight is not None or ignored >= 0:
+        raise Unsupported("label smoothing with weights, probabilities or classes to ignore")
+    sharp = w.tensor(nll_loss(w, logs, target, None, reduction, ignore_index))
+    flat = _reduced(w, w.op("Neg", w.reduce("ReduceMean", x, [axis], False)), reduction)
+    part, rest = w.constant(share, x.dtype), w.constant(1 - share, x.dtype)
+    return w.op("Add", w.op("Mul", sharp, rest), w.op("Mul", flat, part))
+
+
+@exports("aten::cosine_embedding_loss")
+def cosine_embedding_loss(
+    w: Writer, input1: Item, input2: Item, target: Item, margin: Item = 0.0, reduction: Item = 1
+) -> Item:
+    x, y = w.common(input1, input2)
+    axes, tiny = [w.rank(x) - 1], w.constant(1e-12, x.dtype)
+    products = w.reduce("ReduceSum", w.op("Mul", x, y), axes, False)
+    one, other = (
+        w.op("Add", w.reduce("ReduceSum", w.op("Mul", each, each), axes, False), tiny)
+        for each in (x, y)
+    )
+    cosine = w.op("Div", products, w.op("Sqrt", w.op("Mul", one, other)))
+    limit = w.constant(w.real(margin, "margin"), x.dtype)
+    alike = w.op("Sub", w.constant(1, x.dtype), cosine)
+    apart = w.op("Relu", w.op("Sub", cosine, limit))
+    wanted = w.tensor(target)
+    positive = w.op("Greater", wanted, w.constant(0, wanted.dtype))
+    return _reduced(w, w.where(positive, alike, apart), reduction)
+
+
+@exports("aten::triplet_margin_loss")
+def triplet_margin_loss(
+    w: Writer,
+    anchor: Item,
+    positive: Item,
+    negative: Item,
+    margin: Item = 1.0,
+    p: Item = 2.0,
+    eps: Item = 1e-6,
+    swap: Item = False,
+    reduction: Item = 1,
+) -> Item:
+    distance = EXPORTS["aten::pairwise_distance"]
+    near = w.tensor(distance(w, anchor, positive, p, eps))
+    far = w.tensor(distance(w, anchor, negative, p, eps))
+    if swap is True:
+        far = w.op("Min", far, w.tensor(distance(w, positive, negative, p, eps)))
+    gap = w.op("Sub", near, far)
+    moved = w.op("Add", gap, w.constant(w.real(margin, "margin"), gap.dtype))
+    return _reduced(w, w.op("Relu", moved), reduction)
 
 
 @exports("aten::binary_cross_entropy")

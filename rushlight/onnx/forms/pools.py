@@ -1,10 +1,13 @@
-"""Pools over windows, and adaptive pools to sizes that divide, or one."""
+"""Pools over windows, and adaptive pools."""
 
 from __future__ import annotations
+
+from math import prod
 
 from ..items import Item, Operand, Unsupported
 from ..table import EXPORTS
 from ..writer import INT, Writer
+from .windows import uneven_average, uneven_maximum
 
 __all__: list[str] = []
 
@@ -54,12 +57,11 @@ def _average_pool(count: int) -> None:
         count_include_pad: Item = True,
         divisor_override: Item = None,
     ) -> Item:
-        if divisor_override is not None:
-            raise Unsupported("a divisor of its own")
         x, is_single = w.batched(self, count + 2)
         sizes = w.wholes(kernel_size, "kernel_size", count)
         pads = w.wholes(padding, "padding", count)
-        if ceil_mode is True and count_include_pad is True and any(pads):
+        own = divisor_override is not None
+        if ceil_mode is True and (count_include_pad is True or own) and any(pads):
             raise Unsupported("padding counts, and the last windows reach over it")
         found = w.op(
             "AveragePool",
@@ -68,8 +70,11 @@ def _average_pool(count: int) -> None:
             strides=w.wholes(stride, "stride", count) if stride else sizes,
             pads=pads * 2,
             ceil_mode=int(ceil_mode is True),
-            count_include_pad=int(count_include_pad is True and any(pads)),
+            count_include_pad=int((count_include_pad is True or own) and any(pads)),
         )
+        if own:
+            divisor = w.whole(divisor_override, "divisor_override")
+            found = w.op("Mul", found, w.constant(prod(sizes) / divisor, found.dtype))
         return w.squeeze(found, 0) if is_single else found
 
     EXPORTS[f"aten::avg_pool{count}d"] = form
@@ -82,6 +87,12 @@ def _adaptive(count: int, kind: str, name: str, results: int) -> None:
         wanted = wanted * count if len(wanted) == 1 else wanted
         if all(size == 1 for size in wanted) and results == 1:
             found = w.ops(1, f"Global{kind}", x)
+        elif (sizes := _uneven(w, x, wanted)) is not None:
+            pool = uneven_average if results == 1 else uneven_maximum
+            made = pool(w, x, *sizes)
+            parts: tuple[Operand, ...] = made if isinstance(made, tuple) else (made,)
+            parts = tuple(w.squeeze(each, 0) for each in parts) if is_single else parts
+            return parts if results == 2 else parts[0]
         else:
             steps = [_step(w, x, 2 + n, size) for n, size in enumerate(wanted)]
             found = w.ops(results, kind, x, kernel_shape=steps, strides=steps)
@@ -92,12 +103,24 @@ def _adaptive(count: int, kind: str, name: str, results: int) -> None:
     EXPORTS[f"aten::adaptive_{name}_pool{count}d"] = form
 
 
+def _uneven(w: Writer, x: Operand, wanted: list[Item]) -> tuple[list[int], list[int]] | None:
+    """The sizes and those wanted, if windows differ in size; None if they do not."""
+    what = "the size that is pooled to another than one"
+    sizes = [w.known_size(x, 2 + n, what) for n in range(len(wanted))]
+    targets = [
+        size if target is None else w.whole(target, "output_size")
+        for size, target in zip(sizes, wanted, strict=True)
+    ]
+    if any(target <= 0 for target in targets):
+        raise Unsupported("a result of size 0")
+    even = all(size % target == 0 for size, target in zip(sizes, targets, strict=True))
+    return None if even else (sizes, targets)
+
+
 def _step(w: Writer, x: Operand, axis: int, wanted: Item) -> int:
     """The size of the windows that make the size wanted."""
     size = w.known_size(x, axis, "the size that is pooled to another than one")
     target = size if wanted is None else w.whole(wanted, "output_size")
-    if target <= 0 or size % target:
-        raise Unsupported(f"a size of {size} is no multiple of {target}: windows differ in size")
     return size // target
 
 

@@ -338,6 +338,24 @@ def resize(
     )
 
 
+@means("Col2Im")
+def col2im(
+    x: Any,
+    image_shape: Any,
+    block_shape: Any,
+    dilations: list[int] | None = None,
+    pads: list[int] | None = None,
+    strides: list[int] | None = None,
+) -> Any:
+    borders = pads or [0, 0, 0, 0]
+    if len(image_shape) != 2 or borders[:2] != borders[2:]:
+        raise NotImplementedError("Col2Im: only images with equal `pads` have a meaning here")
+    return torch.nn.functional.fold(
+        *(x, image_shape.tolist(), block_shape.tolist(), dilations or [1, 1]),
+        *(borders[:2], strides or [1, 1]),
+    )
+
+
 @means("GridSample")
 def grid_sample(
     x: Any,
