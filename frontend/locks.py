@@ -32,6 +32,7 @@ _OURS: Final = (
 )
 """Packages that are imported in the middle of work, when they are first needed."""
 
+_tried: Final[list[Any]] = []
 _locks: Final[list[Any]] = []
 _of_objects: Final[dict[int, ref[Any]]] = {}
 _forgetting: Final[list[Callable[[], None]]] = []
@@ -51,14 +52,18 @@ class _Held(threading.local):
 _held: Final = _Held()
 
 
-def fork_safe_lock(*, of_object: bool = False) -> Any:
+def fork_safe_lock(*, of_object: bool = False, is_tried: bool = False) -> Any:
     """A re-entrant lock that is free in a forked child; `of_object`: it goes with its owner.
 
-    Whoever holds one may take those that were made later, never an earlier one.  The lock is
-    Python's own, so that no signal can come between its being taken and its `with` block.
+    Whoever holds one may take those that were made later, never an earlier one.  Nobody waits for
+    one that `is_tried` (it is taken where it is free), so who holds it may take any: forks wait for
+    it before all others.  The lock is Python's own, so that no signal can come between its being
+    taken and its `with` block.
     """
     made = threading.RLock()
-    if of_object:
+    if is_tried:
+        _tried.append(made)
+    elif of_object:
         key = id(made)
         _of_objects[key] = ref(made, partial(_of_objects.pop, key))
     else:
@@ -76,7 +81,7 @@ What is made already is read without it.  Who defines takes any other lock, so t
 
 def _all_locks() -> list[Any]:
     living = (each() for each in list(_of_objects.values()))
-    return [*_locks, *(lock for lock in (*living, *_borrowed()) if lock is not None)]
+    return [*_tried, *_locks, *(lock for lock in (*living, *_borrowed()) if lock is not None)]
 
 
 def _borrowed() -> list[Any]:

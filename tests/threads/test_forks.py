@@ -104,6 +104,24 @@ def test_who_logs_amid_a_definition_does_not_stop_a_fork() -> None:
     thread.join()
 
 
+def test_who_has_tried_a_lock_may_take_any_other_while_a_fork_waits() -> None:
+    early, inside = locks.fork_safe_lock(), threading.Event()
+    tried = locks.fork_safe_lock(is_tried=True)
+
+    def works() -> None:
+        assert tried.acquire(blocking=False)
+        inside.set()
+        time.sleep(0.1)
+        with early:
+            tried.release()
+
+    thread = threading.Thread(target=works)
+    thread.start()
+    assert inside.wait(10)
+    assert forked(lambda: tried.acquire(blocking=False) and early.acquire(blocking=False)) < 10
+    thread.join()
+
+
 AMID = """
 import os, signal, sys, threading, time
 import rushlight as torch

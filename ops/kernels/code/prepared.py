@@ -56,7 +56,7 @@ always the same."""
 _LONGEST_WAIT: Final = 1 << 12
 _LARGEST: Final = 1 << 27
 """Bytes of an array that is filled twice more to find out what a call does."""
-_NOTING: Final = fork_safe_lock()
+_NOTING: Final = fork_safe_lock(is_tried=True)
 _KEEPING: Final = fork_safe_lock()
 _INT64: Final = np.dtype(np.int64)
 _UINT64: Final = np.dtype(np.uint64)
