@@ -176,7 +176,8 @@ def _reaches(node: ast.AST) -> bool:
     """Whether this uses the matrix library through NumPy or an array."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         of_numpy = node.value.id == "np" and node.attr in REACHES
-        return of_numpy or (node.attr == "dot" and node.value.id not in ("blas", "products"))
+        others = ("blas", "products", "arguments")  # the last are those of a command
+        return of_numpy or (node.attr == "dot" and node.value.id not in others)
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
 
 
