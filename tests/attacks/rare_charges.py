@@ -166,3 +166,12 @@ for name, (body, before) in COMPILED.items():
     long = "functions" not in name
     attack = FAMILY.attack(f"compiling within a second: {name}", seconds=60.0, long=long)
     attack(lambda body=body, before=before: _late(body, before))
+
+
+@FAMILY.attack("what is bounded stays so while somebody debugs", megabytes=6000, seconds=60.0)
+def debugged() -> None:
+    import rushlight as torch
+
+    torch.debug()
+    _bounded("while True:\n  x = torch.add(x, 1)\nreturn x")()
+    _bounded(SIZES["hann_window"])()

@@ -395,3 +395,21 @@ def changed_containers() -> None:
     _rounds(call, call, change, lambda: held(20), rounds=60)
     if count(["abc"], {"abc": 2}, [], Color.BLUE, None, {}) != 5:
         raise Broken("a native function counts wrong")
+
+
+@FAMILY.attack("debugging is switched on and off while others call", seconds=60.0, long=True)
+def switched() -> None:
+    import rushlight as torch
+
+    unit = torch.jit.CompilationUnit(
+        "def f(n: int):\n    t = 0\n    for i in range(n):\n        t += i\n    return t\n"
+        "def g(x):\n    for i in range(3):\n        x = torch.tanh(x) * 2\n    return x\n"
+    )
+    x, switches = torch.ones(3), iter(range(1 << 40))
+    wanted = unit.f(50), unit.g(x).tolist()
+    _rounds(
+        lambda: _alike((unit.f(50), unit.g(x).tolist()), wanted),
+        lambda: torch.debug(next(switches) % 2 == 0),
+        rounds=40,
+    )
+    torch.debug(False)

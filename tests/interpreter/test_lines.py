@@ -17,6 +17,8 @@ from typing import Any, Dict, List, Optional, Tuple
 import pytest
 
 import rushlight as torch
+from rushlight.frontend.source import Source
+from rushlight.interpreter.running import source_files
 from rushlight.interpreter.running.tiers import Tiers
 
 
@@ -291,3 +293,26 @@ def test_the_environment_says_so_from_the_start(tmp_path: Path) -> None:
             [sys.executable, "-c", program], env=environment, capture_output=True, text=True
         )
         assert done.stdout == f"{value == '1'}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("code/__torch__.py", "__torch__.py"),
+        ("a\0b\n.py", "a_b_.py"),
+        ("x" * 5000 + ".py", "x" * 97 + ".py"),
+        ("../../etc/p.py", "p.py"),
+        ("..", "code"),
+        ("\ud800.py", "_.py"),
+    ],
+)
+def test_a_source_of_any_name_has_a_file_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, file: str
+) -> None:
+    monkeypatch.setattr(source_files, "cache_folder", lambda: tmp_path)
+    monkeypatch.chdir(tmp_path)
+    found = Path(source_files.file_of(Source("x = '\ud800'\n", name, first_line=3)))
+    assert found.is_relative_to(tmp_path / "sources")
+    assert found.name == file
+    assert found.read_text(encoding="utf-8") == "\n\nx = '?'\n"
+    assert [each.name for each in found.parent.iterdir()] == [file]
