@@ -91,7 +91,11 @@ def call(
 
 
 def after_failure(
-    tiers: FunctionTiers, way: Way, given: Sequence[object], error: BaseException
+    tiers: FunctionTiers,
+    way: Way,
+    given: Sequence[object],
+    kwargs: Mapping[str, object],
+    error: BaseException,
 ) -> Any:
     """What a call gives in which the plan of a way failed, which enters no contexts and calls
     nothing: that of a call with tensors themselves, where it has met such.
@@ -106,7 +110,7 @@ def after_failure(
     has_begun = way.plan.is_in(error.__traceback__)
     failure = Failure.in_plan(error, way.plan)
     if isinstance(failure.cause, Elsewhere) and not (has_begun and way.executable.changes):
-        return _call_on_handles(tiers, given, None, script_error)
+        return _call_on_handles(tiers, given, kwargs, script_error)
     raise script_error(failure, tiers.binding.function) from None
 
 

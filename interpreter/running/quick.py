@@ -21,6 +21,7 @@ from ...ops.tensors.tensor import Parameter, Tensor
 from ...ops.tensors.tracing import ACTIVE
 from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
+from ...typecheck.schema import Argument
 from ...typecheck.types import BOOL, FLOAT, INT, NONE, NUMBER, STRING, TENSOR, Type
 from ..code.instructions import row
 from ..native.native import NEVER, ROUNDS, STRAIGHT
@@ -48,11 +49,11 @@ Slow = Callable[..., Any]
 class Quick:
     """The quick way into a function, or a method of `owner`, once there is one.
 
-    `call` takes as many arguments as `count` says, by position; None if there is none.  It falls
-    back to `slow`, which is called in the same way.
+    `call` takes as many arguments by position as `count` says, and behind them those that callers
+    name by `words`; None if there is none.  It falls back to `slow`, which gets them by name.
     """
 
-    __slots__ = ("_left", "_owner", "_slow", "_tried", "call", "count", "function", "last")
+    __slots__ = ("_left", "_owner", "_slow", "_tried", "call", "count", "function", "last", "words")
 
     def __init__(
         self, function: Function, slow: Slow, last: list[Function], owner: ScriptObject | None
@@ -60,32 +61,34 @@ class Quick:
         self.function = function
         self.call: Callable[..., Any] | None = None
         self.count = 0
+        self.words: tuple[str, ...] = ()
         self.last = last
         self._slow, self._owner = slow, owner
         self._left, self._tried = FIRST, 0
 
-    def consider(self, count: int) -> None:
-        """There was a call with so many arguments that was not quick."""
+    def consider(self, count: int, words: tuple[str, ...]) -> None:
+        """There was a call with so many arguments by position, and others by these names, that was
+        not quick."""
         self._left -= 1
         if self._left or self.call is not None:
             return
         self._tried += 1
         if self._tried < MOST_TRIED:
             self._left = FIRST << self._tried
-            self.count = count
+            self.count, self.words = count, words
             self.call = self._made()
 
-    def drop(self, *given: Any) -> Any:
+    def drop(self, *given: Any, **named: Any) -> Any:
         """Something is no longer as it was: the call is done slowly, and there will be another."""
         self.call, self._left = None, FIRST
-        return self._slow(*given)
+        return self._slow(*given, **named)
 
-    def finish(self, way: Way, error: BaseException, given: Sequence[object]) -> Any:
+    def finish(self, way: Way, error: BaseException, *given: object, **named: object) -> Any:
         """A plan has failed: what Python gets, or the exception that it sees."""
         owner = () if self._owner is None else (self._owner,)
         tiers = self.function.tiers
         assert isinstance(tiers, FunctionTiers)
-        return after_failure(tiers, way, (*owner, *given), error)
+        return after_failure(tiers, way, (*owner, *given), named, error)
 
     def _made(self) -> Callable[..., Any] | None:
         tiers = self.function.tiers
@@ -99,14 +102,24 @@ class Quick:
         if executable.asks_elsewhere or executable.makes_leaves or not names.isdisjoint(_LEAVING):
             return None
         arguments = binding.arguments[self._owner is not None :]
-        left = arguments[self.count :]
+        left = {each.name: each for each in arguments[self.count :]}
         if any(each.keyword_only for each in arguments) or self.count > len(arguments):
             return None
-        if any(type(each.default) not in _PLAIN or not each.has_default for each in left):
+        if any(word not in left for word in self.words):
             return None
-        text = _Text(self, tiers, way)
         types = [each.type for each in arguments[: self.count]]
-        return text.made(types, [each.default for each in left])
+        types += [left[word].type for word in self.words]
+        behind = [_source(each, self.words) for each in left.values()]
+        return None if _UNKNOWN in behind else _Text(self, tiers, way).made(types, behind)
+
+
+def _source(argument: Argument, words: tuple[str, ...]) -> Any:
+    """Which of the names of a call an argument is, or its default; `_UNKNOWN` if that may differ
+    from call to call."""
+    if argument.name in words:
+        return "word", words.index(argument.name)
+    is_plain = argument.has_default and type(argument.default) in _PLAIN
+    return ("default", argument.default) if is_plain else _UNKNOWN
 
 
 class _Text:
@@ -131,19 +144,32 @@ class _Text:
             **{"give_back": tiers.binding.give_back, "finish": quick.finish, "way": way},
         }
 
-    def made(self, types: Sequence[Type], defaults: Sequence[object]) -> Callable[..., Any] | None:
-        """The function of arguments of these types, behind which come defaults; None where there
-        can be none."""
+    def made(self, types: Sequence[Type], behind: Sequence[Any]) -> Callable[..., Any] | None:
+        """The function of arguments of these types; None where there can be none.
+
+        `behind` says of those that do not come by position which of the names of the call it is,
+        or that it is a default, and which.
+        """
+        count = self._quick.count
         names = [f"a{number}" for number in range(len(types))]
         values = [self._value(*each) for each in zip(names, types, strict=True)]
         if None in values or not self._watches():
             return None
-        given = ", ".join(names)
-        self.space.update((f"d{number}", each) for number, each in enumerate(defaults))
-        more = [f"d{number}" for number in range(len(defaults))]
         owner = [] if self._owner is None else ["owner"]
-        ending = self._natively(given, [*owner, *names, *more])
-        ending = ending or self._by_plan(given, [*owner, *map(str, values), *more])
+        words = list(enumerate(self._quick.words, count))
+        self.space.update((f"w{number}", word) for number, word in words)
+        named = ", ".join(f"w{number}: a{number}" for number, _ in words)
+        given = ", ".join([*names[:count], *([f"**{{{named}}}"] if named else [])])
+
+        def every(written: Sequence[Any]) -> list[str]:
+            found = [*owner, *map(str, written[:count])]
+            for at, (kind, what) in enumerate(behind):
+                self.space[f"d{at}"] = what
+                found.append(f"d{at}" if kind == "default" else str(written[count + what]))
+            return found
+
+        ending = self._natively(given, every(names))
+        ending = ending or self._by_plan(given, every(values))
         if not ending:
             return None
         usual = (
@@ -151,7 +177,7 @@ class _Text:
             " or (autocast() is not OFF and autocast()) or Tiers.way is not usual"
         )
         lines = [
-            f"def quick({given}):",
+            f"def quick({', '.join(names)}):",
             " last[0] = function",
             f" if {' or '.join([usual, *self._tests])}: return slow({given})",
             f" if function.tiers is not tiers: return drop({given})",
@@ -216,7 +242,7 @@ class _Text:
             " try:",
             f"  made = plan({', '.join(values)})",
             " except BaseException as error:",
-            f"  return finish(way, error, ({given}{',' if given else ''}))",
+            f"  return finish(way, error, {given})" if given else "  return finish(way, error)",
             " finally:",
             "  leave(loud)",
             " if type(made) is ndarray:",

@@ -72,8 +72,7 @@ class _Compiled:
         _last[:] = (self._rushlight_function,)
         run = call_traced if ACTIVE else call
         result = run(self._rushlight_function, args, kwargs, self.owner)
-        if not kwargs:
-            self._quick.consider(len(args))
+        self._quick.consider(len(args), tuple(kwargs))
         return result
 
     @property
@@ -170,8 +169,11 @@ class ScriptFunction(_Compiled, Generic[Given, Result]):
         quick = self._quick
         run = quick.call
         try:
-            if run is not None and len(args) == quick.count and not kwargs:
-                return run(*args)  # type: ignore[no-any-return]
+            if run is not None and len(args) == quick.count:
+                if not kwargs and not quick.words:
+                    return run(*args)  # type: ignore[no-any-return]
+                if tuple(kwargs) == quick.words:
+                    return run(*args, *kwargs.values())  # type: ignore[no-any-return]
             return self._slow_call(*args, **kwargs)  # type: ignore[no-any-return]
         except BaseException as error:
             trim_traceback(error)
@@ -210,8 +212,11 @@ class ScriptMethod(_Compiled):
         quick = self._quick
         run = quick.call
         try:
-            if run is not None and len(args) == quick.count and not kwargs:
-                return run(*args)
+            if run is not None and len(args) == quick.count:
+                if not kwargs and not quick.words:
+                    return run(*args)
+                if tuple(kwargs) == quick.words:
+                    return run(*args, *kwargs.values())
             return self._slow_call(*args, **kwargs)
         except BaseException as error:
             trim_traceback(error)

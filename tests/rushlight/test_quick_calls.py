@@ -52,6 +52,29 @@ def test_arguments_are_checked_as_ever() -> None:
         scripted(1.0, 2.0)
 
 
+def weighted(x: Tensor, first: float, second: float = 2.0, n: int = 3) -> Tensor:
+    return x * first + second * n
+
+
+def test_arguments_by_name_go_to_their_places() -> None:
+    scripted, x = torch.jit.script(weighted), torch.ones(2)
+    for _ in range(60):
+        scripted(x, n=1, first=5.0)
+    quick = scripted._quick
+    assert quick.call is not None
+    assert quick.words == ("n", "first")
+    assert scripted(x, n=4, first=3.0).tolist() == [11.0] * 2
+    assert scripted(x, first=3.0, n=4).tolist() == [11.0] * 2
+    assert scripted(x, 3.0).tolist() == [9.0] * 2
+    assert scripted(x, n=torch.tensor(4), first=3.0).tolist() == [11.0] * 2
+    assert scripted(x.requires_grad_(True), n=4, first=3.0).requires_grad
+    with pytest.raises(RuntimeError, match="Unknown keyword argument 'm'"):
+        scripted(x, n=4, first=3.0, m=1)
+    with pytest.raises(RuntimeError, match="Expected a value of type 'int' for argument 'n'"):
+        scripted(x, n="a", first=3.0)
+    assert scripted(torch.ones(2, device="meta"), n=4, first=3.0).shape == (2,)
+
+
 @torch.jit.script
 def following(n: int) -> int:
     return n + 1
