@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import CodeType, TracebackType
 from typing import Any
@@ -34,7 +34,8 @@ LONGEST_GUARDED = 20_000
 class Plan:
     """A compiled plan: call `run` with the arguments.
 
-    `text` is its source and `steps[i]` what line `i + 1` was written from.
+    `text` is its source and `steps[i]` what line `i + 1` was written from; `replays` are its
+    stretches.
     """
 
     run: Callable[..., Any]
@@ -42,6 +43,7 @@ class Plan:
     text: str
     steps: list[Step | None]
     compiled: CodeType
+    replays: Sequence[Replay] = ()
 
     def is_in(self, traceback: TracebackType | None) -> bool:
         """Whether an exception came out of the plan."""
@@ -117,6 +119,7 @@ def _compiled(
     with np.errstate(over="ignore"):
         for i in source.numbers:
             space[f"k{i}"] = np.asarray(code.constants[i]).astype(np.float32)
+    replays: dict[str, Replay] = {}
     if source.has_direct_forms:
         operators = {i: code.operators[i] for i in sorted(source.direct)}
         replays = {name: Replay(each, invoke) for name, each in source.stretches.items()}
@@ -124,4 +127,4 @@ def _compiled(
     # The text is all our own: see plan_source.
     exec(compile(text, "<plan>", "exec"), space)
     run = space["plan"]
-    return Plan(run, code, text, source.steps, run.__code__)
+    return Plan(run, code, text, source.steps, run.__code__, list(replays.values()))

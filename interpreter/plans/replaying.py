@@ -71,14 +71,17 @@ class Stretch(NamedTuple):
 
 class Replay:
     """A stretch as a function of what it takes, to be known beforehand: `look` does one call and
-    says which runs it is.  `cool` is called when that will never be."""
+    says which runs it is.  `cool` is called when that will never be.
+
+    `learned` says for how many sizes of operands it is known, `why_not` why not for the last ones.
+    """
 
     def __init__(self, stretch: Stretch, invoke: Invoke) -> None:
-        self._stretch = stretch
+        self.stretch = stretch
         self._invoke = invoke
         self._left = MOST_TRIED
         self._met = Counter[Any]()
-        self._misses = self._learned = 0
+        self._misses = self.learned = 0
         self._not_before = 0.0
         self.cool: Callable[[], object] = lambda: None
         self.why_not = ""
@@ -89,7 +92,7 @@ class Replay:
         if wait is not None:
             return family("prepared").Seen(None, None, wait=wait)
         try:
-            found = _Looking(self._stretch, values).seen(self._invoke)
+            found = _Looking(self.stretch, values).seen(self._invoke)
         except MachineFailure as failed:
             if comes_from_outside(failed.cause):
                 raise failed.cause from None
@@ -98,7 +101,7 @@ class Replay:
             self._failed(cause)
         else:
             self._left, self.why_not = MOST_TRIED, ""
-            self._learned += 1
+            self.learned += 1
             return found
         return family("prepared").Seen(None, None, wait=BETWEEN)
 
@@ -108,7 +111,7 @@ class Replay:
         To learn takes as long as many calls, so operands of some sizes have to come several times,
         oftener the more have been learned; and those of one place can only be so many.
         """
-        if self._learned >= family("prepared").MOST_ENTRIES:
+        if self.learned >= family("prepared").MOST_ENTRIES:
             return _FOR_EVER
         if self._left < MOST_TRIED and perf_counter() < self._not_before:
             return BETWEEN
@@ -116,14 +119,14 @@ class Replay:
             self._failed(_TooLarge("it takes what is no tensor or number"))
             return _FOR_EVER
         self._misses += 1
-        if self._misses > MOST_MISSES * (1 + self._learned):
+        if self._misses > MOST_MISSES * (1 + self.learned):
             self.cool()
             return _FOR_EVER
         form = tuple(map(_form, values))
         if form not in self._met and len(self._met) >= MOST_MET:
             self._met.clear()
         self._met[form] += 1
-        return 0 if self._met[form] < FEWEST_MET * (1 + self._learned) else None
+        return 0 if self._met[form] < FEWEST_MET * (1 + self.learned) else None
 
     def _failed(self, cause: BaseException) -> None:
         self.why_not = str(cause)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
-from .tables import time_text
+from .tables import stretch_text, time_text
 
 __all__ = ["page"]
 
@@ -81,6 +81,9 @@ def _functions(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     names = ("function", "calls", "tier", "why no plan", "why not native")
     keys = ("name", "calls", "tier", "not_plan", "not_native")
     yield from _table(names, [[str(row[key]) for key in keys] for row in rows])
+    for row in rows:
+        for stretch in row["stretches"]:
+            yield f"<p>{escape(stretch_text(stretch))}</p>"
 
 
 def _sums(what: str, rows: Sequence[Mapping[str, Any]], whole: float) -> Iterator[str]:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final
 
+from ..frontend.source import UNKNOWN
+from ..interpreter.plans.replaying import Replay
 from ..interpreter.running.tiers import Way
 from ..interpreter.running.timing import Timed, timing
 from .flame import page
 from .tables import table
-from .times import Frame, Times, Total
+from .times import Frame, Times, Total, place_of
 
 __all__ = ["Compiled", "Profile", "profile"]
 
@@ -27,6 +29,8 @@ class Compiled:
 
     `tier` is `machine`, `plan` or `native`: what runs it now, outside of profiles.  `not_native`
     and `not_plan` say why it is no higher one; empty where it is, or may yet become one.
+    `stretches` are the parts of a plan that may be one native call: where they begin, for how many
+    sizes of operands they are, and why they are not.
     """
 
     name: str
@@ -34,6 +38,7 @@ class Compiled:
     tier: str
     not_native: str
     not_plan: str
+    stretches: list[dict[str, Any]]
 
     def data(self) -> dict[str, Any]:
         """The function as plain values."""
@@ -162,4 +167,12 @@ def _compiled(way: Timed, calls: int) -> Compiled:
     tier = usual.tier
     why = "" if tier == "native" else usual.why_not_native
     no_plan = usual.why_no_plan if tier == "machine" else ""
-    return Compiled(way.name, calls, tier, why, no_plan)
+    replays = () if usual.plan is None else usual.plan.replays
+    return Compiled(way.name, calls, tier, why, no_plan, list(map(_stretch, replays)))
+
+
+def _stretch(replay: Replay) -> dict[str, Any]:
+    spans = (node.span for node in replay.stretch.code.nodes)
+    begin = next((span for span in spans if span is not UNKNOWN), UNKNOWN)
+    why = "" if replay.learned else replay.why_not or "it has not run often enough yet"
+    return {"place": place_of(begin), "sizes": replay.learned, "why_not": why}

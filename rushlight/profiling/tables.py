@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-__all__ = ["table", "time_text"]
+__all__ = ["stretch_text", "table", "time_text"]
 
 MOST_ROWS: Final = 20
 """Rows of a table of text; JSON and the page have all."""
@@ -50,6 +50,16 @@ def _functions(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         why += [f"not native: {row['not_native']}"] if row["not_native"] else []
         cells.append([row["name"], _count(row["calls"]), row["tier"], "; ".join(why)])
     yield from _aligned(cells, len(rows), "<><<")
+    for row in rows[:MOST_ROWS]:
+        yield from map(stretch_text, row["stretches"])
+
+
+def stretch_text(stretch: Mapping[str, Any]) -> str:
+    """A line about a part of a plan."""
+    begin = f"from {stretch['place'] or '?'} on"
+    if stretch["sizes"]:
+        return f"{begin}: one native call, known for {stretch['sizes']} sizes of operands"
+    return f"{begin}: not one native call: {stretch['why_not']}"
 
 
 def _sums(what: str, rows: Sequence[Mapping[str, Any]], whole: float) -> Iterator[str]:

@@ -15,7 +15,7 @@ from ..ir.graph import Node
 from ..ir.inline import call_path, module_path
 from ..typecheck.functions import Function
 
-__all__ = ["Frame", "Times", "Total"]
+__all__ = ["Frame", "Times", "Total", "place_of"]
 
 FUNCTION, LINE, OPERATOR = "function", "line", "operator"
 MICROSECOND: Final = 1e3
@@ -111,7 +111,9 @@ class Times:
         tiers = way.tiers
         function = tiers.binding.function if isinstance(tiers, FunctionTiers) else None
         name = way.name
-        place = "" if function is None or function.tree is None else _place(function.tree.name_span)
+        place = (
+            "" if function is None or function.tree is None else place_of(function.tree.name_span)
+        )
         own = frame.child(name, FUNCTION, place, module)
         own.calls += run.count
         for node, spent in list(run.nodes()):
@@ -122,11 +124,11 @@ class Times:
     ) -> None:
         placed, depth = _placed(node), len(node.call_stack)
         for name, span, path in islice(_way_to(placed, function), depth):
-            frame = frame.child(name, FUNCTION, _place(span), _joined(outer, path))
+            frame = frame.child(name, FUNCTION, place_of(span), _joined(outer, path))
         module = _joined(outer, call_path(node.call_stack))
         deeper = placed.call_stack[depth:]
         span = deeper[0].span if deeper else placed.span
-        place, text = _place(span), _text(span)
+        place, text = place_of(span), _text(span)
         kind = node.signature.full_name if node.signature is not None else node.kind
         line = frame.child(text or "?", LINE, place, module)
         line.calls = max(line.calls, spent.count)
@@ -185,7 +187,8 @@ def _seen(span: Span) -> Span:
     return span.original or span
 
 
-def _place(span: Span) -> str:
+def place_of(span: Span) -> str:
+    """`file:line` of a span; empty if that is not known."""
     if span is UNKNOWN:
         return ""
     seen = _seen(span)

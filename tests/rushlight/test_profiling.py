@@ -128,6 +128,19 @@ def counting(n: int) -> int:
     return total
 
 
+def test_stretches_that_are_one_native_call_are_named() -> None:
+    pytest.importorskip("llvmlite")
+    model, x = torch.jit.script(Net()), torch.ones(1, 8)
+    with torch.no_grad():
+        for _ in range(60):
+            model(x)
+        (function,) = taken(model, x)["functions"]
+        (stretch,) = function["stretches"]
+        assert stretch["place"].startswith(str(HERE))
+        assert bool(stretch["sizes"]) != bool(stretch["why_not"])
+        assert "one native call" in str(found_by(model, x))
+
+
 def adding(n: int) -> int:
     return n + 1
 
