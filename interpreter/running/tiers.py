@@ -100,6 +100,11 @@ class Way:
         return "native" if self._native is not None and self._native.is_ready else "plan"
 
     @property
+    def records(self) -> bool:
+        """Whether operators are noted for gradients, so that none are joined."""
+        return self._calls.recording is not None
+
+    @property
     def why_not_native(self) -> str:
         """Why it does not run natively, as far as that is known; empty if it may yet."""
         if self._native is None and self.executable.native is not None:

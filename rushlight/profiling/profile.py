@@ -29,6 +29,7 @@ class Compiled:
 
     `tier` is `machine`, `plan` or `native`: what runs it now, outside of profiles.  `not_native`
     and `not_plan` say why it is no higher one; empty where it is, or may yet become one.
+    `records` says whether its operators are noted for gradients, which leaves them single.
     `stretches` are the parts of a plan that may be one native call: where they begin, for how many
     sizes of operands they are, and why they are not.
     """
@@ -38,6 +39,7 @@ class Compiled:
     tier: str
     not_native: str
     not_plan: str
+    records: bool
     stretches: list[dict[str, Any]]
 
     def data(self) -> dict[str, Any]:
@@ -168,7 +170,8 @@ def _compiled(way: Timed, calls: int) -> Compiled:
     why = "" if tier == "native" else usual.why_not_native
     no_plan = usual.why_no_plan if tier == "machine" else ""
     replays = () if usual.plan is None else usual.plan.replays
-    return Compiled(way.name, calls, tier, why, no_plan, list(map(_stretch, replays)))
+    stretches = list(map(_stretch, replays))
+    return Compiled(way.name, calls, tier, why, no_plan, usual.records, stretches)
 
 
 def _stretch(replay: Replay) -> dict[str, Any]:

@@ -48,6 +48,7 @@ def _functions(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows[:MOST_ROWS]:
         why = [f"no plan: {row['not_plan']}"] if row["not_plan"] else []
         why += [f"not native: {row['not_native']}"] if row["not_native"] else []
+        why += ["operators stay single: they are noted for gradients"] if row["records"] else []
         cells.append([row["name"], _count(row["calls"]), row["tier"], "; ".join(why)])
     yield from _aligned(cells, len(rows), "<><<")
     for row in rows[:MOST_ROWS]:
