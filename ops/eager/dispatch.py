@@ -389,10 +389,26 @@ def eager_function(name: str) -> EagerFunction:
     """
     found = _FUNCTIONS.get(name)
     if found is None:
-        if not TABLE.operators(name):
+        if TABLE.operators(name):
+            found = make_function(name)
+        elif name in TABLE.left_out:
+            found = _LeftOut(name, name.partition("::")[2], as_method=False)
+        else:
             raise KeyError(name)
-        found = _FUNCTIONS[name] = make_function(name)
+        _FUNCTIONS[name] = found
     return found
+
+
+class _LeftOut(EagerFunction):
+    """An operator that a bundle of part of the library does not have."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Nothing.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError(f"{self.operator_name} was left out of this bundle")
 
 
 def forget(name: str) -> None:

@@ -47,6 +47,8 @@ def _join(full_name: str, special: Forward) -> None:
     """
     entry = TABLE.operator(full_name)
     if entry is None:
+        if full_name in TABLE.left_out:
+            return
         raise LookupError(f"there is no operator {full_name}")
     plain = entry.forward
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final, TypeVar, Unpack
 
 from ...frontend.locks import fork_safe_lock
@@ -77,6 +78,12 @@ def _rearranged(entries: list[Operator], order: str) -> list[Operator]:
 _ORDERING: Final = fork_safe_lock()
 
 
+def _left_out() -> frozenset[str]:
+    """The lines of a file that only bundles have beside this one."""
+    names = Path(__file__).with_name("left_out.txt")
+    return frozenset(names.read_text("utf-8").split()) if names.exists() else frozenset()
+
+
 class Table:
     """The operators by name; the overloads of a name are kept in the order torch tries them."""
 
@@ -86,6 +93,8 @@ class Table:
         self._in_order: set[str] = set()
         self.unchosen: set[str] = set()
         """The full names of overloads that scripts do not mean by the name alone."""
+        self.left_out = _left_out()
+        """The names of operators that a bundle of part of the library does not have."""
         self._later: dict[str, Callable[[], object]] = {}
 
     def add(self, entry: Operator) -> None:

@@ -17,6 +17,7 @@ from functools import cache
 
 from ...frontend import tree
 from ...frontend.diagnostics import Diagnostic, Label
+from ...ops.table.table import TABLE
 from .import_code import CodeImporter
 from .operator_kinds import REFUSED, kind_of
 
@@ -128,9 +129,10 @@ def _diagnostic(operator: str, labels: list[Label]) -> Diagnostic:
             torch_message=f"Unknown builtin op: {operator}.",
         )
     notes = tuple(f"also at {label.span}" for label in others[3:])
+    where = "was left out of this bundle" if operator in TABLE.left_out else "does not exist here"
     return Diagnostic(
         "unknown-op",
-        f"the archive uses the operator `{spelling}`, which does not exist here",
+        f"the archive uses the operator `{spelling}`, which {where}",
         first,
         secondary=tuple(others[:3]),
         notes=notes,

@@ -1,0 +1,82 @@
+"""`rushlight strip`: the operators that archives need, and a bundle with these alone."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from typing import Any
+
+from ..bundling.write import BundleError, Report, find_needs, make_bundle
+from .archive import open_archive
+from .atomic import add_force, refuse_existing
+from .failure import CommandError
+from .speech import tell
+
+__all__ = ["add", "execute"]
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Describe the command to argparse."""
+    parser.description = (
+        "List the operators that some archives need, and with --output write a bundle: one file "
+        "that runs these archives by `python BUNDLE.pyz run ARCHIVE INPUT...` where only Python "
+        "and NumPy are. The archives are run here to see what they need, and are trusted."
+    )
+    parser.add_argument(
+        "archives", nargs="+", metavar="ARCHIVE", help="a TorchScript archive (.pt)"
+    )
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="WORDS",
+        help="inputs as `rushlight run` takes them, in one word: --input '[[1.0, 2.0]]'; the first "
+        "for the first archive, and so on",
+    )
+    parser.add_argument("--output", metavar="BUNDLE.pyz", help="write a bundle there")
+    add_force(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    if arguments.output is not None:
+        refuse_existing([arguments.output], arguments.force)
+    if len(arguments.input) > len(arguments.archives):
+        raise CommandError("there are more --input than archives")
+    runs = []
+    for number, archive in enumerate(arguments.archives):
+        module = open_archive(archive)  # what is no archive is told as always
+        given = arguments.input[number] if number < len(arguments.input) else None
+        runs.append([archive, *_words(archive, module, given)])
+    try:
+        if arguments.output is None:
+            for name in find_needs(runs)["operators"]:
+                tell(name)
+            return 0
+        _tell(arguments.output, make_bundle(arguments.output, runs))
+    except BundleError as error:
+        raise CommandError(str(error)) from None
+    except OSError as error:
+        raise CommandError(f"{arguments.output}: {error.strerror or error}") from None
+    return 0
+
+
+def _words(archive: str, module: Any, given: str | None) -> list[str]:
+    if given is not None:
+        return shlex.split(given)
+    if len(module._c.cls.method("forward").signature.arguments) == 1:
+        return []
+    raise CommandError(f"{archive}: --input has to say what it is run with, to see what it needs")
+
+
+def _tell(path: str, report: Report) -> None:
+    tell(
+        f"{path}: {report.size / 1e6:.2f} MB, {report.files} files of the library "
+        f"({report.files_left_out} left out), {len(report.operators)} operators"
+    )
+    tell(
+        f"run: {report.start:.2f} s of processor time (with the whole library: "
+        f"{report.start_of_library:.2f} s)"
+    )
+    tell("needs Python 3.11 or newer and NumPy; uses llvmlite where it is installed")
