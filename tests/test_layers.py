@@ -120,6 +120,7 @@ FOREIGN = {
     # The commands stand in for Python's own.
     "rushlight/__main__.py": {"warnings"},
     "rushlight/as_torch.py": {"sys"},
+    "rushlight/bundling/needs.py": {"builtins", "importlib"},
     "rushlight/cli/checked_file.py": {"sys"},
 }
 """Modules and classes of other files whose attributes a file sets.  Let it not grow."""
