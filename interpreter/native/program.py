@@ -19,7 +19,7 @@ from .kinds import ADDRESS
 from .lowering import Module
 from .source import NativeSource
 
-__all__ = ["FAILED", "STOPPED", "compile_native"]
+__all__ = ["FAILED", "STOPPED", "compile_native", "library_text", "llvm_text"]
 
 _HERE: Final = Path(__file__).parent
 _STACK: Final = 4096
@@ -44,7 +44,8 @@ STOPPED: Final = _Ending("stopped")
 
 
 @cache
-def _library_text() -> str:
+def library_text() -> str:
+    """The library, in the language that programs are written in."""
     files = sorted((_HERE / "library").glob("*.native"))
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
@@ -52,7 +53,7 @@ def _library_text() -> str:
 @cache
 def _texts_of_library() -> dict[str, str]:
     """The text of each function of the library: most programs need few of them parsed."""
-    texts = re.split(r"(?m)^(?=def )", _library_text())[1:]
+    texts = re.split(r"(?m)^(?=def )", library_text())[1:]
     return {text[len("def ") : text.index("(")]: text for text in texts}
 
 
@@ -69,7 +70,7 @@ def _functions(text: str) -> dict[str, ast.FunctionDef]:
 @cache
 def _stamp() -> str:
     """What all programs depend on."""
-    digest = hashlib.sha256(_library_text().encode())
+    digest = hashlib.sha256(library_text().encode())
     for path in sorted(_HERE.glob("*.py*")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -93,7 +94,7 @@ def compile_native(source: NativeSource) -> Callable[..., Any]:
     key = (_stamp(), BYTES_BEGIN, VERSION_AT, source.text, *map(repr, told), *source.outer)
     digest = hashlib.sha256("\0".join(map(str, key)).encode()).hexdigest()
     found = native_addresses("program", (digest,), ("program",), lambda _: llvm_text(source))
-    words = words_of(_library_text() + source.text, source.outer)
+    words = words_of(library_text() + source.text, source.outer)
     return method("native", found["program"], table_of(words, FAILED, STOPPED, source.outer))
 
 
@@ -104,7 +105,7 @@ def llvm_text(source: NativeSource) -> str:
         NotNative: the library has no function for some values.
     """
     own = _functions(source.text)
-    words = words_of(_library_text() + source.text, source.outer)
+    words = words_of(library_text() + source.text, source.outer)
     module = Module(
         lambda name: own.get(name) or _of_library(name),
         words,

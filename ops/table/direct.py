@@ -24,17 +24,9 @@ from .record import Operator
 from .table import TABLE
 
 __all__ = [
-    *("NAMES", "TRIALS", "direct_calls", "direct_form", "explained", "formulas_of"),
-    *(
-        "has_direct_form",
-        "is_dense",
-        "is_same",
-        "is_settled",
-        "is_there",
-        "known_calls",
-        "knows_calls",
-        "note_of",
-    ),
+    *("NAMES", "TRIALS", "direct_calls", "direct_form", "explained", "formula_for", "formulas_of"),
+    *("has_direct_form", "is_dense", "is_same", "is_settled", "is_there", "known_calls"),
+    *("knows_calls", "note_of", "notes_of_parts"),
 ]
 
 TRIALS: Final = 50
@@ -124,7 +116,7 @@ def formulas_of(entry: Operator) -> tuple[Formula, ...]:
 def _explain(entry: Operator) -> Any:
     """How it is told; None where it is seen."""
     if entry.parts is not None:
-        return partial(_moved, entry)
+        return partial(notes_of_parts, entry)
     formulas = formulas_of(entry)
     return partial(explained, entry, formulas) if formulas else None
 
@@ -136,7 +128,7 @@ def explained(
     arrays = family("arrays")
     if arrays is None or type(result) is not np.ndarray or not result.size:
         return None
-    letter, formula = arrays.LETTERS[result.dtype], _formula_for(formulas, values)
+    letter, formula = arrays.LETTERS[result.dtype], formula_for(formulas, values)
     if not letter or formula is None:
         return None
     taken = [values[place] for place in formula.operands]
@@ -155,7 +147,9 @@ def explained(
     return None if note is None else [note]
 
 
-def _moved(entry: Operator, values: Sequence[Any], result: Any) -> Any:
+def notes_of_parts(
+    entry: Operator, values: Sequence[Any], result: Any, *, at_any_cost: bool = False
+) -> Any:
     """The runs of kernels that move elements; None if there are none."""
     arrays = family("arrays")
     if arrays is None or type(result) is not np.ndarray or not result.size:
@@ -165,16 +159,22 @@ def _moved(entry: Operator, values: Sequence[Any], result: Any) -> Any:
     if form is not None:
         values = form.arguments(values)
     parts = entry.parts(result, *values)
-    if not 0 < len(parts) <= _MOST_PARTS or not arrays.LETTERS[result.dtype]:
+    if (
+        not 0 < len(parts) <= (len(parts) if at_any_cost else _MOST_PARTS)
+        or not arrays.LETTERS[result.dtype]
+    ):
         return None
-    notes = [note_of(arrays, part) for part in parts if part.target.size]
+    notes = [note_of(arrays, part, at_any_cost=at_any_cost) for part in parts if part.target.size]
     return None if None in notes else notes
 
 
-def note_of(arrays: Any, part: Part, free: Sequence[int | None] = ()) -> Any:
+def note_of(
+    arrays: Any, part: Part, free: Sequence[int | None] = (), *, at_any_cost: bool = False
+) -> Any:
     """The run of a kernel that computes a part of a result; None if there is none.
 
-    The operands that are `free` are numbers, whatever the argument at that place is.
+    The operands that are `free` are numbers, whatever the argument at that place is.  A kernel that
+    is not at hand, or has short rows, is only taken `at_any_cost`.
     """
     target, operands = part.target, part.operands
     shape, own = target.shape, arrays.LETTERS[target.dtype]
@@ -186,7 +186,9 @@ def note_of(arrays: Any, part: Part, free: Sequence[int | None] = ()) -> Any:
     way = arrays.way_of(shape, target.strides, seen, stepped)
     steps = tuple(arrays.Step(name, letter or own, places) for name, letter, places in part.steps)
     expression = arrays.Expression(letters, steps, ((len(steps) - 1, own),))
-    if not way.is_quick or not is_there(arrays, (expression, way.places, way.rank)):
+    if not at_any_cost and not (
+        way.is_quick and is_there(arrays, (expression, way.places, way.rank))
+    ):
         return None
     kernel = arrays.expression_kernel(expression, way.places, way.rank)
     given = family("prepared").Given
@@ -238,7 +240,7 @@ def _stays(formula: Formula, operands: Sequence[Any], result: Any) -> bool:
     return not takes_old or result_dtype(operands) == result.dtype
 
 
-def _formula_for(formulas: Sequence[Formula], values: Sequence[object]) -> Formula | None:
+def formula_for(formulas: Sequence[Formula], values: Sequence[object]) -> Formula | None:
     for each in formulas:
         wanted = each.at.items()
         if all(type(values[at]) is type(one) and values[at] == one for at, one in wanted):

@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "audit": "say what an archive could do, without running it",
     "diff": "compare two archives: code, constants and weights",
     "convert": "write an archive in another form",
+    "compile": "compile an archive to an object file and a C header",
     "strip": "list the operators that archives need, and write a bundle with only those",
     "explain": "explain an error code, with examples",
     "lsp": "answer an editor: diagnostics, types, definitions, fixes",

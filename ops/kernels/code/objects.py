@@ -24,10 +24,12 @@ from ..cache_folder import cache_folder
 from . import elf
 from .target import Target, host
 
-__all__ = ["is_kept", "is_possible", "kernel", "native_addresses"]
+__all__ = ["is_kept", "is_possible", "kernel", "made_at", "native_addresses", "text_of"]
 
 _Key = tuple[str | int, ...]
 _MADE: Final[dict[_Key, dict[str, int]]] = {}
+_TEXTS: Final[dict[_Key, Callable[[Target], str]]] = {}
+"""What the code of a process is made from."""
 _MAKING: Final = fork_safe_lock()
 _DIGEST: Final = 32
 
@@ -57,7 +59,26 @@ def native_addresses(
         with _MAKING, uncounted():
             if key not in _MADE:
                 _MADE[key] = _addresses(functions, key, text)
+                _TEXTS[key] = text
             return _MADE[key]
+
+
+def made_at(address: int) -> tuple[_Key, str]:
+    """The key of the module that native code at an address belongs to, and the function's name.
+
+    Raises:
+        LookupError: there is none.
+    """
+    for key, functions in list(_MADE.items()):
+        for name, place in functions.items():
+            if place == address:
+                return key, name
+    raise LookupError(f"there is no code at {address:#x}")
+
+
+def text_of(key: _Key) -> Callable[[Target], str]:
+    """What writes the text of a module that has been made."""
+    return _TEXTS[key]
 
 
 def is_kept(name: str, parameters: tuple[str | int, ...]) -> bool:

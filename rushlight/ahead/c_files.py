@@ -1,0 +1,254 @@
+"""The C header of a compiled program, and an example that calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from .program import Buffer, Program
+
+__all__ = [
+    *("Parameter", "c_name", "example_of_tensors", "example_of_texts", "header_text"),
+    "parameters_of",
+]
+
+_TYPES: Final = {
+    **{"f": "float", "d": "double", "l": "int64_t", "q": "int64_t", "i": "int32_t"},
+    **{"h": "int16_t", "b": "int8_t", "B": "uint8_t", "?": "uint8_t", "e": "uint16_t"},
+}
+_FORMATS: Final = {"float": "%.9g", "double": "%.17g"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the C function: its type, name, and what it is."""
+
+    type: str
+    name: str
+    about: str
+
+    @property
+    def declared(self) -> str:
+        """As it is written."""
+        return self.type + ("" if self.type.endswith("*") else " ") + self.name
+
+
+_WORDS: Final = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if"
+    " inline int long register restrict return short signed sizeof static struct switch typedef"
+    " union unsigned void volatile while main workspace".split()
+)
+
+
+def c_name(text: str) -> str:
+    """A name of C's for a text."""
+    kept = "".join(c if c.isascii() and c.isalnum() else "_" for c in text)
+    return kept if kept[:1].isalpha() and kept not in _WORDS else f"the_{kept}"
+
+
+def c_type(buffer: Buffer) -> str:
+    """The type of a buffer's elements."""
+    return _TYPES[buffer.letter]
+
+
+def parameters_of(program: Program) -> list[Parameter]:
+    """The parameters of the function of a program over tensors."""
+    found = [Parameter("void *", "workspace", "memory of the call")]
+    for buffers, kept in ((program.inputs, "const "), (program.outputs, "")):
+        for each in buffers:
+            sizes = "".join(f"[{n}]" for n in each.shape)
+            found.append(Parameter(f"{kept}{c_type(each)} *", each.name, f"{c_type(each)}{sizes}"))
+    return found
+
+
+def header_text(
+    name: str, source: str, parameters: Sequence[Parameter], workspace: int | None, about: str
+) -> str:
+    """The header; `about` says what failures mean."""
+    upper = name.upper()
+    rows = "".join(f" *   {each.name}: {each.about}\n" for each in parameters)
+    typed = ", ".join(each.declared for each in parameters)
+    memory = ""
+    if workspace is not None:
+        memory = f"""
+/* Bytes of memory, at a multiple of 64, that a call needs for itself. */
+#define {upper}_WORKSPACE {workspace}
+"""
+    failure = "" if workspace is None else f"\n\nconst char *{name}_failure(int number);"
+    return f"""/* {source}, compiled ahead of time by rushlight. */
+
+#ifndef {upper}_H
+#define {upper}_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+{memory}
+/*
+{rows} *
+ * {about} */
+int {name}({typed});{failure}
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+"""
+
+
+def example_of_tensors(program: Program, name: str) -> str:
+    """A program that reads the arguments from files, calls the function, and prints the results."""
+    inputs = "".join(
+        f"    {_declared(b)} = read_elements(argv[{n}], {b.size}, sizeof({c_type(b)}));\n"
+        for n, b in enumerate(program.inputs, 1)
+    )
+    outputs = "".join(
+        f"    {_declared(b)} = malloc({b.size} * sizeof({c_type(b)}));\n" for b in program.outputs
+    )
+    prints = "".join(_print(c_type(b), b.name, str(b.size)) for b in program.outputs)
+    arguments = ", ".join(b.name for b in [*program.inputs, *program.outputs])
+    usage = " ".join(b.name.upper() for b in program.inputs)
+    return f"""/* cc {name}_example.c {name}.o -o {name}_example
+ * ./{name}_example {usage}
+ *
+ * Each argument is a file with the elements of one input as they lie in memory. */
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "{name}.h"
+
+static void *read_elements(const char *path, size_t count, size_t size) {{
+    void *elements = malloc(count * size + 1);
+    FILE *file = fopen(path, "rb");
+    if (!file || !elements || fread(elements, size, count, file) != count || fgetc(file) != EOF) {{
+        fprintf(stderr, "%s: not a file of %zu elements of %zu bytes\\n", path, count, size);
+        exit(2);
+    }}
+    fclose(file);
+    return elements;
+}}
+
+int main(int argc, char **argv) {{
+    if (argc != {len(program.inputs) + 1}) {{
+        fprintf(stderr, "usage: %s {usage}\\n", argv[0]);
+        return 2;
+    }}
+    char *memory = malloc({name.upper()}_WORKSPACE + 64);
+    void *workspace = memory + (64 - (uintptr_t)memory % 64) % 64;
+{inputs}{outputs}    int failure = {name}(workspace, {arguments});
+    if (failure) {{
+        fprintf(stderr, "%s\\n", {name}_failure(failure));
+        return 1;
+    }}
+{prints}    return 0;
+}}
+"""
+
+
+def _declared(buffer: Buffer) -> str:
+    return f"{c_type(buffer)} *{buffer.name}"
+
+
+def _print(kind: str, name: str, count: str) -> str:
+    form = _FORMATS.get(kind, "%lld")
+    value = f"{name}[i]" if kind in _FORMATS else f"(long long){name}[i]"
+    return f'    for (size_t i = 0; i < (size_t){count}; i++) printf("{form}\\n", {value});\n'
+
+
+_ROOM: Final = 1 << 12
+
+
+def example_of_texts(
+    inputs: Sequence[Sequence[Parameter]], outputs: Sequence[Sequence[Parameter]], name: str
+) -> str:
+    """A program that takes the arguments from its command line; numbers of a list have commas."""
+    before = "".join(_taken(group, n) for n, group in enumerate(inputs, 1))
+    room = "".join(_room(group) for group in outputs)
+    shown = "".join(_shown(group) for group in outputs)
+    arguments = [p.name for group in inputs for p in group]
+    for group in outputs:
+        for each in group:
+            is_one = each.name.endswith("_size") or len(group) == 1
+            arguments.append(f"&{each.name}" if is_one else each.name)
+    usage = " ".join(group[0].name.upper() for group in inputs)
+    return f"""/* cc {name}_example.c {name}.o -lm -o {name}_example
+ * ./{name}_example {usage} */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "{name}.h"
+
+int main(int argc, char **argv) {{
+    if (argc != {len(inputs) + 1}) {{
+        fprintf(stderr, "usage: %s {usage}\\n", argv[0]);
+        return 2;
+    }}
+{before}{room}    int failure = {name}({", ".join(arguments)});
+    if (failure) {{
+        fprintf(stderr, failure == 2 ? "there is too little room\\n" : "the program failed\\n");
+        return 1;
+    }}
+{shown}    return 0;
+}}
+"""
+
+
+def _taken(group: Sequence[Parameter], number: int) -> str:
+    first, given = group[0], f"argv[{number}]"
+    if first.type == "const char *":
+        return (
+            f"    const char *{first.name} = {given};\n"
+            f"    int64_t {group[1].name} = (int64_t)strlen({given});\n"
+        )
+    is_real = "double" in first.type
+    read = "strtod(at, &at)" if is_real else "strtoll(at, &at, 10)"
+    if len(group) == 1:
+        kind = "double" if is_real else "int64_t"
+        read = f"strtod({given}, NULL)" if is_real else f"strtoll({given}, NULL, 10)"
+        return f"    {kind} {first.name} = {read};\n"
+    kind = "double" if is_real else "int64_t"
+    return (
+        f"    {kind} *{first.name} = malloc((strlen({given}) + 1) * sizeof({kind}));\n"
+        f"    int64_t {group[1].name} = 0;\n"
+        f"    for (char *at = {given}; *at; at += *at == ',')\n"
+        f"        {first.name}[{group[1].name}++] = {read};\n"
+    )
+
+
+def _room(group: Sequence[Parameter]) -> str:
+    lines = ""
+    for each in group:
+        kind = each.type.removesuffix("*").strip()
+        if len(group) == 1:
+            lines += f"    {kind} {each.name};\n"
+        elif each.name.endswith("_size"):
+            lines += f"    int64_t {each.name};\n"
+        elif each.name.endswith("_room"):
+            lines += f"    int64_t {each.name} = {_ROOM};\n"
+        else:
+            lines += f"    {kind} *{each.name} = malloc({_ROOM} * sizeof({kind}));\n"
+    return lines
+
+
+def _shown(group: Sequence[Parameter]) -> str:
+    first = group[0]
+    kind = first.type.removesuffix("*").strip()
+    if len(group) == 1:
+        return _print(kind, f"(&{first.name})", "1")
+    if len(group) == 6:
+        start = f"(i ? {first.name}_ends[i - 1] : 0)"
+        return (
+            f"    for (int64_t i = 0; i < {first.name}_ends_size; i++)\n"
+            f'        printf("%.*s\\n", (int)({first.name}_ends[i] - {start}), '
+            f"{first.name} + {start});\n"
+        )
+    if kind == "char":
+        return f'    printf("%.*s\\n", (int){first.name}_size, {first.name});\n'
+    return _print(kind, first.name, f"{first.name}_size")

@@ -1,0 +1,440 @@
+"""From a frozen graph to a program: each operator is done once on examples, which say all sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..interpreter.values.objects import ScriptObject
+from ..ir.graph import Block, Graph, Node, Value
+from ..ir.kinds import is_random
+from ..ops.kernels.code import objects
+from ..ops.table.table import TABLE, Operator
+from .calls import known_call
+from .flow import Flow
+from .known import (
+    CannotCompile,
+    Known,
+    Tensor,
+    as_kind_of_number,
+    as_word,
+    flattened,
+    machine_value,
+    of_listed,
+    scalars_of,
+    tensors_of,
+)
+from .program import (
+    Buffer,
+    Call,
+    Compute,
+    Constant,
+    Copy,
+    Fail,
+    Input,
+    Kernel,
+    Load,
+    Output,
+    Place,
+    Program,
+    Scalar,
+    Word,
+    Zeroed,
+)
+from .replaced import replacement
+from .scalars import SCALARS, kind_of_number
+
+__all__ = ["CannotCompile", "program_of"]
+
+_READS: Final = {
+    "aten::Bool.Tensor": "i1",
+    "aten::Int.Tensor": "i64",
+    "aten::Float.Tensor": "double",
+}
+_READS.update({"aten::IntImplicit": "i64", "aten::FloatImplicit": "double"})
+_FACTS: Final = frozenset(
+    f"{kind}::{name}"
+    for kind in ("aten", "prim")
+    for name in (
+        *("size", "dim", "numel", "len", "stride", "is_contiguous", "is_floating_point", "dtype"),
+        *("device", "layout", "is_complex", "storage_offset", "is_cuda", "requires_grad", "ndim"),
+    )
+)
+"""What the trial says for all runs."""
+
+
+def _extended(one: list[Any], other: list[Any]) -> list[Any]:
+    one.extend(other)
+    return one
+
+
+_OF_LISTS: Final[dict[str, Callable[..., Any]]] = {
+    "aten::add_.t": _extended,
+    "aten::extend.t": _extended,
+    "aten::add.t": lambda one, other: [*one, *other],
+    "aten::list.t": list,
+}
+"""Operators on lists, whose lengths are known."""
+
+
+def program_of(
+    graph: Graph,
+    owner: ScriptObject,
+    examples: Sequence[Any],
+    names: Sequence[str],
+    others: Sequence[Any] = (),
+) -> Program:
+    """The program of an object's method without calls, for arguments like the examples, which are
+    arrays; the `others` come after them and are known.
+
+    Raises:
+        CannotCompile: an operator, a type or a value has no form ahead of time.
+    """
+    walk = _Walk([Buffer(n, a.dtype.char, a.shape) for n, a in zip(names, examples, strict=True)])
+    own, *inputs = graph.inputs
+    walk.known[own] = owner
+    walk.known.update(zip(inputs[len(examples) :], others, strict=True))
+    for number, (value, array) in enumerate(zip(inputs, examples, strict=False)):
+        walk.known[value] = Tensor(np.array(array, order="C"), Place(Input(number)))
+    walk.block(graph.block)
+    walk.give([walk.known[value] for value in graph.outputs], graph.block.ret)
+    return walk.program
+
+
+class _Walk(Flow):
+    def block(self, block: Block) -> None:
+        for node in block.nodes:
+            self.node(node)
+
+    def node(self, node: Node) -> None:
+        handle = _NODES.get(node.kind)
+        if handle is not None:
+            handle(self, node)
+        elif node.signature is not None:
+            self.operator(node)
+        else:
+            raise self.refused(node, "it has no form ahead of time")
+
+    def operator(self, node: Node) -> None:
+        assert node.signature is not None
+        entry = TABLE.of(node.signature)
+        values = self.values(node)
+        if any(isinstance(each, Scalar) for each in values) and self._is_scalar(
+            node, entry, values
+        ):
+            return
+        if entry.full_name == "aten::select.int" and self._at(node, values):
+            return
+        if entry.full_name in _OF_LISTS:
+            self.set(node, _OF_LISTS[entry.full_name](*values))
+            return
+        tensors = list(tensors_of(values))
+        plain = [machine_value(each) for each in values]
+        if not tensors and not scalars_of(values):
+            self._fold(node, entry, plain)
+        elif entry.full_name in _READS or entry.name == "aten::item":
+            self._read(node, entry, tensors[0])
+        elif entry.name in _FACTS or entry.name.startswith("prim::is_"):
+            self.set(node, entry.forward(*plain))
+        elif is_random(node):
+            raise self.refused(node, "it draws random numbers")
+        else:
+            self.on_tensors(node, entry, values, plain)
+
+    def _fold(self, node: Node, entry: Operator, plain: Sequence[Any]) -> None:
+        """An operator of what is known: numbers are known, tensors are made anew by each run."""
+        if is_random(node):
+            raise self.refused(node, "it draws random numbers")
+        result = entry.forward(*plain)
+        if isinstance(result, np.ndarray):
+            self.set(node, self.copied(Tensor(result, self.constant(result))))
+        else:
+            several: Any = result if len(node.outputs) > 1 else (result,)
+            self.set(node, *several)
+
+    def _read(self, node: Node, entry: Operator, tensor: Tensor) -> None:
+        if tensor.array.size != 1:
+            raise self.refused(node, "it reads a tensor that has not one element")
+        example = tensor.array.item()
+        kind = _READS.get(entry.full_name) or kind_of_number(example)
+        letter = tensor.array.dtype.char
+        if letter not in "?bhilqBfd" or not kind:
+            raise self.refused(node, f"it reads an element of {tensor.array.dtype}")
+        made = self.scalar(kind, as_kind_of_number(kind, example))
+        self.add(Load(made, self.use(tensor.place), letter))
+        self.set(node, made)
+
+    def _is_scalar(self, node: Node, entry: Operator, values: Sequence[Known]) -> bool:
+        form = SCALARS.get(entry.full_name)
+        if form is None:
+            return False
+        text, kind, gives = form
+        plain = [machine_value(each) for each in values]
+        result = entry.forward(*plain)
+        made = self.scalar(gives, as_kind_of_number(gives, result))
+        count = text.count("{")
+        self.add(Compute(made, text, tuple(self.as_kind(each, kind) for each in values[:count])))
+        self.set(node, made)
+        return True
+
+    def _at(self, node: Node, values: Sequence[Known]) -> bool:
+        """A part of a tensor at a place that only a run knows."""
+        index = values[-1]
+        if not isinstance(index, Scalar) or not isinstance(values[0], Tensor):
+            return False
+        tensor, dim = values[0], values[1] % max(1, values[0].array.ndim)
+        size, stride = tensor.array.shape[dim], tensor.array.strides[dim]
+        checked = self.scalar("i64", index.example)
+        text = "call i64 @rushlight.wrapped(i64 {0}, i64 {1})"
+        self.add(Compute(checked, text, (index, size)))
+        outside = self.scalar("i1", False)
+        self.add(Compute(outside, "icmp uge i64 {0}, {1}", (checked, size)))
+        said = (
+            f"{self.refused(node, '').args[0].partition(' cannot')[0]}: the index is out of range"
+        )
+        self.add(Fail(self.failure(said), outside))
+        array = np.take(tensor.array, 0, dim) if not size else tensor.array
+        part = array[(slice(None),) * dim + (index.example % size,)]
+        self.set(node, Tensor(part, tensor.place.indexed(checked, stride)))
+        return True
+
+    def on_tensors(
+        self, node: Node, entry: Operator, values: Sequence[Known], plain: list[Any]
+    ) -> None:
+        if entry.is_in_place or entry.signature.is_mutable:
+            self._write(node, entry, values, plain)
+            return
+        try:
+            result = entry.forward(*plain)
+        except Exception as error:
+            raise self.refused(node, f"it fails for the examples: {error}") from None
+        parts = result if isinstance(result, (tuple, list)) else (result,)
+        if all(isinstance(each, np.ndarray) or each is None for each in parts):
+            views = [self._view(each, values) for each in parts]
+            if all(view is not None for view in views):
+                found: Known = list(views) if isinstance(result, list) else tuple(views)
+                is_many = isinstance(result, tuple) and len(node.outputs) > 1
+                if is_many:
+                    self.set(node, *views)
+                else:
+                    self.set(node, found if isinstance(result, (tuple, list)) else views[0])
+                return
+            self._run(node, entry, values, plain)
+            return
+        raise self.refused(node, "it gives Python something that only a run knows")
+
+    def _view(self, result: Any, values: Sequence[Known]) -> Tensor | None:
+        """A result that is a part of an operand's memory."""
+        if result is None:
+            return None
+        for tensor in tensors_of(values):
+            if result is tensor.array:
+                return tensor
+            if result.size and np.may_share_memory(result, tensor.array):
+                step = result.ctypes.data - tensor.array.ctypes.data
+                return Tensor(result, tensor.place.moved(step))
+        return None
+
+    def _write(
+        self, node: Node, entry: Operator, values: Sequence[Known], plain: list[Any]
+    ) -> None:
+        target = values[0]
+        if not entry.is_in_place or not isinstance(target, Tensor):
+            raise self.refused(node, "it writes something else than its first argument")
+        if isinstance(target.place.base, (Constant, Input)):
+            what = "a weight" if isinstance(target.place.base, Constant) else "an argument"
+            raise self.refused(node, f"it writes {what}")
+        for other in tensors_of(values[1:]):
+            same = other.place == target.place and other.array.strides == target.array.strides
+            if not same and np.shares_memory(other.array, target.array):
+                raise self.refused(node, "it reads memory that it writes")
+        self._run(node, entry, values, plain)
+
+    def _run(self, node: Node, entry: Operator, values: Sequence[Known], plain: list[Any]) -> None:
+        """Calls of kernels."""
+        flat = of_listed(entry, values)
+        free = [place for place, each in enumerate(flat) if isinstance(each, Scalar)]
+        if len(free) < len(scalars_of(values)):
+            raise self.refused(node, "a list has numbers that only a run knows")
+        found = known_call(entry, plain, free)
+        if isinstance(found, str):
+            other = None if free else replacement(entry, plain)
+            if other is None:
+                raise self.refused(node, found)
+            self._inline(node, other, dict(zip(other.inputs, tensors_of(values), strict=True)))
+            return
+        known, _ = found
+        arguments = of_listed(entry, values)
+        made = [Place(self.slot(size)) for size in known.sizes]
+        for run in known.runs:
+            words = tuple(self._word(node, word, arguments, made) for word in run.words)
+            self.add(Call(self.kernel(run.kernel), run.pieces, words))
+            for word in words:
+                if isinstance(word, Place):
+                    self.use(word)
+        if entry.is_in_place:
+            entry.forward(*plain)
+            self.set(node, values[0])
+            return
+        results = known.result if isinstance(known.result, tuple) else (known.result,)
+        tensors = [Tensor(a, made[at]) for a, at in zip(results, known.back, strict=True)]
+        self.set(node, *tensors)
+
+    def _inline(self, node: Node, graph: Graph, inner: dict[Value, Known]) -> None:
+        """Another graph in the place of a node."""
+        self.known.update(inner)
+        try:
+            self.block(graph.block)
+        except CannotCompile as error:
+            raise self.refused(node, f"a part of it: {error}") from None
+        result = self.known[graph.outputs[0]]
+        self.set(node, *(result if len(node.outputs) > 1 else (result,)))
+
+    def _word(
+        self, node: Node, word: tuple[str, Any], arguments: list[Known], made: list[Place]
+    ) -> Word:
+        kind, what = word
+        number: int
+        offset: int
+        if kind == "number":
+            return int(what)
+        if kind == "constant":
+            return self.constant(what)
+        if kind == "made":
+            number, offset = what
+            return made[number].moved(offset)
+        if kind == "argument":
+            number, offset = what
+            place: Place = arguments[number].place
+            return self.use(place).moved(offset)
+        if kind == "own":
+            value: Scalar | float = arguments[what]
+            return value if isinstance(value, Scalar) else as_word(value)
+        zero = Place(self.slot(8))
+        said = f"{self.refused(node, '').args[0].partition(' cannot')[0]}: an argument is wrong"
+        return Zeroed(self.use(zero), self.failure(said) if kind == "flag" else 0)
+
+    def kernel(self, address: int) -> Kernel:
+        """A kernel by its address."""
+        if address not in self.kernels:
+            self.kernels[address] = Kernel(*objects.made_at(address))
+        return self.kernels[address]
+
+    # ------------------------------------------------------------------ control flow
+
+    def constant_node(self, node: Node) -> None:
+        """`prim::Constant`."""
+        value = node.attributes.get("value")
+        self.known[node.output] = self._constant(value)
+
+    def attribute(self, node: Node) -> None:
+        """`prim::GetAttr`: attributes are what they are when the program is compiled."""
+        holder = self.known[node.inputs[0]]
+        name = str(node.attributes["name"])
+        value = holder.slots[holder.cls.slot(name)]
+        array = getattr(value, "_array", None)
+        self.known[node.output] = self._constant(value if array is None else array)
+
+    def _constant(self, value: Any) -> Known:
+        if isinstance(value, np.ndarray):
+            if id(value) not in self.weights:
+                dense = np.ascontiguousarray(value).reshape(value.shape)
+                if value.dtype.names is not None or value.dtype.char not in "?bhilqBefdFD":
+                    raise CannotCompile(f"a constant of {value.dtype} cannot be compiled")
+                self.weights[id(value)] = Tensor(dense, self.constant(dense))
+            return self.weights[id(value)]
+        if isinstance(value, (list, tuple)):
+            return type(value)(self._constant(each) for each in value)
+        return value
+
+    def give(self, results: Sequence[Known], node: Node) -> None:
+        """Copy the results into the buffers for them."""
+        flat = flattened(results)
+        for number, result in enumerate(flat):
+            if isinstance(result, (Scalar, bool, int, float)):
+                result = self._as_tensor(result)
+            if not isinstance(result, Tensor):
+                kind = type(result).__name__
+                raise CannotCompile(f"a {kind} among the results cannot be compiled")
+            dense = self.dense(node, result)
+            array = dense.array
+            name = "result" if len(flat) == 1 else f"result_{number}"
+            self.program.outputs.append(Buffer(name, array.dtype.char, array.shape))
+            self.add(Copy(Place(Output(number)), self.use(dense.place), array.nbytes))
+
+    def _as_tensor(self, value: Known) -> Tensor:
+        kind = value.kind if isinstance(value, Scalar) else kind_of_number(value)
+        example = value.example if isinstance(value, Scalar) else value
+        array = np.array(example, {"i1": "?", "i64": "l", "double": "d"}[kind])
+        place = Place(self.slot(8))
+        stored = self.scalar(kind, example)
+        self.add(Compute(stored, f"store {kind} {{0}}, {{1}}", (self.as_kind(value, kind), place)))  # type: ignore[arg-type]
+        return Tensor(array, self.use(place))
+
+
+def _make_list(walk: _Walk, node: Node) -> None:
+    walk.set(node, walk.values(node))
+
+
+def _make_tuple(walk: _Walk, node: Node) -> None:
+    walk.set(node, tuple(walk.values(node)))
+
+
+def _unpack(walk: _Walk, node: Node) -> None:
+    (whole,) = walk.values(node)
+    if len(whole) != len(node.outputs):
+        raise walk.refused(node, "the list has another length")
+    walk.set(node, *whole)
+
+
+def _append(walk: _Walk, node: Node) -> None:
+    items, item = walk.values(node)
+    items.append(item)
+    walk.set(node, *[items] * len(node.outputs))
+
+
+def _get_item(walk: _Walk, node: Node) -> None:
+    items, index = walk.values(node)
+    if isinstance(index, Scalar):
+        raise walk.refused(node, "which element of a list it is, only a run knows")
+    if not -len(items) <= index < len(items):
+        raise walk.refused(node, "the index is out of range for the examples")
+    walk.set(node, items[index])
+
+
+def _same(walk: _Walk, node: Node) -> None:
+    walk.set(node, walk.known[node.inputs[0]])
+
+
+def _nothing(walk: _Walk, node: Node) -> None:
+    walk.set(node, *[None] * len(node.outputs))
+
+
+def _is(wanted: bool) -> Callable[[_Walk, Node], None]:
+    def handle(walk: _Walk, node: Node) -> None:
+        one, other = (getattr(each, "array", each) for each in walk.values(node))
+        walk.set(node, (one is other) is wanted)
+
+    return handle
+
+
+_NODES: Final[dict[str, Callable[[_Walk, Node], None]]] = {
+    "prim::Constant": _Walk.constant_node,
+    "prim::GetAttr": _Walk.attribute,
+    "prim::If": _Walk.choose,
+    "prim::Loop": _Walk.repeat,
+    "prim::RaiseException": _Walk.fail,
+    "prim::ListConstruct": _make_list,
+    "prim::TupleConstruct": _make_tuple,
+    "prim::TupleUnpack": _unpack,
+    "prim::TupleIndex": _get_item,
+    "prim::ListUnpack": _unpack,
+    "aten::append": _append,
+    "prim::unchecked_cast": _same,
+    "prim::NumToTensor": _same,
+    "prim::Uninitialized": _nothing,
+    "aten::__is__": _is(True),
+    "aten::__isnot__": _is(False),
+}

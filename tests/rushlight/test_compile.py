@@ -1,0 +1,315 @@
+"""`rushlight compile`: archives as object files that C calls."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight import Tensor, nn
+from rushlight.__main__ import main
+
+pytest.importorskip("llvmlite")
+
+needs_cc = pytest.mark.skipif(
+    shutil.which("cc") is None or sys.platform != "linux", reason="there is no C compiler"
+)
+
+
+def _save(module: Any, folder: Path) -> Path:
+    path = folder / "program.pt"
+    torch.jit.script(module.eval()).save(str(path))
+    return path
+
+
+def _built(module: Any, folder: Path, *inputs: str) -> Path:
+    """The example of a compiled module, built by the C compiler with all warnings as errors."""
+    options = [word for each in inputs for word in ("--input", each)]
+    path = _save(module, folder)
+    assert main(["compile", str(path), "-o", str(folder / "model"), *options]) == 0
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1"]
+    files = ["model_example.c", "model.o", "-lm", "-o", "run"]
+    subprocess.run(["cc", *flags, *files], cwd=folder, check=True)
+    return folder / "run"
+
+
+def _ran(program: Path, *arrays: Any) -> tuple[list[float], str]:
+    """What the example prints for arrays, and what it says on standard error."""
+    names = []
+    for number, array in enumerate(arrays):
+        names.append(f"in{number}")
+        np.ascontiguousarray(array).tofile(program.parent / names[-1])
+    done = subprocess.run([program, *names], capture_output=True, text=True, cwd=program.parent)
+    return [float(line) for line in done.stdout.split()], done.stderr
+
+
+def _expected(module: Any, *arrays: Any) -> list[float]:
+    with torch.no_grad():
+        result = module(*map(torch.from_numpy, arrays))
+    parts = result if isinstance(result, tuple) else (result,)
+    return [
+        float(n)
+        for each in parts
+        for n in (each.numpy().ravel() if isinstance(each, Tensor) else [each])
+    ]
+
+
+def _numbers(*shape: int) -> Any:
+    return np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+
+
+class Block(nn.Module):
+    def __init__(self, planes: int) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(planes, planes, 3, padding=1, bias=False)
+        self.norm = nn.BatchNorm2d(planes)
+        self.relu = nn.ReLU(inplace=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.relu(self.norm(self.first(x)) + x)
+
+
+class Residual(nn.Module):
+    """ResNet in small: strided convolution, pooling, blocks, averages, a linear layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, 8, 7, 2, 3, bias=False), nn.BatchNorm2d(8), nn.MaxPool2d(3, 2, 1)
+        )
+        self.blocks = nn.Sequential(Block(8), Block(8))
+        self.head = nn.Linear(8, 5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.blocks(self.stem(x))
+        return self.head(torch.flatten(nn.functional.adaptive_avg_pool2d(x, 1), 1))
+
+
+class Recurrent(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = nn.LSTMCell(4, 8)
+        self.out = nn.Linear(8, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = torch.zeros(x.size(1), 8)
+        c = torch.zeros(x.size(1), 8)
+        for t in range(x.size(0)):
+            h, c = self.cell(x[t], (h, c))
+        return torch.softmax(self.out(h), 1)
+
+
+class Attending(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(10, 8)
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.norm = nn.LayerNorm(8)
+
+    def forward(self, words: Tensor) -> Tensor:
+        x = self.embed(words)
+        return self.norm(x + self.attention(x, x, x)[0]).mean(1)
+
+
+@needs_cc
+@pytest.mark.parametrize(("module", "shape"), [(Residual, (2, 3, 33, 33)), (Recurrent, (6, 2, 4))])
+def test_networks_compute_the_same(
+    module: Any, shape: tuple[int, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    torch.manual_seed(0)
+    made = module().eval()
+    program = _built(made, tmp_path, ",".join(map(str, shape)))
+    assert "a call needs" in capsys.readouterr().out
+    for scale in (1, 3):
+        found, said = _ran(program, _numbers(*shape) * scale)
+        assert not said
+        np.testing.assert_allclose(found, _expected(made, _numbers(*shape) * scale), 1e-4, 1e-5)
+
+
+@needs_cc
+def test_wrong_indices_are_failures_with_a_text(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    made = Attending().eval()
+    program = _built(made, tmp_path, "2,3:int64")
+    words = np.array([[1, 2, 3], [9, 0, 9]])
+    np.testing.assert_allclose(_ran(program, words)[0], _expected(made, words), 1e-4, 1e-5)
+    found, said = _ran(program, words + 1)
+    assert not found
+    assert said.startswith("`aten::embedding` at ")
+    assert "an argument is wrong" in said
+
+
+class Deciding(nn.Module):
+    def forward(self, x: Tensor, index: Tensor) -> tuple[Tensor, Tensor, int]:
+        rounds = 0
+        while x.norm() > 1.0 and rounds < 50:
+            x = x / 2
+            rounds += 1
+        row = x[int(index)]
+        if row.sum() > 0:
+            row = row * 2 + rounds
+        elif rounds > 40:
+            raise ValueError("no number is that large")
+        else:
+            row = -row.flip(0)
+        rows = torch.zeros(3, x.size(1))
+        for i in range(3):
+            rows[i] = row * i
+        return row, rows, rounds
+
+
+@needs_cc
+def test_decisions_are_made_by_the_run(tmp_path: Path) -> None:
+    made = Deciding()
+    program = _built(made, tmp_path, "4,3", "1:int64")
+    for scale in (1, 100, -0.01, 1e9):
+        for index in (0, -1, 3):
+            given = (_numbers(4, 3) * np.float32(scale), np.array([index]))
+            np.testing.assert_allclose(_ran(program, *given)[0], _expected(made, *given), 1e-5)
+    huge = np.full((4, 3), -1e20, np.float32)
+    assert _ran(program, huge, np.array([0]))[1] == "no number is that large\n"
+    assert "the index is out of range" in _ran(program, huge, np.array([4]))[1]
+
+
+class Listing(nn.Module):
+    def forward(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        found = []
+        state = torch.zeros(x.size(1))
+        for t in range(x.size(0)):
+            state = torch.tanh(state + x[t])
+            found.append(state)
+        joined = torch.cat([torch.stack(found), y.t()], 1)
+        picked = torch.where(y > 0, y, y.exp()).amax(0)
+        return joined, picked, (x @ y).clamp(-1, 1).sum(1, keepdim=True).std(unbiased=False)
+
+
+@needs_cc
+def test_lists_of_known_lengths(tmp_path: Path) -> None:
+    program = _built(Listing(), tmp_path, "4,3", "3,4")
+    given = _numbers(4, 3), _numbers(3, 4)
+    np.testing.assert_allclose(_ran(program, *given)[0], _expected(Listing(), *given), 1e-4, 1e-6)
+
+
+class Tokens(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        pieces = "the quick fox un ##know ##n ##s xyz".split()
+        self.pieces: dict[str, int] = {piece: i for i, piece in enumerate(pieces)}
+
+    def forward(self, text: str, limit: int) -> tuple[list[int], list[str], float]:
+        numbers: list[int] = []
+        words: list[str] = []
+        for word in text.lower().split():
+            start = 0
+            while start < len(word):
+                end, found = len(word), -1
+                while end > start and found < 0:
+                    piece = word[start:end] if start == 0 else "##" + word[start:end]
+                    found = self.pieces.get(piece, -1)
+                    if found < 0:
+                        end -= 1
+                if found < 0:
+                    words.append(word)
+                    break
+                numbers.append(found)
+                start = end
+        assert len(numbers) <= limit
+        return numbers, words, len(numbers) / (len(words) + 1)
+
+
+@needs_cc
+def test_programs_over_texts(tmp_path: Path) -> None:
+    program = _built(Tokens(), tmp_path)
+
+    def run(text: str, limit: str = "9") -> tuple[list[str], str]:
+        done = subprocess.run([program, text, limit], capture_output=True, text=True)
+        return done.stdout.split("\n")[:-1], done.stderr
+
+    for text in ("the UNKNOWN foxs", "", "xyz quick q", "a b c d the"):
+        numbers, words, share = torch.jit.script(Tokens())(text, 9)
+        assert run(text) == ([*map(str, numbers), *words, f"{share:.17g}"], "")
+    assert run("the the the", "2") == ([], "the program failed\n")
+    assert run("a " * 5000, "100000") == ([], "there is too little room\n")
+
+
+class Sorting(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.unique(x)
+
+
+class Drawing(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + torch.rand(2)
+
+
+class Counting(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(2))
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        return x + self.calls
+
+
+class Growing(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        found = [x]
+        while x.sum() > 1:
+            x = x / 2
+            found.append(x)
+        return torch.stack(found)
+
+
+class Remembering(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: dict[str, int] = {"a": 1}
+
+    def forward(self, text: str) -> int:
+        for word in text.split():
+            self.seen[word] = 1
+        return len(self.seen)
+
+
+class Printing(nn.Module):
+    def forward(self, text: str) -> int:
+        for word in text.split():
+            print(word)
+        return 1
+
+
+@pytest.mark.parametrize(
+    ("module", "inputs", "said"),
+    [
+        (Sorting, ["4"], r"`aten::_unique2` at .*: there is no kernel"),
+        (Drawing, ["2"], r"`aten::rand` at .*test_compile.py:.* it draws random numbers"),
+        (Counting, ["2"], r"`aten::add_.Scalar` at .*: it writes a weight"),
+        (Growing, ["2"], r"`prim::Loop` at .* list"),
+        (Remembering, [], "changes what attribute"),
+        (Printing, [], "`prim::Print` cannot be compiled"),
+        (Recurrent, [], "forward takes 1 arguments, not 0"),
+        (Recurrent, ["3,2,5"], "it fails for the examples"),
+        (Recurrent, ["3,x"], "sizes are numbers"),
+        (Recurrent, ["3,2,4:complex64"], "the dtype is one of"),
+        (Recurrent, ["none.npy"], "none.npy"),
+        (Tokens, ["2"], "it needs no --input"),
+    ],
+)
+def test_what_is_refused_writes_nothing(
+    module: Any, inputs: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _save(module(), tmp_path)
+    options = [word for each in inputs for word in ("--input", each)]
+    assert main(["compile", str(path), "-o", str(tmp_path / "model"), *options]) == 2
+    error = capsys.readouterr().err
+
+    assert re.search(said, error), error
+    assert [each.name for each in tmp_path.iterdir()] == ["program.pt"]
