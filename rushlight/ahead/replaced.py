@@ -120,6 +120,19 @@ def _deviations(root: bool) -> dict[str, Callable[..., Any]]:
     }
 
 
+def _norm(
+    x: Tensor, p: Any = 2, dims: Any = None, keeps: bool = False, dtype: object = None
+) -> Any:
+    """The norms of order 1 and 2, and the largest magnitude."""
+    order = 2.0 if p is None else float(p)
+    axes = [dims] if isinstance(dims, int) else list(dims or range(x._array.ndim))
+    if dtype is not None or order not in (1.0, 2.0, float("inf")):
+        raise NotImplementedError("norm")
+    if order == 2.0:
+        return _call("sqrt", _call("sum", _call("mul", x, x), axes, keeps))
+    return _call("sum" if order == 1.0 else "amax", _call("abs", x), axes, keeps)
+
+
 def _prelu(x: Tensor, weight: Tensor) -> Any:
     rank = x._array.ndim
     if weight._array.size > 1 and rank > 1:
@@ -276,6 +289,9 @@ _REPLACED: Final[dict[str, Callable[..., Any]]] = {
     **_deviations(root=False),
     **_deviations(root=True),
     "aten::_native_multi_head_attention": _attention,
+    "aten::norm.Scalar": _norm,
+    "aten::norm.ScalarOpt_dim": _norm,
+    "aten::linalg_vector_norm": _norm,
     "aten::prelu": _prelu,
     "aten::avg_pool2d": _average,
     **{f"aten::upsample_nearest{n}d.vec": _nearest for n in (1, 2, 3)},
