@@ -91,6 +91,23 @@ class Compounds(BuiltIns):
         assert isinstance(item, Known)
         return self._table_word(f"{item.value} {self._kind(kind).name}")
 
+    def _do_foreign(self, result: ast.expr, name: ast.expr, *nodes: ast.expr) -> Item:
+        """A call of a user's C function of numbers; a truth value is a byte there."""
+        item = self._expression(name)
+        assert isinstance(item, Known)
+        function = self._load(ADDRESS, self._table_word(f"foreign {item.value}"))
+        self._fail_if(self._let(BOOL, f"icmp eq ptr {function.text}, null"))
+        given = []
+        for value in map(self._value, nodes):
+            text = f"{value.kind.llvm} {value.text}"
+            if value.kind == BOOL:
+                text = f"i8 zeroext {self._let(INT, f'zext i1 {value.text} to i8').text}"
+            given.append(text)
+        of = self._kind(result)
+        kind = "zeroext i8" if of == BOOL else of.llvm
+        found = self._let(of, f"call {kind} {function.text}({', '.join(given)})")
+        return self._let(BOOL, f"icmp ne i8 {found.text}, 0") if of == BOOL else found
+
     def _do_is_made(self, kind: ast.expr) -> Item:
         """Whether values of a kind can be made outside."""
         return Known(f"made {self._kind(kind).name}" in self._module.words)

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
+from numpy import ndarray
+
 from .kinds import ADDRESS, FLOAT, INT, NONE, Kind
 
 __all__ = ["EXTERNALS", "INT32", "VARIADIC", "table_of", "words_of"]
@@ -91,6 +93,11 @@ def _address(name: str) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
+def _word(outer: object) -> int:
+    """The address of an object, or of the memory of an array."""
+    return int(outer.ctypes.data) if isinstance(outer, ndarray) else id(outer)
+
+
 class _Table(bytes):
     """A table, which keeps the objects that it names."""
 
@@ -107,7 +114,7 @@ def table_of(
     """
     kept = (*_CLASSES, None, failed, stopped, "slots", "name", _write, *outer.values())
     functions = map(_address, words[: -len(kept)])
-    table = _Table(struct.pack(f"{len(words)}Q", *functions, *map(id, kept)))
+    table = _Table(struct.pack(f"{len(words)}Q", *functions, *map(_word, kept)))
     table.kept = kept
     return table
 

@@ -440,6 +440,9 @@ class Steps:
     ) -> None:
         assert step.node.signature is not None
         entry = TABLE.of(step.node.signature)
+        cell = getattr(entry, "cell", None)
+        if cell is not None:  # an operator of a user's, which is a C function
+            self.source.outer[f"foreign {entry.full_name}"] = cell
         texts = [text for text, _ in operands]
         target = _target(step)
         for check in form.given:

@@ -4,7 +4,8 @@
     TABLE.add(entry)
     entry.kernels["CPU"] = lambda x, by=2.0: x * by
 
-Kernels are functions of tensors, or of arrays where numba has compiled them.  Which one is called
+Kernels are functions of tensors, or of arrays where numba has compiled them, or C functions of
+numbers, which native code calls without Python.  Which one is called
 is looked up at each call, so that nothing that holds the record becomes out of date.  Scripts and
 traces call an open operator as any other.
 """
@@ -14,19 +15,22 @@ from __future__ import annotations
 import re
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final, Unpack
 
 import numpy as np
 
+from ...typecheck.types import BOOL, FLOAT, INT, Type
 from ..memory.dtype import dtype_by_number
 from ..table.autocast import autocast_state
 from ..table.grad_mode import RUNNING, no_grad
+from ..table.inline import Native, native
 from ..table.record import Known, Operator
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import paused
+from .c_kernels import CKernel, is_c_function
 
 __all__ = [
     *("Kernel", "OpenOperator", "below_autograd", "call_kernel", "fallthrough"),
@@ -35,6 +39,7 @@ __all__ = [
 
 Kernel = Callable[..., Any]
 
+_KINDS: Final[dict[Type, str]] = {INT: "INT", FLOAT: "FLOAT", BOOL: "BOOL"}
 _AUTOGRAD: Final = ("AutogradCPU", "Autograd")
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _PLAIN: Final = ("CPU", "CompositeExplicitAutograd", _IMPLICIT)
@@ -64,6 +69,29 @@ def fallthrough(*args: object, **kwargs: object) -> object:
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 
+class _Kernels(dict[str, Kernel]):
+    """An operator's kernels by their keys; the operator is told of changes."""
+
+    def __init__(self, owner: OpenOperator) -> None:
+        super().__init__()
+        self._owner = owner
+
+    def __setitem__(self, key: str, kernel: Kernel) -> None:
+        if is_c_function(kernel):
+            self._owner.c_kernel(kernel)  # which refuses what does not fit
+        super().__setitem__(key, kernel)
+        self._owner.changed()
+
+    def __delitem__(self, key: str) -> None:
+        super().__delitem__(key)
+        self._owner.changed()
+
+    def take(self, others: Mapping[str, Kernel]) -> None:
+        """Add several."""
+        for key, kernel in others.items():
+            self[key] = kernel
+
+
 class OpenOperator(Operator):
     """An operator that is implemented by kernels, by the key each was registered for.
 
@@ -77,12 +105,38 @@ class OpenOperator(Operator):
         known.setdefault("out", "")
         super().__init__(schema, self._forward, **known)
         self.own = own
-        self.kernels: dict[str, Kernel] = {}
+        self.cell = np.zeros(1, np.int64)
+        self.kernels = _Kernels(self)
+        self._c_kernel: CKernel | None = None
         self.fake: Kernel | None = None
         self.batched: Kernel | None = None
         self.gradient: Callable[[Sequence[Any]], Any] | None = None
         self.tags: tuple[object, ...] = ()
         self.is_gone = False
+
+    @property
+    def native(self) -> tuple[Native, ...]:  # type: ignore[override]
+        """How native code calls it: a C function, as long as there is one in the cell."""
+        if not self.cell[0]:
+            return ()
+        text = f"foreign({_KINDS[self.signature.returns[0].type]}, '{self.full_name}', {{all}})"
+        return native(text.replace(", {all})", ")") if not self.signature.arguments else text)
+
+    def changed(self) -> None:
+        """Kernels have come or gone: the cell holds the address of the one that is called, if that
+        is a C function and nothing else may be meant."""
+        kernel = None if self.is_gone or len(self.kernels) != 1 else self.kernel()
+        self._c_kernel = self.c_kernel(kernel) if is_c_function(kernel) else None
+        self.cell[0] = 0 if self._c_kernel is None else self._c_kernel.address
+
+    def c_kernel(self, kernel: object) -> CKernel:
+        """A C function as a kernel of this operator.
+
+        Raises:
+            TypeError: it does not take and give what the schema says.
+        """
+        kept = self._c_kernel
+        return kept if kept and kept.source is kernel else CKernel(self.signature, kernel)
 
     # ------------------------------------------------------------------ which kernel
 
@@ -166,6 +220,8 @@ class OpenOperator(Operator):
 
     def call(self, kernel: Kernel, handles: Sequence[Any]) -> Any:
         """Call a kernel as torch does."""
+        if is_c_function(kernel):
+            kernel = self.c_kernel(kernel)
         return call_kernel(self, kernel, handles)
 
     def handles(self, values: Sequence[Any]) -> list[Any]:

@@ -66,6 +66,10 @@ def text_program(function: Function, owner: ScriptObject, name: str) -> TextProg
     if source.left_out:
         raise CannotCompile(f"`{function.name}` cannot be compiled: {source.left_out[0]}")
     _refuse_writing(source)
+    for word in source.outer:
+        if word.startswith("foreign "):
+            name = word.partition(" ")[2]
+            raise CannotCompile(f"`{name}` cannot be compiled: its code is in this process alone")
     source.kept.clear()
     for word in ("sites", "copies"):
         source.outer.pop(word, None)

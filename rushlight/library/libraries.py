@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from .. import ops
 from .._C.dispatch import DispatchKey, DispatchKeySet
+from ..ops.eager.c_kernels import is_c_function
 from ..ops.eager.dispatch import forget
 from ..ops.eager.open_operators import Kernel, OpenOperator, fallthrough
 from ..ops.eager.packets import Namespace, Overload, Packet
@@ -48,6 +49,7 @@ class _Deeds:
                 TABLE.remove(entry)
                 forget(entry.name)
             entry.is_gone = True
+            entry.changed()
         if self.block:
             _BLOCKS.pop(self.block, None)
         self.defined, self.kernels, self.block = [], [], ""
@@ -149,7 +151,7 @@ class Library:
                 "name multiple times. Each overload's schema should only be registered with a "
                 f"single call to def(). Duplicate registration: registered at {self._place}."
             )
-        entry.kernels.update(_WAITING.pop(name, {}))
+        entry.kernels.take(_WAITING.pop(name, {}))
         TABLE.add(entry)
         forget(entry.name)
         if not isinstance(vars(ops).get(self.ns), Namespace):  # a room of ours may be called so
@@ -161,7 +163,7 @@ class Library:
     def impl(
         self,
         op_name: object,
-        fn: Kernel,
+        fn: Any,
         dispatch_key: object = "",
         *,
         with_keyset: bool = False,
@@ -169,12 +171,14 @@ class Library:
     ) -> None:
         """Register a kernel: a function of the schema's arguments, or one that numba compiled.
 
+        A C function (`numba.cfunc`, ctypes) of numbers is called by native code without Python.
+
         Raises:
-            TypeError: it is no function.
+            TypeError: it is no function, or a C function that does not fit the schema.
             RuntimeError: the key is unknown, or not the library's.
             NotImplementedError: the operator is one of rushlight's own.
         """
-        if not callable(fn):
+        if not callable(fn) and not is_c_function(fn):
             raise TypeError(
                 f"Input function is required to be a callable but found type {type(fn)}"
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import doctest
 import io
 import warnings
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ import pytest
 import rushlight as torch
 from rushlight import Tensor, library
 from rushlight.library import Library
+from rushlight.ops.eager.c_kernels import CKernel
 from rushlight.ops.table.table import TABLE
 from rushlight.serialization.files.errors import ArchiveError
 
@@ -331,3 +334,110 @@ def test_opcheck() -> None:
     made.register_fake(lambda x, scale: x.new_empty(3))
     with pytest.raises(library.OpCheckError, match="test_faketensor failed"):
         library.opcheck(made, (x, 1.0))
+
+
+# ---------------------------------------------------------------------------------- C functions
+
+
+_MIXED = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_int64)(
+    lambda x, n: x * 0.5 + n
+)
+_TURNED = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_bool, ctypes.c_int64)(
+    lambda b, n: not b if n % 3 else b
+)
+
+
+def _mixing() -> Any:
+    """A program; another one each time, since compiled code keeps its operators."""
+
+    def mixing(rounds: int) -> tuple[float, bool]:
+        x = 0.0
+        b = True
+        for i in range(rounds):
+            x = torch.ops.mine.mixed(x, i)
+            b = torch.ops.mine.turned(b, i)
+        return x, b
+
+    return mixing
+
+
+def test_native_code_calls_c_functions(mine: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("llvmlite")
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    mine.define("mixed(float x, int n=2) -> float")
+    mine.define("turned(bool b, int n) -> bool")
+    mine.impl("mixed", _MIXED, "CPU")
+    library.impl("mine::turned", "cpu", _TURNED)
+    assert torch.ops.mine.mixed(1.0) == 2.5
+    assert torch.ops.mine.mixed(1.0, n=4) == 4.5
+    program = _mixing()
+    expected = program(100)
+    asked: list[object] = []
+    call = CKernel.__call__
+    monkeypatch.setattr(CKernel, "__call__", lambda *a, **k: (asked.append(a), call(*a, **k))[1])
+    scripted = torch.jit.script(program)
+    for _ in range(5):
+        found = scripted(100)
+    assert found == expected
+    asked.clear()
+    assert scripted(1000)[1] == expected[1]
+    assert not asked
+    program(10)
+    assert len(asked) == 20
+    mine.impl("mixed", lambda x, n=2: 7.0, "CPU")
+    assert scripted(100)[0] == 7.0
+
+
+def test_native_code_notices_that_a_c_function_is_gone(
+    mine: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    mine.define("mixed(float x, int n) -> float")
+    mine.define("turned(bool b, int n) -> bool")
+    late = Library("mine", "IMPL")
+    late.impl("mixed", _MIXED)
+    late.impl("turned", _TURNED)
+    program = _mixing()
+    scripted = torch.jit.script(program)
+    assert scripted(10) == scripted(10) == program(10)
+    late._destroy()
+    with pytest.raises(NotImplementedError, match="mine::mixed"):
+        scripted(10)
+
+
+def test_c_functions_fit_the_schema(mine: Library) -> None:
+    for schema, wanted in (
+        ("a(Tensor x) -> float", "one of numbers"),
+        ("b(float x) -> float", r"float64\(float64\)"),
+        ("c(bool x, int n) -> int", r"int64\(boolean, int64\)"),
+    ):
+        mine.define(schema)
+        with pytest.raises(TypeError, match=wanted):
+            mine.impl(schema[0], _MIXED)
+    late = Library("mine", "IMPL")
+    late.impl("later", _MIXED)
+    with pytest.raises(TypeError, match="int64"):
+        mine.define("later(int x) -> int")
+
+
+def test_numbas_c_functions(mine: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    numba = pytest.importorskip("numba")
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    mixed = numba.cfunc("float64(float64, int64)")(lambda x, n: x * 0.5 + n)
+    turned = numba.cfunc("boolean(boolean, int64)")(lambda b, n: not b if n % 3 else b)
+    mine.define("mixed(float x, int n) -> float")
+    mine.define("turned(bool b, int n) -> bool")
+    mine.impl("mixed", mixed)
+    mine.impl("turned", turned)
+    program = _mixing()
+    scripted = torch.jit.script(program)
+    for _ in range(3):
+        assert scripted(50) == program(50)
+
+
+def test_the_page_is_right() -> None:
+    page = Path(__file__).parents[2] / "docs" / "custom-operators.md"
+    found = doctest.testfile(str(page), module_relative=False)
+    library.libraries._KEPT.pop("demo")._destroy()
+    assert found.attempted > 4
+    assert not found.failed
