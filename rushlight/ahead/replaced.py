@@ -18,6 +18,21 @@ from ..ops.tensors.tensor import Tensor
 __all__ = ["replacement"]
 
 
+Replacement = Callable[..., Any]
+_REPLACED: Final[dict[str, Replacement]] = dict(DECOMPOSED)
+"""By the operator's full name."""
+
+
+def _stands_for(*names: str) -> Callable[[Replacement], Replacement]:
+    """Register what computes operators by others; it is given their arguments, tensors as such."""
+
+    def register(function: Replacement) -> Replacement:
+        _REPLACED.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
 def replacement(entry: Operator, values: Sequence[Any]) -> Graph | None:
     """The graph of other operators for a call; its inputs are the tensors among the arguments, in
     order, its output is the result.  None if there is none."""
@@ -58,6 +73,7 @@ def _call(name: str, *args: Any, **named: Any) -> Any:
     return eager_function(f"aten::{name}")(*args, **named)
 
 
+@_stands_for("aten::softmax.int")
 def _softmax(x: Tensor, dim: int, dtype: object) -> Any:
     if dtype is not None:
         raise NotImplementedError("softmax with a dtype")
@@ -65,6 +81,7 @@ def _softmax(x: Tensor, dim: int, dtype: object) -> Any:
     return _call("div", raised, _call("sum", raised, [dim], True))
 
 
+@_stands_for("aten::log_softmax.int")
 def _log_softmax(x: Tensor, dim: int, dtype: object) -> Any:
     if dtype is not None:
         raise NotImplementedError("log_softmax with a dtype")
@@ -120,6 +137,7 @@ def _deviations(root: bool) -> dict[str, Callable[..., Any]]:
     }
 
 
+@_stands_for("aten::norm.Scalar", "aten::norm.ScalarOpt_dim", "aten::linalg_vector_norm")
 def _norm(
     x: Tensor, p: Any = 2, dims: Any = None, keeps: bool = False, dtype: object = None
 ) -> Any:
@@ -133,6 +151,7 @@ def _norm(
     return _call("sum" if order == 1.0 else "amax", _call("abs", x), axes, keeps)
 
 
+@_stands_for("aten::prelu")
 def _prelu(x: Tensor, weight: Tensor) -> Any:
     rank = x._array.ndim
     if weight._array.size > 1 and rank > 1:
@@ -140,6 +159,7 @@ def _prelu(x: Tensor, weight: Tensor) -> Any:
     return _call("where", _call("gt", x, 0), x, _call("mul", x, weight))
 
 
+@_stands_for("aten::mean.dim")
 def _mean(x: Tensor, dims: list[int] | None, keeps: bool, dtype: object) -> Any:
     shape = x._array.shape
     axes = [d % max(1, len(shape)) for d in (dims or range(len(shape)))]
@@ -149,10 +169,12 @@ def _mean(x: Tensor, dims: list[int] | None, keeps: bool, dtype: object) -> Any:
     return _call("div", _call("sum", x, axes, keeps), float(count))
 
 
+@_stands_for("aten::mean")
 def _mean_of_all(x: Tensor, dtype: object) -> Any:
     return _mean(x, None, False, dtype)
 
 
+@_stands_for("aten::pad")
 def _pad(x: Tensor, sizes: list[int], mode: str, value: float | None) -> Any:
     if mode != "constant":
         kind = "replication" if mode == "replicate" else mode
@@ -160,6 +182,7 @@ def _pad(x: Tensor, sizes: list[int], mode: str, value: float | None) -> Any:
     return _constant_pad(x, sizes, 0.0 if value is None else value)
 
 
+@_stands_for("aten::constant_pad_nd")
 def _constant_pad(x: Tensor, sizes: list[int], value: float) -> Any:
     before = list(sizes[::2])[::-1]
     behind = list(sizes[1::2])[::-1]
@@ -177,6 +200,7 @@ def _constant_pad(x: Tensor, sizes: list[int], value: float) -> Any:
     return whole
 
 
+@_stands_for("aten::avg_pool2d")
 def _average(
     x: Tensor,
     sizes: list[int],
@@ -196,6 +220,7 @@ def _average(
     return _call("conv2d", x, weight, None, strides, list(padding), [1, 1], planes)
 
 
+@_stands_for("aten::_native_multi_head_attention")
 def _attention(
     query: Tensor,
     key: Tensor,
@@ -227,6 +252,9 @@ def _attention(
     return _call("linear", joined, out_weight, out_bias), _call("mean", shares, [1], False)
 
 
+@_stands_for(
+    "aten::upsample_nearest1d.vec", "aten::upsample_nearest2d.vec", "aten::upsample_nearest3d.vec"
+)
 def _nearest(x: Tensor, sizes: Any, factors: Any) -> Any:
     """The nearest element for each: rows and columns that are known."""
     shape = x._array.shape[2:]
@@ -280,29 +308,10 @@ def _layers(cell: str, states: int) -> Callable[..., Any]:
     return run
 
 
-_REPLACED: Final[dict[str, Callable[..., Any]]] = {
-    **DECOMPOSED,
-    "aten::lstm.input": _layers("lstm_cell", 2),
-    "aten::gru.input": _layers("gru_cell", 1),
-    "aten::rnn_tanh.input": _layers("rnn_tanh_cell", 1),
-    "aten::rnn_relu.input": _layers("rnn_relu_cell", 1),
-    **_deviations(root=False),
-    **_deviations(root=True),
-    "aten::_native_multi_head_attention": _attention,
-    "aten::norm.Scalar": _norm,
-    "aten::norm.ScalarOpt_dim": _norm,
-    "aten::linalg_vector_norm": _norm,
-    "aten::prelu": _prelu,
-    "aten::avg_pool2d": _average,
-    **{f"aten::upsample_nearest{n}d.vec": _nearest for n in (1, 2, 3)},
-    "aten::sum.dim_IntList": _folded("sum"),
-    "aten::amax": _folded("amax"),
-    "aten::amin": _folded("amin"),
-    "aten::mean": _mean_of_all,
-    "aten::mean.dim": _mean,
-    "aten::pad": _pad,
-    "aten::constant_pad_nd": _constant_pad,
-    "aten::softmax.int": _softmax,
-    "aten::log_softmax.int": _log_softmax,
-}
-"""By the operator's full name."""
+for _cell in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
+    _states = 2 if _cell == "lstm" else 1
+    _stands_for(f"aten::{_cell}.input")(_layers(f"{_cell}_cell", _states))
+for _name in ("amax", "amin"):
+    _stands_for(f"aten::{_name}")(_folded(_name))
+_stands_for("aten::sum.dim_IntList")(_folded("sum"))
+_REPLACED.update(_deviations(root=False) | _deviations(root=True))

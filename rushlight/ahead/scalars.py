@@ -6,8 +6,6 @@ from typing import Final
 
 __all__ = ["CONVERSIONS", "SCALARS", "kind_of_number"]
 
-_COMPARED: Final = {"lt": "lt", "gt": "gt", "le": "le", "ge": "ge", "eq": "eq", "ne": "ne"}
-
 
 def _scalars() -> dict[str, tuple[str, str, str]]:
     found = {}
@@ -20,8 +18,8 @@ def _scalars() -> dict[str, tuple[str, str, str]]:
     found["aten::div.int"] = found["aten::div.float"]
     found["aten::neg.int"] = ("sub i64 0, {0}", "i64", "i64")
     found["aten::neg.float"] = ("fneg double {0}", "double", "double")
-    for name, word in _COMPARED.items():
-        whole = word if word in ("eq", "ne") else f"s{word}"
+    for word in ("lt", "gt", "le", "ge", "eq", "ne"):
+        name, whole = word, word if word in ("eq", "ne") else f"s{word}"
         real = "une" if word == "ne" else f"o{word}"
         found[f"aten::{name}.int"] = (f"icmp {whole} i64 {{0}}, {{1}}", "i64", "i1")
         found[f"aten::{name}.float"] = (f"fcmp {real} double {{0}}, {{1}}", "double", "i1")

@@ -54,29 +54,33 @@ _READS: Final = {
     "aten::Float.Tensor": "double",
 }
 _READS.update({"aten::IntImplicit": "i64", "aten::FloatImplicit": "double"})
-_FACTS: Final = frozenset(
-    f"{kind}::{name}"
-    for kind in ("aten", "prim")
-    for name in (
-        *("size", "dim", "numel", "len", "stride", "is_contiguous", "is_floating_point", "dtype"),
-        *("device", "layout", "is_complex", "storage_offset", "is_cuda", "requires_grad", "ndim"),
-    )
-)
-"""What the trial says for all runs."""
+
+Handler = Callable[["_Walk", Node], None]
+_HANDLERS: Final[dict[str, Handler]] = {}
 
 
-def _extended(one: list[Any], other: list[Any]) -> list[Any]:
-    one.extend(other)
-    return one
+def _handles(*kinds: str) -> Callable[[Handler], Handler]:
+    """Register what writes nodes of some kinds that are no operators of the table."""
+
+    def register(handler: Handler) -> Handler:
+        _HANDLERS.update(dict.fromkeys(kinds, handler))
+        return handler
+
+    return register
 
 
-_OF_LISTS: Final[dict[str, Callable[..., Any]]] = {
-    "aten::add_.t": _extended,
-    "aten::extend.t": _extended,
-    "aten::add.t": lambda one, other: [*one, *other],
-    "aten::list.t": list,
-}
-"""Operators on lists, whose lengths are known."""
+def _is_fact(entry: Operator) -> bool:
+    """Whether what an operator says of a tensor is the same in each run."""
+    name = entry.name
+    says = name.startswith(("prim::", "aten::is_")) and name != "aten::is_nonzero"
+    return says or entry.of_form or entry.of_layout or name == "aten::stride"
+
+
+def _is_of_list(entry: Operator) -> bool:
+    """Whether it works on a list, whatever that holds."""
+    arguments = entry.signature.arguments
+    element = arguments[0].type.list_of if arguments else None
+    return element is not None and element.variable is not None
 
 
 def program_of(
@@ -109,7 +113,7 @@ class _Walk(Flow):
             self.node(node)
 
     def node(self, node: Node) -> None:
-        handle = _NODES.get(node.kind)
+        handle = _HANDLERS.get(node.kind)
         if handle is not None:
             handle(self, node)
         elif node.signature is not None:
@@ -127,8 +131,8 @@ class _Walk(Flow):
             return
         if entry.full_name == "aten::select.int" and self._at(node, values):
             return
-        if entry.full_name in _OF_LISTS:
-            self.set(node, _OF_LISTS[entry.full_name](*values))
+        if _is_of_list(entry):
+            self._of_list(node, entry, values)
             return
         tensors = list(tensors_of(values))
         plain = [machine_value(each) for each in values]
@@ -136,12 +140,23 @@ class _Walk(Flow):
             self._fold(node, entry, plain)
         elif entry.full_name in _READS or entry.name == "aten::item":
             self._read(node, entry, tensors[0])
-        elif entry.name in _FACTS or entry.name.startswith("prim::is_"):
+        elif _is_fact(entry):
             self.set(node, entry.forward(*plain))
         elif is_random(node):
             raise self.refused(node, "it draws random numbers")
         else:
             self.on_tensors(node, entry, values, plain)
+
+    def _of_list(self, node: Node, entry: Operator, values: Sequence[Known]) -> None:
+        """An operator on a list of a known length, with whatever is in it."""
+        pairs = zip(values, entry.signature.arguments, strict=True)
+        if any(isinstance(v, Scalar) and a.type.variable is None for v, a in pairs):
+            raise self.refused(node, "which element of a list it is, only a run knows")
+        try:
+            result = entry.forward(*values)
+        except Exception as error:
+            raise self.refused(node, f"it fails for the examples: {error}") from None
+        self.set(node, *([result] if node.outputs else []))
 
     def _fold(self, node: Node, entry: Operator, plain: Sequence[Any]) -> None:
         """An operator of what is known: numbers are known, tensors are made anew by each run."""
@@ -374,14 +389,17 @@ class _Walk(Flow):
         return Tensor(array, self.use(place))
 
 
+@_handles("prim::ListConstruct")
 def _make_list(walk: _Walk, node: Node) -> None:
     walk.set(node, walk.values(node))
 
 
+@_handles("prim::TupleConstruct")
 def _make_tuple(walk: _Walk, node: Node) -> None:
     walk.set(node, tuple(walk.values(node)))
 
 
+@_handles("prim::TupleUnpack", "prim::ListUnpack")
 def _unpack(walk: _Walk, node: Node) -> None:
     (whole,) = walk.values(node)
     if len(whole) != len(node.outputs):
@@ -389,52 +407,34 @@ def _unpack(walk: _Walk, node: Node) -> None:
     walk.set(node, *whole)
 
 
-def _append(walk: _Walk, node: Node) -> None:
-    items, item = walk.values(node)
-    items.append(item)
-    walk.set(node, *[items] * len(node.outputs))
+@_handles("prim::TupleIndex")
+def _part(walk: _Walk, node: Node) -> None:
+    whole, place = walk.values(node)
+    walk.set(node, whole[place])
 
 
-def _get_item(walk: _Walk, node: Node) -> None:
-    items, index = walk.values(node)
-    if isinstance(index, Scalar):
-        raise walk.refused(node, "which element of a list it is, only a run knows")
-    if not -len(items) <= index < len(items):
-        raise walk.refused(node, "the index is out of range for the examples")
-    walk.set(node, items[index])
-
-
+@_handles("prim::unchecked_cast", "prim::NumToTensor")
 def _same(walk: _Walk, node: Node) -> None:
     walk.set(node, walk.known[node.inputs[0]])
 
 
+@_handles("prim::Uninitialized")
 def _nothing(walk: _Walk, node: Node) -> None:
     walk.set(node, *[None] * len(node.outputs))
 
 
-def _is(wanted: bool) -> Callable[[_Walk, Node], None]:
-    def handle(walk: _Walk, node: Node) -> None:
-        one, other = (getattr(each, "array", each) for each in walk.values(node))
-        walk.set(node, (one is other) is wanted)
-
-    return handle
+@_handles("aten::__is__", "aten::__isnot__")
+def _identity(walk: _Walk, node: Node) -> None:
+    one, other = (getattr(each, "array", each) for each in walk.values(node))
+    walk.set(node, (one is other) is (node.kind == "aten::__is__"))
 
 
-_NODES: Final[dict[str, Callable[[_Walk, Node], None]]] = {
-    "prim::Constant": _Walk.constant_node,
-    "prim::GetAttr": _Walk.attribute,
-    "prim::If": _Walk.choose,
-    "prim::Loop": _Walk.repeat,
-    "prim::RaiseException": _Walk.fail,
-    "prim::ListConstruct": _make_list,
-    "prim::TupleConstruct": _make_tuple,
-    "prim::TupleUnpack": _unpack,
-    "prim::TupleIndex": _get_item,
-    "prim::ListUnpack": _unpack,
-    "aten::append": _append,
-    "prim::unchecked_cast": _same,
-    "prim::NumToTensor": _same,
-    "prim::Uninitialized": _nothing,
-    "aten::__is__": _is(True),
-    "aten::__isnot__": _is(False),
-}
+_HANDLERS.update(
+    {
+        "prim::Constant": _Walk.constant_node,
+        "prim::GetAttr": _Walk.attribute,
+        "prim::If": _Walk.choose,
+        "prim::Loop": _Walk.repeat,
+        "prim::RaiseException": _Walk.fail,
+    }
+)
