@@ -2,6 +2,7 @@
 
 from . import arithmetic as arithmetic
 from . import attention as attention
+from . import bags as bags
 from . import comparisons as comparisons
 from . import convolutions as convolutions
 from . import factories as factories

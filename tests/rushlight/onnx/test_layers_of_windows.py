@@ -1,4 +1,4 @@
-"""Layers whose ONNX forms are put together: windows, uneven pools, losses, encoder layers."""
+"""Layers whose ONNX forms are put together: windows, uneven pools, losses, encoder layers, bags."""
 
 from __future__ import annotations
 
@@ -15,8 +15,15 @@ pytest.importorskip("onnx")
 LINE = torch.linspace(-2, 3, 48).sin().reshape(2, 3, 8)
 IMAGE = torch.linspace(-2, 3, 210).sin().reshape(1, 5, 6, 7)
 ROWS = torch.linspace(-1, 2, 12).sin().reshape(3, 4)
+WORDS = torch.tensor([1, 2, 0, 6, 3, 2])
 LABELS = torch.tensor([1, 0, 3])
 LAYERS: list[tuple[Any, tuple[Any, ...]]] = [
+    *(
+        (nn.EmbeddingBag(7, 3, mode=mode, padding_idx=2), (WORDS, torch.tensor([0, 2, 2])))
+        for mode in ("sum", "mean", "max")
+    ),
+    (nn.EmbeddingBag(7, 3, include_last_offset=True), (WORDS, torch.tensor([0, 2, 6]))),
+    (nn.EmbeddingBag(7, 3), (WORDS.reshape(2, 3),)),
     (nn.AdaptiveAvgPool1d(3), (LINE,)),
     (nn.AdaptiveAvgPool2d((4, 3)), (IMAGE,)),
     (nn.AdaptiveMaxPool2d((4, 3), return_indices=True), (IMAGE,)),
