@@ -13,7 +13,11 @@ import numpy as np
 
 from ...ops.memory.dtype import DTYPES, Array
 from ...ops.quantized_tensors.arrays import numbers_of, quantizer_of
-from ...ops.quantized_tensors.packed_weights import PackedConvolution, PackedLinear
+from ...ops.quantized_tensors.packed_weights import (
+    PackedConvolution,
+    PackedEmbedding,
+    PackedLinear,
+)
 from ..items import Item, Operand, Unsupported
 from ..table import EXPORTS, exports
 from ..writer import Writer, is_number
@@ -133,6 +137,23 @@ def _layer(dims: int, relu: bool) -> Callable[..., Item]:
 
 
 _declare_layers()
+
+
+@exports("quantized::embedding_byte")
+def embedding_byte(w: Writer, packed: Item, indices: Item, *rest: Item) -> Item:
+    table = _packed(packed, PackedEmbedding).weight
+    quantizer, numbers = quantizer_of(table, "onnx"), np.ascontiguousarray(numbers_of(table))
+    places = w.tensor(indices)
+
+    def rows(array: Array) -> Operand:
+        return w.op("Gather", w.constant(array), places, axis=0)
+
+    scales, zero_points = (
+        np.asarray(each, np.float32).reshape(-1, 1)
+        for each in (quantizer.scale, quantizer.zero_point)
+    )
+    moved = w.op("Sub", w.cast(rows(numbers), _F32), rows(zero_points))
+    return w.op("Mul", moved, rows(scales))
 
 
 # --------------------------------------------------------------------------- others

@@ -116,15 +116,26 @@ def test_sums_joins_and_activations() -> None:
     agrees(made, model, X, step=0.1)
 
 
+class Tables(nn.Module):
+    def __init__(self, table: nn.Module) -> None:
+        super().__init__()
+        self.table = table
+
+    def forward(self, x):  # type: ignore[no-untyped-def]
+        return self.table(x)
+
+
+def test_tables_keep_their_bytes() -> None:
+    model = lib.quantize_dynamic(Tables(nn.Embedding(5, 4)).eval(), dtype=torch.quint8)
+    x = torch.tensor([[1, 2], [4, 0]])
+    made, _ = exported(torch.jit.script(model), x)
+    assert onnx.TensorProto.UINT8 in {each.data_type for each in made.graph.initializer}
+    again = torch.onnx.load(io.BytesIO(made.SerializeToString()))
+    torch.testing.assert_close(again(x), model(x))
+    agrees(made, model, x, step=1e-5)
+
+
 def test_what_has_no_form_is_told() -> None:
-    class Tables(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.table = nn.Embedding(5, 4)
-
-        def forward(self, x):  # type: ignore[no-untyped-def]
-            return self.table(x)
-
-    model = lib.quantize_dynamic(Tables().eval(), dtype=torch.quint8)
-    with pytest.raises(torch.onnx.errors.UnsupportedOperatorError, match="embedding_byte"):
-        exported(torch.jit.script(model), torch.tensor([1, 2]))
+    model = lib.quantize_dynamic(Tables(nn.EmbeddingBag(5, 4)).eval(), dtype=torch.quint8)
+    with pytest.raises(torch.onnx.errors.UnsupportedOperatorError, match="embedding_bag_byte"):
+        exported(torch.jit.script(model), torch.tensor([[1, 2]]))
