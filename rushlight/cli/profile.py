@@ -8,6 +8,7 @@ from contextlib import redirect_stdout
 from math import isfinite
 from typing import Any
 
+from ..ops.table.grad_mode import grad_mode_set, is_grad_enabled
 from .archive import add_trust, find_method, open_archive
 from .atomic import add_force, refuse_existing, replacing
 from .failure import FAILED, report
@@ -36,6 +37,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=0.5,
         metavar="N",
         help="how long to call it, and how long to time it (0.5); three calls there are at least",
+    )
+    parser.add_argument(
+        "--no-grad", action="store_true", help="note nothing for gradients, as in `torch.no_grad()`"
     )
     add_json(parser)
     parser.add_argument(
@@ -66,7 +70,8 @@ def execute(arguments: argparse.Namespace) -> int:
     args, kwargs = read_inputs(arguments.inputs, parameters)
     try:
         with open(os.devnull, "w", errors="replace") as nowhere, redirect_stdout(nowhere):
-            found = profile(method, args, kwargs, seconds=arguments.seconds)
+            with grad_mode_set(is_grad_enabled() and not arguments.no_grad):
+                found = profile(method, args, kwargs, seconds=arguments.seconds)
     except Exception as error:  # whatever the script raises is the user's to read
         report(error)
         return FAILED

@@ -275,10 +275,13 @@ def test_the_command(archive: str, tmp_path: Path, capsys: pytest.CaptureFixture
     told = capsys.readouterr().out
     assert "not native: it runs under a guard" in told
     assert "aten::linear" in told
+    assert "they are noted for gradients" in told
     assert "return torch.tanh(self.into(x) + h)" in told
     assert Page(page.read_text()).deepest > 8
     assert main(asked) == 2  # the page is there
     assert "--force" in capsys.readouterr().err
+    assert main([*asked, "--force", "--no-grad"]) == 0
+    assert "noted for gradients" not in capsys.readouterr().out
     assert main([*asked, "--force", "--json", "--trust", "full"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert by_name(found["operators"])["aten::linear"]["calls"] == 2
