@@ -69,9 +69,12 @@ def execute(arguments: argparse.Namespace) -> int:
     parameters = method._rushlight_function.signature.arguments[1:]
     args, kwargs = read_inputs(arguments.inputs, parameters)
     try:
-        with open(os.devnull, "w", errors="replace") as nowhere, redirect_stdout(nowhere):
-            with grad_mode_set(is_grad_enabled() and not arguments.no_grad):
-                found = profile(method, args, kwargs, seconds=arguments.seconds)
+        with (
+            open(os.devnull, "w", errors="replace") as nowhere,
+            redirect_stdout(nowhere),
+            grad_mode_set(is_grad_enabled() and not arguments.no_grad),
+        ):
+            found = profile(method, args, kwargs, seconds=arguments.seconds)
     except Exception as error:  # whatever the script raises is the user's to read
         report(error)
         return FAILED

@@ -59,7 +59,7 @@ def stretch_text(stretch: Mapping[str, Any]) -> str:
     """A line about a part of a plan."""
     begin = f"from {stretch['place'] or '?'} on"
     if stretch["sizes"]:
-        return f"{begin}: one native call, known for {stretch['sizes']} sizes of operands"
+        return f"{begin}: one native call (known sizes of operands: {stretch['sizes']})"
     return f"{begin}: not one native call: {stretch['why_not']}"
 
 
