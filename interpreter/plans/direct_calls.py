@@ -1,4 +1,4 @@
-"""Direct forms of a plan's operators, which take over when it has run often.
+"""Direct forms of a plan's operators, which take over when it has run often, or for a while.
 
 A plan asks `warm0` whether to call `d0`, which knows calls beforehand (`ops/table/direct.py`), or
 to do what it has written out; `warmh0` and `dh0` are those of a chain, `warmg0` and `dg0` those of
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from time import thread_time
 from typing import Any, Final
 
 from ...ops.table.direct import TRIALS, direct_calls, known_calls, knows_calls
@@ -18,6 +19,10 @@ from .fusing import Group
 from .replaying import Replay
 
 __all__ = ["DirectCalls"]
+
+SOON: Final = 0.02
+FEWEST: Final = 4
+"""Seconds of a thread's time after which operators are taken over in a plan that ran so often."""
 
 BETWEEN: Final = 32
 """Calls between two by which it is found out whether the kernels of a group are there."""
@@ -76,6 +81,7 @@ class DirectCalls:
         self._groups = groups
         self._replays = replays
         self._left = TRIALS
+        self._since = thread_time()
         self._known: list[object] = []
         space.update(trial=True, tick=self._tick)
         space.update((f"warm{each}", False) for each in (*operators, *chains, *groups, *replays))
@@ -83,7 +89,8 @@ class DirectCalls:
     def _tick(self) -> None:
         """The plan runs once more."""
         left = self._left = self._left - 1
-        if left == 0:
+        if not left or (left <= TRIALS - FEWEST and thread_time() - self._since > SOON):
+            self._left = 0
             self._space["trial"] = False
             for number, entry in self._operators.items():
                 self._warm(number, direct_calls(entry, self._cool(number)))
