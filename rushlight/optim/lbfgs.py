@@ -179,6 +179,11 @@ class LBFGS(Optimizer):
             return _Run(self, evaluate).run()
 
 
+def _number(loss: Any) -> float:
+    """A loss, without its history."""
+    return float(loss.detach() if isinstance(loss, Tensor) else loss)
+
+
 class _Run:
     """One call of `step`."""
 
@@ -192,7 +197,7 @@ class _Run:
 
     def run(self) -> Any:
         first = self.evaluate()
-        self.loss = float(first)
+        self.loss = _number(first)
         self.evals = 1
         self.state["func_evals"] += 1
         self.gradient = self.optimizer._flat_gradient()
@@ -277,7 +282,7 @@ class _Run:
         self.optimizer._move(direction, self.state["t"])
         if is_last:
             return 0, False
-        self.loss = float(self.evaluate())
+        self.loss = _number(self.evaluate())
         self.gradient = self.optimizer._flat_gradient()
         return 1, self._is_flat()
 
@@ -291,7 +296,7 @@ class _Run:
             nonlocal evals
             evals += 1
             optimizer._move(direction, length)
-            loss = float(self.evaluate())
+            loss = _number(self.evaluate())
             gradient = optimizer._flat_gradient()
             for member, value in zip(optimizer._members, kept, strict=True):
                 member.copy_(value)

@@ -16,6 +16,7 @@ from ..._utils import ExceptionWrapper
 from ...module_names import names_of
 from ...ops.random_numbers.random import Generator
 from ._utils.collate import default_collate, default_convert
+from ._utils.rows import rows_at_once
 from ._utils.worker import END, Ended, Resume, get_worker_info, run_worker
 from .datapipes.datapipe import (
     IterDataPipe,
@@ -275,6 +276,9 @@ def _fetcher(
         return _from_stream(iter(dataset), is_batched, collate, drop_last)
 
     def fetch(keys: Any) -> object:
+        rows = rows_at_once(dataset, keys, collate) if is_batched else None
+        if rows is not None:
+            return rows
         if not is_batched:
             samples = dataset[keys]
         elif hasattr(dataset, "__getitems__"):
