@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from ..kernels import family
 from ..memory.dtype import CPU, Array, Device, Dtype, of_numpy
 from ..memory.errors import OperatorError
 from ..table.refusals import cpp_name, not_implemented
+from .engine import WORDS, Engine
 
 __all__ = [
     *("Generator", "default_generator", "draws_noted", "fill_normal", "fill_uniform"),
@@ -67,19 +68,23 @@ class Generator:
         device: must be the CPU.
     """
 
-    __slots__ = ("_ahead", "_at", "_before", "_made", "_seed", "cached_normal", "fresh", "lock")
+    __slots__ = (
+        *("_ahead", "_at", "_before", "_is_started", "_made", "_seed", "cached_normal", "fresh"),
+        "lock",
+    )
 
     def __init__(self, device: object = "cpu") -> None:
         if str(device) != "cpu":
             raise RuntimeError(f"Device type {device} is not supported for torch.Generator() api.")
         self.lock = fork_safe_lock(of_object=True)
+        self._made: Engine | None = None
         self._start(67280421310721)
 
     def _start(self, seed: int) -> None:
         """Put the generator to the beginning of a seed's stream."""
         with self.lock:
             self._seed = seed
-            self._made: Any = None
+            self._is_started = False
             self._forget_ahead()
             self.cached_normal: float | None = None
             self.fresh = True
@@ -87,19 +92,25 @@ class Generator:
     def _forget_ahead(self) -> None:
         self._ahead: Array = np.empty(0, np.uint64)
         self._at = 0
-        self._before: Any = None
+        self._before: Array | None = None
 
-    def _engine(self) -> Any:
-        """NumPy's engine, made when first drawn from; only 32 bits of the seed reach it.
+    def _engine(self) -> Engine:
+        """The engine, made and seeded when first drawn from; only 32 bits of the seed reach it.
 
         Whoever calls this holds the lock.
         """
         if self._made is None:
-            self._made = _engine_of(_seeded(self._seed & _LOW_WORD), 624)
+            self._made = Engine()
+        if not self._is_started:
+            self._made.seed(self._seed & _LOW_WORD)
+            self._is_started = True
         return self._made
 
     def _set_engine(self, key: Array, position: int) -> None:
-        self._made = _engine_of(key, position)
+        if self._made is None:
+            self._made = Engine()
+        self._made.state = np.append(key, np.uint32(position))
+        self._is_started = True
         self._forget_ahead()
 
     def manual_seed(self, seed: int) -> Generator:
@@ -147,10 +158,10 @@ class Generator:
         missing, size = count - rest.size, max(2 * self._ahead.size, 624)
         self._forget_ahead()
         if missing >= min(size, _LARGE):
-            drawn = new = engine.random_raw(missing)
+            drawn = new = engine.draw(missing)
         else:
             self._before = engine.state
-            drawn = engine.random_raw(min(size, _LARGE))
+            drawn = engine.draw(min(size, _LARGE))
             new, self._ahead, self._at = drawn[:missing], drawn, missing
         return np.concatenate([rest, new]) if rest.size else np.asarray(new, np.uint64)
 
@@ -158,11 +169,10 @@ class Generator:
         """The engine's 624 words and how many of them are used, as if nothing were drawn ahead."""
         engine = self._engine()
         if self._at < self._ahead.size:
-            engine = np.random.MT19937(0)
-            engine.state = self._before
-            engine.random_raw(self._at, output=False)
-        state = engine.state["state"]
-        return state["key"], int(state["pos"])
+            engine = Engine(self._before)
+            engine.skip(self._at)
+        state = engine.state
+        return state[:WORDS], int(state[WORDS])
 
     def long_words(self, count: int) -> Array:
         """`count` draws of 64 bits, the high word drawn first."""
@@ -236,23 +246,6 @@ class Generator:
 
     def __repr__(self) -> str:
         return f"<torch._C.Generator object at {id(self):#x}>"
-
-
-def _seeded(seed: int) -> Array:
-    """The words that a seed of 32 bits stands for."""
-    key = [seed]
-    for i in range(1, 624):
-        word = key[-1]
-        key.append((1812433253 * (word ^ (word >> 30)) + i) & _LOW_WORD)
-    return np.array(key, np.uint32)
-
-
-def _engine_of(key: Array, position: int) -> object:
-    made = np.random.MT19937(0)
-    state: Any = made.state
-    state["state"] = {"key": key, "pos": position}
-    made.state = state
-    return made
 
 
 def _restored(state: bytes) -> Generator:

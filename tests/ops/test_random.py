@@ -13,6 +13,7 @@ from recorded import NAMES, TORCH, load
 import rushlight as torch
 from rushlight.ops import kernels
 from rushlight.ops.arithmetic.fused import fused_double, fused_float
+from rushlight.ops.random_numbers.engine import WORDS, Engine
 from rushlight.ops.random_numbers.random import Generator
 
 
@@ -68,15 +69,33 @@ def test_many_small_draws_are_few_large_ones() -> None:
             self.engine, self.calls = engine, 0
             self.state = engine.state
 
-        def random_raw(self, count: int) -> Any:
+        def draw(self, count: int) -> Any:
             self.calls += 1
-            return self.engine.random_raw(count)
+            return self.engine.draw(count)
 
     generator = Generator()
     generator._made = Counting(generator._engine())
     for _ in range(5000):
         generator.floats(10)
     assert generator._made.calls == 7
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_states_are_those_of_numpy(is_known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rushlight.ops.random_numbers.engine._is_as_known", lambda: is_known)
+    engine, numpy = Engine(), np.random.RandomState(7)
+    engine.seed(7)
+    assert engine.draw(700).tolist() == [
+        numpy.randint(0, 1 << 32, dtype=np.uint32) for _ in range(700)
+    ]
+    state = engine.state
+    _, key, position, *_ = numpy.get_state()
+    assert state[:WORDS].tolist() == key.tolist()
+    assert state[WORDS] == position
+    draws = engine.draw(5).tolist()
+    other = Engine(state)
+    other.skip(2)
+    assert other.draw(3).tolist() == draws[2:]
 
 
 def test_gumbel_softmax_to_the_last_bit() -> None:
