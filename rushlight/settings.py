@@ -10,7 +10,7 @@ from .ops.memory.dtype import DTYPES, Device, place_of, set_default_dtype
 from .ops.memory.entered import ENTERED
 from .ops.memory.unfilled import UNFILLED
 from .ops.memory.warned import ALWAYS, warn_caller_once
-from .ops.table.grad_mode import LOOKS_FOR_NAN
+from .ops.table.grad_mode import ANOMALY, LOOKS_FOR_NAN
 
 __all__ = [
     *("are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_default_device"),
@@ -162,7 +162,7 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
                 f"not {type(value).__name__}"
             )
     _STATE.update(anomaly=enabled, check_nan=check_nan)
-    LOOKS_FOR_NAN[0] = enabled and check_nan
+    ANOMALY[0], LOOKS_FOR_NAN[0] = enabled, enabled and check_nan
 
 
 def set_warn_always(b: bool) -> None:

@@ -21,8 +21,9 @@ from ...frontend.locks import fork_safe_lock
 from ..eager.dispatch import eager_function
 from ..memory.dtype import Array, DType, dtype_of
 from ..memory.versions import version_of
-from ..table.grad_mode import RUNNING, is_grad_enabled
+from ..table.grad_mode import ANOMALY, RUNNING, is_grad_enabled
 from ..tensors.tensor import Tensor
+from .anomaly import note_place
 from .hook_results import all_after, none_after
 from .leaf_gradients import added_to, copied, is_own
 
@@ -105,6 +106,8 @@ class Node:
         self.bounds = RUNNING.bounds
         self.sequence = next(SEQUENCE)
         self.attached: Attached | None = None
+        if ANOMALY[0]:
+            note_place(self)
 
     def extras(self) -> Attached:
         """What is put on the node: made when it is first asked for, as few nodes have any."""
@@ -234,6 +237,10 @@ def node_class(base: type[Node], name: str) -> type[Any]:
     return found
 
 
+_SOON: Final = 1 << 62
+"""Numbers from which others are taken off come before these on the way back."""
+
+
 class AccumulateGrad(Node):
     """The end of the way back: adds what arrives to the leaf's `grad`."""
 
@@ -246,6 +253,7 @@ class AccumulateGrad(Node):
 
     def __init__(self, variable: Tensor) -> None:
         super().__init__(())
+        self.sequence = _SOON - self.sequence
         self.variable = variable
 
     def apply(self, grads: list[Grad]) -> list[Grad]:
@@ -373,7 +381,7 @@ def edge_within(tensor: Tensor) -> Edge | None:
             if found is None:
                 found = _NEW(AccumulateGrad)
                 found.edges, found.attached, found.variable = [], None, tensor
-                found.bounds, found.sequence = RUNNING.bounds, next(SEQUENCE)
+                found.bounds, found.sequence = RUNNING.bounds, _SOON - next(SEQUENCE)
                 tensor._accumulator = ref(found)
     return found, 0
 
@@ -420,6 +428,16 @@ PACKING: Final = Packing()
 def _form_of(array: Array) -> Array:
     """An array of the same sizes and dtype, all of whose elements are one."""
     return np.broadcast_to(np.empty((), array.dtype), array.shape)
+
+
+_HOW_TO_FIND: Final = (
+    "enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+_WHERE: Final = (
+    "the backtrace further above shows the operation that failed to compute its gradient. The "
+    "variable in question was changed in there or anywhere later. Good luck!"
+)
 
 
 class Saved:
@@ -505,9 +523,8 @@ class Saved:
         return (
             "one of the variables needed for gradient computation has been modified by an inplace "
             f"operation: [torch.{dtype_of(array).scalar_name}Tensor [{sizes}]]{origin} is at "
-            f"version {now}; expected version {self.version} instead. Hint: enable anomaly "
-            "detection to find the operation that failed to compute its gradient, with "
-            "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+            f"version {now}; expected version {self.version} instead. Hint: "
+            + (_WHERE if ANOMALY[0] else _HOW_TO_FIND)
         )
 
     def tensor_dtype(self) -> DType:

@@ -11,10 +11,11 @@ from typing import Any, Final
 from ...typecheck.types import TENSOR
 from ..eager.calls import tensors_in
 from ..memory.dtype import Array, of_numpy
-from ..table.grad_mode import RUNNING, enable_grad, is_grad_enabled
+from ..table.grad_mode import ANOMALY, RUNNING, enable_grad, is_grad_enabled
 from ..table.table import Operator
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, own_questions
+from .anomaly import note_place
 from .autograd import (
     FREED,
     PACKING,
@@ -320,6 +321,8 @@ class RowNode(Node):
                 arguments[at] = _kept_list(value, at in kept)
         self._results: list[Saved] | None = []
         self.count = 0
+        if ANOMALY[0]:
+            note_place(self)
 
     def result_count(self) -> int:
         return self.count

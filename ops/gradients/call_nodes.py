@@ -12,7 +12,7 @@ from typing import Any, Final
 from ..memory.dtype import Array
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import version_of, versions_then
-from ..table.grad_mode import LOOKS_FOR_NAN, RUNNING
+from ..table.grad_mode import ANOMALY, RUNNING
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .autograd import FREED, PACKING, RESOLVING, WALKING, Edge, Node, edge_of, edge_within
@@ -74,7 +74,7 @@ class Calls:
 
     def join(self, record: Noted, steps: Sequence[Any], pending: Sequence[Tensor]) -> bool:
         """Make one node of all notes of a call; False, with nothing done, where there is none."""
-        if PACKING.used or ACTIVE or LOOKS_FOR_NAN[0] or RUNNING.bounds or not pending:
+        if PACKING.used or ACTIVE or ANOMALY[0] or RUNNING.bounds or not pending:
             return False
         for known in self._known:
             found = known.match(steps, pending, record.known)

@@ -15,7 +15,7 @@ import numpy as np
 from ..memory.dtype import of_numpy
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import version_of
-from ..table.grad_mode import RUNNING
+from ..table.grad_mode import ANOMALY, RUNNING
 from ..tensors.tensor import Parameter, Tensor
 from .autograd import PACKING, SEQUENCE, TURN, WALKING, Saved, edge_of, edge_within, fit, node_class
 from .bound import Back, Bound, Recorder, Replay, RowNode
@@ -70,7 +70,7 @@ def record(args, values, forward, again=False):
  turn = turns[0]{edges}
  if turn & 1 or turns[0] != turn:  # a script's notes became nodes just now, perhaps these
   return MISSED if again else record(args, values, forward, True)
- if ({inactive}) or PACKING.used:
+ if ({inactive}) or PACKING.used or anomaly[0]:
   return MISSED
  state = enter(QUIET)
  try:
@@ -93,7 +93,7 @@ _REPLAY: Final = """
 def replay(known, handle_of, values, result):
 {others}
  {names}, = values{handles}{edges}
- if PACKING.used or type(result) is not ndarray or result.dtype.kind in "biu"{same}:
+ if PACKING.used or anomaly[0] or type(result) is not ndarray or result.dtype.kind in "biu"{same}:
   return MISSED
  if {inactive}:
   return {idle}
@@ -165,7 +165,14 @@ _SPACE: Final[dict[str, Any]] = {
         "SEQUENCE": SEQUENCE,
         "MISSED": MISSED,
     },
-    **{"PACKING": PACKING, "Saved": Saved, "Meta": Meta, "Tensor": Tensor, "ndarray": np.ndarray},
+    **{
+        "anomaly": ANOMALY,
+        "PACKING": PACKING,
+        "Saved": Saved,
+        "Meta": Meta,
+        "Tensor": Tensor,
+        "ndarray": np.ndarray,
+    },
     **{"enter": enter, "leave": leave, "edge_of": edge_of, "fit": fit, "of_numpy": of_numpy},
     **{"new": object.__new__, "next": next, "node_class": node_class, "running": RUNNING},
     **{"kept": kept, "seen": seen, "idle_view": idle_view},

@@ -11,8 +11,9 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.quiet import QUIET, enter, leave
-from ..table.grad_mode import LOOKS_FOR_NAN, RUNNING, grad_mode_set
+from ..table.grad_mode import ANOMALY, LOOKS_FOR_NAN, RUNNING, grad_mode_set
 from ..tensors.tensor import Tensor
+from .anomaly import tell_of_failure
 from .autograd import WALKING, Attached, Edge, Grad, Node
 from .hook_results import one_after
 from .rules import is_unheard, is_unwatched
@@ -113,7 +114,7 @@ class _Walk:
         leads, useful, dependencies = self.leads, self.useful, self.dependencies
         waiting, give, release = self.waiting, self.give, not self.keep
         plain, looks, opened = self.targets is None, LOOKS_FOR_NAN[0], self.opened
-        push, pop = heapq.heappush, heapq.heappop
+        push, pop, anomaly = heapq.heappush, heapq.heappop, ANOMALY[0]
         queue = [(-n.sequence, n) for n in dict.fromkeys(roots) if not dependencies.get(n)]
         heapq.heapify(queue)
         while queue:
@@ -127,9 +128,10 @@ class _Walk:
             elif (useful is None or node in useful) and (
                 grads[0] is not None if len(grads) == 1 else _any(grads)
             ):
-                results = node.apply(grads) if node.attached is None else node.run(grads)
-                if looks:
-                    _refuse_nan(node, results)
+                if anomaly:
+                    results = tell_of_failure(node, grads, looks)
+                else:
+                    results = node.apply(grads) if node.attached is None else node.run(grads)
                 if release:
                     node.release()
             count = len(results)
@@ -145,7 +147,7 @@ class _Walk:
                 left = dependencies[to] = dependencies[to] - 1
                 if left:
                     continue
-                if to.is_leaf and plain and to.attached is None and not looks:
+                if to.is_leaf and plain and to.attached is None and not anomaly:
                     if grad is not None and type(results) is list:
                         results[at] = grad = None  # nobody but the leaf shall refer to it
                     to.apply(waiting.pop(to))
@@ -195,19 +197,6 @@ def added(total: Tensor, grad: Tensor) -> Tensor:
     return total + grad
 
 
-def _refuse_nan(node: Node, results: Sequence[Grad]) -> None:
-    """Whether a node gave numbers.
-
-    Raises:
-        RuntimeError: a gradient has a NaN.
-    """
-    for at, grad in enumerate(results):
-        if type(grad) is Tensor and np.isnan(grad._array).any():
-            raise RuntimeError(
-                f"Function '{node.name()}' returned nan values in its {at}th output."
-            )
-
-
 def _any(grads: list[Grad]) -> bool:
     """Whether there is a gradient at all."""
     if len(grads) == 1:
@@ -233,7 +222,7 @@ def run_backward(
     Returns:
         The gradients of the targets that were reached.
     """
-    walk = _Walk(targets, keep, create or LOOKS_FOR_NAN[0] or not is_unwatched())
+    walk = _Walk(targets, keep, create or ANOMALY[0] or not is_unwatched())
     nodes = [edge[0] for edge, _ in roots]
     walk.prepare(nodes)
     bounded = walk.bounds or RUNNING.bounds

@@ -17,6 +17,7 @@ from ..memory.versions import version_of
 from .table import operator
 
 __all__ = [
+    "ANOMALY",
     "LOOKS_FOR_NAN",
     "RUNNING",
     "enable_grad",
@@ -31,6 +32,10 @@ __all__ = [
 
 LOOKS_FOR_NAN: Final = [False]
 """Whether a gradient with a NaN is an error (`torch.autograd.detect_anomaly`)."""
+
+
+ANOMALY: Final = [False]
+"""Whether nodes keep where they were made, and walks tell of the one that failed."""
 
 
 class _Running(threading.local):
