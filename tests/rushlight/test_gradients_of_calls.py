@@ -363,6 +363,7 @@ def test_who_packs_what_is_kept_hears_of_single_operators():
     assert packed
 
 
+@pytest.mark.filterwarnings("ignore:Anomaly Detection", "ignore:Error detected in")
 def test_a_nan_is_found_where_it_was_made():
     @torch.jit.script
     def rooted(x: torch.Tensor):

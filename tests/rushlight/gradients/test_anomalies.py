@@ -10,6 +10,8 @@ import pytest
 import rushlight as torch
 from rushlight import Tensor
 
+pytestmark = pytest.mark.filterwarnings("ignore:Anomaly Detection", "ignore:Error detected in")
+
 
 class Halved(torch.autograd.Function):
     @staticmethod

@@ -1,5 +1,7 @@
 """Gradients that are asked for by functions of their own, and what is known while they are."""
 
+import pytest
+
 import rushlight as torch
 from rushlight.nn import grad
 from rushlight.utils.checkpoint import CheckpointFunction
@@ -18,6 +20,7 @@ def test_gradients_of_convolutions_have_a_history() -> None:
         assert not by_input(weight, given).requires_grad
 
 
+@pytest.mark.filterwarnings("ignore:Anomaly Detection")
 def test_anomalies_are_said_to_be_looked_for() -> None:
     with torch.autograd.detect_anomaly(check_nan=False):
         assert (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()) == (True, False)
