@@ -357,14 +357,12 @@ class Tensor(_Base):
 
     def __getitem__(self, key: Any) -> Tensor:
         if type(key) is int and self._requires_grad is False and not ACTIVE:
+            row = object.__new__(Tensor)
             try:
-                row = self._array[key, ...]
+                row._array, row._view_of = self._array[key, ...], self
+                return row
             except IndexError:
                 pass  # which is told below
-            else:
-                part = object.__new__(Tensor)
-                part._array, part._view_of = row, self
-                return part
         if type(key) is list and _is_several(key):
             key = tuple(key)
         if ACTIVE:
