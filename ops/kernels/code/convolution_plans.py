@@ -138,8 +138,7 @@ def filled_plan(what: Windows) -> Any:
     if is_large:
         work = pixels * prod(what.weight[1:]) * what.weight[0] // what.groups
         fitting = [n for n in range(1, lines + 1) if 4 * inside * prod(local(n)) <= _NEAR]
-        few = min(fitting[-1] if fitting else 1, -(-lines // max(1, min(_EVEN, work // _ITEM))))
-        lines = -(-lines // -(-lines // few))
+        lines = _even_lines(lines, fitting[-1] if fitting else 1, min(_EVEN, work // _ITEM))
     copied = _copied(what, local(lines))
     if 4 * inside * copied["pitch"] > _FARTHEST:
         return None
@@ -153,6 +152,16 @@ def filled_plan(what: Windows) -> Any:
         *(sums_of, channel * what.shape[1], channel * inside, [4 * copied["pitch"], *far]),
         *(what.weight[1:], (chunk, more)),
     )
+
+
+def _even_lines(lines: int, most: int, parts: int) -> int:
+    """So many lines of an item, `most` if need be, that there are about so many parts: if they can
+    be, an even number of them with equally many lines, which threads share best."""
+    for count in range(parts, 1, -1):
+        if count % 2 == 0 == lines % count and lines // count <= most:
+            return lines // count
+    few = min(most, -(-lines // max(1, parts)))
+    return -(-lines // -(-lines // few))
 
 
 def _copied(what: Windows, made: Sequence[int]) -> dict[str, int]:
