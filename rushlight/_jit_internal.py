@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
+from ._C.emit_hooks import without_emit_hooks
 from .interpreter.values.tasks import Future
 from .jit.annotations import (
     BroadcastingList1,
@@ -66,6 +67,10 @@ __all__ = [
     "should_drop",
     "unused",
 ]
+
+
+_disable_emit_hooks = without_emit_hooks
+"""A block in which the hooks of `torch._C._jit_set_emit_hooks` are told nothing."""
 
 
 class FunctionModifiers:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..ops.table.autocast import script_autocasts
+from .emit_hooks import emit_hooks, set_emit_hooks
 
 __all__ = ["SWITCHES", "set_fusion_strategy", "tracer_warns"]
 
@@ -138,6 +139,8 @@ SWITCHES: dict[str, Callable[..., object]] = {
     "_jit_set_logging_option": _set("logging_option"),
     "_jit_get_logging_option": _get("logging_option"),
     "_jit_set_tracer_state_warn": _set("tracer_warnings"),
+    "_jit_set_emit_hooks": set_emit_hooks,
+    "_jit_get_emit_hooks": emit_hooks,
     "_jit_get_tracer_state_warn": _get("tracer_warnings"),
     "_jit_set_utf8_decoding_ignore": _set("utf8_ignore"),
 }

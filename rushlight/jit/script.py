@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, ParamSpec, TypeVar, overload
 
+from .._C.emit_hooks import emit_hooks
 from ..frontend.bounds import bounded
 from ..frontend.diagnostics import Diagnostic, Help, Label
 from ..frontend.exceptions import trimmed
@@ -137,9 +138,20 @@ def script(
         with trimmed(), bounded("the program"), DEFINING:
             if inspect.isclass(obj):
                 return _script_class(obj, sys._getframe(1 + _frames_up).f_locals)
-            return _script(obj if _is_function(obj) else prepared(obj))
+            made = _script(obj if _is_function(obj) else prepared(obj))
     except CompilationFailed:
         return obj
+    if made is not obj:
+        _tell_hooks(made)
+    return made
+
+
+def _tell_hooks(made: object) -> None:
+    """Call the hook that is set for modules, or for functions, with what was compiled; a module
+    without a `forward` is of no interest to them."""
+    for kind, hook in zip((ScriptModule, ScriptFunction), emit_hooks(), strict=True):
+        if hook is not None and isinstance(made, kind) and hasattr(made, "code"):
+            hook(made)
 
 
 def _script(obj: Any) -> object:

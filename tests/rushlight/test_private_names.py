@@ -420,3 +420,29 @@ def test_numbers_of_dtypes() -> None:
     kinds = [common.dtype_to_type(d) for d in (torch.bool, torch.int8, torch.half, torch.cfloat)]
     assert kinds == [bool, int, float, complex]
     assert common.corresponding_complex_dtype(torch.float32) is torch.complex64
+
+
+def test_hooks_are_told_of_what_script_compiles() -> None:
+    def double(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    class Doubling(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return double(x)
+
+    told: list[tuple[str, object]] = []
+    torch._C._jit_set_emit_hooks(
+        lambda module: told.append(("module", module)),
+        lambda function: told.append(("function", function)),
+    )
+    try:
+        function = torch.jit.script(double)
+        module = torch.jit.script(Doubling())
+        torch.jit.script(module)  # which is compiled already
+        torch.jit.script(torch.nn.Module())  # in which nothing is
+        with torch._jit_internal._disable_emit_hooks():
+            torch.jit.script(Doubling())
+    finally:
+        torch._C._jit_set_emit_hooks(None, None)
+    assert told == [("function", function), ("module", module)]
+    assert torch._C._jit_get_emit_hooks() == (None, None)
