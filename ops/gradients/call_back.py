@@ -109,7 +109,8 @@ class _Back:
             if shape.useful[index] and any(e.value in self._wanted for e in step.ends):
                 self._step(step)
             self._done += [f"v{n}" for n in sorted(self._read_by(step)) if first[n] == index]
-            for number in set(step.results).difference(self._asked):
+            made = step.results if step.active else ()  # others may give what they were given
+            for number in set(made).difference(self._asked):
                 found = self._grads.pop(number, None)
                 if type(found) is str and found.isidentifier():
                     self._done.append(found)
