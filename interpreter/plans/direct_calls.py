@@ -104,7 +104,8 @@ class DirectCalls:
             for name, replay in self._replays.items():
                 replay.cool = self._cool(name)
                 look, cool = replay.look, replay.cool
-                self._warm(name, known_calls(_nothing, cool, waiting=_nothing, look=look))
+                replay.known = known_calls(_nothing, cool, waiting=_nothing, look=look)
+                self._warm(name, replay.known)
 
     def _learn(self, name: str) -> None:
         """Have native code learn the calls of a group, whose kernels are there."""

@@ -73,7 +73,7 @@ class Replay:
     """A stretch as a function of what it takes, to be known beforehand: `look` does one call and
     says which runs it is.  `cool` is called when that will never be.
 
-    `learned` says for how many sizes of operands it is known, `why_not` why not for the last ones.
+    `known` is what native code knows of it, once it is asked; `why_not` says why not more.
     """
 
     def __init__(self, stretch: Stretch, invoke: Invoke) -> None:
@@ -81,10 +81,16 @@ class Replay:
         self._invoke = invoke
         self._left = MOST_TRIED
         self._met = Counter[Any]()
-        self._misses = self.learned = 0
+        self._misses = 0
+        self.known: Any = None
         self._not_before = 0.0
         self.cool: Callable[[], object] = lambda: None
         self.why_not = ""
+
+    @property
+    def learned(self) -> int:
+        """For how many sizes of operands it is known."""
+        return 0 if self.known is None else int(self.known.count)
 
     def look(self, values: Sequence[Any]) -> Any:
         """The results of a call, as one tuple, and its runs; neither where it could not be done."""
@@ -101,7 +107,6 @@ class Replay:
             self._failed(cause)
         else:
             self._left, self.why_not = MOST_TRIED, ""
-            self.learned += 1
             return found
         return family("prepared").Seen(None, None, wait=BETWEEN)
 

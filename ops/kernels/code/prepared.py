@@ -145,6 +145,11 @@ class Known:
             _EVERY.add(self)
         self.call = CREW.prepared(_address(self._known), self._waiting, self._learn)
 
+    @property
+    def count(self) -> int:
+        """How many calls are known."""
+        return int(self._known[0])
+
     def forget(self) -> None:
         """Know no calls; another thread may be doing one of those that were known."""
         self._forgotten += 1
