@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Literal
 
 from .edits import Edit, hunks
@@ -101,6 +102,12 @@ class Diagnostic:
         if self.primary is not None:
             found.append((self.primary, True))
         return sorted(found, key=lambda pair: _place(pair[0].span))
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the readable form."""
+        html = import_module(".html", __package__)
+        text: str = html.render_html([self])
+        return text
 
     def to_dict(self) -> dict[str, object]:
         """The diagnostic as plain data: lines and columns count from 1, ends are exclusive."""

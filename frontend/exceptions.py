@@ -1,7 +1,8 @@
 """Exceptions: torch's classes and torch's text, with the diagnostics attached.
 
 `str(e)` is what torch would say of the first error it would find; `e.diagnostics` holds all; the
-readable form is a note (PEP 678), so that Python and pytest print it after the message.
+readable form is a note (PEP 678), so that Python and pytest print it after the message; on a
+terminal it comes in the place of both (`uncaught.py`).
 `RUSHLIGHT_DIAGNOSTICS=rich` makes the readable form the message, `torch` leaves it out.
 """
 
@@ -19,6 +20,7 @@ from .folding import fold
 from .paths import is_own_file
 from .terminal import colors_wanted, width_wanted
 from .torch_text import compile_error_text
+from .uncaught import show_readable_first
 
 __all__ = [
     "FrontendError",
@@ -127,6 +129,7 @@ def attach(error: Exception, diagnostics: Sequence[Diagnostic]) -> Exception:
     error.diagnostics = list(diagnostics)  # type: ignore[attr-defined]
     if _mode() == "both":
         error.add_note("\n" + _readable(diagnostics).rstrip("\n"))
+        show_readable_first(error)
     return error
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 from collections.abc import Callable
 from textwrap import dedent
 from typing import Any
@@ -190,11 +191,29 @@ def _report_no_source(
             message=f"the source of `{name}` cannot be found",
             primary=Label(UNKNOWN, ""),
             where=where,
-            notes=("scripting reads a function's source, so it must be defined in a file",),
+            notes=_where_sources_are(obj),
             torch_text=torch_text,
             exception=exception,
         )
     )
+
+
+def _where_sources_are(obj: object) -> tuple[str, ...]:
+    """What to do about a source that is kept nowhere."""
+    code = getattr(inspect.unwrap(obj) if callable(obj) else obj, "__code__", None)
+    file = getattr(code, "co_filename", "")
+    if file == "<stdin>" and sys.version_info < (3, 13):
+        return (
+            "scripting reads a function's source, which this prompt does not keep: Python from "
+            "3.13 on does, and so does IPython; here put the function into a file, or its text "
+            "into `torch.jit.CompilationUnit`",
+        )
+    if file == "<string>":
+        return (
+            "scripting reads a function's source, which is kept of no program given by `-c` or "
+            "`exec`: put it into a file, or the function's text into `torch.jit.CompilationUnit`",
+        )
+    return ("scripting reads a function's source, so it must be defined in a file",)
 
 
 def _align(lines: list[str]) -> list[str]:

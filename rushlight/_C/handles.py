@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, ClassVar
 
 from ..frontend.deep_stack import deeply
@@ -377,6 +378,12 @@ class Graph(Handle[InnerGraph], _Searching, of=InnerGraph):
 
     def __repr__(self) -> str:
         return print_graph(self._inner, comments=Graph.global_print_source_ranges)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: a small graph as a picture, a large one as text."""
+        notebook = import_module("rushlight.pictures.notebook")
+        text: str = notebook.graph_html(self._inner, repr(self))
+        return text
 
     def _searched(self) -> Iterator[InnerNode]:
         return self._inner.nodes

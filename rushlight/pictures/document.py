@@ -12,7 +12,7 @@ from typing import Any, Final
 from ..frontend.cells import clean, clean_lines
 from ..frontend.source import Source
 from ..interpreter.values.objects import ScriptObject
-from ..ir.graph import Value
+from ..ir.graph import Graph, Value
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.class_types import ClassType
 from .drawing import Area, Box, Drawing, Picture
@@ -20,7 +20,7 @@ from .rows import rows_of
 from .shapes import Contexts, noted_run
 from .weights import fill_in, module_tree
 
-__all__ = ["LINE", "Document", "box_size", "describe"]
+__all__ = ["LINE", "Document", "box_size", "describe", "drawn_graph"]
 
 Document = dict[str, Any]
 
@@ -84,6 +84,14 @@ def describe(
     return document, failure
 
 
+def drawn_graph(graph: Graph) -> Document:
+    """What a still picture shows of a graph by itself, as its method `graph`."""
+    picture = Picture()
+    number = picture.draw_graph(graph)
+    drawings = [_drawing(each, picture) for each in picture.drawings]
+    return {"name": "graph", "methods": {"graph": number}, "drawings": drawings, "contexts": {}}
+
+
 def _line(error: Exception) -> str:
     lines = [line for line in str(error).strip().split("\n") if line.strip()]
     return lines[-1] if lines else type(error).__name__
@@ -119,11 +127,12 @@ def _source(source: Source) -> dict[str, Any]:
 
 def _drawing(drawing: Drawing, picture: Picture) -> dict[str, Any]:
     spans = list(drawing.sources)
-    tree = drawing.function.tree
+    function = drawing.function
+    tree = None if function is None else function.tree
     place = tree.name_span if tree is not None else spans[0] if spans else None
     owner = drawing.owner
     return {
-        "name": clean(drawing.function.name),
+        "name": "" if function is None else clean(function.name),
         "class": "" if owner is None else clean(getattr(owner, "name", "")),
         "values": [_value(value) for value in drawing.values],
         "source": None if place is None else picture.source(place.source),

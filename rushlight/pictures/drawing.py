@@ -79,17 +79,21 @@ class Area:
 
 
 class Drawing:
-    """What is drawn of a function: its area; `values` are the graph's by number."""
+    """What is drawn of a graph: its area; `values` are the graph's by number.
 
-    def __init__(self, function: Function) -> None:
+    `owner` is the class whose method it is, if it is one, `function` what it was made of.
+    """
+
+    def __init__(
+        self, graph: Graph, owner: object | None = None, function: Function | None = None
+    ) -> None:
         self.function = function
         self.values: list[Value] = []
         self.boxes: list[Box] = []
         self._numbers: dict[Value, int] = {}
         self._texts: dict[Value, str] = {}
         self._paths: dict[Value, str] = {}
-        graph = graph_of(function)
-        block, self.owner = graph.block, function.owner
+        block, self.owner = graph.block, owner
         inputs = list(block.inputs)
         if self.owner is not None and inputs:
             self._paths[inputs[0]] = ""
@@ -249,10 +253,22 @@ class Picture:
             if each in self._numbers:
                 continue
             self._numbers[each] = len(self.drawings)
-            drawing = Drawing(each)
-            self.drawings.append(drawing)
-            waiting.extend(box.call for box in drawing.boxes if box.call is not None)
+            waiting.extend(self._add(Drawing(graph_of(each), each.owner, each)))
         return self._numbers[function]
+
+    def draw_graph(self, graph: Graph) -> int:
+        """The number of the drawing of a graph by itself."""
+        inputs = graph.inputs
+        owner = inputs[0].type if inputs and inputs[0].type.is_module else None
+        number = len(self.drawings)
+        for called in self._add(Drawing(graph, owner)):
+            self.draw(called)
+        return number
+
+    def _add(self, drawing: Drawing) -> list[Function]:
+        """Add a drawing, and give what is called in it."""
+        self.drawings.append(drawing)
+        return [box.call for box in drawing.boxes if box.call is not None]
 
     def source(self, source: Source) -> int:
         """The number of a source."""

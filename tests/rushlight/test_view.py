@@ -128,10 +128,12 @@ def test_a_page_holds_modules_graphs_code_and_weights(archive: Path, tmp_path: P
 
 
 def test_who_reads_what_a_loop_has_changed_comes_after_the_loop(archive: Path) -> None:
+    from rushlight.ir.define import graph_of
     from rushlight.pictures.drawing import Drawing
     from rushlight.pictures.rows import rows_of
 
-    area = Drawing(torch.jit.load(archive).gate._c.cls.method("forward")).area
+    function = torch.jit.load(archive).gate._c.cls.method("forward")
+    area = Drawing(graph_of(function), function.owner).area
     kinds = [box.node.kind for box in area.boxes]
     first = len(area.inputs)
     found = rows_of(area)

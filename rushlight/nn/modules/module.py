@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar
@@ -456,6 +457,12 @@ class Module(Members, Conversions):
     def extra_repr(self) -> str:
         """What stands between the parentheses of the module's own text."""
         return ""
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the layers with their parameters, inner ones folded away."""
+        notebook = import_module("rushlight.pictures.notebook")
+        text: str = notebook.module_html(self)
+        return text
 
     def __repr__(self) -> str:
         extra = self.extra_repr()

@@ -1,0 +1,78 @@
+"""Errors that nobody caught, where a person reads them: the readable text comes first.
+
+Python prints `str(e)`, which is torch's text and long, and then the notes.  On a terminal, and in
+IPython and notebooks, the diagnostics take the place of both.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from types import TracebackType
+
+from .diagnostics import Diagnostic
+from .terminal import colors_wanted, width_wanted
+
+__all__ = ["show_readable_first"]
+
+_HINT = "torch's own text is str(e); RUSHLIGHT_DIAGNOSTICS=both shows it here"
+
+
+def show_readable_first(error: Exception) -> None:
+    """Have this error shown so, unless the program has a hook of its own for errors."""
+    if sys.excepthook is sys.__excepthook__:
+        sys.excepthook = _shown
+    if "IPython" in sys.modules:
+        error._render_traceback_ = _InIPython()  # type: ignore[attr-defined]
+
+
+def _shown(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> None:
+    """Python's hook for errors that nobody caught."""
+    stream, found = sys.stderr, getattr(error, "diagnostics", ())
+    if not found or stream is None or not stream.isatty():
+        sys.__excepthook__(kind, error, at)
+        return
+    text = "".join(_lines(kind, error, at, found, colors_wanted(stream)))
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _lines(
+    kind: type[BaseException],
+    error: BaseException,
+    at: TracebackType | None,
+    found: Sequence[Diagnostic],
+    color: bool,
+) -> list[str]:
+    """The frames as Python prints them, the diagnostics, and how to have torch's text."""
+    from .render import render_rich  # only errors need it, not every start
+
+    told = traceback.TracebackException(kind, error, at)
+    told.__notes__ = None
+    message = list(told.format_exception_only())
+    frames = list(told.format())[: -len(message)]
+    readable = render_rich(found, width=width_wanted(sys.stderr), color=color)
+    lines = [*frames, f"{kind.__name__}:\n\n", readable.rstrip("\n"), "\n\n"]
+    if os.environ.get("RUSHLIGHT_DIAGNOSTICS") == "both":
+        return [*lines, *message]
+    return [*lines, f"({_HINT})\n"]
+
+
+class _InIPython:
+    """What IPython asks an exception for: the lines to show in place of its own."""
+
+    def __call__(self) -> list[str]:
+        kind, error, at = sys.exc_info()
+        if kind is None or error is None:
+            return []
+        found = getattr(error, "diagnostics", ())
+        return "".join(_lines(kind, error, _outside(at), found, color=True)).splitlines()
+
+
+def _outside(at: TracebackType | None) -> TracebackType | None:
+    """A traceback without IPython's own frames, which come first."""
+    while at is not None and "IPython" in at.tb_frame.f_code.co_filename:
+        at = at.tb_next
+    return at
