@@ -394,7 +394,9 @@ class GraphTracer(Scopes):
         name = frame.f_globals.get("__name__", "")
         if not self.warns or (name.startswith("rushlight.") and ".jit" not in name):
             return
-        warnings.warn_explicit(text, TracerWarning, frame.f_code.co_filename, frame.f_lineno, name)
+        once = frame.f_globals.setdefault("__warningregistry__", {})  # a place warns once
+        file, line = frame.f_code.co_filename, frame.f_lineno
+        warnings.warn_explicit(text, TracerWarning, file, line, name, once)
 
     # ------------------------------------------------------------------ calls
 

@@ -332,7 +332,7 @@ class AnnotationReader:
         if name is None:
             return self._fault(node.span, "this is not a type", label, self._torch_unknown())
         helps: tuple[Help, ...] = ()
-        close = near_misses(name, self._candidates())
+        close = near_misses(name, self._candidates(name.rpartition(".")[0]))
         advice = TYPES.get(name) or TYPES.get(name.rpartition(".")[2])
         if advice is not None:
             helps = (Help(advice),)
@@ -346,9 +346,11 @@ class AnnotationReader:
             helps,
         )
 
-    def _candidates(self) -> list[str]:
+    def _candidates(self, prefix: str) -> list[str]:
+        """The names of types; those of a module are what it was written with (`torch.Tensor`)."""
         names = [n for n in TYPE_NAMES if n not in _ARCHIVE_ONLY | _NEED_PREFIX]
-        return [*names, *_CONSTRUCTORS]
+        known = [*names, *_CONSTRUCTORS]
+        return [f"{prefix}.Tensor", *known] if prefix == "torch" else known
 
     def _is_string(self) -> bool:
         return isinstance(self._whole, tree.Literal) and isinstance(self._whole.value, str)

@@ -57,6 +57,7 @@ def assign_name(
         value = convert(scope, value, outer.type, span)
         if not is_subtype(value.type, outer.type):
             _report_changed(scope, target, outer, value, value_node)
+            scope.define(Variable(name, UNKNOWN, span))  # what follows from it is not told
             return
     type = annotated if annotated is not None else value.type
     if annotated is not None and not is_subtype(value.type, annotated):

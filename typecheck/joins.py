@@ -131,7 +131,8 @@ def carried_variables(scope: Scope, frame: Frame, span: Span) -> tuple[typed.Var
             scope.frame.problems[name] = Problem(span, "", "loop", places, span)
         elif outer.type is not None:
             found.append(typed.Variable(name, outer.type))
-            scope.frame.define(outer)
+            inner = frame.variables[name]
+            scope.frame.define(inner if inner.type is UNKNOWN else outer)  # after an error, silence
     return tuple(found)
 
 

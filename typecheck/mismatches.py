@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
+from typing import TypeGuard
 
 from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help, Label
@@ -261,6 +262,9 @@ def _wrong_type(
             helps = (Help("if the fraction may be dropped, convert it", (edit,)),)
     if isinstance(given, typed.Local) and not has_variables(argument.type):
         helps = helps or annotated_parameter(scope.frame.find(given.name), argument.type)
+    if isinstance(given, typed.Literal) and argument.type == INT and _is_whole(given.value):
+        edit = Edit(given.span.whole, str(int(given.value)))
+        helps = (Help("write it as an `int`", (edit,)),)
     if given.type == INT and argument.type == FLOAT:
         is_literal = isinstance(given, typed.Literal)
         text = f"{given.span.text}.0" if is_literal else f"float({given.span.text})"
@@ -271,6 +275,11 @@ def _wrong_type(
             ),
         )
     return given.span, label, helps
+
+
+def _is_whole(value: object) -> TypeGuard[float]:
+    """Whether a literal is a float without a fraction."""
+    return isinstance(value, float) and value.is_integer()
 
 
 def _report_too_many(scope: Scope, fault: _Fault, given: typed.Expr) -> None:

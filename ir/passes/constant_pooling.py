@@ -14,6 +14,8 @@ propagation, which makes new constants.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...frontend.made_once import made_once
 from ...typecheck.class_types import FunctionType
 from ..alias_analysis import is_mutable
@@ -74,5 +76,8 @@ def _bucket(node: Node) -> object:
     kind, value = node.output.type, node.value
     if isinstance(kind, FunctionType):
         return kind.function
+    if isinstance(value, np.ndarray):  # a few elements tell most weights apart
+        places = (0, value.size // 2, value.size - 1) if value.size else ()
+        return (kind, value.dtype, value.shape, *(value.item(place) for place in places))
     hashable = isinstance(value, (int, float, complex, str, tuple)) or value is None
     return (kind, type(value), value if hashable and not is_mutable(kind) else None)

@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from ...frontend.exceptions import trim_traceback
 from ...typecheck.types import INT, TENSOR, ListType
 from ..memory.dtype import DType, default_dtype
 from ..memory.entered import AT_FIRST_DEVICE, ENTERED
@@ -174,7 +175,9 @@ class EagerFunction:
                 lambda run: self._choose(args, kwargs, None, run),
             )
         except Exception as error:
-            raise told(error, self.operator_name)  # noqa: B904
+            found = told(error, self.operator_name)
+            trim_traceback(found)  # where an operator found it is of no use to the caller
+            raise found  # noqa: B904
 
     def choose(self, args: tuple[object, ...], kwargs: dict[str, Any], run: Run) -> Any:
         """Choose the overload that arguments fit, and have it run in a way of its own."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import linecache
+import re
 import sys
 from collections.abc import Iterable
 
@@ -114,4 +115,17 @@ def _remark(checked: dict[str, Checked], found: list[Diagnostic], format: str) -
     if found or format != "rich":
         return
     files = "1 file" if len(checked) == 1 else f"{len(checked)} files"
-    tell(f"no errors in {files}" if scripted else f"nothing is scripted in {files}")
+    if scripted:
+        tell(f"no errors in {files}")
+        return
+    why = '; what stands under `if __name__ == "__main__":` is not run'
+    tell(f"nothing is scripted in {files}{why if any(map(_scripts_as_program, checked)) else ''}")
+
+
+_GUARD = re.compile(r"^if __name__ == .*", re.MULTILINE | re.DOTALL)
+
+
+def _scripts_as_program(path: str) -> bool:
+    """Whether a file scripts or traces something when it is run as a program alone."""
+    found = _GUARD.search("".join(linecache.getlines(path)))
+    return found is not None and re.search(r"\bjit\.(script|trace)\b", found[0]) is not None

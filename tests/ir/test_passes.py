@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from textwrap import dedent, indent
 
+import numpy as np
 import pytest
 from ir_support import CONTEXT, up_to_numbering
 
+from rushlight.ir.constants import create_constant
 from rushlight.ir.exits import transform_exits
-from rushlight.ir.graph import Graph
+from rushlight.ir.graph import Graph, Node
 from rushlight.ir.parser import parse_ir
-from rushlight.ir.passes import PASSES
+from rushlight.ir.passes import PASSES, constant_pooling
 from rushlight.ir.passes.canonical_loops import canonicalize_loops
 from rushlight.ir.passes.constant_pooling import pool_constants
 from rushlight.ir.passes.constant_propagation import propagate_constants
@@ -24,6 +26,7 @@ from rushlight.ir.passes.tuples import remove_tuples
 from rushlight.ir.verify import verify
 from rushlight.ops.table.second_names import SECOND_NAMES
 from rushlight.ops.table.table import TABLE
+from rushlight.typecheck.types import TENSOR
 
 Run = Callable[[Graph, PassContext], bool]
 
@@ -306,3 +309,26 @@ def test_leaving_a_context_by_return_still_leaves_it() -> None:
 def test_passes_have_reasons() -> None:
     assert len({each.name for each in PASSES}) == len(PASSES)
     assert all(each.why and each.run.__doc__ for each in PASSES)
+
+
+def test_pooling_compares_few_constants(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = 0
+    usual = constant_pooling.same_constant
+
+    def counting(one: Node, other: Node) -> bool:
+        nonlocal compared
+        compared += 1
+        return usual(one, other)
+
+    monkeypatch.setattr(constant_pooling, "same_constant", counting)
+    graph = Graph()
+    for number in range(200):
+        array = np.full((2, 2), float(number % 100))
+        node = graph.insert(create_constant(graph, array, TENSOR))
+        graph.block.add_output(node.output)
+    for value in (-0.0, 0.0, np.nan, np.nan):
+        node = graph.insert(create_constant(graph, np.full(1, value), TENSOR))
+        graph.block.add_output(node.output)
+    pool_constants(graph, CONTEXT)
+    assert len(list(graph.nodes)) == 100 + 1 + 2  # zeros are equal, nan equals nothing
+    assert compared < 300

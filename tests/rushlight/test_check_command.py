@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import warnings
 from pathlib import Path
 
@@ -146,3 +147,21 @@ def test_operators_are_explained(
 def test_an_unknown_operator_names_near_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("explain", "--op", "sofmax") == 2
     assert "did you mean softmax?" in capsys.readouterr().err
+
+
+def test_what_is_scripted_by_the_program_alone_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(
+        "import torch\ndef f(x):\n    return x\n"
+        'if __name__ == "__main__":\n    torch.jit.script(f)\n'
+    )
+    assert main(["check", str(file)]) == 0
+    assert (
+        "nothing is scripted in 1 file; what stands under `if __name__" in capsys.readouterr().out
+    )
+    file.write_text("import torch\n")
+    linecache.checkcache(str(file))
+    assert main(["check", str(file)]) == 0
+    assert capsys.readouterr().out == "nothing is scripted in 1 file\n"
