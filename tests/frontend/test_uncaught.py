@@ -94,7 +94,8 @@ def test_a_hook_of_the_program_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_prompt_says_where_sources_are() -> None:
     typed = "import rushlight as torch\ndef f(x):\n    return x\n\ntorch.jit.script(f)\n"
-    typed += "space = {}\nexec('def g(x): return x', space | {'__name__': 'm'}, space)\ntorch.jit.script(space['g'])\n"
+    typed += "space = {'__name__': 'm'}\nexec('def g(x): return x', space)\n"
+    typed += "torch.jit.script(space['g'])\n"
     done = subprocess.run(
         [sys.executable, "-i", "-q"],
         input=typed,
