@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, No
 from typing_extensions import ParamSpec, TypeVar
 
 from .._C.handles import Graph
-from ..frontend.exceptions import trimmed
+from ..frontend.exceptions import trim_traceback, trimmed
 from ..frontend.port import Port
 from ..frontend.walks import fold
 from ..interpreter.values.objects import ScriptObject, python_classes
@@ -267,7 +267,11 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
             is_it = target.cls.methods.get("forward") is method._rushlight_function
             if not is_it or method.owner is not target:
                 return self._call_impl(*args, **kwargs)
-            return method(*args, **kwargs)
+            try:
+                return method(*args, **kwargs)
+            except BaseException as error:
+                trim_traceback(error)
+                raise
 
     # -- texts
 
