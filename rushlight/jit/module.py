@@ -261,13 +261,13 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
             """Call `forward`, with its hooks."""
             own = self.__dict__
             method = own.get("_forward_method")
-            if method is None or ACTIVE or has_hooks(self) or "forward" in own:
-                return self._call_impl(*args, **kwargs)
-            target = own["_c"]
-            is_it = target.cls.methods.get("forward") is method._rushlight_function
-            if not is_it or method.owner is not target:
-                return self._call_impl(*args, **kwargs)
             try:
+                if method is None or ACTIVE or has_hooks(self) or "forward" in own:
+                    return self._call_impl(*args, **kwargs)
+                target = own["_c"]
+                is_it = target.cls.methods.get("forward") is method._rushlight_function
+                if not is_it or method.owner is not target:
+                    return self._call_impl(*args, **kwargs)
                 return method(*args, **kwargs)
             except BaseException as error:
                 trim_traceback(error)
