@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from typing import Literal
+from typing import Final, Literal
 
 from .edits import Edit, hunks
 from .paths import shown
+from .port import Port
 from .silencing import is_silenced
 from .source import Span
 from .value_class import value_class
@@ -103,11 +103,9 @@ class Diagnostic:
             found.append((self.primary, True))
         return sorted(found, key=lambda pair: _place(pair[0].span))
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         """What notebooks show: the readable form."""
-        html = import_module(".html", __package__)
-        text: str = html.render_html([self])
-        return text
+        return None if HTML.installed is None else HTML.installed(self)
 
     def to_dict(self) -> dict[str, object]:
         """The diagnostic as plain data: lines and columns count from 1, ends are exclusive."""
@@ -136,6 +134,10 @@ class Diagnostic:
             "torch_message": self.torch_message or self.torch_text,
             "explain": f"rushlight explain {self.code}",
         }
+
+
+HTML: Final[Port[Callable[[Diagnostic], str]]] = Port()
+"""What makes the readable form for notebooks: `render.py`, once anything is rendered."""
 
 
 def _place(span: Span) -> tuple[str, int, int]:

@@ -7,19 +7,15 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from .diagnostics import Diagnostic
-from .render import render_rich
-
-__all__ = ["render_html"]
+__all__ = ["as_html"]
 
 _COLORS: Final = {"31": "#d9534f", "32": "#3c9a5f", "33": "#b8860b", "34": "#4a7fd4"}
 _SWITCH: Final = re.compile(r"\x1b\[([\d;]*)m")
-_WIDTH: Final = 100
 
 
-def render_html(diagnostics: Iterable[Diagnostic]) -> str:
-    """The readable form as an element of its own; nothing in it is markup but what is ours."""
-    return f"<pre>{''.join(_spans(render_rich(diagnostics, width=_WIDTH, color=True)))}</pre>"
+def as_html(text: str) -> str:
+    """A text with a terminal's colours as an element; nothing in it is markup but what is ours."""
+    return f"<pre>{''.join(_spans(text))}</pre>"
 
 
 def _spans(text: str) -> Iterator[str]:

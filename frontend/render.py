@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from .cells import clean, clean_lines, width_of
-from .diagnostics import Diagnostic, Frame, Help, Label, sorted_by_place
+from .diagnostics import HTML, Diagnostic, Frame, Help, Label, sorted_by_place
 from .edits import Hunk, hunks
+from .html import as_html
 from .paths import is_own_file, shown
 from .sarif import render_sarif
 from .snippet import Row, snippet
@@ -306,3 +307,6 @@ def render(
     if format not in FORMATS:
         raise ValueError(f"no format {format!r}; there are {', '.join(FORMATS)}")
     return FORMATS[format](diagnostics)
+
+
+HTML.install(lambda diagnostic: as_html(render_rich([diagnostic], width=100, color=True)))
