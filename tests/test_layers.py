@@ -117,6 +117,8 @@ FOREIGN = {
     # What is derived from the operator table is put into the class of tensors.
     "ops/eager/methods.py": {"Tensor"},
     "ops/eager/namespace.py": {"Generator", "Tensor"},
+    # Errors that nobody caught are shown as people read them.
+    "frontend/uncaught.py": {"sys"},
     # The commands stand in for Python's own.
     "rushlight/__main__.py": {"warnings"},
     "rushlight/as_torch.py": {"sys"},
