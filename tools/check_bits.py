@@ -29,8 +29,11 @@ def bits(value: Any) -> str:
     digest = hashlib.sha256()
     for each in _leaves(value):
         if hasattr(each, "detach"):
-            array = each.detach().numpy()
-            digest.update(f"{array.dtype} {array.shape}".encode() + array.tobytes())
+            words = each.detach()
+            if str(words.dtype).endswith("bfloat16"):  # which NumPy has no numbers of
+                words = words.contiguous().view(sys.modules["rushlight"].int16)
+            array = words.numpy()
+            digest.update(f"{each.dtype} {array.shape}".encode() + array.tobytes())
         else:
             digest.update(repr(each).encode())
     return digest.hexdigest()[:16]
