@@ -23,7 +23,7 @@ from .arrays import (
 )
 from .linear import centred, requantize
 from .packed_weights import PackedConvolution
-from .panels import Requantizing
+from .panels import requantizing
 from .patches import bytes_by_patches, wholes_by_patches
 
 __all__: list[str] = []
@@ -71,21 +71,16 @@ def _exact(x: Array, packed: PackedConvolution) -> tuple[Array, Any]:
     return sums, scale
 
 
-def _bytes(x: Array, packed: PackedConvolution, wanted: Requantizing) -> Array | None:
-    """The numbers of a result by native code, if there is any for it."""
-    quantizer, outs = quantizer_of(x, "conv"), packed.weight.shape[:1]
-    if quantizer.axis is not None or (wanted.bias is not None and wanted.bias.shape != outs):
-        return None
-    return bytes_by_patches(numbers_of(x), quantizer.zero_point, packed, wanted)
-
-
 def _static(x: Array, packed: PackedConvolution, scale: float, zero: int, relu: bool) -> Array:
     made = None
     if x.ndim == packed.weight.ndim == 4:
-        of_weight = np.asarray(quantizer_of(packed.weight, "conv").scale, F32)
-        factors = F32(quantizer_of(x, "conv").scale) * of_weight
-        bias = None if packed.bias is None else np.ascontiguousarray(packed.bias, F32)
-        made = _bytes(x, packed, Requantizing(factors, bias, scale, zero, relu))
+        quantizer = quantizer_of(x, "conv")
+        quantizer_of(packed.weight, "conv")
+        wanted = None
+        if quantizer.axis is None:
+            wanted = requantizing(packed, quantizer, scale, zero, relu)
+        if wanted is not None:
+            made = bytes_by_patches(numbers_of(x), quantizer.zero_point, packed, wanted)
     if made is None:
         sums, multiplier = _exact(x, packed)
         bias = None if packed.bias is None else _along_channels(packed.bias, x)

@@ -24,7 +24,7 @@ from .arrays import (
     quantizer_of,
 )
 from .packed_weights import PackedLinear
-from .panels import Requantizing, bytes_by_panels, floats_by_panels
+from .panels import bytes_by_panels, floats_by_panels, requantizing
 
 __all__ = ["dynamic_linear", "half", "requantize"]
 
@@ -77,13 +77,13 @@ def _static(packed: PackedLinear, x: Array, scale: float, zero: int, relu: bool)
     if x.dtype.names != ("quint8",):
         raise OperatorError("expected scalar type QUInt8", code="dtype-mismatch")
     quantizer, of_weight = quantizer_of(x, "linear"), quantizer_of(packed.weight, "linear")
-    multiplier = F32(quantizer.scale) * np.asarray(of_weight.scale, F32)
-    bias = None if packed.bias is None else np.ascontiguousarray(packed.bias, F32)
-    made = None
-    if quantizer.axis is None and (bias is None or bias.shape == packed.weight.shape[:1]):
-        wanted = Requantizing(multiplier, bias, scale, zero, relu)
+    made = wanted = None
+    if quantizer.axis is None:
+        wanted = requantizing(packed, quantizer, scale, zero, relu)
+    if wanted is not None:
         made = bytes_by_panels(numbers_of(x), quantizer.zero_point, packed, wanted)
     if made is None:
+        multiplier = F32(quantizer.scale) * np.asarray(of_weight.scale, F32)
         sums = blas.matmul(centred(x, "linear")[0], centred(packed.weight, "linear")[0].T)
         made = requantize(sums, multiplier, packed.bias, scale, zero, relu)
     return quantized_array(made, dtype_by_name("quint8"), per_tensor(scale, zero))

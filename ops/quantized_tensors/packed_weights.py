@@ -58,6 +58,8 @@ class PackedLinear(PackedWeights):
     bias: Array | None
     panels: Any = field(default=None, init=False, repr=False)
     """The weights as native code takes them, once they were asked for; False if it does not."""
+    kept: Any = field(default=None, init=False, repr=False)
+    """What made bytes of sums last, and of what ranges."""
 
     @property
     def is_half(self) -> bool:
@@ -83,6 +85,8 @@ class PackedConvolution(PackedWeights):
     transpose: bool
     panels: Any = field(default=None, init=False, repr=False)
     """The weights as native code takes them, once they were asked for; False if it does not."""
+    kept: Any = field(default=None, init=False, repr=False)
+    """What made bytes of sums last, and of what ranges."""
     state_type = "(str, Tensor[], Tensor?[])"
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -10,12 +11,12 @@ import numpy as np
 from ..kernels import family
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
-from .arrays import numbers_of, quantizer_of
-from .packed_weights import PackedLinear
+from .arrays import Quantizer, numbers_of, quantizer_of
+from .packed_weights import PackedConvolution, PackedLinear
 
 __all__ = [
     *("DEEPEST", "LEAST", "Requantizing", "bytes_by_panels", "floats_by_panels"),
-    "wholes_by_panels",
+    *("requantizing", "wholes_by_panels"),
 ]
 
 F32: Final = np.float32
@@ -35,6 +36,7 @@ class Requantizing:
     scale: float
     zero_point: int
     relu: bool
+    columns: int
 
     @property
     def form(self) -> str:
@@ -46,6 +48,40 @@ class Requantizing:
         """The inverse of the scale, the zero point and the least number."""
         low = self.zero_point if self.relu else 0
         return [float(F32(1) / F32(self.scale)), float(self.zero_point), float(low)]
+
+    @cached_property
+    def padded(self) -> Array:
+        """The factors of the columns, and room for whole vectors behind them."""
+        made = np.zeros(self.columns + 32, F32)
+        made[: self.columns] = self.factors
+        return made
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """`found`, made once."""
+        return self.found
+
+
+def requantizing(
+    packed: PackedLinear | PackedConvolution,
+    given: Quantizer,
+    scale: float,
+    zero_point: int,
+    relu: bool,
+) -> Requantizing | None:
+    """What makes bytes of a layer's sums over numbers of one range; None for a bias that does not
+    fit."""
+    key = (given.scale, scale, zero_point, relu)
+    if packed.kept is None or packed.kept[0] != key:
+        columns = packed.weight.shape[0]
+        bias = None if packed.bias is None else np.ascontiguousarray(packed.bias, F32)
+        if bias is not None and bias.shape != (columns,):
+            return None
+        of_weight = np.asarray(quantizer_of(packed.weight, "layer").scale, F32)
+        factors = F32(given.scale) * of_weight
+        packed.kept = key, Requantizing(factors, bias, scale, zero_point, relu, columns)
+    made: Requantizing = packed.kept[1]
+    return made
 
 
 @dataclass(eq=False)
@@ -176,9 +212,7 @@ def _by_panels(
         found = np.array([1.0, zero_point])
         made = panels.multiply("wholes", rows[...], found, None)
     else:
-        found = np.array([1.0, zero_point, *requantizing.found])
-        factors = np.zeros(len(panels.scales), F32)
-        factors[: panels.columns] = requantizing.factors
+        found = np.array([1.0, zero_point, *requantizing.numbers])
         bias = requantizing.bias
-        made = panels.multiply(requantizing.form, rows[...], found, bias, factors)
+        made = panels.multiply(requantizing.form, rows[...], found, bias, requantizing.padded)
     return made.reshape(*numbers.shape[:-1], panels.columns)
