@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,7 +10,7 @@ from typing import Final
 from .program import Buffer, Program
 
 __all__ = [
-    *("Parameter", "c_name", "example_of_tensors", "example_of_texts", "header_text"),
+    *("Parameter", "c_name", "c_names", "example_of_tensors", "example_of_texts", "header_text"),
     "parameters_of",
 ]
 
@@ -45,6 +46,23 @@ def c_name(text: str) -> str:
     """A name of C's for a text."""
     kept = "".join(c if c.isascii() and c.isalnum() else "_" for c in text)
     return kept if kept[:1].isalpha() and kept not in _WORDS else f"the_{kept}"
+
+
+_RESULT: Final = re.compile(r"result(_\d+)*(_ends)?(_room|_size)?")
+_OF_EXAMPLE: Final = frozenset("argc argv at failure file i malloc memory printf stderr".split())
+
+
+def c_names(texts: Sequence[str], function: str) -> list[str]:
+    """Names for parameters of a function: none of them twice, and none that results have."""
+    found: list[str] = []
+    taken = {function, f"{function}_failure", *_OF_EXAMPLE}
+    for text in texts:
+        name = c_name(text)
+        while name in taken or f"{name}_size" in taken or _RESULT.fullmatch(name):
+            name += "_given"
+        taken |= {name, f"{name}_size"}
+        found.append(name)
+    return found
 
 
 def c_type(buffer: Buffer) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..ops.kernels import family
 from ..ops.table.grad_mode import no_grad
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.types import TENSOR, Type
-from .c_files import c_name, example_of_tensors, example_of_texts, header_text, parameters_of
+from .c_files import c_names, example_of_tensors, example_of_texts, header_text, parameters_of
 from .emit import object_file
 from .known import CannotCompile
 from .program import plan
@@ -24,6 +24,10 @@ from .texts import text_program
 from .walk import program_of
 
 __all__ = ["Compiled", "compile_module"]
+
+
+_LARGEST: Final = (1 << 31) - (1 << 26)
+"""Bytes that code can reach in an object."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +64,12 @@ def compile_module(module: Any, examples: Sequence[Any], name: str, source: str)
         module = freeze(module)
     graph = inline(module._c.cls.method("forward").graph, "forward", CONTEXT)
     given, defaults = _parameters(signature, examples)
-    names = [c_name(parameter.name) for parameter in given]
+    names = c_names([parameter.name for parameter in given], name)
     with no_grad(), np.errstate(all="ignore"):
         program = program_of(graph, module._c, examples, names, defaults)
     workspace, constants = plan(program)
+    if max(workspace, constants) > _LARGEST:
+        raise CannotCompile("the weights, or the memory of a call, are beyond 2 GB")
     about = (
         f"Gives 0, or the number of a failure, which {name}_failure has a text for. Elements lie in"
     )

@@ -26,7 +26,7 @@ from ..interpreter.values.objects import ScriptObject
 from ..ops.kernels.code.methods import BYTES_BEGIN
 from ..ops.kernels.code.target import host
 from ..typecheck.functions import Function
-from .c_files import Parameter, c_name
+from .c_files import Parameter, c_names
 from .emit import data_section
 from .known import CannotCompile
 
@@ -74,7 +74,7 @@ def text_program(function: Function, owner: ScriptObject, name: str) -> TextProg
     for word in ("sites", "copies"):
         source.outer.pop(word, None)
     source.lines.append((_HERE / "texts.native").read_text("utf-8"))
-    names = [c_name(argument.name) for argument in signature.arguments]
+    names = c_names([argument.name for argument in signature.arguments], name)
     inputs = [_input(kind, each) for kind, each in zip(kinds[1:], names[1:], strict=True)]
     assert source.result is not None
     outputs = list(_outputs(source.result, "result"))

@@ -7,9 +7,11 @@ into a folder of the user's cache, where Python keeps them compiled.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -62,7 +64,9 @@ def cache() -> Path:
                 return folder
         except OSError:
             pass  # then a temporary one
-    return Path(tempfile.mkdtemp(prefix="rushlight-bundle-"))
+    made = tempfile.mkdtemp(prefix="rushlight-bundle-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return Path(made)
 
 
 def unpacked(bundle: Path) -> Path:
@@ -77,6 +81,7 @@ def unpacked(bundle: Path) -> Path:
         try:
             made.rename(folder)
         except OSError:  # another process was quicker
+            shutil.rmtree(made, ignore_errors=True)
             if not folder.is_dir():
                 raise
     return folder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..frontend.exceptions import trim_traceback
+from ..frontend.locks import DEFINING
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.values.objects import ScriptObject
 from ..ir.graph import Graph
@@ -47,7 +47,6 @@ class Branches:
     _texts: frozenset[str] = frozenset()
     _writes: bool = False
     _draws: bool = False
-    _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
         self._add(self.examples)
@@ -90,7 +89,7 @@ class Branches:
                         f"depends on something else as well: {text.removeprefix(MARK)}"
                     ) from None
                 text = found
-            with self._lock:
+            with DEFINING:
                 if len(self._graphs) == known:  # another thread may have met such inputs as well
                     self._retrace(args, kwargs)
                 known = len(self._graphs)

@@ -239,6 +239,20 @@ def test_programs_over_texts(tmp_path: Path) -> None:
     assert run("a " * 5000, "100000") == ([], "there is too little room\n")
 
 
+class Named(nn.Module):
+    def forward(self, result: Tensor, i: Tensor, model: Tensor, double: Tensor) -> Tensor:
+        return result + i * model - double
+
+
+@needs_cc
+def test_names_of_parameters_are_names_in_c(tmp_path: Path) -> None:
+    program = _built(Named(), tmp_path, "2", "2", "2", "2")
+    given = [_numbers(2) + np.float32(n) for n in range(4)]
+    np.testing.assert_allclose(_ran(program, *given)[0], _expected(Named(), *given), 1e-5)
+    header = (tmp_path / "model.h").read_text("utf-8")
+    assert "result_given, const float *i_given, const float *model_given" in header
+
+
 class Sorting(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return torch.unique(x)
