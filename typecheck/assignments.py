@@ -283,7 +283,8 @@ def _report_no_object(scope: Scope, owner: typed.Expr, target: tree.Attribute, s
         f"attributes of `{owner.type.python}` cannot be set",
         target.span,
         f"`{target.value.span.text}` is `{owner.type.python}`",
-        torch=f"Tried to set an attribute: {target.name} on a non-class: {owner.type}",
+        torch=f"Tried to set an attribute: {target.name} on a non-class: "
+        f"{owner.type.annotation_str}",
         torch_span=span,
     )
 

@@ -247,7 +247,13 @@ def test_a_subclass_inherits_from_tensor() -> None:
             "zeros(): argument 'dtype' must be torch.dtype, not torch.device",
         ),
     ],
-    ids=["renorm", "a table in columns", "one boundary", "no rows", "a device for a dtype"],
+    ids=[
+        "renorm",
+        "a table in columns",
+        "one boundary",
+        "no rows",
+        "a device for a dtype",
+    ],
 )
 def test_sentences_tell_numbers_and_classes_as_torch_does(
     call: Callable[[], object], sentence: str

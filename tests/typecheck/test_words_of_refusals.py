@@ -20,6 +20,10 @@ from rushlight.jit import CompilationUnit, script
         ("a, *b, *c = (1, 2, 3)", "Only one starred expression is allowed on the lhs"),
         ("return (1, 2)['a']", "tuple index must be an integer"),
         (
+            "y = [x]\n    y.z = 3",
+            "Tried to set an attribute: z on a non-class: List[Tensor]",
+        ),
+        (
             "del x.grad",
             "del statements are only supported for deleting list and dict items and variables",
         ),
