@@ -31,6 +31,7 @@ def test_determinism_is_remembered() -> None:
     torch.use_deterministic_algorithms(False)
 
 
+@pytest.mark.filterwarnings("ignore:torch.set_default_tensor_type")
 def test_default_tensor_type() -> None:
     torch.set_default_tensor_type(torch.DoubleTensor)
     try:
