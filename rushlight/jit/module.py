@@ -33,7 +33,7 @@ from ..serialization.saving.save import save_archive, save_to_buffer
 from ..typecheck.class_types import ClassType, InterfaceType
 from ..typecheck.names import FunctionName, PythonName
 from ..typecheck.relations import is_subtype
-from ..typecheck.types import TENSOR, Type
+from ..typecheck.types import TENSOR, EnumType, Type
 from .container_access import ContainerAccess, dict_method
 from .decorators import Attribute
 from .function import ConstMap, ScriptFunction, ScriptHook, ScriptMethod
@@ -485,7 +485,8 @@ _RAISED = " Python error details: "
 def not_castable(name: str, type: Type, error: CastError) -> str:
     """torch's sentence on a value that an attribute cannot hold."""
     told = str(error).removeprefix(_DETAILS).removeprefix(_RAISED)
-    return f"Could not cast attribute '{name}' to type {type.annotation_str}: {told}"
+    shown = str(type) if isinstance(type, EnumType) else type.annotation_str
+    return f"Could not cast attribute '{name}' to type {shown}: {told}"
 
 
 _OF_MODULES: Final = (ClassType, InterfaceType)

@@ -385,8 +385,9 @@ def changed_containers() -> None:
         table[draw.choice(wild[:4])] = draw.choice(wild)
         parts[:] = [Part(i, "n", ["t"] * draw.randrange(5)) for i in range(draw.randrange(60))]
         nested[str(draw.randrange(30))] = [(1, 2.0)] * draw.randrange(9)
-        words.pop()
-        table.popitem()
+        with contextlib.suppress(IndexError, KeyError):  # another thread may have emptied them
+            words.pop()
+            table.popitem()
 
     def call() -> None:
         count(words, table, parts, Color.RED, 3, nested)

@@ -184,7 +184,7 @@ def test_audit(tmp_path: Path, saved: str, capsys: Any) -> None:
 
 def test_show(saved: str, capsys: Any) -> None:
     status, text = run(capsys, "show", "--modules", "--json", saved)
-    outline = json.loads(text)
+    outline = json.loads(text)["modules"]
     assert (status, outline["parameters"], outline["bytes"]) == (0, 9, 44)
     assert "linear: Linear  (9 parameters" in run(capsys, "show", "--modules", saved)[1]
     assert run(capsys, "show", "--extra", saved)[1] == "a.txt: 5 bytes\n"
