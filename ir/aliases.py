@@ -25,7 +25,9 @@ Locations = set[int]
 class Aliases(AliasAnalysis[int]):
     """The locations of a graph's values."""
 
-    same = frozenset({"prim::unchecked_cast", "aten::wait"})
+    same = frozenset(
+        {"prim::unchecked_cast", "aten::wait", "prim::awaitable_wait", "prim::awaitable_nowait"}
+    )
 
     def __init__(self, graph: Graph) -> None:
         self._known: Locations = {OUTSIDE}

@@ -19,6 +19,7 @@ from .emitter import Evaluate
 from .exits import transform_exits
 from .graph import Graph
 from .internal_fault import FAULTS, report_fault
+from .kinds import TASKS
 from .lower import lower
 from .passes import PASSES, PassContext
 from .passes.normalize import normalize
@@ -96,7 +97,7 @@ def graph_with_lines(typed: TypedFunction, context: PassContext) -> Graph:
 def _clean_tasks(graph: Graph, context: PassContext) -> None:
     for node in graph.all_nodes:
         task = node.attributes.get("Subgraph")
-        if node.kind == "prim::fork" and isinstance(task, Graph):
+        if node.kind in TASKS and isinstance(task, Graph):
             _clean(task, context)
 
 

@@ -15,7 +15,7 @@ from ..ops.table.table import TABLE
 from .graph import Node
 
 __all__ = [
-    *("ANY", "KINDS", "Kind", "asks_for_form", "has_effects", "is_random"),
+    *("ANY", "KINDS", "TASKS", "Kind", "asks_for_form", "has_effects", "is_random"),
     "is_undefined",
 ]
 
@@ -48,6 +48,9 @@ class Kind:
     transient: bool = False
 
 
+TASKS = ("prim::fork", "prim::awaitable")
+"""The kinds that hold code of their own: begun at once, or run when somebody waits for it."""
+
 _NAME: tuple[tuple[str, Form], ...] = (("name", "str"),)
 
 _KINDS = (
@@ -65,7 +68,10 @@ _KINDS = (
     Kind("prim::RaiseException", 2, 0, "raise with a message and a class name", effect="effect"),
     Kind("prim::Enter", 1, 1, "`__enter__` of a context", effect="effect"),
     Kind("prim::Exit", 1, 1, "`__exit__` of a context", effect="effect"),
-    Kind("prim::fork", ANY, 1, "a task", attributes=(("Subgraph", "graph"),), effect="effect"),
+    *(
+        Kind(name, ANY, 1, "a task", attributes=(("Subgraph", "graph"),), effect="effect")
+        for name in TASKS
+    ),
     # construction
     Kind("prim::TupleConstruct", ANY, 1, "a tuple of the inputs", foldable=True),
     Kind("prim::TupleUnpack", 1, ANY, "the elements of a tuple", foldable=True),

@@ -86,9 +86,7 @@ def _fork(emitter: Emitter, expr: typed.Fork) -> Value:
         emitter.graph.block.add_output(result)
     finally:
         task, emitter.graph = emitter.graph, outer
-    node = emitter.emit("prim::fork", given, (expr.type,), expr.span)
-    node.attributes["Subgraph"] = task
-    return node.output
+    return _task(emitter, expr, given, task)
 
 
 @lowers(typed.ForkedBody)
@@ -96,6 +94,13 @@ def _forked_body(emitter: Emitter, expr: typed.ForkedBody) -> Value:
     """A task: its graph is a function's, which is still to be cleaned up."""
     inputs = all_lowered(emitter, expr.inputs)
     task = lower_function(Emitter(emitter.table, emitter.evaluate), expr.function)
-    node = emitter.emit("prim::fork", inputs, (expr.type,), expr.span)
+    return _task(emitter, expr, inputs, task)
+
+
+def _task(
+    emitter: Emitter, expr: typed.Fork | typed.ForkedBody, given: Sequence[Value], task: Graph
+) -> Value:
+    kind = "prim::awaitable" if expr.awaited else "prim::fork"
+    node = emitter.emit(kind, given, (expr.type,), expr.span)
     node.attributes["Subgraph"] = task
     return node.output

@@ -42,7 +42,7 @@ class _Printer:
     def __init__(self, comments: bool) -> None:
         self.comments = comments
         self.lines: list[str] = []
-        self.tasks: list[Graph] = []
+        self.tasks: list[tuple[str, Graph]] = []
 
     def graph(self, head: str, graph: Graph) -> str:
         self.lines = []
@@ -56,7 +56,8 @@ class _Printer:
     def subgraphs(self) -> Iterable[str]:
         number = 0
         while number < len(self.tasks):
-            yield self.graph(f"with prim::fork_{number} = graph", self.tasks[number])
+            kind, task = self.tasks[number]
+            yield self.graph(f"with {kind}_{number} = graph", task)
             number += 1
 
     def node(self, node: Node, level: int) -> None:
@@ -78,7 +79,7 @@ class _Printer:
     def kind(self, node: Node) -> str:
         subgraph = node.attributes.get("Subgraph")
         if isinstance(subgraph, Graph):
-            self.tasks.append(subgraph)
+            self.tasks.append((node.kind, subgraph))
             return f"{node.kind}_{len(self.tasks) - 1}"
         if not node.attributes:
             return node.kind

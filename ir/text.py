@@ -49,6 +49,8 @@ def type_text(type: Type) -> str:
     match type:
         case RefinedTensor():
             return type.graph_text
+        case FutureType(element, "Await"):
+            return f"Await({type_text(element)})"
         case FutureType(element, kind):
             return f"{kind}[{type_text(element)}]"
         case ListType(element):

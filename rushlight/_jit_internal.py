@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
+from ._awaits import _Await
 from ._C.emit_hooks import without_emit_hooks
 from .interpreter.values.tasks import Future
 from .jit.annotations import (
@@ -23,6 +24,7 @@ from .jit.overloads import overload_method as _overload_method
 from .jit.qualified_names import qualified_name
 from .jit.type_tests import (
     check_empty_containers,
+    is_await,
     is_dict,
     is_final,
     is_future,
@@ -44,6 +46,7 @@ __all__ = [
     "Final",
     "FunctionModifiers",
     "Future",
+    "_Await",
     "_isinstance",
     "_overload",
     "_overload_method",
@@ -53,6 +56,7 @@ __all__ = [
     "get_callable_argument_names",
     "get_torchscript_modifier",
     "ignore",
+    "is_await",
     "is_dict",
     "is_final",
     "is_future",

@@ -30,6 +30,7 @@ _VERSION: Final = "2.13.0"
 _ROOTS: Final = ("torch", "functorch")
 """The packages of PyTorch's distribution."""
 _PUBLIC_CLASSES: Final = {
+    "interpreter.values.awaits": {"_Await": "._C"},
     "interpreter.values.tasks": {"Future": ""},
     "ops.memory.dtype": dict.fromkeys(
         ("dtype", "device", "layout", "memory_format", "qscheme"), ""

@@ -80,6 +80,7 @@ TYPE_NAMES: dict[str, Type] = {
     "Capsule": CAPSULE,
     "list": ANY_LIST,
     "tuple": ANY_TUPLE,
+    **dict.fromkeys(("Await", "_Await"), FutureType(ANY, "Await")),
     "AnyEnumType": ANY_ENUM,
 }
 """Types without arguments, by the last part of their name."""

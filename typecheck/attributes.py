@@ -51,6 +51,7 @@ from .types import (
     TENSOR,
     UNKNOWN,
     EnumType,
+    FutureType,
     TupleType,
     Type,
 )
@@ -166,6 +167,9 @@ def _of_value(scope: Scope, value: typed.Expr, access: Access) -> Sugar:
     type, name, span = value.type, access.name, access.span
     if type is UNKNOWN:
         return scope.unknown(span)
+    if isinstance(type, FutureType) and type.kind == "Await":  # stands for its result
+        result = call_operator(scope, "prim::awaitable_wait", Given([value]), span)
+        return _of_value(scope, result, access)
     if isinstance(type, ClassType):
         return _of_object(scope, value, type, access)
     if isinstance(type, InterfaceType) and name in type.methods:

@@ -174,10 +174,14 @@ def _compound_expression(node: typed.Expr) -> str:
             value = _turn((), node.value, node.iterable, node.condition)
             return "{" + _guarded(node.prelude, node.key) + f": {value}}}"
         case typed.Fork():
-            return f"fork({_expression(node.call)})"
+            return f"{_begun(node)}({_expression(node.call)})"
         case typed.ForkedBody():
-            return f"fork({node.function.name})"
+            return f"{_begun(node)}({node.function.name})"
     raise TypeError(f"unknown expression {type(node).__name__}")
+
+
+def _begun(node: typed.Fork | typed.ForkedBody) -> str:
+    return "awaitable" if node.awaited else "fork"
 
 
 def _turn(

@@ -337,35 +337,62 @@ def _new(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
 
 @special("fork")
 def _fork(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
+    return _task(scope, node, awaited=False)
+
+
+@special("awaitable")
+def _awaitable(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
+    return _task(scope, node, awaited=True)
+
+
+def _task(scope: Scope, node: tree.Call, *, awaited: bool) -> Sugar:
     if not node.arguments:
-        takes(scope, node, 1, 1 << 30)
-        return scope.unknown(node.span)
+        return _needs_function(scope, node, "awaitable" if awaited else "fork")
     callee = sugared(scope, node.arguments[0])
     if isinstance(callee, Closure):
-        return _fork_closure(scope, node, callee)
+        return _closure_task(scope, node, callee, awaited)
     if isinstance(callee, SpecialForm) and callee.name in OPERATORS_BY_NAME:
         callee = OperatorName(OPERATORS_BY_NAME[callee.name])
-    rest = tree.Call(whole_range(node), node.arguments[0], node.arguments[1:], node.keywords)
+    whole = whole_range(node)  # which torch marks where the call is not valid
+    rest = tree.Call(whole, tree.Name(whole, "task"), node.arguments[1:], node.keywords)
     statements: list[typed.Statement] = []
     given = check_arguments(scope, rest, statements)
     call = apply(scope, callee, given, rest)
     if not isinstance(call, typed.FunctionCall | typed.MethodCall | typed.OperatorCall):
         if not isinstance(call, typed.Expr) or call.type is not UNKNOWN:
-            value_of(scope, callee, node.arguments[0].span)
+            value_of(scope, callee, whole)
         return scope.unknown(node.span)
-    fork = typed.Fork(node.span, FutureType(call.type), call)
-    return sequenced(statements, fork, node.span)
+    task = typed.Fork(node.span, _result_of_task(call.type, awaited), call, awaited)
+    return sequenced(statements, task, node.span)
 
 
-def _fork_closure(scope: Scope, node: tree.Call, closure: Closure) -> Sugar:
-    """A local function.  If it only returns the result of a call, the call is what is forked."""
+def _needs_function(scope: Scope, node: tree.Call, name: str) -> Sugar:
+    scope.report(
+        "missing-argument",
+        f"`{node.function.span.text}` takes a function, and what it is called with",
+        node.function.span,
+        "called here",
+        torch=f"Expected at least one argument to {name}()",
+        torch_span=whole_range(node),
+    )
+    return scope.unknown(node.span)
+
+
+def _result_of_task(type: Type, awaited: bool) -> FutureType:
+    return FutureType(type, "Await" if awaited else "Future")
+
+
+def _closure_task(scope: Scope, node: tree.Call, closure: Closure, awaited: bool) -> Sugar:
+    """A local function.  If it only returns the result of a call, the call is the task."""
     body = closure.body
     match body.body:
         case (typed.Return(value=typed.FunctionCall() | typed.MethodCall() as call),):
-            return typed.Fork(node.span, FutureType(call.type), call)
+            type = _result_of_task(call.type, awaited)
+            return typed.Fork(node.span, type, call, awaited)
     names = (tree.Name(node.span, parameter.name) for parameter in body.parameters)
     inputs = tuple(expression(scope, name) for name in names)
-    return typed.ForkedBody(node.span, FutureType(body.returns), body, inputs)
+    type = _result_of_task(body.returns, awaited)
+    return typed.ForkedBody(node.span, type, body, inputs, awaited)
 
 
 @special("is_scripting")

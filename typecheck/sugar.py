@@ -214,7 +214,10 @@ MAGIC = {
 """Methods of script classes that builtins call."""
 
 _BY_NAME = frozenset(
-    {"isinstance", "list", "dict", "zip", "enumerate", "print", "annotate", "range", "fork"}
+    {
+        *("isinstance", "list", "dict", "zip", "enumerate", "print", "annotate", "range", "fork"),
+        "awaitable",
+    }
 )
 _BUILTINS = frozenset({"abs", "bin"})
 _FORMS = {

@@ -282,9 +282,13 @@ class Sequenced(Expr):
 
 @value_class(frozen=True, slots=True)
 class Fork(Expr):
-    """`torch.jit.fork(function, ...)`; the call is what runs in the new task."""
+    """`torch.jit.fork(function, ...)`; the call is what runs in the new task.
+
+    What is `awaited` (`torch.jit._awaitable`) runs when it is waited for.
+    """
 
     call: FunctionCall | MethodCall | OperatorCall
+    awaited: bool = False
 
 
 @value_class(frozen=True, slots=True)
@@ -296,6 +300,7 @@ class ForkedBody(Expr):
 
     function: TypedFunction
     inputs: tuple[Expr, ...]
+    awaited: bool = False
 
 
 # ------------------------------------------------------------------------- what a loop runs over

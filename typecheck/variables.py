@@ -98,8 +98,10 @@ def _match_tuple(formal: TupleType, actual: Type, bound: dict[str, Type]) -> str
 @_MATCH.row(DictType, FutureType)
 def _match_same(formal: CompoundType, actual: Type, bound: dict[str, Type]) -> str:
     if type(actual) is not type(formal):
-        kind = "future" if formal.dict_of is None else "dict"
-        return f"Cannot match a {kind} to {actual.annotation_str}"
+        kind = "a dict"
+        if isinstance(formal, FutureType):
+            kind = "an await" if formal.kind == "Await" else "a future"
+        return f"Cannot match {kind} to {actual.annotation_str}"
     return _match_parts(formal, actual, bound)
 
 

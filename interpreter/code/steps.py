@@ -8,6 +8,7 @@ from typing import Protocol
 
 from ...frontend.source import UNKNOWN as NOWHERE
 from ...ir.graph import Graph, Node
+from ...ir.kinds import TASKS
 from ...ops.eager.namespace import einsum
 from ...ops.table.table import Operator, Table
 from ...typecheck.class_types import ClassType, FunctionType
@@ -234,10 +235,11 @@ def _python(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> 
     return (opcode("function"), outputs[0], tables.type(type), inputs)
 
 
-def _fork(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
+def _task(tables: Tables, node: Node, outputs: Operands, inputs: Operands) -> Instruction:
     graph = node.attributes["Subgraph"]
     assert isinstance(graph, Graph)
-    type = FunctionType(Task(graph))  # type: ignore[arg-type]
+    task = Task(graph, awaited=node.kind == "prim::awaitable")
+    type = FunctionType(task)  # type: ignore[arg-type]
     return (opcode("function"), outputs[0], tables.type(type), inputs)
 
 
@@ -274,7 +276,7 @@ _MAKERS: dict[str, Maker] = {
     "prim::CallMethod": _method,
     "prim::CallFunction": _function,
     "prim::PythonOp": _python,
-    "prim::fork": _fork,
+    **dict.fromkeys(TASKS, _task),
     "prim::Enter": _context(ENTER),
     "prim::Exit": _context(EXIT),
     "prim::ModuleContainerIndex": _member,

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...frontend.cells import clean_lines
 from ...frontend.diagnostics import Diagnostic, Label
-from ...frontend.exceptions import attach, exception_for
+from ...frontend.exceptions import ScriptError, attach, exception_for
 from ...frontend.source import UNKNOWN
 from ...frontend.torch_text import runtime_error_text
 from ...ir.graph import Node
@@ -170,7 +170,8 @@ def script_error(failure: Failure, function: Function | Task) -> Exception:
     text = runtime_error_text(frames, message, error=error, original=written)
     of_task = _diagnostics_of(failure.cause)
     if of_task:  # a task's error, told to whoever waits for it
-        return attach(RuntimeError(text), of_task)
+        one = ScriptError if isinstance(failure.cause, ScriptError) else RuntimeError
+        return attach(one(text), of_task)
     kind = "RuntimeError"
     if raised or isinstance(failure.cause, NotImplementedError):
         kind = "ScriptError" if raised else "NotImplementedError"

@@ -14,6 +14,7 @@ from ..failures.errors import Failure, is_from_outside, script_error
 from ..native.program import FAILED
 from ..values.handles import KEEPING, keeping_handles, keeps_handles
 from ..values.objects import ScriptObject
+from ..values.tasks import CALL
 from .contexts import ENTERED, leave_all
 from .invoking import invoke, tiers_of
 from .reached import Reached
@@ -88,6 +89,9 @@ def call(
         if record is not None:
             RUNNING.record = None
     raise error from None
+
+
+CALL.install(call)
 
 
 def after_failure(

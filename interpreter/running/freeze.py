@@ -17,6 +17,7 @@ from ...ir.constants import create_constant
 from ...ir.define import graph_of
 from ...ir.graph import Block, Graph, Node, Value
 from ...ir.inline import inline
+from ...ir.kinds import TASKS
 from ...ir.passes.common_subexpressions import merge_common
 from ...ir.passes.constant_pooling import pool_constants
 from ...ir.passes.dead_code import eliminate_dead_code
@@ -245,7 +246,7 @@ class _Freezing:
             if not isinstance(value.type, ClassType | InterfaceType):
                 continue
             plain = all(
-                use.user.kind in ("prim::fork", "prim::PythonOp")
+                use.user.kind in (*TASKS, "prim::PythonOp")
                 or (use.user.kind in ("prim::GetAttr", "prim::SetAttr") and use.number == 0)
                 for use in value.uses
             )

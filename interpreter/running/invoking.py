@@ -7,18 +7,18 @@ from typing import Any
 
 from ...frontend.locks import DEFINING
 from ...frontend.walks import text_of
-from ...ops.python_values.futures import TaskResult
+from ...ops.python_values.futures import AwaitedResult, TaskResult
 from ...ops.table.grad_mode import RUNNING
 from ...typecheck.functions import Function, PythonFunction
 from ...typecheck.types import ANY
 from ..code.code import Code
 from ..code.steps import ENTER, EXIT, MEMBER
-from ..failures.errors import Failure, task_error
+from ..failures.errors import Failure, script_error, task_error
 from ..values.handles import KEEPING, keeps_handles, listener
 from ..values.inward import CastError
 from ..values.objects import RUN, ScriptObject
 from ..values.outward import outward
-from ..values.tasks import Task
+from ..values.tasks import RUN_TASK, Task
 from ..values.values import to_machine
 from . import contexts
 from .executable import Executable
@@ -108,13 +108,29 @@ def _run_python(function: PythonFunction, values: Sequence[object]) -> object:
         ) from None
 
 
-def _run_task(task: Task, values: Sequence[object]) -> TaskResult:
-    if not isinstance(task.tiers, Tiers):
-        task.tiers = Tiers(lambda: Executable(task.graph, task.name), task.graph.guard, invoke)
+def _run_task(task: Task, values: Sequence[object]) -> TaskResult | AwaitedResult:
+    if task.awaited:
+        return AwaitedResult(call=task, given=values)
     try:
-        return TaskResult(_way_of(task.tiers).run(values))
+        return TaskResult(_way_of_task(task).run(values))
     except Failure as failure:
         return TaskResult(error=task_error(failure, task))
+
+
+def _result_of(task: Task, values: Sequence[object]) -> object:
+    try:
+        return _way_of_task(task).run(values)
+    except Failure as failure:
+        raise script_error(failure, task) from None
+
+
+RUN_TASK.install(_result_of)
+
+
+def _way_of_task(task: Task) -> Way:
+    if not isinstance(task.tiers, Tiers):
+        task.tiers = Tiers(lambda: Executable(task.graph, task.name), task.graph.guard, invoke)
+    return _way_of(task.tiers)
 
 
 def _member(owner: ScriptObject, key: object) -> Any:

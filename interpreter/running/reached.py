@@ -11,7 +11,9 @@ from ...frontend.kept import KeptWith
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...typecheck.class_types import ClassType
 from ...typecheck.types import BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, TENSOR, Type
+from ..values.awaits import _Await
 from ..values.objects import ScriptObject
+from ..values.tasks import Future
 
 __all__ = ["Reached"]
 
@@ -96,6 +98,10 @@ class Reached:
                 self._look_into(value, value.values())
             elif isinstance(value, Tensor):
                 self.tensors.append(value)
+            elif isinstance(value, Future):
+                self._look_into(value, value.held)
+            elif isinstance(value, _Await):
+                self._look_into(value, value._held)
 
     def _look_into(self, container: object, values: Iterable[object]) -> None:
         if id(container) not in self._seen:  # lists may share others many times

@@ -12,7 +12,7 @@ from typing import Any, SupportsFloat, SupportsIndex, SupportsInt
 
 from ...frontend.walks import text_of
 from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat, QScheme
-from ...ops.python_values.futures import TaskResult
+from ...ops.python_values.futures import AwaitedResult, TaskResult
 from ...ops.python_values.named_tuples import make_named
 from ...ops.python_values.strings import from_bytes
 from ...ops.python_values.tensor_dict import TensorDict
@@ -45,6 +45,7 @@ from ...typecheck.types import (
     UnionType,
 )
 from .actions import write_slot
+from .awaits import _Await
 from .handles import KEEPING, keeps_handles
 from .inference import CannotInfer, infer_type, type_of_value
 from .objects import EnumMember, ScriptObject, python_class
@@ -447,7 +448,10 @@ def _slot(value: object, type: Type) -> object:
 
 @_CONVERSIONS.row(FutureType)
 def _future_inward(type: FutureType) -> Convert:
-    return _task_result
+    element = inward(type.element)
+    if type.kind == "Await":
+        return lambda value: _awaited_result(value, element)
+    return lambda value: _task_result(value, element)
 
 
 @_CONVERSIONS.row(EnumType)
@@ -455,10 +459,18 @@ def _enum_inward(type: EnumType) -> Convert:
     return lambda value: _member(value, type)
 
 
-def _task_result(value: object) -> TaskResult:
-    if isinstance(value, Future):
-        return value.outcome()
-    raise _cannot(value)
+def _task_result(value: object, element: Convert) -> TaskResult:
+    if not isinstance(value, Future):
+        raise _cannot(value)
+    outcome = value.outcome()
+    return outcome if outcome.error is not None else TaskResult(element(value.wait()))
+
+
+def _awaited_result(value: object, element: Convert) -> AwaitedResult:
+    """Python's call is made here: running code could not make it later."""
+    if not isinstance(value, _Await):
+        raise _cannot(value)
+    return AwaitedResult(element(value.wait()))
 
 
 def _member(value: Any, type: EnumType) -> EnumMember:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, cast
 
+from ...ops.python_values.futures import AwaitedResult
 from ...ops.python_values.named_tuples import NamedValues
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.type_table import TypeTable
@@ -30,9 +31,10 @@ from ...typecheck.types import (
     Type,
 )
 from .actions import read_slot
+from .awaits import _Await
 from .objects import HOST, EnumMember, ScriptObject, python_class
 from .shared_parts import bounded_conversion, may_share
-from .tasks import Future
+from .tasks import CALL, Future, Task
 from .type_cache import kept_by_type
 
 __all__ = ["named_tuple_class", "outward"]
@@ -77,7 +79,25 @@ def _list_outward(type: ListType) -> Convert:
 @_CONVERSIONS.row(FutureType)
 def _future_outward(type: FutureType) -> Convert:
     element = _outward(type.element)
+    if type.kind == "Await":
+        return lambda value: _awaited(value, element, type)
     return lambda value: Future.done_with(value, element)
+
+
+def _awaited(value: AwaitedResult, element: Convert, type: FutureType) -> _Await:
+    text = type.element.annotation_str
+    task = value.call
+    if task is None:
+        return _Await._of_script(None, element(value.value), text)
+    assert isinstance(task, Task)
+    types = [argument.type for argument in task.function.signature.arguments]
+    given = [outward(t)(v) for t, v in zip(types, value.given, strict=True)]
+
+    def call() -> object:
+        assert CALL.installed is not None
+        return CALL.installed(task.function, given)
+
+    return _Await._of_script(call, None, text)
 
 
 @_CONVERSIONS.row(OptionalType)

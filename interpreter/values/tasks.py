@@ -4,25 +4,48 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import GenericAlias
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
+from ...frontend.port import Port
 from ...ir.graph import Graph
+from ...ir.graph_functions import function_of_graph
 from ...ops.python_values.futures import TaskResult
+from ...typecheck.functions import Function
 
-__all__ = ["Future", "Task"]
+__all__ = ["CALL", "RUN_TASK", "Future", "Task"]
+
+RUN_TASK: Final[Port[Callable[[Task, Sequence[object]], object]]] = Port()
+"""What runs a task within running code: from machine values to a machine value."""
+
+CALL: Final[Port[Callable[[Function, Sequence[object]], object]]] = Port()
+"""What calls a function with Python values."""
 
 
 class Task:
-    """The code of a fork; `tiers` is what the interpreter keeps to run it."""
+    """The code of a fork, or of an awaitable; `tiers` is what the interpreter keeps to run it."""
 
-    name = qualified_name = "<forked function>"
     owner = None
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, *, awaited: bool = False) -> None:
         self.graph = graph
+        self.awaited = awaited
         self.tiers: object | None = None
+        self.name = self.qualified_name = f"<{'awaitable' if awaited else 'forked'} function>"
+        self._function: Function | None = None
+
+    @property
+    def function(self) -> Function:
+        """The function that Python calls when it waits for what running code has not."""
+        if self._function is None:
+            self._function = function_of_graph(self.name, self.graph)
+        return self._function
+
+    def __call__(self, values: Sequence[object]) -> object:
+        """Run it, within running code."""
+        assert RUN_TASK.installed is not None
+        return RUN_TASK.installed(self, values)
 
     @property
     def guard(self) -> object | None:
@@ -76,6 +99,11 @@ class Future:
             while self._result is None:
                 self._changed.wait()
             return self._result
+
+    @property
+    def held(self) -> tuple[object, ...]:
+        """The value, when it is there; nothing after a failure."""
+        return () if self.outcome().error is not None else (self.wait(),)
 
     def value(self) -> Any:
         """The value, of a task that has ended; else as `wait`."""

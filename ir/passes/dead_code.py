@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from ..aliases import Aliases
 from ..graph import Block, Graph, Node, Value
-from ..kinds import has_effects
+from ..kinds import TASKS, has_effects
 from .context import PassContext
 
 __all__ = ["eliminate_dead_code"]
@@ -113,7 +113,7 @@ class _Elimination:
     def has_effects(self, node: Node) -> bool:
         known = self.effects.get(node)
         if known is None:
-            known = has_effects(node) and node.kind != "prim::fork"
+            known = has_effects(node) and node.kind not in TASKS
             known = known or (self.keeps_writes and _may_write(node))
             known = known or any(
                 self.has_effects(inner) for block in node.blocks for inner in block.nodes

@@ -16,6 +16,7 @@ import numpy as np
 from ..eager.open_operators import OpenOperator
 from ..memory.dtype import Array
 from ..memory.versions import owner_of, versions_then, write_count, written
+from ..python_values.futures import TASK_RESULTS
 from ..python_values.named_tuples import NamedValues, make_named
 from ..table.grad_mode import RUNNING, is_grad_enabled
 from ..table.table import TABLE, Operator
@@ -147,7 +148,7 @@ class Record(Noted):
             return make_named(value.type, parts) if isinstance(value, NamedValues) else parts
         if isinstance(value, dict):
             return {self.outward(key): self.outward(each) for key, each in value.items()}
-        return value
+        return value.with_values(self.outward) if isinstance(value, TASK_RESULTS) else value
 
     def tensor(self, array: Array) -> Tensor:
         """The tensor of an array that goes out: its history is made when it is asked for."""

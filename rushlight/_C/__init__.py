@@ -21,6 +21,8 @@ _MODULES = {
     ),
     "..interpreter.values.shared": "ScriptDict ScriptList",
     "..interpreter.values.tasks": "Future",
+    "..interpreter.values.awaits": "_Await",
+    "..jit._await": "_awaitable _awaitable_nowait _awaitable_wait",
     "..jit.freezing": "_freeze_module",
     "..jit.concrete": "_jit_clear_class_registry",
     "..testing.file_check": "FileCheck",

@@ -8,8 +8,8 @@ from ..interpreter.values.objects import ScriptObject
 from ..interpreter.values.values import CastError, to_machine
 from ..ir import parser
 from ..ir.graph import Graph as InnerGraph
+from ..ir.graph_functions import function_of_graph
 from ..jit.function import ScriptFunction, ScriptMethod, last_run
-from ..jit.graph_functions import function_of_graph
 from ..jit.unit import CompilationUnit
 from ..ops.table.table import TABLE
 from .handles import Graph

@@ -24,12 +24,12 @@ from ..interpreter.values.objects import ScriptObject
 from ..ir.alias_db import AliasDb
 from ..ir.clone import clone_node
 from ..ir.graph import Graph, Node, Value
+from ..ir.graph_functions import function_of_graph
 from ..ir.inline import call_path
 from ..ir.kinds import has_effects, is_random
 from ..ir.passes.mutation import remove_tensor_mutation
 from ..jit.freezing import freeze
 from ..jit.function import ScriptFunction, ScriptMethod
-from ..jit.graph_functions import function_of_graph
 from ..jit.module import RecursiveScriptModule, ScriptModule
 from ..jit.script import script
 from ..onnx.errors import OnnxExporterError

@@ -16,6 +16,7 @@ from ..ops.tensors.overriding import asks, has_torch_function, has_torch_functio
 from ..typecheck.names import SpecialForm
 from . import _state, frontend
 from . import host as host  # it tells the floors below
+from ._await import _Await, _awaitable, _awaitable_nowait, _awaitable_wait
 from .archives import jit_module_from_flatbuffer, load, save, save_jit_module_to_flatbuffer
 from .classes import interface
 from .decorators import (
@@ -84,7 +85,11 @@ __all__ = [
     "ScriptMethod",
     "ScriptModule",
     "ScriptWarning",
+    "_Await",
     "_IgnoreContextManager",
+    "_awaitable",
+    "_awaitable_nowait",
+    "_awaitable_wait",
     "_overload",
     "_overload_method",
     "_unwrap_optional",

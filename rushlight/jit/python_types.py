@@ -10,6 +10,7 @@ import types
 import typing
 from typing import Any
 
+from .._awaits import _Await
 from ..frontend.kept import KeptWith
 from ..interpreter.values.inference import class_type_of
 from ..interpreter.values.tasks import Future
@@ -145,6 +146,8 @@ def _generic(origin: object, parts: list[Type]) -> Type | None:
         return TupleType(tuple(parts))
     if origin is Future and len(parts) == 1:
         return FutureType(parts[0])
+    if origin is _Await and len(parts) == 1:
+        return FutureType(parts[0], "Await")
     if origin in (typing.Union, types.UnionType):
         rest = [part for part in parts if part != NONE]
         if len(rest) == 1:

@@ -9,10 +9,12 @@ import warnings
 from collections.abc import Hashable
 from typing import Any, Final
 
+from .._awaits import _Await
 from ..interpreter.values.tasks import Future
 
 __all__ = [
     "check_empty_containers",
+    "is_await",
     "is_dict",
     "is_final",
     "is_future",
@@ -71,6 +73,11 @@ def is_dict(ann: object) -> bool:
 def is_future(ann: object) -> bool:
     """Whether an annotation is `Future[...]`; `Future` alone is a RuntimeError."""
     return _is_generic(ann, Future, Future)
+
+
+def is_await(ann: object) -> bool:
+    """Whether an annotation is `_Await`, with or without what is awaited."""
+    return ann is _Await or typing.get_origin(ann) is _Await
 
 
 def is_union(ann: object) -> bool:

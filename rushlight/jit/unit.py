@@ -14,13 +14,13 @@ from ..frontend.locks import DEFINING
 from ..frontend.source import Span
 from ..interpreter.running.evaluating import evaluate
 from ..ir.define import define_function
+from ..ir.graph_functions import function_of_graph
 from ..ops.table.table import TABLE
 from ..typecheck.class_types import ClassType
 from ..typecheck.functions import Function
 from ..typecheck.names import FunctionName, Meaning
 from .compile import compile_function
 from .function import ScriptFunction
-from .graph_functions import function_of_graph
 from .qualified_names import mangled
 from .resolver import builtin_names, meaning_of
 from .session import compiling

@@ -341,6 +341,7 @@ _LABELS: Final = {
     "prim::Loop": "loop",
     "prim::RaiseException": "raise",
     "prim::fork": "fork",
+    "prim::awaitable": "awaitable",
     "prim::TupleConstruct": "tuple",
     "prim::ListConstruct": "list",
     "prim::DictConstruct": "dict",

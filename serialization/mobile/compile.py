@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...ir.graph import Block, Graph, Node, Value
+from ...ir.kinds import TASKS
 from ...typecheck.class_types import ClassType
 from ...typecheck.schema import Signature
 from ...typecheck.types import Type
@@ -156,8 +157,9 @@ class MobileWriter:
     def _operator(self, node: Node) -> None:
         signature = node.signature
         if signature is None:
-            if node.kind == "prim::fork":
-                raise CannotCompile("FORK is not supported in mobile module.")
+            if node.kind in TASKS:
+                name = node.kind.partition("::")[2].upper()
+                raise CannotCompile(f"{name} is not supported in mobile module.")
             raise CannotCompile(f"the lite interpreter has no `{node.kind}`")
         name, overload = signature.name, signature.overload
         if name == "aten::format" and self._version >= 8:

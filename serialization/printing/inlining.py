@@ -8,10 +8,9 @@ comes next in the block.  Evaluation order is thereby kept whatever the operator
 from __future__ import annotations
 
 from ...ir.graph import Block, Node, Value
+from ...ir.kinds import TASKS
 
 __all__ = ["inlined_nodes"]
-
-_FUNCTION_CALLS = frozenset(("prim::fork", "prim::awaitable"))
 
 
 def inlined_nodes(block: Block) -> set[Node]:
@@ -64,4 +63,4 @@ def _can_inline(value: Value) -> bool:
         return index < 2  # a carried value is assigned before the loop's own conditions are printed
     if node.kind == "prim::isinstance":
         return False  # as a condition it would refine again what the graph has refined already
-    return user.kind not in _FUNCTION_CALLS
+    return user.kind not in TASKS

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from ...frontend.deep_stack import goes_deep
 from ...ir.graph import Block, Graph, Node, Value
+from ...ir.kinds import TASKS
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument, Signature
 from ...typecheck.types import (
@@ -403,8 +404,7 @@ _STATEMENTS = {
     "prim::Return": FunctionPrinter._print_return,
     "prim::SetAttr": FunctionPrinter._print_set_attribute,
     "prim::TupleUnpack": FunctionPrinter._print_unpack,
-    "prim::awaitable": FunctionPrinter._print_fork,
-    "prim::fork": FunctionPrinter._print_fork,
+    **dict.fromkeys(TASKS, FunctionPrinter._print_fork),
 }
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..ir.clone import clone_graph
-from ..ir.graph import Graph
 from ..typecheck.functions import Function
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.tensor_facts import without_facts
+from .clone import clone_graph
+from .graph import Graph
 
 __all__ = ["function_of_graph"]
 
