@@ -48,7 +48,7 @@ def test_pinning_enters_containers() -> None:
 @pytest.mark.parametrize("reverse", [False, True])
 def test_a_scan_combines_slices(reverse: bool) -> None:
     scan = import_module("rushlight._higher_order_ops.associative_scan").associative_scan
-    x = torch.randn(3, 5, requires_grad=True)
+    x = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
     pair = scan(
         lambda a, b: {"s": a["s"] + b["s"], "p": a["p"] * b["p"]},
         {"s": x, "p": x},
@@ -430,6 +430,9 @@ def test_hooks_are_told_of_what_script_compiles() -> None:
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return double(x)
 
+    class Nothing(torch.nn.Module):
+        pass
+
     told: list[tuple[str, object]] = []
     torch._C._jit_set_emit_hooks(
         lambda module: told.append(("module", module)),
@@ -439,7 +442,7 @@ def test_hooks_are_told_of_what_script_compiles() -> None:
         function = torch.jit.script(double)
         module = torch.jit.script(Doubling())
         torch.jit.script(module)  # which is compiled already
-        torch.jit.script(torch.nn.Module())  # in which nothing is
+        torch.jit.script(Nothing())  # in which nothing is compiled
         with torch._jit_internal._disable_emit_hooks():
             torch.jit.script(Doubling())
     finally:
