@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..memory.complex_parts import is_complex, parts
 from ..memory.dtype import Array, default_dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
@@ -28,31 +29,31 @@ _OUT_OF_COMPLEX: Final = OutDtype(
 
 @operator("aten::real(Tensor(a) self) -> Tensor(a)")
 def real(self: Array) -> Array:
-    return self.real if self.dtype.kind == "c" else self
+    return parts(self)[..., 0] if is_complex(self.dtype) else self
 
 
 @operator("aten::imag(Tensor(a) self) -> Tensor(a)")
 def imag(self: Array) -> Array:
-    if self.dtype.kind != "c":
+    if not is_complex(self.dtype):
         raise OperatorError(
             "imag is not implemented for tensors with non-complex dtypes.",
             code="dtype-mismatch",
             headline="only complex tensors have an imaginary part",
         )
-    return self.imag
+    return parts(self)[..., 1]
 
 
 @operator("aten::isreal(Tensor self) -> Tensor", layout="L", out="")
 def isreal(self: Array) -> Array:
-    if self.dtype.kind != "c":
+    if not is_complex(self.dtype):
         return np.ones(self.shape, np.bool_)
-    return as_array(self.imag == 0)
+    return as_array(parts(self)[..., 1] == 0)
 
 
 @operator("aten::_conj(Tensor(a) self) -> Tensor(a)", face="both")
 @operator("aten::conj(Tensor(a) self) -> Tensor(a)")
 def conj(self: Array) -> Array:
-    return as_array(np.conjugate(self)) if self.dtype.kind == "c" else self
+    return as_array(np.conjugate(self)) if is_complex(self.dtype) else self
 
 
 @with_twin("aten::conj_physical(Tensor self) -> Tensor", out_dtype=FOUND)
@@ -149,12 +150,11 @@ def polar(abs: Array, angle: Array) -> Array:
 @operator("aten::view_as_real(Tensor(a) self) -> Tensor(a)", face="function")
 def view_as_real(self: Array) -> Array:
     """The same memory with one dimension more: real and imaginary part."""
-    if self.dtype.kind != "c":
+    if not is_complex(self.dtype):
         raise OperatorError(
             "view_as_real is only supported for complex tensors", code="dtype-mismatch"
         )
-    half = self.itemsize // 2
-    return view_of(self, (*self.shape, 2), (*self.strides, half), 0, self.real.dtype)
+    return parts(self)
 
 
 @operator("aten::view_as_complex(Tensor(a) self) -> Tensor(a)", autocast="full", face="function")

@@ -23,6 +23,7 @@ import numpy as np
 from ...frontend.locks import fork_safe_lock
 from ..arithmetic.fused import fused_double, fused_float
 from ..kernels import family
+from ..memory.complex_parts import is_complex, parts
 from ..memory.dtype import CPU, Array, Device, Dtype, of_numpy
 from ..memory.errors import OperatorError
 from ..table.refusals import cpp_name, not_implemented
@@ -443,11 +444,12 @@ def fill_uniform(array: Array, low: float, high: float, g: Generator | None) -> 
         OperatorError: `low` is above `high`, or it is not a tensor of floats.
     """
     _float_kind(array, "check_uniform_bounds")
-    if array.dtype.kind == "c":  # real and imaginary parts in turn
+    if is_complex(array.dtype):  # real and imaginary parts in turn
         part = np.dtype(D if array.itemsize == 16 else F)
-        target = memory_order(array)
-        flat = uniform(g or default_generator, 2 * array.size, part, low, high)
-        target[...] = flat.view(array.dtype).reshape(target.shape)
+        target = parts(memory_order(array))
+        target[...] = uniform(g or default_generator, target.size, part, low, high).reshape(
+            target.shape
+        )
         return array
     _check_uniform_range(array.dtype, low, high)
     target = memory_order(array)
@@ -488,10 +490,8 @@ def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> A
     if std < 0:
         raise OperatorError(f"normal expects std >= 0.0, but found std {std:g}")
     generator = g or default_generator
-    if array.dtype.kind == "c":
-        part = np.dtype(D if array.itemsize == 16 else F)
-        parts = array[..., None].view(part)  # both have the mean, and half of the variance
-        fill_normal(parts, mean, std / math.sqrt(2), g)
+    if is_complex(array.dtype):  # both parts have the mean, and half of the variance
+        fill_normal(parts(array), mean, std / math.sqrt(2), g)
         return array
     if array.flags.c_contiguous:
         array[...] = normal(generator, array.size, array.dtype, mean, std).reshape(array.shape)

@@ -70,7 +70,7 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
 
     def drawn(size: Sizes, generator: Generator | None, dtype: int | None) -> Array:
         wanted = float_dtype(dtype)
-        if wanted.kind not in "fc" and not dtype_of(np.empty(0, wanted)).is_floating_point:
+        if wanted.kind not in "fcW" and not dtype_of(np.empty(0, wanted)).is_floating_point:
             raise _no_floats(name, wanted)
         made = np.empty(check_sizes(size, name), wanted)
         filled: Array = fill(made, first, second, generator)

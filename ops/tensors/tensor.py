@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 import numpy as np
 
 from ..arithmetic.convert import int_of_tensor, item, only_element, real_part, truth
+from ..memory.complex_parts import is_complex, parts
 from ..memory.dims import checked_dim
 from ..memory.dtype import (
     CPU,
@@ -466,11 +467,11 @@ class Tensor(_Base):
         """The real parts; the tensor itself if it is not complex."""
         if ACTIVE and (tracer := current_tracer()) is not None:
             return tracer.operator("aten::real", self)  # type: ignore[no-any-return]
-        if self._array.dtype.kind != "c":
+        if not is_complex(self._array.dtype):
             return self
         if self._requires_grad:
             return tape().parts(self).select(-1, 0)  # type: ignore[no-any-return]
-        return Tensor._of(self._array.real)._seen_as(self)
+        return Tensor._of(parts(self._array)[..., 0])._seen_as(self)
 
     @real.setter
     def real(self, value: Tensor | complex) -> None:
@@ -479,13 +480,13 @@ class Tensor(_Base):
     @property
     def imag(self) -> Tensor:
         """The imaginary parts of a complex tensor."""
-        if self._array.dtype.kind != "c":
+        if not is_complex(self._array.dtype):
             raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
         if ACTIVE and (tracer := current_tracer()) is not None:
             return tracer.operator("aten::imag", self)  # type: ignore[no-any-return]
         if self._requires_grad:
             return tape().parts(self).select(-1, 1)  # type: ignore[no-any-return]
-        return Tensor._of(self._array.imag)._seen_as(self)
+        return Tensor._of(parts(self._array)[..., 1])._seen_as(self)
 
     @imag.setter
     def imag(self, value: Tensor | complex) -> None:
