@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from .ops.eager import storage_warning
+from .ops.eager.storage_warning import warn_of_removal
 from .ops.eager.typed_storage import TypedStorage
 from .ops.memory.dtype import DTYPES, DType
 from .ops.tensors import untyped_storage
@@ -17,6 +19,17 @@ __all__ = [
 ]
 
 UntypedStorage = untyped_storage.Storage
+_warn_typed_storage_removal = warn_of_removal
+_get_always_warn_typed_storage_removal = storage_warning.always_warns_of_removal
+_set_always_warn_typed_storage_removal = storage_warning.set_always_warns_of_removal
+
+
+_FORMS = """ received an invalid combination of arguments. Expected one of:
+ * no arguments
+ * (int size)
+ * (Sequence data)
+ * (*, UntypedStorage wrap_storage)
+"""
 
 
 class StorageClass(type):
@@ -25,19 +38,44 @@ class StorageClass(type):
     dtype: DType
 
     def __call__(cls, *args: Any, **options: Any) -> TypedStorage:
-        """The storage of so many elements, that are not filled, or of the given ones."""
-        return TypedStorage(args[0] if args else 0, dtype=cls.dtype, **options)
+        """The storage of so many elements, that are not filled, or of the given ones.
+
+        Raises:
+            RuntimeError: there are several arguments, or other options.
+        """
+        warn_of_removal()
+        said = f"{cls}.__new__{_FORMS}"
+        for name in options:
+            if name != "wrap_storage":
+                raise RuntimeError(f"{said}Keyword argument '{name}' cannot be specified")
+        if len(args) > 1:
+            raise RuntimeError(f"{said}Too many positional arguments")
+        return TypedStorage(*args, dtype=cls.dtype, _internal=True, **options)
 
     def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:
         """The first elements of a file (see `UntypedStorage.from_file`)."""
         return TypedStorage.from_file(filename, shared, size, dtype=cls.dtype)
+
+    def from_buffer(cls, buffer: Any, *args: Any, **options: Any) -> TypedStorage:
+        """Elements of a buffer (see `UntypedStorage.from_buffer`).
+
+        Raises:
+            RuntimeError: a dtype is given.
+        """
+        for name in ("dtype", "device"):
+            if options.get(name) is not None:
+                raise RuntimeError(
+                    f"from_buffer: '{name}' can only be specified in UntypedStorage.from_buffer "
+                    "and TypedStorage.from_buffer"
+                )
+        return TypedStorage.from_buffer(buffer, *args, dtype=cls.dtype, **options)
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
 
 
 def _named(name: str, dtype: str) -> object:
-    return StorageClass(name, (), {"dtype": DTYPES[dtype], "__module__": __name__})
+    return StorageClass(name, (), {"dtype": DTYPES[dtype], "__module__": __package__})
 
 
 BFloat16Storage = _named("BFloat16Storage", "bfloat16")
@@ -59,10 +97,18 @@ QUInt4x2Storage = _named("QUInt4x2Storage", "quint4x2")
 QUInt8Storage = _named("QUInt8Storage", "quint8")
 
 
+def _classes() -> list[StorageClass]:
+    return [each for each in globals().values() if isinstance(each, StorageClass)]
+
+
 def _dtype_to_storage_type_map() -> dict[DType, str]:
     """The old names of storages, by dtype."""
-    made = [each for each in globals().values() if isinstance(each, StorageClass)]
-    return {each.dtype: each.__name__ for each in made}
+    return {each.dtype: each.__name__ for each in _classes()}
+
+
+def class_of(dtype: DType) -> type:
+    """The old class of storages of a dtype, or that of all storages if it has none."""
+    return next((each for each in _classes() if each.dtype is dtype), TypedStorage)
 
 
 class StorageBase:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from numbers import Number
 from typing import Any, Final, NoReturn
 
@@ -12,9 +13,12 @@ from ..memory.dtype import DType, Scalar
 from ..memory.versions import written
 from ..tensors.tensor import Tensor
 from .binding import type_name
-from .typed_storage import TypedStorage
+from .storage_warning import warn_of_removal
+from .typed_storage import TypedStorage, typed_memory
 
 __all__ = ["ATTRIBUTES", "METHODS"]
+
+_PACKAGE: Final = __name__.partition(".")[0]
 
 
 # --------------------------------------------------------------------------- Python's functions
@@ -205,13 +209,15 @@ def const_data_ptr(self: Tensor) -> int:
 
 
 def storage_type(self: Tensor) -> type:
-    """The class of the storage."""
-    return TypedStorage
+    """The old class of storages of such elements."""
+    warn_of_removal()
+    found: type = import_module(f"{_PACKAGE}.storage").class_of(self.dtype)
+    return found
 
 
 def _typed_storage(self: Tensor) -> TypedStorage:
     """The memory the tensor lies in, as elements of its dtype."""
-    return TypedStorage(self)
+    return typed_memory(self)
 
 
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:

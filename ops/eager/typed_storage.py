@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
-from ..memory.dtype import CPU, DTYPES, Device, DType, get_default_dtype
-from ..memory.storage import storage_of
+import numpy as np
+
+from ..memory.dtype import DTYPES, Device, DType, get_default_dtype, place_of
 from ..selection.strides import elements_of
 from ..table.refusals import cpp_name
 from ..tensors.construct import tensor as _made
@@ -16,65 +17,180 @@ from ..tensors.tensor import Tensor
 from ..tensors.tracing import told
 from ..tensors.untyped_storage import Storage as UntypedStorage
 from .dispatch import eager_function
+from .storage_warning import going_away, warn_of_removal
 
-__all__ = ["TypedStorage", "new", "set_", "storage"]
+__all__ = ["TypedStorage", "new", "set_", "storage", "typed_memory"]
+
+_FORMS = """TypedStorage.__init__ received an invalid combination of arguments. Expected one of:
+ * (*, torch.device device, torch.dtype dtype)
+ * (int size, *, torch.device device, torch.dtype dtype)
+ * (Sequence data, *, torch.device device, torch.dtype dtype)
+ * (*, UntypedStorage wrap_storage, torch.dtype dtype)
+"""
 
 
+def _wrapped(
+    args: Sequence[object], memory: Any, dtype: DType | None, device: object
+) -> tuple[UntypedStorage, DType]:
+    """Bytes that are seen as elements.
+
+    Raises:
+        RuntimeError: the dtype is missing, or a device or elements are given too.
+        TypeError: they are no bytes, or it is no dtype.
+    """
+    if args:
+        said = "No positional arguments should be given when using 'wrap_storage'"
+        raise RuntimeError(_FORMS + said)
+    if dtype is None:
+        raise RuntimeError(_FORMS + "Argument 'dtype' must be specified")
+    if not isinstance(dtype, DType):
+        raise TypeError(f"{_FORMS}Argument 'dtype' must be torch.dtype, not {type(dtype)}")
+    if device is not None:
+        said = "Argument 'device' should not be specified when 'wrap_storage' is given"
+        raise RuntimeError(_FORMS + said)
+    if not isinstance(memory, UntypedStorage):
+        said = f"Argument 'wrap_storage' must be UntypedStorage, but got {type(memory)}"
+        raise TypeError(_FORMS + said)
+    return memory, dtype
+
+
+def _filled(args: Sequence[Any], dtype: DType, place: Device) -> UntypedStorage:
+    """New bytes: of no elements, of so many, or of the given ones.
+
+    Raises:
+        RuntimeError: there are several arguments, or the number is negative.
+        TypeError: it is neither a number nor a sequence of numbers.
+    """
+    if len(args) > 1:
+        raise RuntimeError(_FORMS + "Too many positional arguments")
+    source = args[0] if args else 0
+    if isinstance(source, int):
+        return UntypedStorage(source * dtype.itemsize, device=place)
+    if not isinstance(source, Sequence):
+        raise TypeError(f"{_FORMS}Argument type not recognized: {type(source)}")
+    if place.type == "meta":
+        return UntypedStorage(len(source) * dtype.itemsize, device=place)
+    base = dtype.numpy[0] if dtype.numpy.names else None  # of quantized elements
+    if base is not None:
+        return UntypedStorage.over(np.asarray(source, base))
+    return UntypedStorage.over(_made(source, dtype=dtype)._array)
+
+
+@going_away(
+    *("is_shared", "is_pinned", "cpu", "clone", "copy_", "fill_", "type", "device", "untyped"),
+    *("resizable", "resize_", "pickle_storage_type", "to", "size", "__len__", "nbytes"),
+    *("element_size", "data_ptr", "tolist", "__getitem__", "__setitem__", "is_cuda", "is_hpu"),
+    *("pin_memory", "share_memory_", "get_device", "cuda", "hpu", "__iter__"),
+)
 class TypedStorage:
     """The memory of a tensor, from the beginning of what it is a view of, counted in elements.
 
     Args:
-        source: any tensor over that memory, or numbers, or how many; none for no elements.
-        dtype: of the elements, where no tensor says it.
+        args: numbers, or how many; none for no elements.
+        dtype: of the elements.
+        device: `cpu` or `meta`.
         wrap_storage: bytes to be seen as elements of the dtype.
+
+    Raises:
+        RuntimeError, TypeError: the arguments are others.
     """
 
-    is_cuda = is_sparse = is_hpu = False
+    is_sparse = False
     filename = None
 
     def __init__(
         self,
-        source: Any = 0,
-        *,
+        *args: Any,
         wrap_storage: UntypedStorage | None = None,
         dtype: DType | None = None,
         device: Device | str | None = None,
         _internal: bool = False,
     ) -> None:
+        if not _internal:
+            warn_of_removal()
         if wrap_storage is not None:
-            kind = get_default_dtype() if dtype is None else dtype
-            source = Tensor._of(elements_of(wrap_storage._owner, kind.numpy))
-        elif not isinstance(source, Tensor):
-            kind = get_default_dtype() if dtype is None else dtype
-            is_count = isinstance(source, int)
-            source = Tensor(source).to(kind) if is_count else _made(source, dtype=kind)
-        self._tensor: Tensor = source
-        self._size = storage_of(source._array)[2]
+            self._untyped_storage, self.dtype = _wrapped(args, wrap_storage, dtype, device)
+            return
+        kind = get_default_dtype() if dtype is None else dtype
+        if not isinstance(kind, DType):
+            raise TypeError(f"{_FORMS}Argument 'dtype' must be torch.dtype, not {type(dtype)}")
+        self._untyped_storage, self.dtype = _filled(args, kind, place_of(device)), kind
+
+    @classmethod
+    def _over(cls, memory: UntypedStorage, dtype: DType) -> TypedStorage:
+        return TypedStorage(wrap_storage=memory, dtype=dtype, _internal=True)
 
     @classmethod
     def from_file(
         cls, filename: str, shared: bool = False, size: int = 0, *, dtype: DType | None = None
     ) -> TypedStorage:
         """The first `size` elements of a file (see `UntypedStorage.from_file`)."""
+        warn_of_removal()
         kind = get_default_dtype() if dtype is None else dtype
-        memory = UntypedStorage.from_file(filename, shared, size * kind.itemsize)
-        return cls(wrap_storage=memory, dtype=kind)
+        return cls._over(UntypedStorage.from_file(filename, shared, size * kind.itemsize), kind)
+
+    @classmethod
+    def from_buffer(
+        cls, buffer: Any, *args: Any, dtype: DType | None = None, **options: Any
+    ) -> TypedStorage:
+        """Elements of a buffer (see `UntypedStorage.from_buffer`)."""
+        warn_of_removal()
+        kind = get_default_dtype() if dtype is None else dtype
+        memory = UntypedStorage.from_buffer(buffer, *args, dtype=kind, **options)
+        return cls._over(memory, kind)
 
     def is_shared(self) -> bool:
         """Whether other processes see the memory: no."""
         return False
 
+    def share_memory_(self) -> TypedStorage:
+        """The storage; processes that are forked share nothing."""
+        return self
+
     def is_pinned(self, device: Device | str | None = None) -> bool:
         """Whether a card could read the memory directly: no."""
         return False
 
+    def pin_memory(self, device: Device | str | None = None) -> TypedStorage:
+        """Memory that a card could read directly.
+
+        Raises:
+            RuntimeError: always, since there is none.
+        """
+        self._untyped_storage.pin_memory()
+
+    def cuda(self, device: object = None, non_blocking: bool = False) -> TypedStorage:
+        """The memory on a card.
+
+        Raises:
+            AssertionError: always, since there is none.
+        """
+        self._untyped_storage.cuda()
+
+    def hpu(self, device: object = None, non_blocking: bool = False) -> TypedStorage:
+        """The memory on another device.
+
+        Raises:
+            AssertionError: always, since there is none.
+        """
+        self._untyped_storage.hpu()
+
+    def get_device(self) -> int | None:
+        """The number of the card: None, there is none."""
+        return None
+
     def cpu(self) -> TypedStorage:
-        """The same."""
+        """The same.
+
+        Raises:
+            NotImplementedError: there are no elements, on `meta`.
+        """
+        self._untyped_storage.cpu()
         return self
 
     def clone(self) -> TypedStorage:
         """A copy."""
-        return TypedStorage(self._flat().clone())
+        return self._over(self._untyped_storage.clone(), self.dtype)
 
     def copy_(self, source: TypedStorage, non_blocking: bool | None = None) -> TypedStorage:
         """Write the elements of another storage into this one."""
@@ -89,115 +205,152 @@ class TypedStorage:
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """The name of the storage's type, or the elements in another dtype."""
         if dtype is None:
-            return f"torch.{self.dtype.scalar_name}Storage"
-        return TypedStorage(self._flat().type(dtype))
+            return f"torch.{self._pickle_storage_type()}"
+        return _of_tensor(self._flat().type(dtype))
 
     def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + self.nbytes()
+        return object.__sizeof__(self) + self._untyped_storage.nbytes()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TypedStorage) and self.data_ptr() == other.data_ptr()
+        one = self._untyped_storage.data_ptr()
+        return isinstance(other, TypedStorage) and one == other._untyped_storage.data_ptr()
 
     def __hash__(self) -> int:
         return id(self)
 
     def __copy__(self) -> TypedStorage:
-        return self.clone()
+        return self._over(self._untyped_storage.clone(), self.dtype)
 
     def __deepcopy__(self, memo: dict[int, object]) -> TypedStorage:
-        return TypedStorage(self._flat().__deepcopy__(memo))
+        return self._over(self._untyped_storage.__deepcopy__(memo), self.dtype)
 
     def _flat(self) -> Tensor:
-        flat: Tensor = self._tensor.detach().as_strided((self._size,), (1,), 0)
-        return flat
+        """The elements.
 
-    @property
-    def dtype(self) -> DType:
-        """The type of the elements."""
-        return self._tensor.dtype
+        Raises:
+            NotImplementedError: there are none, on `meta`.
+        """
+        self._untyped_storage._bytes()  # which there must be
+        return Tensor._of(elements_of(self._untyped_storage._owner, self.dtype.numpy))
+
+    def _numbers(self) -> list[Any]:
+        array = self._flat()._array
+        if array.dtype.names:  # of quantized elements
+            array = array.view(array.dtype[0])
+        values: list[Any] = Tensor._of(array).tolist()
+        return values
 
     @property
     def device(self) -> Device:
-        """Always the CPU."""
-        return CPU
+        """Where the memory is."""
+        return self._untyped_storage.device
+
+    is_cuda = property(lambda self: False, doc="Whether the memory is on a card: no.")
+    is_hpu = property(lambda self: False, doc="Whether the memory is on another device: no.")
 
     def untyped(self) -> UntypedStorage:
         """The same memory as bytes."""
-        return self._tensor.untyped_storage()
-
-    @property
-    def _untyped_storage(self) -> UntypedStorage:
-        return self.untyped()
+        return self._untyped_storage
 
     @property
     def _cdata(self) -> int:
-        return self.data_ptr()
+        return int(self._untyped_storage._cdata)
 
     def resizable(self) -> bool:
         """Whether the memory can become another size."""
-        return True
+        return self._untyped_storage.resizable()
 
     def resize_(self, size: int) -> Self:
-        """Give the memory room for `size` elements."""
-        self._tensor = self._flat().resize_(size)
-        self._size = size
+        """Have room for `size` elements; tensors that lie in the memory keep what they have."""
+        changed = self._untyped_storage.clone()
+        self._untyped_storage = changed.resize_(size * self.dtype.itemsize)
         return self
+
+    def _pickle_storage_type(self) -> str:
+        return f"{self.dtype.scalar_name}Storage"
 
     def pickle_storage_type(self) -> str:
         """The old name of the storage's class, without its module."""
-        return f"{self.dtype.scalar_name}Storage"
+        return self._pickle_storage_type()
 
     def to(self, *, device: Device | str, non_blocking: bool = False) -> TypedStorage:
         """The same, for there is no other device that it could go to.
 
         Raises:
-            NotImplementedError: another device than the CPU.
+            AssertionError: another device than the CPU.
         """
-        self._flat().to(device)
+        self._untyped_storage.to(device=device)
         return self
+
+    def _count(self) -> int:
+        return self._untyped_storage.nbytes() // self.dtype.itemsize
 
     def size(self) -> int:
         """The number of elements."""
-        return self._size
+        return self._count()
 
     def __len__(self) -> int:
-        return self._size
+        return self._count()
 
     def nbytes(self) -> int:
         """The bytes."""
-        return self._size * self.element_size()
+        return self._untyped_storage.nbytes()
 
     def element_size(self) -> int:
         """The bytes of an element."""
-        return self._tensor.itemsize
+        return self.dtype.itemsize
 
     def data_ptr(self) -> int:
         """The address."""
-        return self.untyped().data_ptr()
+        return self._untyped_storage.data_ptr()
 
     def tolist(self) -> list[Any]:
         """The elements as Python numbers."""
-        values: list[Any] = self._flat().tolist()
-        return values
+        return self._numbers()
 
-    def __getitem__(self, index: int) -> Any:
-        return self.tolist()[index]
+    def __getitem__(self, index: object) -> Any:
+        if isinstance(index, slice):
+            raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
+        return self._flat()[self._place(index)].item()
+
+    def _place(self, index: object) -> int:
+        if not isinstance(index, int):
+            raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
+        if not -self._count() <= index < self._count():
+            raise IndexError(f"index {index} out of range for storage of size {self._count()}")
+        return index
 
     def __setitem__(self, index: int | slice, value: object) -> None:
-        self._flat()[index] = value
+        place = index if isinstance(index, slice) else self._place(index)
+        self._flat()[place] = value
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.tolist())
+        return iter(self._numbers())
 
     def __repr__(self) -> str:
-        rows = "".join(f" {value}\n" for value in self.tolist())
-        kind = "torch.storage.TypedStorage"
-        return f"{rows}[{kind}(dtype={self.dtype}, device=cpu) of size {self._size}]"
+        if self._untyped_storage.is_meta:
+            rows = "...\n"
+        else:
+            rows = "".join(f" {value}\n" for value in self._numbers()) or " \n"
+        told = f"dtype={self.dtype}, device={self._untyped_storage.device}"
+        return f"{rows}[torch.storage.TypedStorage({told}) of size {self._count()}]"
 
 
-def _casting(dtype: DType) -> Callable[[TypedStorage], TypedStorage]:
-    def cast(self: TypedStorage) -> TypedStorage:
-        return TypedStorage(self._flat().to(dtype))
+def typed_memory(tensor: Tensor) -> TypedStorage:
+    """The memory a tensor lies in, as elements of its dtype."""
+    return TypedStorage._over(tensor.untyped_storage(), tensor.dtype)
+
+
+def _of_tensor(tensor: Tensor) -> TypedStorage:
+    return TypedStorage._over(UntypedStorage.over(tensor._array), tensor.dtype)
+
+
+def _casting(dtype: DType) -> Callable[[Any], TypedStorage]:
+    def cast(self: TypedStorage | UntypedStorage) -> TypedStorage:
+        warn_of_removal()
+        if isinstance(self, UntypedStorage):
+            self = TypedStorage._over(self, DTYPES["uint8"])
+        return _of_tensor(self._flat().to(dtype))
 
     cast.__doc__ = f"A copy whose elements are of `torch.{dtype.name}`."
     return cast
@@ -211,12 +364,14 @@ _CASTS = {
     **{"float8_e5m2": "float8_e5m2", "float8_e5m2fnuz": "float8_e5m2fnuz"},
 }
 for _name, _dtype in _CASTS.items():
-    setattr(TypedStorage, _name, _casting(DTYPES[_dtype]))
+    for _cls in (TypedStorage, UntypedStorage):
+        setattr(_cls, _name, _casting(DTYPES[_dtype]))
 
 
 def storage(self: Tensor) -> TypedStorage:
     """The memory the tensor lies in, as elements of its dtype."""
-    return TypedStorage(self)
+    warn_of_removal()
+    return typed_memory(self)
 
 
 def set_(

@@ -17,5 +17,5 @@ def is_complex(dtype: Dtype) -> bool:
 
 def parts(array: Array) -> Array:
     """A view of complex numbers with one dimension more: real and imaginary part."""
-    half = np.dtype(np.float16) if array.dtype.kind == "W" else array.real.dtype
+    half = array.real.dtype if array.dtype.kind == "c" else np.dtype(np.float16)
     return view_of(array, (*array.shape, 2), (*array.strides, half.itemsize), 0, half)

@@ -487,6 +487,7 @@ class Device:
 
 
 CPU: Final = Device("cpu")
+META: Final = Device("meta")
 
 
 def check_device(device: Device | None) -> None:

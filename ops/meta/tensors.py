@@ -15,15 +15,14 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from ..memory.dtype import DTYPES, Array, Device, get_default_dtype
+from ..memory.dtype import DTYPES, META, Array, get_default_dtype
 from ..memory.errors import OnMeta
 from ..memory.reserved import reserved
 from ..tensors import overriding
 from ..tensors.tensor import Parameter, Tensor
+from ..tensors.untyped_storage import Storage
 
 __all__ = ["META", "MetaParameter", "MetaTensor", "closed", "is_meta", "on_meta", "opened"]
-
-META: Final = Device("meta")
 
 
 class _Opened(threading.local):
@@ -124,6 +123,11 @@ class _NoData:
     def data_ptr(self) -> int:
         """There is no memory to point to."""
         return 0
+
+    def untyped_storage(self: Any) -> Storage:
+        """The memory that the tensor would lie in."""
+        with opened():
+            return Storage.over(self._array, META)
 
     def item(self) -> NoReturn:
         """There is nothing to read.

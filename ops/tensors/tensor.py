@@ -189,8 +189,8 @@ class Tensor(_Base):
     def stride(self, dim: int) -> int: ...
     def stride(self, dim: int | None = None) -> Any:
         """The strides in elements, or the stride of one dimension."""
-        strides = strides_of(self._array)
-        return strides if dim is None else strides[checked_dim(dim, self._array.ndim)]
+        found = strides_of(self._array)
+        return found if dim is None else found[checked_dim(dim, self._array.ndim)]
 
     def data_ptr(self) -> int:
         """The address of the first element; 0 for a tensor without elements."""
@@ -198,7 +198,7 @@ class Tensor(_Base):
 
     def untyped_storage(self) -> Storage:
         """The memory the tensor lies in."""
-        return Storage(self._array)
+        return Storage.over(self._array)
 
     @overload
     def type(self, dtype: None = None, non_blocking: bool = False) -> str: ...
@@ -560,10 +560,7 @@ def _as_class(result: object, cls: type[Tensor]) -> object:
 
 def _write(part: Tensor, value: Tensor | complex) -> None:
     """Write values into a view."""
-    if isinstance(value, Tensor):
-        part.copy_(value)
-    else:
-        part.fill_(value)
+    part.copy_(value) if isinstance(value, Tensor) else part.fill_(value)
 
 
 _NUMBERS = (bool, int, float, complex, np.integer)

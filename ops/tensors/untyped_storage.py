@@ -2,40 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final, Self
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NoReturn, Self
 
 import numpy as np
 
-from ..memory.dtype import CPU, Array, Device
+from ..memory.dtype import CPU, DTYPES, Array, Device, DType, place_of
 from ..memory.mapped_file import mapped_file
 from ..memory.storage import borrowed, copied_with_storage, storage_of
+from .storage_bytes import bytes_of_buffer, bytes_of_items, checked_size
 
 __all__ = ["Storage"]
 
+_HOLDERS: Final = 2
+"""The references to an array of a storage that nothing else lies in, that of the count with it."""
+
+_FORMS: Final = """
+ * (*, int allocator = None, torch.device device = None)
+ * (int size, *, int allocator = None, torch.device device = None)
+ * (object sequence, *, int allocator = None, torch.device device = None)
+"""
+
 
 class Storage:
-    """The memory of a tensor, in bytes.
+    """The memory of a tensor, in bytes; none at all on the device `meta`.
 
     Args:
-        source: the number of bytes, unfilled, or the bytes.
+        source: the number of bytes, unfilled, or the bytes as whole numbers.
+        device: `cpu` or `meta`.
+
+    Raises:
+        TypeError: more arguments are given.
+        RuntimeError: the number is negative, or it is no sequence of whole numbers.
     """
 
-    __slots__ = ("__weakref__", "_is_mapped", "_owner", "_size", "filename")
+    __module__ = "rushlight.storage"  # its public place
+    __slots__ = ("__weakref__", "_is_mapped", "_owner", "_size", "device", "filename")
 
-    device: Final = CPU
     is_cuda = is_sparse = is_sparse_csr = is_hpu = False
+    _owner: Array
+    _size: int
+    _is_mapped: bool
+    device: Device
+    filename: str | None
 
-    def __init__(self, source: Array | int | Iterable[int] = 0, *, device: object = None) -> None:
+    def __init__(
+        self,
+        source: int | Iterable[int] = 0,
+        *more: object,
+        device: Device | str | None = None,
+        **others: object,
+    ) -> None:
+        if more or others:
+            given = [type(each).__name__ for each in (source, *more)]
+            given += [f"{name}={type(each).__name__}" for name, each in others.items()]
+            raise TypeError(
+                "torch.UntypedStorage() received an invalid combination of arguments - got "
+                f"({', '.join(given)}), but expected one of:{_FORMS}"
+            )
+        place = place_of(device)
+        is_meta = place.type == "meta"
         if isinstance(source, int):
-            source = np.empty(source, np.uint8)
-        elif not isinstance(source, np.ndarray):
-            source = np.array(list(source), np.uint8)
-        owner, _, count = storage_of(source)
-        self._owner = owner
-        self._size = count * source.itemsize
-        self._is_mapped = False
-        self.filename: str | None = None
+            size = checked_size(source)
+            self._set(np.empty(0 if is_meta else size, np.uint8), place, size)
+        else:
+            held = bytes_of_items(source)
+            self._set(held, place, held.size)
+
+    def _set(self, owner: Array, device: Device, size: int) -> None:
+        self._owner, self.device, self._size = owner, device, size
+        self._is_mapped, self.filename = False, None
+
+    @classmethod
+    def over(cls, array: Array, device: Device = CPU) -> Self:
+        """The memory that an array lies in; on `meta` it is only as large."""
+        made = object.__new__(cls)
+        owner, _, count = storage_of(array)
+        made._set(_NOTHING if device.type == "meta" else owner, device, count * array.itemsize)
+        return made
 
     @classmethod
     def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> Self:
@@ -47,18 +92,58 @@ class Storage:
         """
         if not isinstance(filename, str):
             raise TypeError(f"argument 1 must be str, not {type(filename).__name__}")
-        made = cls(mapped_file(filename, shared, nbytes))
+        made = cls.over(mapped_file(filename, shared, nbytes))
         made._is_mapped = True
         made.filename = filename if shared else None
         return made
 
+    @classmethod
+    def from_buffer(
+        cls,
+        buffer: Any,
+        byte_order: str | None = None,
+        count: int = -1,
+        offset: int = 0,
+        *,
+        dtype: DType = DTYPES["uint8"],
+    ) -> Self:
+        """A copy of elements in a buffer, their bytes as this machine has them.
+
+        Args:
+            buffer: bytes.
+            byte_order: `big`, `little` or `native`; not needed for single bytes.
+            count: how many elements; all that follow, if it is negative.
+            offset: where the first lies, in bytes.
+            dtype: of the elements.
+
+        Raises:
+            TypeError: it is no buffer.
+            RuntimeError: the order is not said.
+            ValueError: the order is another, or the buffer has no such elements.
+        """
+        return cls.over(bytes_of_buffer(buffer, byte_order, count, offset, dtype.itemsize))
+
+    @property
+    def is_meta(self) -> bool:
+        """Whether it has a size, and nothing else."""
+        return self.device.type == "meta"
+
     def _bytes(self) -> Array:
-        """The bytes as an array over the same memory."""
+        """The bytes as an array over the same memory.
+
+        Raises:
+            NotImplementedError: there are none, on `meta`.
+        """
+        if self.is_meta:
+            raise NotImplementedError("Not available for 'meta' device type")
         return self._owner.reshape(-1).view(np.uint8)[: self._size] if self._size else _NOTHING
 
     def data_ptr(self) -> int:
         """The address."""
-        return int(np.lib.array_utils.byte_bounds(self._owner)[0]) if self._size else 0
+        held = self._size and not self.is_meta
+        return int(np.lib.array_utils.byte_bounds(self._owner)[0]) if held else 0
+
+    _cdata = property(lambda self: id(self._owner))
 
     def nbytes(self) -> int:
         """The bytes."""
@@ -72,39 +157,142 @@ class Storage:
         """The bytes of an element: one."""
         return 1
 
-    def get_device(self) -> int:
-        """The number of the card: -1, there is none."""
-        return -1
+    def get_device(self) -> int | None:
+        """The number of the card: None, there is none."""
+        return None
 
     def is_pinned(self, device: Device | str = "cuda") -> bool:
         """Whether a card could read the memory directly: no."""
         return False
 
+    def pin_memory(self, device: Device | str = "cuda") -> NoReturn:
+        """Memory that a card could read directly.
+
+        Raises:
+            RuntimeError: always, since there is none.
+        """
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+
+    def cuda(self, device: object = None, non_blocking: bool = False) -> NoReturn:
+        """The memory on a card.
+
+        Raises:
+            AssertionError: always, since there is none.
+        """
+        raise AssertionError("Torch not compiled with CUDA enabled")
+
+    def hpu(self, device: object = None, non_blocking: bool = False) -> NoReturn:
+        """The memory on another device.
+
+        Raises:
+            AssertionError: always, since there is none.
+        """
+        raise AssertionError("HPU device module is not loaded")
+
+    def share_memory_(self) -> Storage:
+        """The storage; processes that are forked share nothing."""
+        return self
+
     def is_shared(self) -> bool:
         """Whether it is the memory of a file."""
         return self._is_mapped
 
-    def cpu(self) -> Storage:
-        """The same."""
+    def resizable(self) -> bool:
+        """Whether the memory can become another size."""
+        return not self._is_mapped
+
+    def resize_(self, nbytes: int) -> Self:
+        """Give the memory another size; the bytes that fit are kept.
+
+        Raises:
+            RuntimeError: the size is negative, or the memory is that of a file.
+            NotImplementedError: tensors, or other storages, lie in the memory.
+        """
+        size = checked_size(nbytes)
+        if not self.resizable():
+            raise RuntimeError("Trying to resize storage that is not resizable")
+        if self.is_meta or size == self._size:
+            self._size = size
+            return self
+        if sys.getrefcount(self._owner) > _HOLDERS and self._owner is not _NOTHING:
+            raise NotImplementedError(
+                "memory in which tensors lie cannot be resized; resize the tensors"
+            )
+        fresh = np.empty(size, np.uint8)
+        kept = min(size, self._size)
+        fresh[:kept] = self._bytes()[:kept]
+        self._owner, self._size = fresh, size
         return self
+
+    def cpu(self) -> Storage:
+        """The same.
+
+        Raises:
+            NotImplementedError: there are no bytes, on `meta`.
+        """
+        if self.is_meta:
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+        return self
+
+    def to(self, *, device: Device | str, non_blocking: bool = False) -> Storage:
+        """The same, for there is no other device that it could go to.
+
+        Raises:
+            AssertionError: another device than the CPU.
+        """
+        wanted = device if isinstance(device, Device) else Device(device)
+        if wanted.type != "cpu":
+            raise AssertionError(f"{wanted.type.upper()} device module is not loaded")
+        return self.cpu()
 
     def untyped(self) -> Storage:
         """The same."""
         return self
 
+    def new(self) -> Storage:
+        """A storage without bytes on the same device."""
+        return type(self)(0, device=self.device)
+
+    def type(self, dtype: object = None, non_blocking: bool = False) -> Any:
+        """The name of the class.
+
+        Raises:
+            NotImplementedError: another type is wanted; `float()` and the like give that.
+        """
+        if dtype is not None:
+            raise NotImplementedError("bytes are converted by `float()`, `int()` and the like")
+        return "torch.storage.UntypedStorage"
+
     def clone(self) -> Storage:
         """A copy."""
-        return Storage(self._bytes().copy())
+        if self.is_meta:
+            return type(self)(self._size, device=self.device)
+        return type(self).over(self._bytes().copy())
 
     def copy_(self, source: Storage, non_blocking: bool | None = None) -> Storage:
-        """Write the bytes of another storage into this one."""
+        """Write the bytes of another storage into this one.
+
+        Raises:
+            RuntimeError: it has another size.
+        """
+        if source._size != self._size:
+            raise RuntimeError(
+                f"size does not match, self was {self._size} bytes but src was {source._size} bytes"
+            )
         self._bytes()[:] = source._bytes()
         return self
 
     def fill_(self, value: int) -> Storage:
-        """Set every byte to a value."""
-        self._bytes()[:] = value
+        """Set every byte to a value, of which the lowest eight bits count."""
+        self._bytes()[:] = value & 255
         return self
+
+    def byteswap(self, dtype: DType) -> None:
+        """Turn around the bytes of each element of a dtype; of complex numbers, of each part."""
+        width = dtype.itemsize // (2 if dtype.is_complex else 1)
+        held = self._bytes()
+        whole = held[: held.size // width * width].reshape(-1, width)
+        whole[:] = whole[:, ::-1].copy()
 
     def tolist(self) -> list[int]:
         """The bytes as numbers."""
@@ -120,28 +308,46 @@ class Storage:
     def __iter__(self) -> Iterator[int]:
         return iter(self.tolist())
 
-    def __getitem__(self, index: int | slice) -> Any:
-        if not isinstance(index, slice):
-            return int(self._bytes()[index])
-        if index.step not in (None, 1):
-            raise RuntimeError(
-                f"Trying to slice with a step of {index.step}, but only a step of 1 is supported"
-            )
-        return Storage(borrowed(self._bytes()[index]))
+    def _place(self, index: object) -> int | slice:
+        if isinstance(index, slice):
+            if index.step not in (None, 1):
+                raise RuntimeError(
+                    f"Trying to slice with a step of {index.step}, but only a step of 1 is "
+                    "supported"
+                )
+            return index
+        if not isinstance(index, int):
+            raise TypeError(f"can't index a torch.UntypedStorage with {type(index).__name__}")
+        if not -self._size <= index < self._size:
+            raise IndexError(f"index {index} out of range for storage of size {self._size}")
+        return index
 
-    def __setitem__(self, index: int | slice, value: int) -> None:
-        self._bytes()[index] = value
+    def __getitem__(self, index: int | slice) -> Any:
+        held, place = self._bytes(), self._place(index)
+        return (
+            type(self).over(borrowed(held[place])) if isinstance(place, slice) else int(held[place])
+        )
+
+    def __setitem__(self, index: int | slice, value: int | Sequence[int]) -> None:
+        held = self._bytes()
+        held[self._place(index)] = value & 255 if isinstance(value, int) else value
 
     def __copy__(self) -> Storage:
         return self.clone()
 
     def __deepcopy__(self, memo: dict[int, object]) -> Storage:
-        return Storage(copied_with_storage(self._owner, memo))
+        if self.is_meta:
+            return self.clone()
+        return type(self).over(copied_with_storage(self._owner, memo))
 
     def __repr__(self) -> str:
-        rows = "".join(f" {value}\n" for value in self.tolist())
+        if self.is_meta:
+            rows = "...\n"
+        else:
+            rows = "".join(f" {value}\n" for value in self.tolist()) or " \n"
         kind = "torch.storage.UntypedStorage"
-        return f"{rows}[{kind}(device=cpu) of size {self._size}]"
+        return f"{rows}[{kind}(device={self.device}) of size {self._size}]"
 
 
+Storage.__name__ = Storage.__qualname__ = "UntypedStorage"
 _NOTHING: Final = np.empty(0, np.uint8)

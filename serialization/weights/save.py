@@ -365,7 +365,8 @@ class ObjectsWriter:
         else:
             node = self.storages.tensor(storage._bytes())
         typed = isinstance(storage, TypedStorage) and node.storage.kind in _TYPED
-        self.storage(node.storage, None if typed else storage.element_size())
+        width = storage.dtype.itemsize if isinstance(storage, TypedStorage) else 1
+        self.storage(node.storage, None if typed else width)
 
     def storage(self, storage: StorageNode, itemsize: int | None) -> None:
         """With an `itemsize` it is one of bytes, for the newer dtypes have no kind of their own."""

@@ -105,11 +105,11 @@ class Makers:
         array = self._storages.array(TensorNode(root, 0, (root.numel,), (1,), False))
         if array.dtype.names is not None:
             return storage
-        made: Any = Storage(array)
+        made: Any = Storage.over(array)
         if count != root.numel:
             made = made[start * array.itemsize : (start + count) * array.itemsize]
         if not is_bytes:
-            made = TypedStorage(wrap_storage=made, dtype=dtype_of(array))
+            made = TypedStorage._over(made, dtype_of(array))
         self._stored[id(made)] = made, storage
         return made
 

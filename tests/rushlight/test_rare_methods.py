@@ -53,7 +53,8 @@ def test_storages_are_objects_with_sizes() -> None:
     assert isinstance(X.storage(), torch.FloatStorage)
     assert not isinstance(X.storage(), torch.LongStorage)
     assert isinstance(X.storage(), torch.TypedStorage)
-    bytes_of_one = torch.TypedStorage(wrap_storage=torch.UntypedStorage([0, 0, 128, 63]))
+    memory = torch.UntypedStorage([0, 0, 128, 63])
+    bytes_of_one = torch.TypedStorage(wrap_storage=memory, dtype=torch.float32)
     assert bytes_of_one.tolist() == [1.0]
 
 
