@@ -21,12 +21,16 @@ from .storage_warning import going_away, warn_of_removal
 
 __all__ = ["TypedStorage", "new", "set_", "storage", "typed_memory"]
 
-_FORMS = """TypedStorage.__init__ received an invalid combination of arguments. Expected one of:
- * (*, torch.device device, torch.dtype dtype)
- * (int size, *, torch.device device, torch.dtype dtype)
- * (Sequence data, *, torch.device device, torch.dtype dtype)
- * (*, UntypedStorage wrap_storage, torch.dtype dtype)
-"""
+
+def _unfit(said: str) -> str:
+    """torch's words for arguments that fit no form."""
+    return (
+        "TypedStorage.__init__ received an invalid combination of arguments. Expected one of:\n"
+        " * (*, torch.device device, torch.dtype dtype)\n"
+        " * (int size, *, torch.device device, torch.dtype dtype)\n"
+        " * (Sequence data, *, torch.device device, torch.dtype dtype)\n"
+        f" * (*, UntypedStorage wrap_storage, torch.dtype dtype)\n{said}"
+    )
 
 
 def _wrapped(
@@ -40,17 +44,17 @@ def _wrapped(
     """
     if args:
         said = "No positional arguments should be given when using 'wrap_storage'"
-        raise RuntimeError(_FORMS + said)
+        raise RuntimeError(_unfit(said))
     if dtype is None:
-        raise RuntimeError(_FORMS + "Argument 'dtype' must be specified")
+        raise RuntimeError(_unfit("Argument 'dtype' must be specified"))
     if not isinstance(dtype, DType):
-        raise TypeError(f"{_FORMS}Argument 'dtype' must be torch.dtype, not {type(dtype)}")
+        raise TypeError(_unfit(f"Argument 'dtype' must be torch.dtype, not {type(dtype)}"))
     if device is not None:
         said = "Argument 'device' should not be specified when 'wrap_storage' is given"
-        raise RuntimeError(_FORMS + said)
+        raise RuntimeError(_unfit(said))
     if not isinstance(memory, UntypedStorage):
         said = f"Argument 'wrap_storage' must be UntypedStorage, but got {type(memory)}"
-        raise TypeError(_FORMS + said)
+        raise TypeError(_unfit(said))
     return memory, dtype
 
 
@@ -62,12 +66,12 @@ def _filled(args: Sequence[Any], dtype: DType, place: Device) -> UntypedStorage:
         TypeError: it is neither a number nor a sequence of numbers.
     """
     if len(args) > 1:
-        raise RuntimeError(_FORMS + "Too many positional arguments")
+        raise RuntimeError(_unfit("Too many positional arguments"))
     source = args[0] if args else 0
     if isinstance(source, int):
         return UntypedStorage(source * dtype.itemsize, device=place)
     if not isinstance(source, Sequence):
-        raise TypeError(f"{_FORMS}Argument type not recognized: {type(source)}")
+        raise TypeError(_unfit(f"Argument type not recognized: {type(source)}"))
     if place.type == "meta":
         return UntypedStorage(len(source) * dtype.itemsize, device=place)
     base = dtype.numpy[0] if dtype.numpy.names else None  # of quantized elements
@@ -113,7 +117,7 @@ class TypedStorage:
             return
         kind = get_default_dtype() if dtype is None else dtype
         if not isinstance(kind, DType):
-            raise TypeError(f"{_FORMS}Argument 'dtype' must be torch.dtype, not {type(dtype)}")
+            raise TypeError(_unfit(f"Argument 'dtype' must be torch.dtype, not {type(dtype)}"))
         self._untyped_storage, self.dtype = _filled(args, kind, place_of(device)), kind
 
     @classmethod
