@@ -1,50 +1,49 @@
-"""`torch.distributed` of one process: its group has one member, with which everything is shared.
+"""`torch.distributed`: what processes do together.
 
-Programs that are written for many processes run as the only one: `init_process_group` makes a group
-of one, sums are the values themselves, and what is gathered comes from here.  Several processes are
-refused by name.
+One process is a group of its own and needs nothing.  Several talk over MPI (the extra `mpi`), and
+are started by `python -m rushlight.distributed.run` or mpiexec.
 """
 
 from __future__ import annotations
 
 from ..module_names import names_of
-from .collectives import (
-    P2POp,
-    Work,
-    all_gather,
-    all_gather_into_tensor,
-    all_gather_object,
-    all_reduce,
-    all_reduce_coalesced,
-    all_to_all,
-    all_to_all_single,
-    barrier,
-    batch_isend_irecv,
-    broadcast,
-    broadcast_object_list,
-    gather,
-    gather_object,
-    irecv,
-    isend,
-    monitored_barrier,
-    recv,
-    reduce,
-    reduce_scatter,
-    reduce_scatter_tensor,
-    scatter,
-    scatter_object_list,
-    send,
-)
-from .groups import (
+from .backends import (
     Backend,
     DistBackendError,
     DistError,
     DistNetworkError,
     DistStoreError,
-    GroupMember,
-    ProcessGroup,
     ReduceOp,
     default_pg_timeout,
+    is_available,
+    is_backend_available,
+    is_gloo_available,
+    is_mpi_available,
+    is_nccl_available,
+    is_torchelastic_launched,
+    is_ucc_available,
+    is_xccl_available,
+    supports_complex,
+)
+from .collectives import (
+    all_gather,
+    all_gather_into_tensor,
+    all_reduce,
+    all_reduce_coalesced,
+    all_to_all,
+    all_to_all_single,
+    barrier,
+    broadcast,
+    gather,
+    monitored_barrier,
+    reduce,
+    reduce_scatter,
+    reduce_scatter_tensor,
+    scatter,
+)
+from .groups import (
+    GroupMember,
+    ProcessGroup,
     destroy_process_group,
     get_backend,
     get_global_rank,
@@ -55,19 +54,20 @@ from .groups import (
     get_world_size,
     group,
     init_process_group,
-    is_available,
-    is_backend_available,
-    is_gloo_available,
     is_initialized,
-    is_mpi_available,
-    is_nccl_available,
-    is_torchelastic_launched,
-    is_ucc_available,
-    is_xccl_available,
     new_group,
-    supports_complex,
+)
+from .messages import P2POp, batch_isend_irecv, irecv, isend, recv, send
+from .objects import (
+    all_gather_object,
+    broadcast_object_list,
+    gather_object,
+    recv_object_list,
+    scatter_object_list,
+    send_object_list,
 )
 from .stores import FileStore, HashStore, PrefixStore, Store, TCPStore
+from .works import Work
 
 __all__ = [
     "Backend",
@@ -123,12 +123,14 @@ __all__ = [
     "monitored_barrier",
     "new_group",
     "recv",
+    "recv_object_list",
     "reduce",
     "reduce_scatter",
     "reduce_scatter_tensor",
     "scatter",
     "scatter_object_list",
     "send",
+    "send_object_list",
     "supports_complex",
 ]
 

@@ -9,7 +9,8 @@ from datetime import timedelta
 from enum import Enum
 from typing import Final
 
-from .groups import DistStoreError, get_rank, get_world_size, is_initialized, new_group
+from .backends import DistStoreError
+from .groups import get_rank, get_world_size, is_initialized, new_group
 
 __all__ = [
     *("DebugLevel", "GroupName", "QueueEmptyError", "get_debug_level"),
@@ -89,18 +90,24 @@ def new_subgroups(
 ) -> tuple[object, list[object]]:
     """Groups of a size that all processes fall into, and the one of this process among them.
 
+    Args:
+        group_size: the size; how many processes this machine has (`LOCAL_WORLD_SIZE`) if None.
+
     Raises:
-        ValueError: the size is not positive, or larger than the number of processes.
+        ValueError: the size is not positive, or larger than the number of processes, or does not
+            divide it.
     """
     del group, pg_options, group_desc
-    size = 1 if group_size is None else group_size
+    count = get_world_size()
+    size = int(os.environ.get("LOCAL_WORLD_SIZE", count)) if group_size is None else group_size
     if size <= 0:
         raise ValueError(f"The arg 'group_size' ({size}) must be positive")
-    if get_world_size() < size:
-        raise ValueError(
-            f"The arg 'group_size' ({size}) must not exceed the world size ({get_world_size()})"
-        )
-    return new_subgroups_by_enumeration([[0]], timeout, backend)
+    if count < size:
+        raise ValueError(f"The arg 'group_size' ({size}) must not exceed the world size ({count})")
+    if count % size:
+        raise ValueError(f"The world size ({count}) must be divisible by 'group_size={size}'")
+    parts = [list(range(begin, begin + size)) for begin in range(0, count, size)]
+    return new_subgroups_by_enumeration(parts, timeout, backend)
 
 
 def new_subgroups_by_enumeration(

@@ -1,97 +1,68 @@
-"""Groups of processes: there is one process, and each group holds it alone or not at all."""
+"""Groups of processes: the one of all processes, and others of some of them.
+
+One process alone needs nothing; several talk over MPI.
+"""
 
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Sequence
 from datetime import timedelta
-from enum import Enum
-from typing import Any, ClassVar, Final, Self
+from typing import Any, Final
+
+from .backends import Backend, default_pg_timeout
+from .communicators import Alone, Communicator
+from .mpi import HOW_TO_START, all_processes
 
 __all__ = [
-    *("Backend", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError"),
-    *("GroupMember", "ProcessGroup", "ReduceOp", "default_pg_timeout"),
-    *("destroy_process_group", "get_backend", "get_global_rank", "get_group_rank"),
-    *("get_node_local_rank", "get_process_group_ranks", "get_rank", "get_world_size", "group"),
-    *("init_process_group", "is_available", "is_backend_available", "is_gloo_available"),
-    *("is_initialized", "is_mpi_available", "is_nccl_available", "is_torchelastic_launched"),
-    *("is_ucc_available", "is_xccl_available", "member_of", "new_group", "supports_complex"),
+    *("GroupMember", "ProcessGroup", "chosen_member", "destroy_process_group", "get_backend"),
+    *("get_global_rank", "get_group_rank", "get_node_local_rank", "get_process_group_ranks"),
+    *("get_rank", "get_world_size", "group", "group_of", "init_process_group", "is_initialized"),
+    *("is_several", "member_of", "new_group"),
 ]
 
-default_pg_timeout: Final = timedelta(minutes=30)
-
-
-class DistError(RuntimeError):
-    """What went wrong between processes."""
-
-
-class DistBackendError(DistError):
-    """What went wrong in a backend."""
-
-
-class DistNetworkError(DistError):
-    """What went wrong on the network."""
-
-
-class DistStoreError(DistError):
-    """What went wrong in a store."""
-
-
-class ReduceOp(Enum):
-    """How values of several processes become one."""
-
-    SUM = 0
-    AVG = 1
-    PRODUCT = 2
-    MIN = 3
-    MAX = 4
-    BAND = 5
-    BOR = 6
-    BXOR = 7
-    PREMUL_SUM = 8
-
-    RedOpType: ClassVar[type[Self]]
-
-
-ReduceOp.RedOpType = ReduceOp
-
-
-class Backend(str):
-    """The name of a backend, in small letters."""
-
-    GLOO = "gloo"
-    MPI = "mpi"
-    NCCL = "nccl"
-    UCC = "ucc"
-    UNDEFINED = "undefined"
-    backend_list: Final = [UNDEFINED, GLOO, NCCL, UCC, MPI]
-
-    def __new__(cls, name: str) -> Backend:
-        if not isinstance(name, str):
-            raise ValueError(f"Backend constructor parameter must be string-ish: {name!r}")
-        return super().__new__(cls, name.lower())
+_NOT_INITIALIZED: Final = (
+    "Default process group has not been initialized, please make sure to call init_process_group."
+)
 
 
 class ProcessGroup:
-    """A group that this process is the only member of."""
+    """Some processes that do things together, of which this one is a member.
 
-    def __init__(self, backend: str) -> None:
+    Attributes:
+        communicator: what they talk through.
+        ranks: their numbers among all processes, by those in the group.
+        timeout: how long one waits for the others.
+    """
+
+    def __init__(
+        self,
+        backend: str,
+        communicator: Communicator | None = None,
+        ranks: Sequence[int] = (0,),
+        timeout: timedelta = default_pg_timeout,
+        desc: str = "undefined",
+    ) -> None:
         self._backend = backend
+        self.communicator: Communicator = communicator or Alone()
+        self.ranks = list(ranks)
+        self.timeout = timeout
+        self.group_name = str(len(_NAMES))
+        self.group_desc = desc
+        _NAMES.append(self.group_name)
 
     def rank(self) -> int:
-        """This process's number in the group: 0."""
-        return 0
+        """This process's number in the group."""
+        return self.communicator.rank
 
     def size(self) -> int:
-        """How many processes are in the group: 1."""
-        return 1
+        """How many processes are in the group."""
+        return self.communicator.size
 
     def name(self) -> str:
         """The name of its backend."""
         return self._backend
-
-
-class _NoMember:
-    """The group of which this process is no member."""
 
 
 class _GroupMember(type):
@@ -104,16 +75,12 @@ class _GroupMember(type):
 class GroupMember(metaclass=_GroupMember):
     """`WORLD`, the group of all processes, and what stands for groups without this one."""
 
-    NON_GROUP_MEMBER: Final = _NoMember()
+    NON_GROUP_MEMBER: Final = -100
 
 
 group = GroupMember
 _WORLD: Final[list[ProcessGroup]] = []
-
-
-def is_available() -> bool:
-    """Whether there is `torch.distributed`: yes, for this process alone."""
-    return True
+_NAMES: Final[list[str]] = []
 
 
 def is_initialized() -> bool:
@@ -121,37 +88,28 @@ def is_initialized() -> bool:
     return bool(_WORLD)
 
 
-def is_gloo_available() -> bool:
-    """Whether groups of the CPU's backend can be made, which have one member here."""
-    return True
+def _number(given: int, *variables: str) -> int:
+    """A number that was given, else that of the environment; -1 if there is none."""
+    if given >= 0:
+        return given
+    for name in variables:
+        if name in os.environ:
+            try:
+                return int(os.environ[name])
+            except ValueError:
+                raise ValueError(
+                    f"the environment's {name} is no whole number: {os.environ[name]!r}"
+                ) from None
+    return -1
 
 
-def is_mpi_available() -> bool:
-    """Never."""
-    return False
-
-
-is_nccl_available = is_ucc_available = is_xccl_available = is_mpi_available
-
-
-def is_backend_available(backend: str) -> bool:
-    """Whether a backend is there, by its name."""
-    return backend.lower() == Backend.GLOO
-
-
-def is_torchelastic_launched() -> bool:
-    """Whether `torchrun` started the process."""
-    return "TORCHELASTIC_RUN_ID" in os.environ
-
-
-def supports_complex(reduceOp: ReduceOp) -> bool:
-    """Whether complex numbers can be reduced so."""
-    ordered = {ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PRODUCT}
-    return reduceOp not in ordered | {ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR}
-
-
-def _number(given: int, variable: str) -> int:
-    return given if given >= 0 else int(os.environ.get(variable, given))
+def _backend_of_cpu(name: str | None) -> Backend:
+    """The backend's name, of `device:backend,...` that of the CPU; "gloo" if none is named."""
+    for part in (name or Backend.GLOO).split(","):
+        device, colon, named = part.strip().partition(":")
+        if not colon or device == "cpu":
+            return Backend(named if colon else device)
+    raise ValueError(f"the backend {name!r} names none for the CPU, where everything is")
 
 
 def init_process_group(
@@ -165,32 +123,55 @@ def init_process_group(
     pg_options: object = None,
     device_id: object = None,
 ) -> None:
-    """Make the group of all processes, which is this one.
+    """Make the group of all processes, which all of them call.
 
-    The number of processes is `world_size`, else that of the environment (`WORLD_SIZE`).
+    Their number is `world_size`, else that of the environment (`WORLD_SIZE`, or what mpiexec says),
+    else 1.  Several talk over MPI, whatever backend is named ("mpi", "gloo" or none), and find
+    each other by it: `init_method`, `store`, `MASTER_ADDR` and `MASTER_PORT` are not needed.
+
+    Args:
+        backend: "mpi" asks MPI for the number of processes, also where it is 1.
+        timeout: how long one waits for the others, 30 minutes if None.
+        rank: this process's number, else `RANK` of the environment, else MPI's.
 
     Raises:
-        ValueError: there is such a group already, or a rank is not 0.
-        NotImplementedError: there are to be several processes.
+        ValueError: there is such a group already; a rank is none of the processes'; MPI started
+            another number of them.
+        RuntimeError: there are several, and no MPI (the extra `mpi`); the backend is none of a CPU.
     """
-    del init_method, timeout, store, group_name, pg_options, device_id
+    del init_method, store, group_name, pg_options, device_id
     if _WORLD:
         raise ValueError("trying to initialize the default process group twice!")
-    size, number = _number(world_size, "WORLD_SIZE"), _number(rank, "RANK")
-    if size > 1:
-        raise NotImplementedError(
-            f"init_process_group(world_size={size}): rushlight runs one process; several are not "
-            "supported"
+    name = _backend_of_cpu(backend)
+    size = _number(world_size, "WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE")
+    number = _number(rank, "RANK")
+    if size <= 1 and name != Backend.MPI:
+        if number > 0:
+            raise ValueError(f"rank {number} is no process's, there is one with rank 0")
+        _WORLD.append(ProcessGroup(name, timeout=timeout or default_pg_timeout))
+        return
+    if name not in (Backend.GLOO, Backend.MPI, Backend.UNDEFINED):
+        raise RuntimeError(
+            f"Distributed package doesn't have {name.upper()} built in: several processes talk "
+            "over MPI here; name the backend 'mpi', or 'gloo', which means the same"
         )
-    if number > 0:
-        raise ValueError(f"rank {number} is no process's, there is one with rank 0")
-    _WORLD.append(ProcessGroup(Backend(backend or Backend.GLOO)))
+    if number >= size >= 0:
+        raise ValueError(f"rank {number} is no process's, there are {size}; {HOW_TO_START}")
+    whole = all_processes(size, number)
+    if name == Backend.GLOO and backend is not None and whole.rank == 0:
+        warnings.warn(
+            "init_process_group: several processes talk over MPI here, and 'gloo' is a name of it",
+            stacklevel=2,
+        )
+    ranks = range(whole.size)
+    _WORLD.append(ProcessGroup(name, whole, ranks, timeout or default_pg_timeout, "default_pg"))
 
 
 def destroy_process_group(group: object = None) -> None:
     """Take a group away; without an argument, that of all processes."""
     if group is None or group is GroupMember.WORLD:
         _WORLD.clear()
+        _NAMES.clear()
 
 
 def member_of(group: object = None) -> bool:
@@ -200,27 +181,61 @@ def member_of(group: object = None) -> bool:
         ValueError: no group is named, and there is none of all processes.
     """
     if group is None and not _WORLD:
-        raise ValueError(
-            "Default process group has not been initialized, please make sure to call "
-            "init_process_group."
-        )
-    return not isinstance(group, _NoMember)
+        raise ValueError(_NOT_INITIALIZED)
+    return group is None or isinstance(group, ProcessGroup)
+
+
+def group_of(group: object = None) -> ProcessGroup:
+    """A group that this process is a member of; None stands for that of all processes.
+
+    Raises:
+        ValueError: this process is not in it, or there is none.
+    """
+    if not member_of(group):
+        raise ValueError("Invalid process group specified")
+    return group if isinstance(group, ProcessGroup) else _WORLD[0]
+
+
+def is_several(group: object = None) -> bool:
+    """Whether a group has several members, of which this process is one."""
+    return member_of(group) and group_of(group).size() > 1
+
+
+def chosen_member(
+    group: ProcessGroup,
+    global_rank: int | None,
+    group_rank: int | None,
+    otherwise: int | None = None,
+) -> int:
+    """The number in a group of a process that is named by that or by its number among all.
+
+    Raises:
+        ValueError: it is named in both ways, or in none and there is no other; it is no member.
+    """
+    if global_rank is not None and group_rank is not None:
+        raise ValueError("Can't specify both group_rank and global_rank")
+    if global_rank is not None:
+        return get_group_rank(group, global_rank)
+    chosen = otherwise if group_rank is None else group_rank
+    if chosen is None:
+        raise ValueError("Must specify global_rank or group_rank")
+    get_global_rank(group, chosen)
+    return chosen
 
 
 def get_rank(group: object = None) -> int:
     """This process's number in a group; -1 if it is no member."""
-    return 0 if member_of(group) else -1
+    return group_of(group).rank() if member_of(group) else -1
 
 
 def get_world_size(group: object = None) -> int:
     """How many processes are in a group; -1 if this one is no member."""
-    return 1 if member_of(group) else -1
+    return group_of(group).size() if member_of(group) else -1
 
 
 def get_backend(group: ProcessGroup | None = None) -> str:
-    """The name of a group's backend."""
-    member_of(group)
-    return (group or _WORLD[0]).name()
+    """The name of a group's backend, as it was given."""
+    return group_of(group).name()
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
@@ -241,18 +256,32 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
 
 
 def get_global_rank(group: object, group_rank: int) -> int:
-    """The number among all processes of a group's member."""
-    return group_rank
+    """The number among all processes of a group's member.
+
+    Raises:
+        ValueError: the group has no such member.
+    """
+    ranks = group_of(group).ranks
+    if not 0 <= group_rank < len(ranks):
+        raise ValueError(f"Group rank {group_rank} is not part of group {group}")
+    return ranks[group_rank]
 
 
 def get_group_rank(group: object, global_rank: int) -> int:
-    """The number in a group of a process."""
-    return global_rank
+    """The number in a group of a process.
+
+    Raises:
+        ValueError: it is no member.
+    """
+    ranks = group_of(group).ranks
+    if global_rank not in ranks:
+        raise ValueError(f"Global rank {global_rank} is not part of group {group}")
+    return ranks.index(global_rank)
 
 
 def get_process_group_ranks(group: object = None) -> list[int]:
-    """The numbers of a group's members."""
-    return [0] if member_of(group) else []
+    """The numbers among all processes of a group's members."""
+    return list(group_of(group).ranks) if member_of(group) else []
 
 
 def new_group(
@@ -260,17 +289,48 @@ def new_group(
     timeout: timedelta | None = None,
     backend: str | None = None,
     pg_options: object = None,
-    **_: object,
+    use_local_synchronization: bool = False,
+    group_desc: str | None = None,
+    device_id: object = None,
 ) -> Any:
-    """A group of some of the processes, which are this one or none.
+    """A group of some of the processes, in the order of their numbers; all processes call this.
+
+    Args:
+        ranks: their numbers; all processes if None.
+
+    Returns:
+        The group, or what stands for one without this process.
 
     Raises:
-        ValueError: there is no group of all processes, or no process of a given number.
+        ValueError: there is no group of all processes, or no process of a given number; a number
+            is given twice.
+        NotImplementedError: `use_local_synchronization`, where only members call this.
     """
-    del timeout, pg_options
-    member_of()
-    if any(rank != 0 for rank in ranks or ()):
-        raise ValueError("the new group's rank should be within the world_size set by init")
-    if ranks is not None and not ranks:
+    del pg_options, device_id
+    world = group_of()
+    if use_local_synchronization and world.size() > 1:
+        raise NotImplementedError(
+            "new_group(use_local_synchronization=True): all processes make groups together here"
+        )
+    chosen = list(range(world.size())) if ranks is None else sorted(ranks)
+    _check_ranks(chosen, world.size())
+    part = world.communicator.part(chosen)
+    if part is None:
         return GroupMember.NON_GROUP_MEMBER
-    return ProcessGroup(Backend(backend or get_backend()))
+    name = Backend(backend or world.name())
+    return ProcessGroup(name, part, chosen, timeout or world.timeout, group_desc or "undefined")
+
+
+def _check_ranks(ranks: Sequence[int], size: int) -> None:
+    if len(ranks) > size:
+        raise ValueError(
+            "the new group's world size should be less or equal to the world size set by "
+            "init_process_group"
+        )
+    if len(set(ranks)) != len(ranks):
+        raise ValueError(f"ranks list must not contain duplicate entries, got {list(ranks)}")
+    for rank in ranks:
+        if not 0 <= rank < size:
+            raise ValueError(
+                f"Rank {rank} is out of range. Valid ranks are 0 to {size - 1} (world_size={size})"
+            )

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, MutableMapping
 from datetime import timedelta
 
-from .groups import DistStoreError
+from .backends import DistStoreError
 
 __all__ = ["FileStore", "HashStore", "PrefixStore", "Store", "TCPStore"]
 

@@ -271,8 +271,8 @@ def test_groups_of_one_process() -> None:
         assert distributed.get_pg_count() == 1
         with pytest.raises(ValueError, match="must not exceed the world size"):
             distributed.new_subgroups(2)
-        lists = [[torch.zeros(2)], [torch.zeros(1)]]
+        lists = [[torch.zeros(2), torch.zeros(1)]]
         distributed.all_gather_coalesced(lists, [torch.ones(2), torch.full((1,), 5.0)])
-        assert [each[0].tolist() for each in lists] == [[1, 1], [5]]
+        assert [each.tolist() for each in lists[0]] == [[1, 1], [5]]
     finally:
         distributed.destroy_process_group()

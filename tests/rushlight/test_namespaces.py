@@ -122,19 +122,10 @@ def test_a_group_of_one_process() -> None:
     assert model.module.weight.grad.tolist() == [[1.0, 2.0]]
     with pytest.raises(ValueError, match="twice"):
         distributed.init_process_group()
-    with pytest.raises(NotImplementedError, match="none with rank 1"):
+    with pytest.raises(ValueError, match="Global rank 1 is not part of group"):
         distributed.send(x, 1)
-    with pytest.raises(ValueError, match="the list has 2 parts"):
+    with pytest.raises(RuntimeError, match="expected length 1, got 2"):
         distributed.all_gather([x, x], x)
-
-
-def test_several_processes_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="Default process group has not been initialized"):
-        distributed.get_rank()
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(NotImplementedError, match="several are not supported"):
-        distributed.init_process_group("gloo")
-    assert not distributed.is_initialized()
 
 
 def test_stores_hold_texts() -> None:

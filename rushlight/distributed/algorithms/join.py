@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...ops.memory.dtype import Device
-from ..collectives import Work, barrier
-from ..groups import get_rank
+from ..collectives import barrier
+from ..groups import is_several
+from ..works import Work
 
 __all__ = ["Join", "JoinHook", "Joinable"]
 
@@ -68,6 +69,7 @@ class Join:
     Raises:
         ValueError: there are no objects, or they are of several groups of processes; the process
             group was not initialized.
+        NotImplementedError: there are several processes, whose numbers may be uneven.
     """
 
     def __init__(
@@ -89,7 +91,11 @@ class Join:
         groups = [each.join_process_group for each in joinables]
         if any(group is not groups[0] for group in groups):
             raise ValueError("Using join context manager with multiple process groups")
-        get_rank(groups[0])
+        if is_several(groups[0]) and enable:
+            raise NotImplementedError(
+                "torch.distributed.algorithms.Join: uneven numbers of batches in several processes "
+                "are not supported; give all of them as many (`DistributedSampler`)"
+            )
 
     def __enter__(self) -> None:
         """Nothing is to be done before the first batch."""

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
+
+from ...autograd.function import Function
 from ...module_names import names_of
 from ...ops.tensors.tensor import Tensor
-from ..groups import ReduceOp, member_of
+from .. import collectives
+from ..backends import ReduceOp
+from ..groups import get_group_rank, group_of
 
 __all__ = [
     *("all_gather", "all_reduce", "all_to_all", "broadcast", "gather", "reduce"),
@@ -14,61 +20,143 @@ __all__ = [
 ]
 
 
-def _of_group(tensor: Tensor, group: object) -> Tensor:
-    member_of(group)
-    made: Tensor = tensor.clone()
-    return made
+def _copy(tensor: Tensor) -> Tensor:
+    return Tensor._of(np.array(tensor._array, order="C"))
+
+
+def _like(tensor: Tensor) -> Tensor:
+    return Tensor._of(np.zeros_like(tensor._array, order="C"))
+
+
+class _Broadcast(Function):
+    """Back: the sum of all gradients, for the process whose tensor it was."""
+
+    @staticmethod
+    def forward(ctx: Any, src: int, group: object, tensor: Tensor) -> Tensor:
+        ctx.src, ctx.group = src, group
+        made = _copy(tensor)
+        collectives.broadcast(made, src, group)
+        return made
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        return None, None, _Reduce.apply(ctx.src, ReduceOp.SUM, ctx.group, grad)
+
+
+class _Reduce(Function):
+    """Back: the gradient of the process that has the result; the others have nothing of theirs."""
+
+    @staticmethod
+    def forward(ctx: Any, dst: int, op: ReduceOp, group: object, tensor: Tensor) -> Tensor:
+        ctx.dst, ctx.group = dst, group
+        made = _copy(tensor)
+        collectives.reduce(made, dst, op, group)
+        members = group_of(group)
+        return made if get_group_rank(members, dst) == members.rank() else _like(tensor)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        return None, None, None, _Broadcast.apply(ctx.dst, ctx.group, grad)
+
+
+class _AllReduce(Function):
+    """Back: the gradients of all processes, reduced in the same way."""
+
+    @staticmethod
+    def forward(ctx: Any, op: ReduceOp, group: object, tensor: Tensor) -> Tensor:
+        ctx.op, ctx.group = op, group
+        made = _copy(tensor)
+        collectives.all_reduce(made, op, group)
+        return made
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        return None, None, _AllReduce.apply(ctx.op, ctx.group, grad)
+
+
+class _AllToAll(Function):
+    """Back: each gradient to where its tensor came from."""
+
+    @staticmethod
+    def forward(ctx: Any, group: object, outputs: Sequence[Tensor], *tensors: Tensor) -> Any:
+        ctx.group, ctx.inputs = group, [_like(each) for each in tensors]
+        made = [_copy(each) for each in outputs]
+        collectives.all_to_all(made, [_copy(each) for each in tensors], group)
+        return tuple(made)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Any, ...]:
+        return None, None, *_AllToAll.apply(ctx.group, ctx.inputs, *grads)
 
 
 def broadcast(tensor: Tensor, src: int, group: object = None) -> Tensor:
     """The tensor of a process."""
-    del src
-    return _of_group(tensor, group)
+    made: Tensor = _Broadcast.apply(src, group, tensor)
+    return made
 
 
 def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: object = None) -> Tensor:
     """The sum (product, ...) of the tensors of all processes."""
-    del op
-    return _of_group(tensor, group)
+    made: Tensor = _AllReduce.apply(op, group, tensor)
+    return made
 
 
 def reduce(tensor: Tensor, dst: int, op: ReduceOp = ReduceOp.SUM, group: object = None) -> Tensor:
-    """The same for one process."""
-    del dst, op
-    return _of_group(tensor, group)
+    """The same for one process; the others have zeros."""
+    made: Tensor = _Reduce.apply(dst, op, group, tensor)
+    return made
 
 
 def all_gather(tensor: Tensor, group: object = None) -> tuple[Tensor, ...]:
-    """The tensors of all processes."""
-    return (_of_group(tensor, group),)
+    """The tensors of all processes, which are of the same sizes."""
+    size = group_of(group).size()
+    made: tuple[Tensor, ...] = _AllToAll.apply(group, [_like(tensor)] * size, *[tensor] * size)
+    return made
 
 
 def gather(tensor: Tensor, dst: int = 0, group: object = None) -> tuple[Tensor, ...]:
-    """The same for one process."""
-    del dst
-    return (_of_group(tensor, group),)
+    """The same for one process; the others have zeros."""
+    members = group_of(group)
+    to = get_group_rank(members, dst)
+    nothing = tensor.reshape(-1)[:0]
+    sent = [tensor if at == to else nothing for at in range(members.size())]
+    gets = members.rank() == to
+    room = _like(tensor)
+    outputs = [room if gets else _like(nothing)] * members.size()
+    made: tuple[Tensor, ...] = _AllToAll.apply(group, outputs, *sent)
+    # zeros that hang together with it, so that all processes walk back through the exchange
+    return made if gets else tuple(_like(tensor) + part.sum() for part in made)
 
 
 def scatter(tensors: Sequence[Tensor], src: int = 0, group: object = None) -> Tensor:
-    """This process's tensor of a list."""
-    del src
-    return _of_group(tensors[0], group)
+    """This process's tensor of the list that one process has."""
+    members = group_of(group)
+    source = get_group_rank(members, src)
+    nothing = tensors[0].reshape(-1)[:0]
+    sent = list(tensors) if members.rank() == source else [nothing] * members.size()
+    room, none = _like(tensors[members.rank()]), _like(nothing)
+    outputs = [room if at == source else none for at in range(members.size())]
+    made: Tensor = _AllToAll.apply(group, outputs, *sent)[source]
+    return made
 
 
 def reduce_scatter(
     output: Tensor, input_list: Sequence[Tensor], op: ReduceOp = ReduceOp.SUM, group: object = None
 ) -> Tensor:
-    """This process's part of the sum of the lists."""
-    del output, op
-    return _of_group(input_list[0], group)
+    """This process's part of the sum (product, ...) of the lists; `output` is as large."""
+    del output
+    members = group_of(group)
+    parts = [_AllReduce.apply(op, group, each) for each in input_list]
+    made: Tensor = parts[members.rank()]
+    return made
 
 
 def all_to_all(
     output_tensor_list: Sequence[Tensor], input_tensor_list: Sequence[Tensor], group: object = None
 ) -> tuple[Tensor, ...]:
-    """A tensor from each process."""
-    del output_tensor_list
-    return tuple(_of_group(each, group) for each in input_tensor_list)
+    """A tensor from each process, of the sizes of `output_tensor_list`."""
+    made: tuple[Tensor, ...] = _AllToAll.apply(group, output_tensor_list, *input_tensor_list)
+    return made
 
 
 __getattr__ = names_of(__name__)

@@ -1,4 +1,7 @@
-"""ZeroRedundancyOptimizer: another optimizer, each process with a part of its state."""
+"""ZeroRedundancyOptimizer: another optimizer, of which each process keeps all the state.
+
+Steps are torch's, which come of the same gradients in every process; memory is not saved.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ...optim.optimizer import Optimizer
-from ..groups import member_of
+from ..groups import get_group_rank, group_of
 
 __all__ = ["ZeroRedundancyOptimizer"]
 
 
 class ZeroRedundancyOptimizer(Optimizer):
-    """Another optimizer, `optim`, of which this process keeps all the state there is.
+    """Another optimizer, `optim`, of which each process keeps all the state there is.
 
     Raises:
         ValueError: `init_process_group` was not called.
@@ -28,7 +31,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         **defaults: Any,
     ) -> None:
         del parameters_as_bucket_view, overlap_with_ddp
-        member_of(process_group)
+        self._group = group_of(process_group)
         self.optim = optimizer_class(params, **defaults)
         super().__init__(self.optim.param_groups, self.optim.defaults)
         self.param_groups, self.state = self.optim.param_groups, self.optim.state
@@ -41,10 +44,9 @@ class ZeroRedundancyOptimizer(Optimizer):
         """Bring the state of all processes to one: it is there.
 
         Raises:
-            NotImplementedError: it is another process.
+            ValueError: there is no such process.
         """
-        if to != 0:
-            raise NotImplementedError(f"rushlight runs one process; there is none with rank {to}")
+        get_group_rank(self._group, to)
 
     def state_dict(self) -> dict[str, Any]:
         """The other optimizer's."""

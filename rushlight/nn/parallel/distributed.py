@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...distributed.groups import get_rank
+from ...distributed.groups import is_several
 from ..modules.module import Module
 
 __all__ = ["DistributedDataParallel"]
@@ -38,7 +38,8 @@ class DistributedDataParallel(Module):
     ) -> None:
         super().__init__()
         del output_device, init_sync, bucket_cap_mb, check_reduction, options
-        get_rank(process_group)
+        if is_several(process_group):
+            raise NotImplementedError("DistributedDataParallel of several processes")
         if not any(each.requires_grad for each in module.parameters()):
             raise RuntimeError(
                 "DistributedDataParallel is not needed when a module doesn't have any parameter "
