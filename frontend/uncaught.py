@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 
 from .diagnostics import Diagnostic
 from .terminal import colors_wanted, width_wanted
 
-__all__ = ["show_readable_first"]
+__all__ = ["after_uncaught", "show_readable_first"]
 
 _HINT = "torch's own text is str(e); RUSHLIGHT_DIAGNOSTICS=both shows it here"
 
@@ -26,6 +26,19 @@ def show_readable_first(error: Exception) -> None:
         sys.excepthook = _shown
     if "IPython" in sys.modules:
         error._render_traceback_ = _InIPython()  # type: ignore[attr-defined]
+
+
+def after_uncaught(then: Callable[[], None]) -> None:
+    """Have something done after an error that nobody caught was shown, which ends the program."""
+    shown = sys.excepthook
+
+    def show_and_do(
+        kind: type[BaseException], error: BaseException, at: TracebackType | None
+    ) -> None:
+        shown(kind, error, at)
+        then()
+
+    sys.excepthook = show_and_do
 
 
 def _shown(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> None:

@@ -13,6 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
+from ..frontend.uncaught import after_uncaught
 from ..ops.memory.dtype import Array
 from .backends import DistBackendError, ReduceOp, default_pg_timeout
 from .communicators import Communicator, Pending
@@ -257,13 +258,7 @@ def _end_together() -> None:
     if _HOOKED:
         return
     _HOOKED.append(True)
-    before = sys.excepthook
-
-    def print_and_end(*error: Any) -> None:
-        before(*error)
-        _abort()
-
-    sys.excepthook = print_and_end
+    after_uncaught(_abort)
     atexit.register(lambda: _abort() if _LEFT else None)  # before MPI's own end
 
 

@@ -49,7 +49,7 @@ def run_here(kind: str, program: Sequence[str]) -> None:
         kind: "script", "module", or "program" for one that is not Python's.
         program: its name and arguments.
     """
-    name, sys.argv = program[0], list(program)
+    name, sys.argv[:] = program[0], list(program)
     if kind == "program":
         os.execvp(name, list(program))
     elif kind == "module":
