@@ -16,7 +16,7 @@ __all__ = ["Work", "waited"]
 _AT_ONCE: Final = 30
 """Looks without a pause, each of which lets other processes run."""
 
-_LONGEST: Final = 0.002
+_LONGEST: Final = 0.0005
 """Seconds of the longest pause between two looks."""
 
 

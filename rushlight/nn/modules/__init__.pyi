@@ -30,6 +30,7 @@ from . import rnn as rnn
 from . import rnn_base as rnn_base
 from . import rnn_cell as rnn_cell
 from . import sparse as sparse
+from . import synchronised as synchronised
 from . import transformer as transformer
 from . import transformer_layers as transformer_layers
 from . import transformer_masks as transformer_masks

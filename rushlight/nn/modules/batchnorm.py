@@ -12,7 +12,9 @@ from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DTYPES, Device, DType
 from ...ops.tensors.tensor import Parameter, Tensor
 from .. import functional, init
+from ..sizes import is_scripting
 from .module import Module
+from .synchronised import is_shared, normalised
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
 
@@ -172,10 +174,14 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over several processes; there is one here, so it is `_BatchNorm`.
+    """Batch normalisation by the batches of all processes of a group in training; scripted, and in
+    one process, by its own.
 
-    `process_group` is kept and not used.
+    Args:
+        process_group: the group; that of all processes if None.
     """
+
+    _by_itself = _BatchNorm.forward
 
     def __init__(
         self,
@@ -193,6 +199,13 @@ class SyncBatchNorm(_BatchNorm):
         statistics = affine, track_running_stats
         super().__init__(num_features, eps, momentum, *statistics, device, dtype, bias=bias)
         self.process_group = process_group
+
+    def forward(self, input: Tensor) -> Tensor:
+        if not is_scripting():
+            if self.training and is_shared(self.process_group):
+                self._check_input_dim(input)
+                return normalised(self, input, self._count_batch())
+        return self._by_itself(input)
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() < 2:
