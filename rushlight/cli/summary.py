@@ -16,11 +16,11 @@ from ..serialization.files.identify import (
     identify,
 )
 from .archive import add_trust, open_archive
-from .dtypes import check_dtypes, named_dtype
+from .dtypes import check_dtypes
 from .failure import FAILED, CommandError, report
 from .json_lines import add_json, tell_data
 from .several import ARCHIVES, each_file
-from .sizes import sizes
+from .sizes import add_sizes
 from .speech import script_output, tell_lines
 
 __all__ = ["add", "execute"]
@@ -39,20 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="ARCHIVE",
         help="a TorchScript archive, a file of weights, or a folder of them",
     )
-    parser.add_argument(
-        "--input",
-        action="append",
-        type=sizes,
-        metavar="SIZES",
-        help="the sizes of an input, such as 1,3,224,224; once for each input",
-    )
-    parser.add_argument(
-        "--dtype",
-        action="append",
-        type=named_dtype,
-        metavar="DTYPE",
-        help="the dtype of all inputs, or once for each; float32 if none is given",
-    )
+    add_sizes(parser)
     parser.add_argument("--depth", type=int, metavar="N", help="show layers down to this depth")
     add_json(parser)
     add_trust(parser)

@@ -18,11 +18,11 @@ from ..pictures.weights import module_tree
 from ..summary import inputs_without_data, without_data
 from .archive import add_trust, find_method, method_names, open_archive
 from .atomic import add_force, refuse_existing, replacing
-from .dtypes import check_dtypes, named_dtype
+from .dtypes import check_dtypes
 from .failure import CommandError, one_line
 from .json_lines import add_json, tell_data
 from .progress import progress
-from .sizes import sizes
+from .sizes import add_sizes
 from .speech import complain, script_output, tell_lines, write
 from .wall import unconfined
 
@@ -39,20 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("archive", help="a TorchScript archive (.pt)")
     parser.add_argument("second", nargs="?", metavar="OTHER", help="an archive to compare with")
-    parser.add_argument(
-        "--input",
-        action="append",
-        type=sizes,
-        metavar="SIZES",
-        help="the sizes of an input, such as 1,3,224,224; once for each input",
-    )
-    parser.add_argument(
-        "--dtype",
-        action="append",
-        type=named_dtype,
-        metavar="DTYPE",
-        help="the dtype of all inputs, or once for each; float32 if none is given",
-    )
+    add_sizes(parser)
     parser.add_argument("--method", default="forward", help="the method that runs or is drawn")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write; - is the terminal")
     parser.add_argument("--no-open", action="store_true", help="write the page and open nothing")
