@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import time
 from collections.abc import Callable, Iterator
+from threading import get_ident
 from typing import Any
 
 import pytest
@@ -10,6 +13,7 @@ import pytest
 import rushlight as torch
 from rushlight import Tensor
 from rushlight.nn import functional as F
+from rushlight.ops.kernels.code.run import CREW, run
 
 X = torch.manual_seed(3) and torch.randn(64, 96, 56)
 IMAGES = torch.randn(2, 24, 70, 66)
@@ -66,3 +70,47 @@ def test_results_are_the_same(name: str, threads: None) -> None:
         parts = (result,) if isinstance(result, Tensor) else result
         found.append([part.numpy().tobytes() for part in parts])
     assert found[0] == found[1] == found[2] == found[3]
+
+
+Ranges = list[tuple[int, int, int]]
+
+
+def _ranges(count: int) -> Ranges:
+    """Who did which ranges of shared work: a thread, the first number, the one behind the last."""
+    found: Ranges = []
+
+    def note(_: object, start: int, stop: int) -> None:
+        found.append((get_ident(), start, stop))
+        time.sleep(0.002)  # so that others have time to come
+
+    kernel = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(note)
+    run(ctypes.cast(kernel, ctypes.c_void_p).value, count, 1)
+    return sorted(found, key=lambda each: each[1])
+
+
+def _bounds(found: Ranges) -> list[int]:
+    return [0, *(stop for _, _, stop in found)]
+
+
+@pytest.mark.skipif(CREW is None, reason="threads of native code")
+def test_who_asks_does_the_first_part(threads: None) -> None:
+    torch.set_num_threads(2)
+    _ranges(100)  # which makes the threads
+    found = _ranges(100)
+    assert [start for _, start, _ in found] == _bounds(found)[:-1]
+    assert _bounds(found)[-1] == 100
+    mine = [who == get_ident() for who, _, _ in found]
+    assert mine == sorted(mine, reverse=True)
+    assert any(mine)
+
+
+@pytest.mark.skipif(CREW is None, reason="threads of native code")
+def test_work_for_more_threads_than_pieces_can_be_told_apart(threads: None) -> None:
+    torch.set_num_threads(2)
+    _ranges(2)
+    assert CREW is not None
+    for many in (1 << 20, 1 << 62, (1 << 63) - 1):
+        CREW._state.threads = many
+        found = _ranges(30)
+        assert [start for _, start, _ in found] == _bounds(found)[:-1]
+        assert _bounds(found)[-1] == 30

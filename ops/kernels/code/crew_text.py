@@ -2,15 +2,18 @@
 
 A job lies in memory of its own:
 
-    0    the generation of the work, times 2**32, and how many pieces nobody has begun
+    0    the generation of the work, times 2**32, and which pieces nobody has begun: the number of
+         the first one, and 2**16 times that of the one behind the last one
     64   how many pieces are done
     128  how many threads sleep
     192  kernel, arguments, count, pieces; 224 whether there is a job; 232 whether to end
 
 Pieces are taken by exchanging the first word, so a thread that comes late takes none of another
-job: the generation has changed.  Threads without work look for some for a while, then sleep on the
-generation (futex(2), x86-64 Linux).  What ends threads changes the generation and no piece, so that
-work which is under way goes on.
+job: the generation has changed.  Who asks takes the first ones, others the last ones, so that of
+two threads each mostly has the same part of one array after the other: where cores share no cache,
+what another one has written costs more than the work.  Threads without work look for some for a
+while, then sleep on the generation (futex(2), x86-64 Linux).  What ends threads changes the
+generation and no piece, so that work which is under way goes on.
 
 Python calls `run(kernel, count, least, arguments...)`, a function of the kind METH_FASTCALL.  Whole
 numbers, floats and arrays, which give the address of their elements, become 64-bit words; a kernel
@@ -34,6 +37,7 @@ _POLITE: Final = 512
 MOST_ARGUMENTS: Final = 24
 _PIECES: Final = 4
 """Pieces a thread, so that none waits long for another."""
+_MOST_PIECES: Final = 1 << 15
 
 TABLE: Final = (
     *("array_type", "int_type", "float_type", "list_type", "tuple_type", "none", "type_error"),
@@ -65,21 +69,32 @@ define internal void @piece(ptr %job, i64 %index) {
   ret void
 }
 
-define internal i1 @take(ptr %job) {
+define internal i1 @is_left(i64 %word) {
+  %first = and i64 %word, 65535
+  %high = lshr i64 %word, 16
+  %behind = and i64 %high, 65535
+  %some = icmp ne i64 %first, %behind
+  ret i1 %some
+}
+
+define internal i1 @take(ptr %job, i1 %forwards) {
 entry:
+  %step = select i1 %forwards, i64 1, i64 -65536
   br label %look
 look:
   %word = load atomic i64, ptr %job acquire, align 8
-  %left = and i64 %word, 4294967295
-  %none = icmp eq i64 %left, 0
-  br i1 %none, label %nothing, label %claim
+  %some = call i1 @is_left(i64 %word)
+  br i1 %some, label %claim, label %nothing
 claim:
-  %less = sub i64 %word, 1
+  %less = add i64 %word, %step
   %pair = cmpxchg ptr %job, i64 %word, i64 %less acq_rel acquire
   %mine = extractvalue { i64, i1 } %pair, 1
   br i1 %mine, label %work, label %look
 work:
-  %index = sub i64 %left, 1
+  %first = and i64 %word, 65535
+  %high = lshr i64 %less, 16
+  %last = and i64 %high, 65535
+  %index = select i1 %forwards, i64 %first, i64 %last
   call void @piece(ptr %job, i64 %index)
   ret i1 true
 nothing:
@@ -92,7 +107,7 @@ entry:
   %ending = getelementptr i8, ptr %job, i64 232
   br label %again
 again:
-  %some = call i1 @take(ptr %job)
+  %some = call i1 @take(ptr %job, i1 false)
   br i1 %some, label %again, label %idle
 idle:
   %word = load atomic i64, ptr %job acquire, align 8
@@ -100,8 +115,7 @@ idle:
   %ends = icmp ne i32 %end, 0
   br i1 %ends, label %out, label %check
 check:
-  %left = and i64 %word, 4294967295
-  %more = icmp ne i64 %left, 0
+  %more = call i1 @is_left(i64 %word)
   br i1 %more, label %again, label %spin
 spin:
   %k = phi i64 [0, %check], [%k1, %polite], [%k1, %give_way]
@@ -187,12 +201,13 @@ mine:
   %generation = lshr i64 %word, 32
   %next = add i64 %generation, 1
   %high = shl i64 %next, 32
-  %new = or i64 %high, %pieces
+  %behind = shl i64 %pieces, 16
+  %new = or i64 %high, %behind
   store atomic i64 %new, ptr %job seq_cst, align 8
   call void @wake(ptr %job)
   br label %help
 help:
-  %some = call i1 @take(ptr %job)
+  %some = call i1 @take(ptr %job, i1 true)
   br i1 %some, label %help, label %join
 join:
   %k = phi i64 [0, %help], [%k1, %wait], [0, %yield]
@@ -247,7 +262,9 @@ begun_well:
   br i1 %made, label %together, label %single
 together:
   %this = phi ptr [%job, %crew], [%job_now, %begun_well]
-  %wanted = mul i64 %threads, {pieces}
+  %is_many = icmp ugt i64 %threads, {most_threads}
+  %sharing = select i1 %is_many, i64 {most_threads}, i64 %threads
+  %wanted = mul i64 %sharing, {pieces}
   %fewer = icmp ult i64 %parts, %wanted
   %cut = select i1 %fewer, i64 %parts, i64 %wanted
   %held = call ptr %let_go()
@@ -361,6 +378,7 @@ def crew_text(head: int, bytes_begin: int) -> str:
         "dtype_at": head + 40,
         "flags_at": head + 48,
         "pieces": _PIECES,
+        "most_threads": _MOST_PIECES // _PIECES,
         "polite": _POLITE - 1,
         "loads": "\n".join(_loads()),
     }
