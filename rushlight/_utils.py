@@ -9,6 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
+from ._rebuilding import (
+    _rebuild_meta_tensor_no_storage,
+    _rebuild_qtensor,
+    _rebuild_tensor_v3,
+)
 from .ops.eager.dispatch import eager_function
 from .ops.eager.typed_storage import TypedStorage
 from .ops.memory.dtype import Device, DType, Layout
@@ -20,11 +25,14 @@ __all__ = [
     "ExceptionWrapper",
     "_element_size",
     "_flatten_dense_tensors",
+    "_rebuild_meta_tensor_no_storage",
     "_rebuild_parameter",
     "_rebuild_parameter_with_state",
+    "_rebuild_qtensor",
     "_rebuild_sparse_tensor",
     "_rebuild_tensor",
     "_rebuild_tensor_v2",
+    "_rebuild_tensor_v3",
     "_unflatten_dense_tensors",
     "get_device_module",
 ]

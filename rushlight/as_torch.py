@@ -41,10 +41,11 @@ _PUBLIC_CLASSES: Final = {
         "set_grad_enabled": ".autograd.grad_mode",
     },
     "ops.eager.typed_storage": {"TypedStorage": ".storage"},
+    "serialization": {"_get_layout": ".serialization"},
     "ops.tensors.construct": {"finfo": "", "iinfo": ""},
     "ops.tensors.tensor": {"Parameter": ".nn.parameter", "Size": "", "Tensor": ""},
 }
-"""Classes of the lower parts that users know, and the modules of torch that they belong to."""
+"""What users know of the lower parts, classes above all, and the modules of torch it belongs to."""
 
 
 class StandIn(abc.MetaPathFinder):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from importlib import import_module
 from typing import Any, Self
 
 from .ops.eager import storage_warning
@@ -95,6 +97,11 @@ QInt8Storage = _named("QInt8Storage", "qint8")
 QUInt2x4Storage = _named("QUInt2x4Storage", "quint2x4")
 QUInt4x2Storage = _named("QUInt4x2Storage", "quint4x2")
 QUInt8Storage = _named("QUInt8Storage", "quint8")
+
+
+def _load_from_bytes(b: bytes) -> Any:
+    """A storage that a pickle holds as a file of `torch.save`; it runs what that pickle could."""
+    return import_module(".weights", __package__).load(io.BytesIO(b), weights_only=False)
 
 
 def _classes() -> list[StorageClass]:

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from ..ir.graph import SOURCE_PRINTER
+from ..ops.memory.dtype import LAYOUTS, Layout
 from .printing.printer import print_graph_source
 
 SOURCE_PRINTER.install(print_graph_source)
@@ -20,6 +21,15 @@ _SETTINGS = """DEFAULT_PROTOCOL LoadEndianness MAGIC_NUMBER MAP_LOCATION PROTOCO
 _LOCATIONS = """SourceChangeWarning StorageType check_module_version_greater_or_equal
     get_crc32_options location_tag mkdtemp normalize_storage_type set_crc32_options
     storage_to_tensor_type validate_cuda_device validate_hpu_device""".split()
+
+
+def _get_layout(name: str) -> Layout:
+    """The layout of a name (`torch.strided`), as pickles have it.
+
+    Raises:
+        KeyError: there is none of that name.
+    """
+    return LAYOUTS[name.removeprefix("torch.")]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,7 @@ Python sees.  Arrays of bfloat16 and the float8 types come from ml_dtypes, impor
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Final, Self
 
 import numpy as np
@@ -56,6 +57,7 @@ class DType:
     (`Float`), `itemsize` in bytes.
     """
 
+    __module__ = "rushlight"  # its public place, where pickles look for each dtype
     __slots__ = (
         *("_numpy", "is_complex", "is_floating_point", "itemsize"),
         *("kind", "name", "number", "scalar_name"),
@@ -107,8 +109,8 @@ class DType:
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return dtype_by_name, (self.name,)
+    def __reduce__(self) -> str:
+        return self.name
 
 
 _QUANTIZED: Final = {"qint8": np.int8, "quint8": np.uint8, "qint32": np.int32}
@@ -307,12 +309,14 @@ class Layout:
         return f"torch.{self.name}"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _layout_by_name, (self.name,)
+        home = import_module(f"{__name__.partition('.')[0]}.serialization")
+        return home._get_layout, (str(self),)
 
 
 class MemoryFormat:
     """An order of dimensions in memory."""
 
+    __module__ = "rushlight"  # its public place, where pickles look for each of them
     __slots__ = ("name", "number")
 
     def __init__(self, name: str, number: int) -> None:
@@ -322,13 +326,14 @@ class MemoryFormat:
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _memory_format_by_name, (self.name,)
+    def __reduce__(self) -> str:
+        return self.name
 
 
 class QScheme:
     """What the numbers of a quantized tensor mean: `torch.per_tensor_affine` and its like."""
 
+    __module__ = "rushlight"  # its public place, where pickles look for each of them
     __slots__ = ("name", "number")
     name: str
     number: int
@@ -350,8 +355,8 @@ class QScheme:
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _qscheme_by_name, (self.name,)
+    def __reduce__(self) -> str:
+        return self.name
 
 
 QSCHEMES: Final = {
@@ -387,18 +392,6 @@ def layout_of(text: str) -> Layout:
     if found is None:
         raise ValueError(f"no layout is called {text!r}")
     return found
-
-
-def _qscheme_by_name(name: str) -> QScheme:
-    return QSCHEMES[name]
-
-
-def _layout_by_name(name: str) -> Layout:
-    return LAYOUTS[name]
-
-
-def _memory_format_by_name(name: str) -> MemoryFormat:
-    return MEMORY_FORMATS[name]
 
 
 _DEVICE_TYPES: Final = (

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -244,6 +244,10 @@ class Generator:
 
     def __reduce__(self) -> tuple[object, ...]:
         return _restored, (self.state_bytes(),)
+
+    def __setstate__(self, state: tuple[int, int | None, Any]) -> None:
+        """Stand where a pickle of PyTorch says: seed, offset, and the state as a tensor."""
+        self.set_state_bytes(bytes(state[2].tolist()))
 
     def __repr__(self) -> str:
         return f"<torch._C.Generator object at {id(self):#x}>"

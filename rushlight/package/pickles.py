@@ -78,11 +78,11 @@ class PackageWriter(ObjectsWriter):
         self.tuple(*arguments)
         self.out += b"tQ"
 
-    def name_of(self, value: Any) -> tuple[str, str]:
+    def name_of(self, value: Any, name: str = "") -> tuple[str, str]:
         if getattr(value, "__module__", "").partition(".")[0] == _ROOT:
-            return super().name_of(value)
+            return super().name_of(value, name)
         try:
-            return self._importer.get_name(value)
+            return self._importer.get_name(value, name or None)
         except (ObjNotFoundError, ObjMismatchError) as error:
             raise PicklingError(f"Can't pickle {value}: {error}") from None
 

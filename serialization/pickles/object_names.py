@@ -32,13 +32,13 @@ _PYTHON_2: Final = {"long": "int", "unicode": "str", "xrange": "range", "basestr
 """Pickles of protocol 2 call some of Python's own types as Python 2 did."""
 
 
-def name_of(value: Any) -> tuple[str, str]:
-    """Module and name of a class or function.
+def name_of(value: Any, name: str = "") -> tuple[str, str]:
+    """Module and name of a class or function, or of an object that says its `name`.
 
     Raises:
         ArchiveError: it is not found under its name, as one made in a function.
     """
-    name = getattr(value, "__qualname__", None) or value.__name__
+    name = name or getattr(value, "__qualname__", None) or value.__name__
     module = getattr(value, "__module__", None) or "builtins"
     for begin, public in _PUBLIC:
         if module.startswith(f"{_ROOT}.{begin}"):

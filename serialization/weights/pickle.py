@@ -12,7 +12,7 @@ from collections import OrderedDict
 from typing import Any, ClassVar, Final
 
 from ...frontend.diagnostics import Diagnostic, Help
-from ...ops.memory.dtype import DTYPES
+from ...ops.memory.dtype import DTYPES, QSCHEMES
 from ..files.errors import ArchiveError, RefusedPickle
 from ..pickles.machine import SHARED, PickleMachine
 from ..pickles.nodes import StorageNode
@@ -267,4 +267,4 @@ def _known(module: str, name: str) -> object:
         return Name(full, MAKERS[full])
     if module in ("torch", "torch.storage", "torch.cuda") and name.endswith("Storage"):
         return _StorageKind(name.removesuffix("Storage"))
-    return DTYPES.get(name) if module == "torch" else None
+    return DTYPES.get(name) or QSCHEMES.get(name) if module == "torch" else None

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...ops.eager.dispatch import EagerFunction
 from ...ops.eager.typed_storage import TypedStorage
-from ...ops.memory.dtype import Device, DType, QScheme
+from ...ops.memory.dtype import Device, DType, Layout, QScheme
 from ...ops.meta.tensors import is_meta
 from ...ops.quantized_tensors.arrays import QuantizedArray, quantizer_of
 from ...ops.quantized_tensors.packed_weights import PackedWeights
@@ -146,6 +146,8 @@ class ObjectsWriter:
             self.text(value)
         elif kind is DType or kind is QScheme:
             self.name("torch", str(value).removeprefix("torch."))
+        elif kind is Layout:
+            self.made("torch.serialization", "_get_layout", str(value))
         else:
             return False
         return True
@@ -195,15 +197,15 @@ class ObjectsWriter:
             case _:
                 self.object(value)
 
-    def name_of(self, value: Any) -> tuple[str, str]:
-        """The module and name that a class or function is written under."""
-        return name_of(value)
+    def name_of(self, value: Any, name: str = "") -> tuple[str, str]:
+        """The module and name that something is written under; `name` as it says itself."""
+        return name_of(value, name)
 
     def object(self, value: object) -> None:
         """Any other object, as it says itself that it is made again."""
         found = reduced(value)
         if isinstance(found, str):
-            self.name(*self.name_of(value))
+            self.name(*self.name_of(value, found))
             return
         self.write(found.make)
         self.tuple(*found.arguments)

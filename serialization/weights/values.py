@@ -87,8 +87,8 @@ class Makers:
     def stored(self, storage: StorageNode | StorageView) -> object:
         """A storage as programs have it, for it may be a value by itself.
 
-        One without data, of quantized numbers, or of bytes whose order depends on what tensors lie
-        in it is only spoken of.
+        One without data, or of bytes whose order depends on what tensors lie in it, is only spoken
+        of.
         """
         if not self.makes_storages:
             self.unused[id(storage)] = storage
@@ -103,8 +103,6 @@ class Makers:
         if is_bytes:
             root = StorageNode("Byte", root.key, root.location, root.numel)
         array = self._storages.array(TensorNode(root, 0, (root.numel,), (1,), False))
-        if array.dtype.names is not None:
-            return storage
         made: Any = Storage.over(array)
         if count != root.numel:
             made = made[start * array.itemsize : (start + count) * array.itemsize]
@@ -232,8 +230,7 @@ class Makers:
 
     def _quantizer(self, parts: tuple[object, ...], shape: tuple[int, ...]) -> Quantizer:
         scheme, scale, zero_point, *axis = parts
-        text = getattr(scheme, "text", "")
-        found = None
+        text, found = str(scheme), None
         if text == "torch.per_tensor_affine" and not axis:
             found = quantizer_for(scale, zero_point, 0, shape)
         elif text.startswith("torch.per_channel_affine") and axis and type(axis[0]) is int:
@@ -372,8 +369,5 @@ MAKERS: Final[Mapping[str, Callable[..., object] | None]] = {
     "_codecs.encode": Makers.encoded,
     "torch.Size": _plain(Size, tuple),
     "torch.device": _plain(Device, str, int),
-    "torch.per_tensor_affine": None,
-    "torch.per_channel_affine": None,
-    "torch.per_channel_affine_float_qparams": None,
 }
-"""What stands for calling a name; None for the names of schemes, which are only mentioned."""
+"""What stands for calling a name; None for one that is only mentioned."""
