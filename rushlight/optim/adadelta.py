@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
+
 from ..ops.eager.dispatch import eager_function
+from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .optimizer import Group, Optimizer, Params, check_options, counter, with_decay
+from .fused_steps import Way, mean_square
+from .optimizer import Group, Optimizer, Params, bare, check_options, counter, with_decay
 
 __all__ = ["Adadelta", "adadelta"]
+
+
+@cache
+def _update(way: Way) -> Update:
+    """The step on parameter, gradient and the means of squares of gradients and of steps, as one
+    kernel."""
+
+    def write(program: Program) -> Iterator[tuple[int, int, int]]:
+        decay, kept, other, eps, rate = range(4, 9)
+        parameter, grad = way.begin(program, decay)
+        square = mean_square(program, 2, grad, kept, other)
+        yield 2, square, 2
+        long = program("sqrt", program("add", 3, eps))
+        scale = program("divide", long, program("sqrt", program("add", square, eps)))
+        delta = program("multiply", scale, grad)
+        yield 3, mean_square(program, 3, delta, kept, other), 2
+        step = program("multiply", delta, rate)
+        yield 0, program("add", parameter, step), way.times + 1
+
+    return Update(4, 5, write)
 
 
 class Adadelta(Optimizer):
@@ -53,9 +78,14 @@ class Adadelta(Optimizer):
             state["square_avg"] = zeros_like(parameter)
             state["acc_delta"] = zeros_like(parameter)
         state["step"] += 1
-        grad = with_decay(parameter, grad, group)
         rho, eps = group["rho"], group["eps"]
         squares, steps = state["square_avg"], state["acc_delta"]
+        arrays = bare(parameter, grad, squares, steps)
+        if arrays is not None:
+            way = Way.of(group)
+            if _update(way)(arrays, way.factor(group), rho, 1 - rho, eps, -group["lr"]):
+                return
+        grad = with_decay(parameter, grad, group)
         squares.mul_(rho).addcmul_(grad, grad, value=1 - rho)
         delta = steps.add(eps).sqrt().div(squares.add(eps).sqrt()).mul(grad)
         steps.mul_(rho).addcmul_(delta, delta, value=1 - rho)

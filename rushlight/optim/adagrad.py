@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
+
 import numpy as np
 
+from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .optimizer import Group, Optimizer, Params, check_options
+from .fused_steps import Way
+from .optimizer import Group, Optimizer, Params, bare, check_options
 
 __all__ = ["Adagrad", "adagrad"]
+
+
+@cache
+def _update(way: Way) -> Update:
+    """The step on parameter, gradient and the sum of its squares as one kernel."""
+
+    def write(program: Program) -> Iterator[tuple[int, int, int]]:
+        decay, eps, size = range(3, 6)
+        parameter, grad = way.begin(program, decay)
+        square = program("add", 2, program("multiply", grad, grad))
+        yield 2, square, 1
+        scale = program("add", program("sqrt", square), eps)
+        step = program("divide", program("multiply", grad, size), scale)
+        yield 0, program("add", parameter, step), 1
+
+    return Update(3, 3, write)
 
 
 class Adagrad(Optimizer):
@@ -58,14 +79,18 @@ class Adagrad(Optimizer):
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         state["step"] += 1
-        step = state["step"].item()
+        length = group["lr"] / (1 + (state["step"].item() - 1) * group["lr_decay"])
+        arrays = bare(parameter, grad, state["sum"])
+        if arrays is not None:
+            way = Way.of(group)
+            if _update(way)(arrays, way.factor(group), group["eps"], -length):
+                return
         if group["maximize"]:
             grad = -grad
         if group["weight_decay"] != 0:
             if grad.is_sparse:
                 raise RuntimeError("weight_decay option is not compatible with sparse gradients")
             grad = grad.add(parameter, alpha=group["weight_decay"])
-        length = group["lr"] / (1 + (step - 1) * group["lr_decay"])
         if grad.is_sparse:
             grad = grad.coalesce()
             places, values = tuple(grad.indices()), grad.values()

@@ -10,6 +10,7 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
+from .fused_steps import Way, mean_square
 from .optimizer import (
     Group,
     Optimizer,
@@ -25,30 +26,24 @@ __all__ = ["Adam", "AdamW", "adam"]
 
 
 @cache
-def _update(maximizes: bool, decays: bool, is_decoupled: bool, keeps_largest: bool) -> Update:
+def _update(way: Way, keeps_largest: bool) -> Update:
     """The step on parameter, gradient, means of it and its square (and the largest of these), as
     one kernel; the numbers are those of `Adam.update`, in their order there."""
 
     def write(program: Program) -> Iterator[tuple[int, int, int]]:
-        parameter, grad, mean, square, *rest = range(program.arrays)
+        rest = range(4, program.arrays)
         decay, share, kept, other, root, eps, size = range(program.arrays, program.arrays + 7)
-        if maximizes:
-            grad = program("negate", grad)
-        if decays and is_decoupled:
-            parameter = program("multiply", parameter, decay)
-        elif decays:
-            grad = program("add", grad, program("multiply", parameter, decay))
-        mean = program("lerp", mean, grad, share)
+        parameter, grad = way.begin(program, decay)
+        mean = program("lerp", 2, grad, share)
         yield 2, mean, 1
-        added = program("multiply", program("multiply", grad, other), grad)
-        square = program("add", program("multiply", square, kept), added)
+        square = mean_square(program, 3, grad, kept, other)
         yield 3, square, 2
         for largest in rest:
             square = program("maximum", largest, square)
             yield 4, square, 1
         scale = program("add", program("divide", program("sqrt", square), root), eps)
         step = program("divide", program("multiply", mean, size), scale)
-        yield 0, program("add", parameter, step), 2 if decays and is_decoupled else 1
+        yield 0, program("add", parameter, step), way.times + 1
 
     return Update(5 if keeps_largest else 4, 7, write)
 
@@ -114,10 +109,9 @@ class Adam(Optimizer):
         largest = [state["max_exp_avg_sq"]] if group["amsgrad"] else []
         arrays = bare(parameter, grad, mean, square, *largest)
         if arrays is not None:
-            decay, is_decoupled = group["weight_decay"], bool(group["decoupled_weight_decay"])
-            numbers = (1 - lr * decay if is_decoupled else decay), 1 - beta1, beta2, 1 - beta2
-            update = _update(bool(group["maximize"]), decay != 0, is_decoupled, bool(largest))
-            if update(arrays, *numbers, root, group["eps"], -step_size):
+            way = Way.of(group)
+            numbers = way.factor(group), 1 - beta1, beta2, 1 - beta2, root, group["eps"]
+            if _update(way, bool(largest))(arrays, *numbers, -step_size):
                 return
         grad = with_decay(parameter, grad, group)
         mean.lerp_(grad, 1 - beta1)

@@ -2,12 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
+
 from ..ops.eager.dispatch import eager_function
+from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .optimizer import Group, Optimizer, Params, check_betas, check_options, counter, with_decay
+from .fused_steps import Way
+from .optimizer import (
+    Group,
+    Optimizer,
+    Params,
+    bare,
+    check_betas,
+    check_options,
+    counter,
+    with_decay,
+)
 
 __all__ = ["Adamax", "adamax"]
+
+
+@cache
+def _update(way: Way) -> Update:
+    """The step on parameter, gradient, its mean and its largest size, as one kernel."""
+
+    def write(program: Program) -> Iterator[tuple[int, int, int]]:
+        decay, share, kept, eps, size = range(4, 9)
+        parameter, grad = way.begin(program, decay)
+        mean = program("lerp", 2, grad, share)
+        yield 2, mean, 1
+        now = program("add", program("absolute", grad), eps)
+        largest = program("maximum", program("multiply", 3, kept), now)
+        yield 3, largest, 1
+        step = program("divide", program("multiply", mean, size), largest)
+        yield 0, program("add", parameter, step), way.times + 1
+
+    return Update(4, 5, write)
 
 
 class Adamax(Optimizer):
@@ -52,13 +84,18 @@ class Adamax(Optimizer):
             state["exp_avg"] = zeros_like(parameter)
             state["exp_inf"] = zeros_like(parameter)
         state["step"] += 1
-        grad = with_decay(parameter, grad, group)
         beta1, beta2 = group["betas"]
-        state["exp_avg"].lerp_(grad, 1 - beta1)
-        largest = state["exp_inf"]
+        mean, largest = state["exp_avg"], state["exp_inf"]
+        size = -group["lr"] / (1 - beta1 ** state["step"].item())
+        arrays = bare(parameter, grad, mean, largest)
+        if arrays is not None:
+            way = Way.of(group)
+            if _update(way)(arrays, way.factor(group), 1 - beta1, beta2, group["eps"], size):
+                return
+        grad = with_decay(parameter, grad, group)
+        mean.lerp_(grad, 1 - beta1)
         largest.copy_((largest * beta2).maximum(grad.abs().add_(group["eps"])))
-        length = group["lr"] / (1 - beta1 ** state["step"].item())
-        parameter.addcdiv_(state["exp_avg"], largest, value=-length)
+        parameter.addcdiv_(mean, largest, value=size)
 
 
 adamax = step_of(Adamax)

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
+
 from ..ops.eager.dispatch import eager_function
+from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .optimizer import Group, Optimizer, Params, check_options, counter, with_decay
+from .fused_steps import Way
+from .optimizer import Group, Optimizer, Params, bare, check_options, counter, with_decay
 
 __all__ = ["ASGD", "asgd"]
+
+
+@cache
+def _update(way: Way, averages: bool) -> Update:
+    """The step on parameter, gradient and mean of parameters as one kernel."""
+
+    def write(program: Program) -> Iterator[tuple[int, int, int]]:
+        decay, shrinks, rate, share = range(3, 7)
+        parameter, grad = way.begin(program, decay)
+        step = program("multiply", grad, rate)
+        parameter = program("add", program("multiply", parameter, shrinks), step)
+        yield 0, parameter, way.times + 2
+        mean = parameter
+        if averages:
+            change = program("multiply", program("subtract", parameter, 2), share)
+            mean = program("add", 2, change)
+        yield 2, mean, 1
+
+    return Update(3, 4, write)
 
 
 class ASGD(Optimizer):
@@ -53,13 +77,16 @@ class ASGD(Optimizer):
             state["ax"] = eager_function("aten::zeros_like")(parameter)
         state["step"] += 1
         step, length, share = (state[name].item() for name in ("step", "eta", "mu"))
-        grad = with_decay(parameter, grad, group)
-        parameter.mul_(1 - lambd * length).add_(grad, alpha=-length)
         mean = state["ax"]
-        if share != 1:
-            mean.add_((parameter - mean).mul_(share))
-        else:
-            mean.copy_(parameter)
+        arrays, way = bare(parameter, grad, mean), Way.of(group)
+        numbers = way.factor(group), 1 - lambd * length, -length, share
+        if arrays is None or not _update(way, share != 1)(arrays, *numbers):
+            grad = with_decay(parameter, grad, group)
+            parameter.mul_(1 - lambd * length).add_(grad, alpha=-length)
+            if share != 1:
+                mean.add_((parameter - mean).mul_(share))
+            else:
+                mean.copy_(parameter)
         state["eta"].fill_(lr / (1 + lambd * lr * step) ** group["alpha"])
         state["mu"].fill_(1 / max(1, step - group["t0"]))
 

@@ -2,12 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
+
 from ..ops.eager.dispatch import eager_function
+from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .optimizer import Group, Optimizer, Params, check_betas, check_options, counter, with_decay
+from .fused_steps import Way, mean_square
+from .optimizer import (
+    Group,
+    Optimizer,
+    Params,
+    bare,
+    check_betas,
+    check_options,
+    counter,
+    with_decay,
+)
 
 __all__ = ["NAdam", "nadam"]
+
+
+@cache
+def _update(way: Way) -> Update:
+    """The step on parameter, gradient, means of it and its square, as one kernel."""
+
+    def write(program: Program) -> Iterator[tuple[int, int, int]]:
+        decay, share, kept, other, correction, eps, now, then = range(4, 12)
+        parameter, grad = way.begin(program, decay)
+        mean = program("lerp", 2, grad, share)
+        yield 2, mean, 1
+        square = mean_square(program, 3, grad, kept, other)
+        yield 3, square, 2
+        scale = program("add", program("sqrt", program("divide", square, correction)), eps)
+        for value, size in ((grad, now), (mean, then)):
+            step = program("divide", program("multiply", value, size), scale)
+            parameter = program("add", parameter, step)
+        yield 0, parameter, way.times + 2
+
+    return Update(4, 8, write)
 
 
 class NAdam(Optimizer):
@@ -59,7 +93,6 @@ class NAdam(Optimizer):
             state["exp_avg"] = zeros_like(parameter)
             state["exp_avg_sq"] = zeros_like(parameter)
         state["step"] += 1
-        grad = with_decay(parameter, grad, group)
         step, lr = state["step"].item(), group["lr"]
         beta1, beta2 = group["betas"]
         now, then = (
@@ -68,11 +101,20 @@ class NAdam(Optimizer):
         state["mu_product"] *= now
         product = state["mu_product"].item()
         mean, square = state["exp_avg"], state["exp_avg_sq"]
+        correction = 1 - beta2**step
+        sizes = -lr * (1 - now) / (1 - product), -lr * then / (1 - product * then)
+        arrays = bare(parameter, grad, mean, square)
+        if arrays is not None:
+            way = Way.of(group)
+            numbers = way.factor(group), 1 - beta1, beta2, 1 - beta2, correction, group["eps"]
+            if _update(way)(arrays, *numbers, *sizes):
+                return
+        grad = with_decay(parameter, grad, group)
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        scale = square.div(1 - beta2**step).sqrt().add(group["eps"])
-        parameter.addcdiv_(grad, scale, value=-lr * (1 - now) / (1 - product))
-        parameter.addcdiv_(mean, scale, value=-lr * then / (1 - product * then))
+        scale = square.div(correction).sqrt().add(group["eps"])
+        for value, size in zip((grad, mean), sizes, strict=True):
+            parameter.addcdiv_(value, scale, value=size)
 
 
 nadam = step_of(NAdam)

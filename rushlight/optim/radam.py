@@ -2,12 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
+
 from ..ops.eager.dispatch import eager_function
+from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .optimizer import Group, Optimizer, Params, check_betas, check_options, counter, with_decay
+from .fused_steps import Way, mean_square
+from .optimizer import (
+    Group,
+    Optimizer,
+    Params,
+    bare,
+    check_betas,
+    check_options,
+    counter,
+    with_decay,
+)
 
 __all__ = ["RAdam", "radam"]
+
+
+@cache
+def _update(way: Way, is_scaled: bool) -> Update:
+    """The step on parameter, gradient, means of it and its square, as one kernel."""
+
+    def write(program: Program) -> Iterator[tuple[int, int, int]]:
+        decay, share, kept, other, eps, size = range(4, 10)
+        parameter, grad = way.begin(program, decay)
+        mean = program("lerp", 2, grad, share)
+        yield 2, mean, 1
+        square = mean_square(program, 3, grad, kept, other)
+        yield 3, square, 2
+        step = program("multiply", mean, size)
+        if is_scaled:
+            step = program("divide", step, program("add", program("sqrt", square), eps))
+        yield 0, program("add", parameter, step), way.times + 1
+
+    return Update(4, 6, write)
 
 
 class RAdam(Optimizer):
@@ -54,22 +87,30 @@ class RAdam(Optimizer):
             state["exp_avg"] = zeros_like(parameter)
             state["exp_avg_sq"] = zeros_like(parameter)
         state["step"] += 1
-        grad = with_decay(parameter, grad, group)
         step = state["step"].item()
         beta1, beta2 = group["betas"]
         mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        length = group["lr"] / (1 - beta1**step)
+        size = -group["lr"] / (1 - beta1**step)
         correction = 1 - beta2**step
         limit = 2 / (1 - beta2) - 1
         known = limit - 2 * step * beta2**step / correction
-        if known <= 5.0:  # the variance of the second mean is not tractable yet
-            parameter.add_(mean, alpha=-length)
-            return
-        rectified = (known - 4) * (known - 2) * limit / ((limit - 4) * (limit - 2) * known)
-        scale = square.sqrt().add(group["eps"])
-        parameter.addcdiv_(mean, scale, value=-length * (correction * rectified) ** 0.5)
+        is_scaled = known > 5.0  # before, the variance of the second mean is not tractable
+        if is_scaled:
+            rectified = (known - 4) * (known - 2) * limit / ((limit - 4) * (limit - 2) * known)
+            size *= (correction * rectified) ** 0.5
+        arrays = bare(parameter, grad, mean, square)
+        if arrays is not None:
+            way = Way.of(group)
+            numbers = way.factor(group), 1 - beta1, beta2, 1 - beta2, group["eps"], size
+            if _update(way, is_scaled)(arrays, *numbers):
+                return
+        grad = with_decay(parameter, grad, group)
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        if is_scaled:
+            parameter.addcdiv_(mean, square.sqrt().add(group["eps"]), value=size)
+        else:
+            parameter.add_(mean, alpha=size)
 
 
 radam = step_of(RAdam)

@@ -2,14 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
+
 import numpy as np
 
 from ..ops.eager.dispatch import eager_function
+from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .optimizer import Group, Optimizer, Params, check_options
+from .fused_steps import Way, mean_square
+from .optimizer import Group, Optimizer, Params, bare, check_options, with_decay
 
 __all__ = ["RMSprop", "rmsprop"]
+
+
+@cache
+def _update(way: Way, has_momentum: bool, is_centered: bool) -> Update:
+    """The step on parameter, gradient, the mean of its square and what momentum and centering
+    keep, as one kernel."""
+    count = 3 + has_momentum + is_centered
+
+    def write(program: Program) -> Iterator[tuple[int, int, int]]:
+        decay, kept, share, eps, momentum, rate = range(count, count + 6)
+        parameter, grad = way.begin(program, decay)
+        square = mean_square(program, 2, grad, kept, share)
+        yield 2, square, 2
+        if is_centered:
+            mean = program("lerp", count - 1, grad, share)
+            yield count - 1, mean, 1
+            square = program("add", square, program("multiply", program("negate", mean), mean))
+        scale = program("add", program("sqrt", square), eps)
+        if has_momentum:
+            buffer = program("multiply", 3, momentum)
+            buffer = program("add", buffer, program("divide", grad, scale))
+            yield 3, buffer, 2
+            step = program("multiply", buffer, rate)
+        else:
+            step = program("divide", program("multiply", grad, rate), scale)
+        yield 0, program("add", parameter, step), 1
+
+    return Update(count, 6, write)
 
 
 class RMSprop(Optimizer):
@@ -49,8 +82,6 @@ class RMSprop(Optimizer):
         super().__init__(params, defaults)
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
-        if group["maximize"]:
-            grad = -grad
         if not state:
             zeros_like = eager_function("aten::zeros_like")
             state["step"] = Tensor._of(np.zeros((), np.float32))
@@ -60,10 +91,15 @@ class RMSprop(Optimizer):
             if group["centered"]:
                 state["grad_avg"] = zeros_like(parameter)
         state["step"] += 1
-        if group["weight_decay"] != 0:
-            grad = grad.add(parameter, alpha=group["weight_decay"])
-        alpha = group["alpha"]
-        square = state["square_avg"]
+        alpha, square = group["alpha"], state["square_avg"]
+        names = [("momentum_buffer", group["momentum"] > 0), ("grad_avg", bool(group["centered"]))]
+        arrays = bare(parameter, grad, square, *(state[name] for name, has in names if has))
+        if arrays is not None:
+            way = Way.of(group)
+            numbers = way.factor(group), alpha, 1 - alpha, group["eps"], group["momentum"]
+            if _update(way, *(has for _, has in names))(arrays, *numbers, -group["lr"]):
+                return
+        grad = with_decay(parameter, grad, group)
         square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
         if group["centered"]:
             mean = state["grad_avg"]

@@ -11,13 +11,26 @@ import rushlight as torch
 from rushlight.ops.kernels import family
 from rushlight.ops.table.updates import Update
 
-Adam, AdamW, SGD = torch.optim.Adam, torch.optim.AdamW, torch.optim.SGD
+optim = torch.optim
+Adam, AdamW, SGD = optim.Adam, optim.AdamW, optim.SGD
 MAKERS = [
     partial(Adam, lr=0.1, amsgrad=True, weight_decay=0.1),
     partial(AdamW, maximize=True, betas=(0.3, 0.9)),
     partial(SGD, lr=1),
     partial(SGD, lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.01),
     partial(SGD, lr=0.1, momentum=0.9, dampening=0.2, maximize=True),
+    partial(optim.NAdam, lr=0.1, weight_decay=0.1, decoupled_weight_decay=True),
+    partial(optim.RAdam, lr=0.1, weight_decay=0.1),
+    partial(optim.RAdam, lr=0.1, betas=(0.9, 0.5), maximize=True),
+    partial(optim.ASGD, lr=0.1, weight_decay=0.1),
+    partial(optim.ASGD, lr=0.1, lambd=0.2, t0=1),
+    partial(optim.Adadelta, lr=0.5, weight_decay=0.1),
+    partial(optim.Adamax, lr=0.1, maximize=True),
+    partial(optim.Adagrad, lr=0.1, lr_decay=0.1, weight_decay=0.1),
+    partial(optim.RMSprop, lr=0.1, weight_decay=0.1),
+    partial(optim.RMSprop, lr=0.1, momentum=0.9),
+    partial(optim.RMSprop, lr=0.1, centered=True, maximize=True),
+    partial(optim.RMSprop, lr=0.1, centered=True, momentum=0.5),
 ]
 
 
