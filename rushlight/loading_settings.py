@@ -15,6 +15,7 @@ from .serialization.files.container import ArchiveReader
 from .serialization.files.errors import ArchiveError
 from .serialization.weights.load import UNSAID
 from .serialization.weights.pickle import WeightsReader
+from .serialization.weights.skipping import skip_data
 from .serialization.weights.vouched import SAFE, Vouched, named
 from .weights import load, save
 
@@ -36,6 +37,7 @@ __all__ = [
     "save",
     "set_default_load_endianness",
     "set_default_mmap_options",
+    "skip_data",
 ]
 
 DEFAULT_PROTOCOL: Final = 2

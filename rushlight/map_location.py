@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["check_location", "means_meta"]
+__all__ = ["NO_CARD", "check_location", "check_target", "means_meta"]
+
+NO_CARD = (
+    "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If "
+    "you are running on a CPU-only machine, please use torch.load with "
+    "map_location=torch.device('cpu') to map your storages to the CPU."
+)
+"""torch's words for tensors that shall go to a card."""
 
 
 def means_meta(map_location: object) -> bool:
@@ -26,3 +33,24 @@ def check_location(map_location: object, *others: str) -> None:
     for location in wanted:
         if str(location).partition(":")[0] not in ("cpu", *others):
             raise RuntimeError(f"map_location {map_location!r}: only 'cpu' exists here")
+
+
+def check_target(map_location: object) -> None:
+    """Refuse a device that tensors shall go to and that is not there.
+
+    Raises:
+        RuntimeError: it is such.
+    """
+    if isinstance(map_location, dict):
+        map_location = map_location.get("cpu")
+    if map_location is None or callable(map_location):
+        return
+    location = str(map_location)
+    kind = location.partition(":")[0]
+    if kind == "cuda":
+        raise RuntimeError(NO_CARD)
+    if kind not in ("cpu", "meta"):
+        raise RuntimeError(
+            "don't know how to restore data location of torch.storage.UntypedStorage (tagged with "
+            f"{location})"
+        )

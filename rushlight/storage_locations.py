@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn
 
 from . import storage as storages
 from .legacy_tensors import TENSOR_CLASSES, TensorClass
+from .map_location import NO_CARD
 from .ops.eager.typed_storage import TypedStorage
 from .ops.memory.dtype import DType
 from .ops.tensors.untyped_storage import Storage
@@ -121,11 +122,7 @@ def validate_cuda_device(location: str) -> NoReturn:
     Raises:
         RuntimeError: always, since there is none.
     """
-    raise RuntimeError(
-        "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is "
-        "False. If you are running on a CPU-only machine, please use torch.load with "
-        "map_location=torch.device('cpu') to map your storages to the CPU."
-    )
+    raise RuntimeError(NO_CARD)
 
 
 def validate_hpu_device(location: str) -> NoReturn:

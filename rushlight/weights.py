@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from .frontend.exceptions import trimmed
-from .map_location import means_meta
+from .map_location import check_target, means_meta
 from .serialization.files.identify import TORCHSCRIPT, identify
 from .serialization.weights.load import load_weights
 from .serialization.weights.save import save_weights
@@ -63,13 +63,14 @@ def load(
     Raises:
         RuntimeError: the file is something else, is damaged, or holds Python objects and is not
             trusted (a `pickle.UnpicklingError` too), or is to be mapped and of another format than
-            zip.
+            zip; or `map_location` names a device that is not there.
         ValueError: it is to be mapped and not at a path.
         OSError: the file cannot be opened.
         LookupError: there is no such encoding.
     """
     with trimmed():
         _check_seekable(f)
+        check_target(map_location)
         weights_only = _weights_only(weights_only, pickle_module)
         if not weights_only and _is_script(f):
             warnings.warn(
@@ -91,6 +92,10 @@ def load(
         )
 
 
+_TRUSTED_UNASKED = (
+    "Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the`weights_only` "
+    "argument was not explicitly passed to `torch.load`, forcing weights_only=False."
+)
 _YES = ("1", "y", "yes", "true")
 
 
@@ -112,6 +117,8 @@ def _weights_only(said: bool | None, pickle_module: object) -> bool:
     if force:
         said = True
     elif said is None:
+        if none:
+            warnings.warn(_TRUSTED_UNASKED, UserWarning, stacklevel=3)
         said = not none and pickle_module is None
     if said and pickle_module is not None:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")

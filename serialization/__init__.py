@@ -15,7 +15,7 @@ _SETTINGS = """DEFAULT_PROTOCOL LoadEndianness MAGIC_NUMBER MAP_LOCATION PROTOCO
     add_safe_globals clear_safe_globals default_restore_location
     get_default_load_endianness get_default_mmap_options get_safe_globals
     get_unsafe_globals_in_checkpoint load safe_globals save set_default_load_endianness
-    set_default_mmap_options""".split()
+    set_default_mmap_options skip_data""".split()
 
 
 _LOCATIONS = """SourceChangeWarning StorageType check_module_version_greater_or_equal

@@ -10,10 +10,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
+from ...ops.memory.complex_parts import is_complex
 from ...ops.memory.dtype import DTYPES, Array, DType, Dtype, dtype_of
 from ...ops.memory.errors import OperatorError
 from ...ops.memory.reserved import reserved
@@ -83,10 +84,11 @@ class StorageReader:
 
     With `mapped`, their memory is a private mapping of the file, wherever that is possible.  With
     `without_data` none is read: all tensors are on the device `meta`, as those are anyway whose
-    storages say so.
+    storages say so.  What is `blank` has zeros in place of what the records hold.
     """
 
     without_data = False
+    blank = False
 
     def __init__(self, archive: Records, folder: str, mapped: bool = False) -> None:
         self._mapped = mapped
@@ -183,6 +185,8 @@ class StorageReader:
                 f"record `{record}` of {self._archive.title} has {self._archive.size(record)}"
                 f" bytes, its storage needs {wanted}",
             )
+        if self.blank:
+            return np.zeros(wanted, np.uint8)
         if self._mapped and not self.swaps:
             view = self._archive.mapped(record, dtype.itemsize)
             if view is not None:
@@ -201,7 +205,7 @@ class StorageReader:
 
 def swapped(content: Array, dtype: Dtype) -> Array:
     """Bytes of the other order; the parts of a complex number are turned each for itself."""
-    size = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
+    size = dtype.itemsize // 2 if is_complex(dtype) else dtype.itemsize
     return content.reshape(-1, size)[:, ::-1].copy().reshape(-1)
 
 
@@ -242,12 +246,21 @@ def _flat(owner: Array) -> Array | None:
     return ordered.reshape(-1) if ordered.flags.c_contiguous else None
 
 
+_TWO_KINDS: Final = (
+    "Cannot save multiple tensors or storages that view the same data as different types"
+)
+
+
 class StorageTable:
     """The storages of a pickle being written, numbered in order of first use; `suffix` ends the
-    names of their records."""
+    names of their records.
 
-    def __init__(self, suffix: str = "") -> None:
+    With `one_kind` no memory may be seen as elements of two dtypes.
+    """
+
+    def __init__(self, suffix: str = "", *, one_kind: bool = False) -> None:
         self._suffix = suffix
+        self._kinds: dict[int, str] | None = {} if one_kind else None
         self._nodes: dict[tuple[int, str], StorageNode] = {}
         self._arrays: list[Array] = []
 
@@ -268,6 +281,8 @@ class StorageTable:
         kind = dtype_of(owner).scalar_name
         # empty arrays may lie anywhere: they share nothing
         key = (address(owner) if owner.size else -len(self._arrays) - 1, kind)
+        if self._kinds is not None and self._kinds.setdefault(key[0], kind) != kind:
+            raise archive_error("unsupported-value", _TWO_KINDS, torch=_TWO_KINDS)
         node = self._nodes.get(key)
         if node is None:
             key_text = f"{len(self._arrays)}{self._suffix}"
@@ -280,8 +295,11 @@ class StorageTable:
         """The storages by their names, in order."""
         return ((f"{index}{self._suffix}", array) for index, array in enumerate(self._arrays))
 
-    def write(self, writer: ContainerWriter, folder: str) -> None:
-        """Write every storage as a record."""
+    def write(self, writer: ContainerWriter, folder: str, *, blank: bool = False) -> None:
+        """Write every storage as a record, of zeros if that shall be `blank`."""
         for name, array in self.records():
+            if blank:
+                writer.add(f"{folder}{name}", bytes(array.nbytes))
+                continue
             little = array.byteswap() if sys.byteorder == "big" else array
             writer.add(f"{folder}{name}", little.tobytes())

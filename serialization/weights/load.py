@@ -28,6 +28,7 @@ from .objects import ObjectsReader
 from .pickle import UNSAFE_MESSAGE, WeightsReader
 from .safetensors import read_safetensors
 from .save import MAGIC, PROTOCOL
+from .skipping import SKIPPING
 from .vouched import SAFE, VouchedReader
 
 __all__ = ["UNSAID", "load_weights"]
@@ -132,7 +133,7 @@ def _load_zip(
         raise archive_error("limit-exceeded", f"`data.pkl` of {title} has {size} bytes")
     pickled = archive.read("data.pkl")
     storages = StorageReader(archive, "data/", mapped)
-    storages.without_data = without_data
+    storages.without_data, storages.blank = without_data, SKIPPING.data
     return reader(pickled, title, storages).read()
 
 

@@ -30,6 +30,7 @@ from ..pickles.object_names import name_of
 from ..pickles.tensors import StorageTable
 from ..saving.save import Target
 from .objects import reduced
+from .skipping import SKIPPING
 from .states import state_of
 
 __all__ = ["MAGIC", "PROTOCOL", "ObjectsWriter", "save_weights"]
@@ -51,23 +52,29 @@ def save_weights(value: object, file: Target, in_zip: bool = True) -> None:
     A file at the path is replaced once all is written, or stays as it was.
 
     Raises:
-        ArchiveError: the value holds something that cannot be found or made again by its name.
+        ArchiveError: the value holds something that cannot be found or made again by its name, or
+            memory seen as two dtypes.
+        RuntimeError: contents are to be left out of a file before the zip format.
         OSError: the file cannot be written.
     """
-    storages = StorageTable()
+    blank = SKIPPING.data
+    if blank and not in_zip:
+        raise RuntimeError("Cannot use skip_data=True with _use_new_zipfile_serialization=False")
+    storages = StorageTable(one_kind=True)
     writer = ObjectsWriter(storages)
     writer.in_zip = in_zip
     pickled = writer.pickle(value)
-    write_container(file, partial(_write if in_zip else _write_stream, pickled, storages))
+    write = partial(_write, blank) if in_zip else _write_stream
+    write_container(file, partial(write, pickled, storages))
 
 
-def _write(pickled: bytes, storages: StorageTable, sink: Sink, name: str) -> None:
+def _write(blank: bool, pickled: bytes, storages: StorageTable, sink: Sink, name: str) -> None:
     writer = ContainerWriter(sink, name)
     writer.add("data.pkl", pickled)
     writer.add(".format_version", b"1")
     writer.add(".storage_alignment", b"64")
     writer.add("byteorder", b"little")
-    storages.write(writer, "data/")
+    storages.write(writer, "data/", blank=blank)
     writer.add("version", b"3\n")
     writer.finish_identified()
 

@@ -189,7 +189,8 @@ def test_who_vouches_for_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RuntimeError, match="explicit pickle_module is specified"):
         load(pickle_module=pickle, weights_only=True)
     monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
-    assert isinstance(load(), Strange)
+    with pytest.warns(UserWarning, match="forcing weights_only=False"):
+        assert isinstance(load(), Strange)
     with pytest.raises(pickle.UnpicklingError):
         load(weights_only=True)
     monkeypatch.setenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "1")
@@ -224,3 +225,53 @@ def test_storages_change_their_elements() -> None:
     assert storage.resize_(3).size() == 3
     assert storage.tolist()[:2] == [0.0, 2.5]
     assert storage.pickle_storage_type() == "FloatStorage"
+
+
+def test_contents_can_be_left_out() -> None:
+    value = {"a": torch.ones(3), "b": torch.arange(4)[2:]}
+    blank, full = io.BytesIO(), io.BytesIO()
+    torch.save(value, full)
+    with torch.serialization.skip_data():
+        with torch.serialization.skip_data():
+            torch.save(value, blank)
+        with pytest.raises(RuntimeError, match="Cannot use skip_data=True"):
+            torch.save(value, io.BytesIO(), _use_new_zipfile_serialization=False)
+        full.seek(0)
+        unread = torch.load(full)
+    assert len(blank.getvalue()) == len(full.getvalue())
+    blank.seek(0)
+    for found in (torch.load(blank), unread):
+        assert (found["a"].tolist(), found["b"].tolist()) == ([0.0] * 3, [0, 0])
+    full.seek(0)
+    assert torch.load(full)["b"].tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("in_zip", [True, False])
+def test_memory_seen_as_two_dtypes_is_not_saved(in_zip: bool) -> None:
+    numbers = torch.arange(4.0)
+    with pytest.raises(RuntimeError, match="view the same data as different types"):
+        torch.save(
+            [numbers, numbers.view(torch.int32)],
+            io.BytesIO(),
+            _use_new_zipfile_serialization=in_zip,
+        )
+
+
+@pytest.mark.parametrize(
+    ("location", "told"),
+    [
+        ("cuda", "Attempting to deserialize object on a CUDA device"),
+        (torch.device("cuda:1"), "Attempting to deserialize object on a CUDA device"),
+        ({"cpu": "elsewhere"}, r"\(tagged with elsewhere\)"),
+        ("elsewhere:0", r"don't know how to restore data location .*\(tagged with elsewhere:0\)"),
+    ],
+)
+def test_devices_that_are_not_there(location, told: str) -> None:
+    file = io.BytesIO()
+    torch.save(torch.ones(1), file)
+    file.seek(0)
+    with pytest.raises(RuntimeError, match=told):
+        torch.load(file, map_location=location)
+    for place in ("cpu", {"cuda:0": "cpu"}, lambda storage, _: storage, None):
+        file.seek(0)
+        assert torch.load(file, map_location=place).tolist() == [1.0]
