@@ -290,15 +290,12 @@ from .ops.tensors.tensor import Parameter as Parameter
 from .ops.tensors.sizes import Size as Size
 from .ops.tensors.tensor import Tensor as Tensor
 from .ops.memory.dtype import device as device
-from .ops.memory.dtype import dtype as dtype
 from .ops.table.grad_mode import enable_grad as enable_grad
 from .ops.tensors.construct import finfo as finfo
 from .ops.tensors.construct import iinfo as iinfo
 from .ops.table.grad_mode import inference_mode as inference_mode
 from .ops.memory.dtype import layout as layout
-from .ops.memory.dtype import memory_format as memory_format
 from .ops.table.grad_mode import no_grad as no_grad
-from .ops.memory.dtype import qscheme as qscheme
 from .ops.table.grad_mode import set_grad_enabled as set_grad_enabled
 
 __version__: _str
@@ -737,6 +734,7 @@ def dsplit(input: Tensor, sections: _int) -> tuple[Tensor, ...]: ...
 @overload
 def dsplit(input: Tensor, indices: Sequence[_int]) -> tuple[Tensor, ...]: ...
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = ...) -> Tensor: ...
+dtype: Any
 e: _float
 def einsum(equation: Any, *operands: Any) -> Tensor: ...
 def embedding(weight: Tensor, indices: Tensor, padding_idx: _int = ..., scale_grad_by_freq: _bool = ..., sparse: _bool = ..., *, out: Tensor | None = ...) -> Tensor: ...
@@ -1087,6 +1085,7 @@ def mean(input: Tensor, dim: _int | Sequence[_int] | None, keepdim: _bool = ...,
 def median(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 @overload
 def median(input: Tensor, dim: _int, keepdim: _bool = ..., *, out: Sequence[Tensor] | None = ...) -> _median_values_indices: ...
+memory_format: Any
 def meshgrid(*tensors: Any, indexing: _str | None = ...) -> tuple[Tensor, ...]: ...
 @overload
 def min(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
@@ -1231,6 +1230,7 @@ def q_zero_point(input: Tensor) -> _int: ...
 qint32: _DType
 qint8: _DType
 def qr(input: Tensor, some: _bool = ..., *, out: Sequence[Tensor] | None = ...) -> _qr_Q_R: ...
+qscheme: Any
 @overload
 def quantile(input: Tensor, q: Tensor, dim: _int | None = ..., keepdim: _bool = ..., *, interpolation: _str = ..., out: Tensor | None = ...) -> Tensor: ...
 @overload

@@ -9,10 +9,9 @@ from typing import Any
 from .ops.eager.dispatch import eager_function
 from .ops.eager.typed_storage import TypedStorage
 from .ops.memory.dtype import DType
-from .ops.quantized_tensors.arrays import QuantizedArray
+from .ops.quantized_tensors.arrays import QuantizedArray, Quantizer
 from .ops.tensors.tensor import Tensor
 from .ops.tensors.untyped_storage import Storage
-from .serialization.pickles.read_values import quantizer_for
 from .serialization.weights.states import set_state
 
 __all__ = [
@@ -60,7 +59,7 @@ def _rebuild_qtensor(
     """
     _, scale, zero_point, *axis = quantizer_params
     scale, zero_point = (p._array if isinstance(p, Tensor) else p for p in (scale, zero_point))
-    found = quantizer_for(scale, zero_point, axis[0] if axis else 0, tuple(size))
+    found = Quantizer.fitting(scale, zero_point, axis[0] if axis else 0, tuple(size))
     if found is None:
         raise RuntimeError(f"scales that do not fit a tensor of sizes {tuple(size)}")
     parts = storage._flat().as_strided(tuple(size), tuple(stride), storage_offset)

@@ -50,6 +50,23 @@ class Quantizer:
     axis: int | None = None
     is_float: bool = False
 
+    @staticmethod
+    def fitting(
+        scale: object, zero_point: object, axis: int, shape: tuple[int, ...]
+    ) -> Quantizer | None:
+        """That of a tensor of some shape: of two numbers, or of two arrays along an axis.
+
+        None if they do not fit.
+        """
+        if isinstance(scale, float) and isinstance(zero_point, int):
+            return Quantizer(scale, zero_point)
+        if not isinstance(scale, np.ndarray) or not isinstance(zero_point, np.ndarray):
+            return None
+        channels = shape[axis : axis + 1] if axis >= 0 else ()
+        if not (scale.shape == zero_point.shape == channels):
+            return None
+        return Quantizer(scale, zero_point, axis, zero_point.dtype.kind == "f")
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Quantizer) and (
             self.axis == other.axis

@@ -40,7 +40,7 @@ from .nodes import (
 )
 from .tensors import StorageReader
 
-__all__ = ["UNRESTORED", "Call", "ValueReader", "quantizer_for"]
+__all__ = ["UNRESTORED", "Call", "ValueReader"]
 
 _PLAIN = frozenset({type(None), bool, int, float, str})
 _COMPOUND = frozenset({TupleNode, ListNode, DictNode, ObjectNode, EnumNode})
@@ -158,7 +158,7 @@ class ValueReader:
         if node is None:
             raise self._damaged("has a tensor of a quantized storage that has no scale")
         scale, zero_point = self.value(node.scale), self.value(node.zero_point)
-        made = quantizer_for(scale, zero_point, node.axis, array.shape)
+        made = Quantizer.fitting(scale, zero_point, node.axis, array.shape)
         if made is None:
             raise self._damaged("has a quantized tensor whose scales do not fit its shape")
         return made
@@ -274,20 +274,3 @@ class ValueReader:
             f"{self._title} holds a `{name}`, which no code file defines",
             torch=f"Unknown type name '{name}'",
         )
-
-
-def quantizer_for(
-    scale: object, zero_point: object, axis: int, shape: tuple[int, ...]
-) -> Quantizer | None:
-    """The quantizer of a tensor of some shape: of two numbers, or of two arrays along an axis.
-
-    None if they do not fit.
-    """
-    if isinstance(scale, float) and isinstance(zero_point, int):
-        return Quantizer(scale, zero_point)
-    if not isinstance(scale, np.ndarray) or not isinstance(zero_point, np.ndarray):
-        return None
-    channels = shape[axis : axis + 1] if axis >= 0 else ()
-    if not (scale.shape == zero_point.shape == channels):
-        return None
-    return Quantizer(scale, zero_point, axis, zero_point.dtype.kind == "f")

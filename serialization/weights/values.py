@@ -24,7 +24,6 @@ from ...ops.tensors.untyped_storage import Storage
 from ...typecheck.builtin_classes import BUILTIN_NAMESPACE
 from ..files.errors import ArchiveError
 from ..pickles.nodes import StorageNode, TensorNode
-from ..pickles.read_values import quantizer_for
 from ..pickles.tensors import StorageReader
 from .states import set_state, unfit_name
 
@@ -232,11 +231,11 @@ class Makers:
         scheme, scale, zero_point, *axis = parts
         text, found = str(scheme), None
         if text == "torch.per_tensor_affine" and not axis:
-            found = quantizer_for(scale, zero_point, 0, shape)
+            found = Quantizer.fitting(scale, zero_point, 0, shape)
         elif text.startswith("torch.per_channel_affine") and axis and type(axis[0]) is int:
             if not isinstance(scale, Tensor) or not isinstance(zero_point, Tensor):
                 raise self._damaged("has a quantized tensor without scales")
-            found = quantizer_for(scale._array, zero_point._array, axis[0], shape)
+            found = Quantizer.fitting(scale._array, zero_point._array, axis[0], shape)
         if found is None:
             raise self._damaged("has a quantized tensor whose scales do not fit its shape")
         return found

@@ -36,7 +36,7 @@ def test_fork_rng_leaves_the_generator_alone() -> None:
 
 def test_typed_storage_is_the_whole_memory() -> None:
     x = torch.arange(6).view(2, 3)
-    storage = torch.storage.TypedStorage(x[1])
+    storage = x[1].storage()
     assert (len(storage), storage.nbytes(), storage.dtype) == (6, 48, torch.int64)
     assert storage.tolist() == list(range(6))
     assert storage[4] == 4
