@@ -34,16 +34,10 @@ from .families import row_of
 from .layouts import layout_of
 from .moves import moved
 from .rows import DIRECT, Row
-from .rules import Meta, Rule
+from .rules import Laid, Meta, Rule, is_by_columns
 from .walk import run_backward
 
-__all__ = [
-    "Bound",
-    "Meta",
-    "RowNode",
-    "bound_row",
-    "bound_row_in_script",
-]
+__all__ = ["Bound", "Meta", "RowNode", "bound_row", "bound_row_in_script"]
 
 _RESULTS: Final = ("result", "result1", "results")
 """What formulas call results: the first, the second, all."""
@@ -106,6 +100,8 @@ class Bound:
         self.direct: Rule | None = None
         of = () if row is None else row.of
         self.orders = {at: of.index(name) for name, at in self.positions.items() if name in of}
+        self.laid: set[int] = set()
+        """The arguments of which formulas read how their elements lie."""
         self.recorders: dict[tuple[type, ...], Recorder] = {}
         self.replays: dict[tuple[type, ...], Replay] = {}
         self._bind()
@@ -224,7 +220,7 @@ class Bound:
             if name in self.positions:
                 readers[name] = f"node.kept({self.positions[name]})"
             elif name in own or parameter.default is parameter.empty:
-                readers[name] = own.get(name) or f"node.about({self.positions[base]}, {word!r})"
+                readers[name] = own.get(name) or self._about(base, word)
         return readers
 
     def _bind_direct(self, readers: Callable[[Callable[..., object]], dict[str, str]]) -> None:
@@ -255,9 +251,16 @@ class Bound:
                 self.keeps_result[at] = True
             return _READERS[name]
         base, _, word = name.rpartition("_")
-        if word in ("sizes", "dtype") and base in self.positions:
-            return f"node.about({self.positions[base]}, {word!r})"
+        if word in ("sizes", "dtype", "columns") and base in self.positions:
+            return self._about(base, word)
         return None
+
+    def _about(self, argument: str, word: str) -> str:
+        """The text that reads what is known of an argument that is not kept."""
+        at = self.positions[argument]
+        if word == "columns":
+            self.laid.add(at)
+        return f"node.about({at}, {word!r})"
 
 
 @cache
@@ -316,7 +319,7 @@ class RowNode(Node):
                 if at in kept:
                     arguments[at] = saved(value)
                 else:
-                    arguments[at] = Meta(array)
+                    arguments[at] = Laid(array) if at in bound.laid else Meta(array)
             elif type(value) in (list, tuple):
                 arguments[at] = _kept_list(value, at in kept)
         self._results: list[Saved] | None = []
@@ -395,7 +398,7 @@ class RowNode(Node):
         return value
 
     def about(self, at: int, word: str) -> object:
-        """The sizes or the dtype of an argument."""
+        """The sizes or the dtype of an argument, or whether it was a matrix by columns."""
         value = self._arguments[at]
         if type(value) is list:
             return [_about(each, word) for each in value]
@@ -584,6 +587,8 @@ def _about(value: Any, word: str) -> object:
     if isinstance(value, Saved):
         if value.array is None:
             raise RuntimeError(FREED)
+        if word == "columns":
+            return is_by_columns(value.array)
         return value.array.shape if word == "sizes" else value.tensor_dtype()
     return None if value is None or not isinstance(value, Meta) else getattr(value, word)
 

@@ -109,7 +109,7 @@ def _factors(writer: Writer, step: Did, ends: Sequence[End], g: str) -> list[str
         return None
     asked = {end.at for end in ends}
     a, b = writer.array(step, 0) or g, writer.array(step, 1) or g
-    call = f"{writer.name(FACTORS)}.call({g}, {a}, {b}, {0 in asked}, {1 in asked})"
+    call = f"{writer.name(FACTORS)}.call({g}, {a}, {b}, {0 in asked}, {1 in asked}, False, False)"
     return _several(writer, call, len(ends))
 
 

@@ -60,19 +60,31 @@ def linear(
 # --------------------------------------------------------------------------- two factors
 
 
-def _factors(g: Array, a: Array, b: Array, of_a: bool, of_b: bool) -> tuple[Array, ...]:
+def _factors(
+    g: Array, a: Array, b: Array, of_a: bool, of_b: bool, turns_a: bool, turns_b: bool
+) -> tuple[Array, ...]:
+    """The gradients of two factors, transposed where that is said."""
     times = dot if g.ndim == 2 else matmul
-    made = [times(g, b.swapaxes(-1, -2))] if of_a else []
-    return (*made, times(a.swapaxes(-1, -2), g)) if of_b else tuple(made)
+    turned, made = g.swapaxes(-1, -2), []
+    if of_a:
+        made.append(times(b, turned) if turns_a else times(g, b.swapaxes(-1, -2)))
+    if of_b:
+        made.append(times(turned, a) if turns_b else times(a.swapaxes(-1, -2), g))
+    return tuple(made)
 
 
 FACTORS: Final = Prepared(_factors)
 
 
 def _of_product(
-    g: Tensor | None, asked: tuple[bool, ...], a: Tensor | None, b: Tensor | None
+    g: Tensor | None,
+    asked: tuple[bool, ...],
+    a: Tensor | None,
+    b: Tensor | None,
+    turns: tuple[bool, bool] = (False, False),
 ) -> tuple[Tensor | None, ...] | None:
-    """The gradients of two matrices that were multiplied, or of as many in batches."""
+    """The gradients of two matrices that were multiplied, by columns where it `turns`, or of as
+    many in batches."""
     if g is None:
         return None
     grad, (of_a, of_b) = g._array, asked
@@ -83,23 +95,44 @@ def _of_product(
     alike = first.ndim == second.ndim == grad.ndim > 1
     if not alike or first.shape[:-2] != lead or second.shape[:-2] != lead:
         return None
-    if not (grad.size and first.size and second.size):
+    if not (grad.size and first.size and second.size) or (grad.ndim > 2 and any(turns)):
         return None
-    made = iter(FACTORS.call(grad, first, second, of_a, of_b))
-    return tuple(Tensor._of(next(made)) if each else None for each in asked)
+    made = iter(FACTORS.call(grad, first, second, of_a, of_b, *turns))
+    return tuple(
+        (Tensor._of(next(made).T if by_columns else next(made)) if each else None)
+        for each, by_columns in zip(asked, turns, strict=True)
+    )
 
 
-@direct("aten::mm", "aten::bmm", of="self mat2")
-def mm(
+@direct("aten::bmm", of="self mat2")
+def bmm(
     g: Tensor | None, asked: tuple[bool, ...], self: Tensor | None, mat2: Tensor | None
 ) -> tuple[Tensor | None, ...] | None:
-    """The product of matrices, or of as many in two batches."""
+    """The products of matrices in two batches."""
     return _of_product(g, asked, self, mat2)
+
+
+@direct("aten::mm", of="self mat2")
+def mm(
+    g: Tensor | None,
+    asked: tuple[bool, ...],
+    self: Tensor | None,
+    mat2: Tensor | None,
+    self_columns: bool,
+    mat2_columns: bool,
+) -> tuple[Tensor | None, ...] | None:
+    """The product of matrices."""
+    return _of_product(g, asked, self, mat2, (self_columns, mat2_columns))
 
 
 @direct("aten::matmul", of="self other")
 def product(
-    g: Tensor | None, asked: tuple[bool, ...], self: Tensor | None, other: Tensor | None
+    g: Tensor | None,
+    asked: tuple[bool, ...],
+    self: Tensor | None,
+    other: Tensor | None,
+    self_columns: bool,
+    other_columns: bool,
 ) -> tuple[Tensor | None, ...] | None:
     """The product of what may also be vectors, which are left to formulas."""
-    return _of_product(g, asked, self, other)
+    return _of_product(g, asked, self, other, (self_columns, other_columns))

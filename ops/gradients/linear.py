@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..linear_algebra.contraction import contraction, dims_to_sum
 from ..tensors.tensor import Tensor
-from .rows import Ints, Tensors, aten, composite, conj, gradient, same_as
+from .rows import Ints, Tensors, Wanted, aten, composite, conj, gradient, same_as
 
 
 def turned(x: Tensor) -> Tensor:
@@ -18,12 +16,26 @@ def _times(g: Tensor, factor: float) -> Tensor:
     return g if factor == 1 else g * conj(factor)
 
 
-_PRODUCT: dict[str, Any] = {
-    "self": lambda g, mat2: g @ turned(mat2),
-    "mat2": lambda g, self: turned(self) @ g,
-}
-gradient("aten::mm", **_PRODUCT)
-gradient("aten::bmm", **_PRODUCT)
+def first_factor(g: Tensor, second: Tensor, columns: object = False) -> Tensor:
+    """The gradient of the first factor of a product, by columns where that one was."""
+    return (conj(second) @ g.t()).t() if columns else g @ turned(second)
+
+
+def second_factor(g: Tensor, first: Tensor, columns: object = False) -> Tensor:
+    """The gradient of the second factor of a product, by columns where that one was."""
+    return (g.t() @ conj(first)).t() if columns else turned(first) @ g
+
+
+gradient(
+    "aten::mm",
+    self=lambda g, mat2, self_columns: first_factor(g, mat2, self_columns),
+    mat2=lambda g, self, mat2_columns: second_factor(g, self, mat2_columns),
+)
+gradient(
+    "aten::bmm",
+    self=lambda g, mat2: first_factor(g, mat2),
+    mat2=lambda g, self: second_factor(g, self),
+)
 gradient(
     "aten::mv",
     self=lambda g, vec: aten.outer(g, conj(vec)),
@@ -42,8 +54,8 @@ gradient(
 gradient(
     "aten::addmm",
     self=lambda g, beta=1: _times(g, beta),
-    mat1=lambda g, mat2, alpha=1: _times(g @ turned(mat2), alpha),
-    mat2=lambda g, mat1, alpha=1: _times(turned(mat1) @ g, alpha),
+    mat1=lambda g, mat2, mat1_columns, alpha=1: _times(first_factor(g, mat2, mat1_columns), alpha),
+    mat2=lambda g, mat1, mat2_columns, alpha=1: _times(second_factor(g, mat1, mat2_columns), alpha),
 )
 gradient(
     "aten::baddbmm",
@@ -78,7 +90,12 @@ gradient(
 )
 
 
-def _left(g: Tensor, self_sizes: Ints, other: Tensor) -> Tensor:
+def _columns(batch: Tensor) -> Tensor:
+    """The columns of all matrices of a batch as rows of one."""
+    return batch.mT.flatten(0, -2)
+
+
+def _left(g: Tensor, self_sizes: Ints, other: Tensor, self_columns: bool, wanted: Wanted) -> Tensor:
     """The gradient of the first factor of `matmul`."""
     if other.ndim == 1:
         if len(self_sizes) == 1:
@@ -87,21 +104,29 @@ def _left(g: Tensor, self_sizes: Ints, other: Tensor) -> Tensor:
     if len(self_sizes) == 1:
         found = (g.unsqueeze(-2) @ turned(other)).squeeze(-2)
         return found.flatten(0, -2).sum([0]) if found.ndim > 1 else found
-    return g @ turned(other)
+    if len(self_sizes) == 2 and other.ndim > 2 and wanted["other"]:
+        return first_factor(_columns(g).t(), _columns(other).t(), self_columns)
+    return first_factor(g, other, self_columns and other.ndim == 2)
 
 
-def _right(g: Tensor, self: Tensor, other_sizes: Ints) -> Tensor:
+def _right(
+    g: Tensor, self: Tensor, other_sizes: Ints, other_columns: bool, wanted: Wanted
+) -> Tensor:
     """The gradient of the second factor of `matmul`."""
     if self.ndim == 1:
         if len(other_sizes) == 1:
             return g * conj(self)
+        if len(other_sizes) > 2 or other_columns:
+            return (g.unsqueeze(-1) * conj(self).unsqueeze(-2)).mT
         return conj(self).unsqueeze(-1) * g.unsqueeze(-2)
     if len(other_sizes) == 1:
         columns = conj(self).flatten(0, -2)
         return aten.mv(columns.t(), g.reshape([-1]))
     if len(other_sizes) == 2 and self.ndim > 2:
-        return turned(self.flatten(0, -2)) @ g.flatten(0, -2)
-    return turned(self) @ g
+        return second_factor(g.flatten(0, -2), self.flatten(0, -2), other_columns)
+    if len(other_sizes) > 2 and self.ndim == 2 and wanted["self"]:
+        return (g.mT @ conj(self)).mT  # batches are multiplied as one matrix of their columns
+    return second_factor(g, self, other_columns)
 
 
 def _matmul_name(self: Tensor, other: Tensor) -> str:

@@ -19,7 +19,7 @@ from ..table.grad_mode import ANOMALY, RUNNING
 from ..tensors.tensor import Parameter, Tensor
 from .autograd import PACKING, SEQUENCE, TURN, WALKING, Saved, edge_of, edge_within, fit, node_class
 from .bound import Back, Bound, Recorder, Replay, RowNode
-from .rules import Meta, Rule
+from .rules import Laid, Meta, Rule
 
 __all__ = ["MISSED", "recorder_for", "replayer_for"]
 
@@ -169,6 +169,7 @@ _SPACE: Final[dict[str, Any]] = {
         "anomaly": ANOMALY,
         "PACKING": PACKING,
         "Saved": Saved,
+        "Laid": Laid,
         "Meta": Meta,
         "Tensor": Tensor,
         "ndarray": np.ndarray,
@@ -260,7 +261,7 @@ def _text(
         ends=", ".join(f"e{at}" for at in ends),
         shapes="".join(f"values[{at}].shape, values[{at}].dtype, " for at in ends),
         arguments=", ".join(
-            _kept(at, kept[at], ends) if at in tensors else f"a{at}" for at in range(count)
+            _kept(bound, at, kept[at], ends) if at in tensors else f"a{at}" for at in range(count)
         ),
         results=_if_any(whose, ends, "[Saved(made, None, version_of(result), 0, True)]", "[]"),
         view=view if bound.is_view else "",
@@ -284,10 +285,11 @@ def _if_any(whose: list[int], ends: list[int], text: str, other: str) -> str:
     return f"{text} if {' or '.join(f'e{at} is not None' for at in whose)} else {other}"
 
 
-def _kept(at: int, whose: list[int], ends: list[int]) -> str:
+def _kept(bound: Bound, at: int, whose: list[int], ends: list[int]) -> str:
     edge = f"e{at}" if at in ends else f"edge_of(a{at})"
     saved = f"Saved(a{at}, {edge}, version_of(values[{at}]))"
-    return _if_any(whose, ends, saved, f"Meta(values[{at}])")
+    about = "Laid" if at in bound.laid else "Meta"
+    return _if_any(whose, ends, saved, f"{about}(values[{at}])")
 
 
 def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:

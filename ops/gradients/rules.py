@@ -8,11 +8,15 @@ from inspect import signature
 from typing import Any
 
 from ..memory.dtype import Array, DType, of_numpy
+from ..memory.storage import strides_of
 from ..table.grad_mode import is_grad_enabled
 from ..tensors.overriding import STATE
 from ..tensors.tensor import Tensor
 
-__all__ = ["Call", "Meta", "Rule", "are_wide", "is_unheard", "is_unwatched"]
+__all__ = [
+    *("Call", "Laid", "Meta", "Rule"),
+    *("are_wide", "is_by_columns", "is_unheard", "is_unwatched"),
+]
 
 Call = Callable[[Any, list[Tensor | None]], Any]
 """A formula that reads what it needs from a node and the gradients of its results."""
@@ -47,6 +51,24 @@ class Meta:
     def dtype(self) -> DType:
         """Its dtype."""
         return of_numpy(self.kind)
+
+
+def is_by_columns(array: Array) -> bool:
+    """Whether a matrix is stored by columns, one after the other."""
+    if array.ndim != 2 or array.strides[0] != array.itemsize:
+        return False
+    return strides_of(array) == (1, array.shape[0])
+
+
+class Laid(Meta):
+    """The same, and how its elements lay."""
+
+    __slots__ = ("columns",)
+
+    def __init__(self, array: Array) -> None:
+        super().__init__(array)
+        self.columns = is_by_columns(array)
+        """Whether it was a matrix stored by columns."""
 
 
 class Rule:

@@ -418,7 +418,7 @@ def innocent() -> None:
 def earlier() -> None:
     import rushlight as torch
 
-    module = load(archive("return torch.repeat(x, [30000])"), limits=_limits())
+    module = load(archive("return torch.repeat(x, [30000])"), limits=_limits(seconds=30.0))
     kept = []
     try:
         for _ in range(8):

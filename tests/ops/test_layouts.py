@@ -171,6 +171,45 @@ def test_gradients_lie_as_torchs() -> None:
     assert grad.stride() == (6, 2, 1)
 
 
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("name", ["mm", "matmul", "addmm"])
+def test_gradients_of_factors_by_columns_are_stored_by_columns(name: str, keep: bool) -> None:
+    x = torch.rand(3, 5).t().requires_grad_()
+    y = torch.rand(2, 3).t().requires_grad_()
+    first = [torch.rand(5, 2)] if name == "addmm" else []
+    found = getattr(torch, name)(*first, x, y)
+    weights = torch.rand(5, 2)
+    of_x, of_y = torch.autograd.grad(found, (x, y), weights, create_graph=keep)
+    assert (of_x.stride(), of_y.stride()) == ((1, 5), (1, 3))
+    torch.testing.assert_close(of_x, weights @ y.t())
+    torch.testing.assert_close(of_y, x.t() @ weights)
+    rows = torch.rand(5, 3).requires_grad_()
+    (of_rows,) = torch.autograd.grad(rows @ y, rows, weights, create_graph=keep)
+    assert of_rows.stride() == (3, 1)
+
+
+def test_second_gradients_of_factors_lie_as_these() -> None:
+    for one, two in (((5, 3), (3, 4)), ((2, 5, 3), (3, 4)), ((7, 2, 5, 3), (3, 4))):
+        x, y = torch.rand(one).requires_grad_(), torch.rand(two).requires_grad_()
+        found = x @ y
+        grads = torch.autograd.grad(found, (x, y), torch.rand(found.shape), create_graph=True)
+        again = torch.autograd.grad(grads, (x, y), [torch.rand(one), torch.rand(two)])
+        assert [each.stride() for each in (*grads, *again)] == [x.stride(), y.stride()] * 2
+
+
+def test_a_matrix_times_a_batch_is_one_product_of_the_columns() -> None:
+    x, y = torch.rand(5, 3).requires_grad_(), torch.rand(2, 3, 4).requires_grad_()
+    weights = torch.rand(2, 5, 4)
+    of_x, of_y = torch.autograd.grad(x @ y, (x, y), weights, create_graph=True)
+    assert (of_x.stride(), of_y.stride()) == ((3, 1), (12, 1, 3))
+    torch.testing.assert_close(of_x, (weights @ y.mT).sum(0))
+    torch.testing.assert_close(of_y, x.t() @ weights)
+    vector = torch.rand(3)
+    (grad,) = torch.autograd.grad(vector @ y, y, weights[:, 0])
+    assert grad.stride() == (12, 1, 3)
+    torch.testing.assert_close(grad, vector[:, None] * weights[:, 0, None])
+
+
 def test_a_batch_of_solved_vectors_is_stored_as_one_matrix_by_columns() -> None:
     assert torch.linalg.solve(BATCH, torch.ones(2, 3)).stride() == (1, 2)
     assert torch.linalg.solve(torch.ones(0, 3, 3), torch.ones(3)).stride() == (1, 1)
