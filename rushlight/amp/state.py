@@ -5,6 +5,7 @@ In script the functions stand for operators.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Final
 
 from ..ops.memory.dtype import Device, DType, dtype_by_number
@@ -29,7 +30,8 @@ __all__ = [
     "set_autocast_gpu_dtype",
 ]
 
-_nesting: Final = [0]
+_NESTING: Final = ContextVar("nesting", default=0)
+"""How many contexts of autocast this thread is in."""
 
 
 @stands_for("aten::is_autocast_enabled")
@@ -112,11 +114,11 @@ def clear_autocast_cache() -> None:
 
 def autocast_increment_nesting() -> int:
     """Count one context more; gives how many there are."""
-    _nesting[0] += 1
-    return _nesting[0]
+    _NESTING.set(_NESTING.get() + 1)
+    return _NESTING.get()
 
 
 def autocast_decrement_nesting() -> int:
     """Count one context less; gives how many are left."""
-    _nesting[0] -= 1
-    return _nesting[0]
+    _NESTING.set(_NESTING.get() - 1)
+    return _NESTING.get()

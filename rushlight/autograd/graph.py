@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Final, NoReturn
 from weakref import WeakKeyDictionary
@@ -196,8 +197,8 @@ class _AllowMutationOnSavedContext:
         return found
 
 
-_MUTATIONS: Final[list[_AllowMutationOnSavedContext]] = []
-"""The one that is entered, if any."""
+_MAY_MUTATE: Final = ContextVar("may_mutate", default=False)
+"""Whether this thread is in a block of `allow_mutation_on_saved_tensors`."""
 
 
 @contextmanager
@@ -210,16 +211,16 @@ def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
     Raises:
         RuntimeError: another such block is entered.
     """
-    if _MUTATIONS:
+    if _MAY_MUTATE.get():
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
     made = _AllowMutationOnSavedContext()
-    _MUTATIONS.append(made)
+    before = _MAY_MUTATE.set(True)
     try:
         with saved_tensors_hooks(made._pack, made._unpack):
             yield made
     finally:
         made.clear()
-        _MUTATIONS.pop()
+        _MAY_MUTATE.reset(before)
 
 
 def region_activation_memory_budget(budget: float) -> NoReturn:

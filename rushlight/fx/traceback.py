@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..module_names import names_of
 
@@ -23,8 +24,16 @@ __all__ = [
     *("set_grad_fn_seq_nr", "set_stack_trace"),
 ]
 
-_current: dict[str, Any] = {}
-_preserve = False
+
+class _Notes(threading.local):
+    """What new nodes of a thread are told, if that is preserved."""
+
+    def __init__(self) -> None:
+        self.current: dict[str, Any] = {}
+        self.preserved = False
+
+
+_NOTES: Final = _Notes()
 
 
 class NodeSourceAction(Enum):
@@ -98,15 +107,14 @@ class NodeSource:
 @contextmanager
 def _with(changes: Mapping[str, object], preserve: bool | None = None) -> Iterator[None]:
     """A block in which nodes get these notes, too."""
-    global _current, _preserve
-    before = _current, _preserve
-    _current = {**_current, **changes}
+    before = _NOTES.current, _NOTES.preserved
+    _NOTES.current = {**_NOTES.current, **changes}
     if preserve is not None:
-        _preserve = preserve
+        _NOTES.preserved = preserve
     try:
         yield
     finally:
-        _current, _preserve = before
+        _NOTES.current, _NOTES.preserved = before
 
 
 @contextmanager
@@ -118,13 +126,13 @@ def preserve_node_meta(enable: bool = True) -> Iterator[None]:
 
 def has_preserved_node_meta() -> bool:
     """Whether they do."""
-    return _preserve
+    return _NOTES.preserved
 
 
 @contextmanager
 def annotate(annotation_dict: dict[str, object]) -> Iterator[None]:
     """A block whose nodes get entries in `meta["custom"]`, while notes are preserved."""
-    with _with({"custom": {**_current.get("custom", {}), **annotation_dict}}):
+    with _with({"custom": {**_NOTES.current.get("custom", {}), **annotation_dict}}):
         yield
 
 
@@ -146,38 +154,38 @@ def annotate_fn(
 
 def set_stack_trace(stack: list[str]) -> None:
     """Note where new nodes come from."""
-    if _preserve and stack:
-        _current["stack_trace"] = "".join(stack)
+    if _NOTES.preserved and stack:
+        _NOTES.current["stack_trace"] = "".join(stack)
 
 
 def set_grad_fn_seq_nr(seq_nr: int) -> None:
     """Note the number of the function whose gradient is computed."""
-    if _preserve:
-        _current["grad_fn_seq_nr"] = [*_current.get("grad_fn_seq_nr", []), seq_nr]
-        _current["in_grad_fn"] = _current.get("in_grad_fn", 0) + 1
+    if _NOTES.preserved:
+        _NOTES.current["grad_fn_seq_nr"] = [*_NOTES.current.get("grad_fn_seq_nr", []), seq_nr]
+        _NOTES.current["in_grad_fn"] = _NOTES.current.get("in_grad_fn", 0) + 1
 
 
 def reset_grad_fn_seq_nr() -> None:
     """Forget the last such number."""
-    if not _preserve or not _current.get("in_grad_fn"):
+    if not _NOTES.preserved or not _NOTES.current.get("in_grad_fn"):
         return
-    _current["in_grad_fn"] -= 1
-    _current["grad_fn_seq_nr"] = _current["grad_fn_seq_nr"][:-1]
-    if not _current["in_grad_fn"]:
-        del _current["in_grad_fn"], _current["grad_fn_seq_nr"]
+    _NOTES.current["in_grad_fn"] -= 1
+    _NOTES.current["grad_fn_seq_nr"] = _NOTES.current["grad_fn_seq_nr"][:-1]
+    if not _NOTES.current["in_grad_fn"]:
+        del _NOTES.current["in_grad_fn"], _NOTES.current["grad_fn_seq_nr"]
 
 
 def format_stack() -> list[str]:
     """The noted stack, or that of the caller."""
-    if _preserve:
-        return [_current.get("stack_trace", "")]
+    if _NOTES.preserved:
+        return [_NOTES.current.get("stack_trace", "")]
     return traceback.format_list(traceback.extract_stack()[:-1])
 
 
 @contextmanager
 def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
     """A block whose nodes get the notes of a node, while notes are preserved."""
-    if not (_preserve and node.meta):
+    if not (_NOTES.preserved and node.meta):
         yield
         return
     source = NodeSource(node, pass_name, NodeSourceAction.CREATE)
@@ -187,7 +195,7 @@ def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
 
 def get_current_meta() -> dict[str, Any]:
     """The notes that are current."""
-    return _current
+    return _NOTES.current
 
 
 def get_graph_provenance_json(graph: Graph) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from enum import Enum
 from functools import partial
 from typing import Any, Final, Self
@@ -103,8 +104,9 @@ def checkpoint(
                 f"determinism_check should be one of {_CHECKS}, but got {determinism_check}"
             )
         first, again = (context_fn or noop_context_fn)()
-        if _EARLY:
-            early_stop = _EARLY[-1]
+        said = _EARLY_STOP.get()
+        if said is not None:
+            early_stop = said
         seen = _Again(lambda: function(*args, **kwargs), again, preserve)
         seen.checks, seen.early_stop = determinism_check == "default", early_stop
         return seen.first(first)
@@ -277,15 +279,15 @@ def set_device_states(devices: object, states: object, *, device_type: str | Non
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
     """A block that says whether computing again ends when all is there that is needed."""
-    _EARLY.append(enable)
+    before = _EARLY_STOP.set(enable)
     try:
         yield
     finally:
-        _EARLY.pop()
+        _EARLY_STOP.reset(before)
 
 
-_EARLY: Final[list[bool]] = []
-"""What the blocks that are entered say; the innermost decides."""
+_EARLY_STOP: ContextVar[bool | None] = ContextVar("early_stop", default=None)
+"""What the innermost block says that this thread is in."""
 
 
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Block:

@@ -6,9 +6,10 @@ Scripted modules of this kind are refused when they run, as in torch.
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Final
 
 from ...module_names import names_of
 from ...ops.table.grad_mode import no_grad
@@ -29,20 +30,28 @@ __all__ = [
 
 _TENSORS_WANTED = "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...)."
 
-_cache: dict[tuple[int, str], Tensor] = {}
-_caching = [0]
+
+class _Cached(threading.local):
+    """The tensors that a thread has computed in the blocks of `cached` that it is in."""
+
+    def __init__(self) -> None:
+        self.blocks = 0
+        self.tensors: dict[tuple[int, str], tuple[Module, Tensor]] = {}
+
+
+_CACHED: Final = _Cached()
 
 
 @contextmanager
 def cached() -> Iterator[None]:
     """Inside, each parametrized tensor is computed once."""
-    _caching[0] += 1
+    _CACHED.blocks += 1
     try:
         yield
     finally:
-        _caching[0] -= 1
-        if not _caching[0]:
-            _cache.clear()
+        _CACHED.blocks -= 1
+        if not _CACHED.blocks:
+            _CACHED.tensors.clear()
 
 
 class ParametrizationList(ModuleList):
@@ -200,13 +209,13 @@ def _add_property(module: Module, name: str) -> None:
         if is_scripting():
             raise RuntimeError("Parametrization is not working with scripting.")
         functions = self.parametrizations[name]
-        if not _caching[0]:
+        if not _CACHED.blocks:
             result: Tensor = functions()
             return result
-        key = id(self), name
-        if key not in _cache:
-            _cache[key] = functions()
-        return _cache[key]
+        key = id(self), name  # the module is kept, so that no other gets its number
+        if key not in _CACHED.tensors:
+            _CACHED.tensors[key] = self, functions()
+        return _CACHED.tensors[key][1]
 
     def write(self: Any, value: Tensor) -> None:
         if is_scripting():
