@@ -21,6 +21,7 @@ from ..eager.elsewhere import Run, elsewhere
 from ..eager.open_operators import OpenOperator, call_kernel, machine_value, python_values
 from ..eager.packets import Namespace, Overload
 from ..gradients.handles import lifted, note_handles
+from ..gradients.heard_members import MEMBERS
 from ..memory.errors import Elsewhere
 from ..memory.unforeseen import told
 from ..meta.tensors import closed
@@ -31,7 +32,6 @@ from ..tensors.tensor import Tensor
 from ..tensors.tracing import paused
 from . import layers, products, shapes  # noqa: F401  (they say their forms)
 from .forms import instead_of
-from .members import MEMBERS
 
 __all__ = ["Modes", "modes"]
 

@@ -97,6 +97,11 @@ class Node:
         return False
 
     @property
+    def may_be_differentiated(self) -> bool:
+        """Whether the way back through a call is to be one call if it is differentiated itself."""
+        return False
+
+    @property
     def through(self) -> list[Edge | None]:
         """Where the results of a call came from, among these nodes."""
         raise NotImplementedError(type(self).__name__)

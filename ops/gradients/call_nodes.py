@@ -7,20 +7,23 @@ are made of what the node keeps, and stand behind it from then on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from functools import cached_property
+from typing import Any, Final, NamedTuple
 
 from ..memory.dtype import Array
 from ..memory.quiet import QUIET, enter, leave
-from ..memory.versions import version_of, versions_then
-from ..table.grad_mode import ANOMALY, RUNNING
+from ..memory.versions import version_of, write_count
+from ..table.grad_mode import ANOMALY, RUNNING, is_grad_enabled
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .autograd import FREED, PACKING, RESOLVING, WALKING, Edge, Node, edge_of, edge_within
 from .call_back import back_of
-from .call_shapes import At, CallShape, NotJoined, shape_of
+from .call_derivatives import Derivative, derived
+from .call_replay import arrays_of, nodes_of
+from .call_shapes import CallShape, NotJoined, shape_of
 from .call_texts import match_of
 from .noted import Noted
-from .rules import is_unheard
+from .rules import is_unheard, is_unwatched
 from .walk import run_backward
 
 __all__ = ["CallNode", "Calls"]
@@ -36,26 +39,35 @@ MOST: Final = 8
 
 MOST_KINDS: Final = 64
 
+Asked = tuple[bool, ...]
+
 
 class _Known:
     """A shape and what was written for it."""
 
     def __init__(self, shape: CallShape) -> None:
         self.shape = shape
-        self.match = match_of(shape)
         self.has_inner = shape.has_inner
         self.watched = [shape.saved.index(n) for n in shape.watched]
-        self.backs: dict[tuple[tuple[bool, ...], tuple[bool, ...]], Any] = {}
+        self.backs: dict[tuple[Asked, Asked], Any] = {}
         self.all_asked = (True,) * len(shape.edges)
         self.joined = self.opened = 0
         """How many nodes were made, and how many gave way to those of single operators."""
+        self.derivatives: dict[Any, _Derived] = {}
+        self.differentiated = 0
+        """How often gradients were to be differentiated; below 0 if that goes by operators."""
+
+    @cached_property
+    def match(self) -> Any:
+        """What knows further calls."""
+        return match_of(self.shape)
 
     @property
     def pays(self) -> bool:
         """Whether nodes mostly stay as they are."""
         return self.opened < OPENED or self.opened * 2 < self.joined
 
-    def back(self, asked: tuple[bool, ...], given: tuple[bool, ...]) -> Any:
+    def back(self, asked: Asked, given: Asked) -> Any:
         """The way back for the edges that are asked for, from the gradients that are given."""
         found = self.backs.get((asked, given))
         if found is None:
@@ -63,6 +75,13 @@ class _Known:
             made = back_of(self.shape, asked, (*given, *[False] * count))
             found = self.backs[asked, given] = made
         return found
+
+
+class _Derived(NamedTuple):
+    """The gradients of a call, and what is known of them as a call."""
+
+    derivative: Derivative
+    known: _Known
 
 
 class Calls:
@@ -122,7 +141,7 @@ def _attach(
     """Give what went out its node."""
     shape = known.shape
     known.joined += 1
-    node = CallNode(known, edges, saved, record)
+    node = CallNode(known, edges, saved, record.clock)
     handles = dict(zip(shape.outward, pending, strict=False))
     for number, array in zip(shape.bases, bases, strict=True):
         if number not in handles:
@@ -141,19 +160,28 @@ def _attach(
 class CallNode(Node):
     """The node of a call."""
 
-    __slots__ = ("_clock", "_known", "_through", "_values", "_versions")
+    __slots__ = ("_clock", "_has_derived", "_known", "_of", "_through", "_values", "_versions")
 
     is_call = True
 
     def __init__(
-        self, known: _Known, edges: list[Edge], saved: tuple[Array, ...], record: Noted
+        self,
+        known: _Known,
+        edges: Sequence[Edge | None],
+        saved: tuple[Array, ...],
+        clock: int,
+        of: tuple[CallNode, Derivative] | None = None,
     ) -> None:
+        """`clock` is the count of all writes when all was done; `of` is the call of whose gradients
+        this is the node."""
         super().__init__(edges)
         self._known = known
         self._values: tuple[Array, ...] | None = saved
         versions = RUNNING.version_of
         self._versions = [versions(saved[at]) for at in known.watched]
-        self._clock = record.clock
+        self._clock = clock
+        self._of = of
+        self._has_derived = False
         self._through: list[Edge | None] | None = None
 
     def result_count(self) -> int:
@@ -175,6 +203,8 @@ class CallNode(Node):
     # ------------------------------------------------------------------ the way back
 
     def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        if is_grad_enabled():
+            return self._differentiated(grads)
         if self._values is None:
             raise RuntimeError(FREED)
         if ACTIVE or not is_unheard() or self.is_changed:
@@ -207,12 +237,68 @@ class CallNode(Node):
         shape = self._known.shape
         own = [Tensor._of(shape.ghost(n), True) for n in shape.edges]
         leaves = [edge_of(each) for each in own]
-        ends = self._nodes(leaves)
-        pairs = zip(ends, grads, strict=False)
-        roots = [(end, grad) for end, grad in pairs if end is not None and grad is not None]
-        targets = [edge for edge in leaves if edge is not None]
-        found = run_backward(roots, targets, keep=True, create=False)
-        return [None if edge is None else found.get(edge) for edge in leaves]
+        return _walked(self._nodes(leaves), grads, leaves, create=False)
+
+    # ------------------------------------------------------------------ gradients of gradients
+
+    @property
+    def may_be_differentiated(self) -> bool:
+        """Whether the way back is to be one call if it is differentiated itself."""
+        known = self._known
+        if PACKING.used or ACTIVE or ANOMALY[0] or RUNNING.bounds or self.bounds:
+            return False
+        if not is_unwatched() or known.differentiated < 0 or self.is_changed or not self._values:
+            return False
+        known.differentiated += 1
+        return known.differentiated > BEFORE and len(set(self.edges)) == len(self.edges)
+
+    def _differentiated(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        """The gradients, with their history."""
+        leads, known, values = WALKING.leads, self._known, self._values
+        if values is None:
+            raise RuntimeError(FREED)
+        asked = known.all_asked
+        if leads is not None:
+            asked = tuple([edge is not None and edge[0] in leads for edge in self.edges])
+        key = asked, tuple([None if g is None else edge_of(g) is not None for g in grads])
+        found = known.derivatives.get(key)
+        if found is None:
+            WALKING.leads = None
+            try:
+                made = derived(known.shape, values, self._clock, asked, grads)
+            finally:
+                WALKING.leads = leads
+            if made is None:
+                known.differentiated = -1
+                wanted = [e if each else None for e, each in zip(self.edges, asked, strict=True)]
+                return _walked(self.through, grads, wanted, create=True)
+            found = known.derivatives[key] = _Derived(made, _Known(made.shape))
+        return self._given(found, values, grads)
+
+    def _given(
+        self, found: _Derived, values: tuple[Array, ...], grads: list[Tensor | None]
+    ) -> list[Tensor | None]:
+        derivative, shape = found.derivative, found.derivative.shape
+        state = enter(QUIET)
+        try:
+            arrays, saved = derivative.run(values, grads)
+        finally:
+            leave(state)
+        of_grads = [None if each is None else edge_of(each) for each in grads]
+        edges = [self.edges[at] if at >= 0 else of_grads[-1 - at] for at in derivative.edges]
+        node = CallNode(found.known, edges, saved, write_count(), (self, derivative))
+        self._has_derived = True
+        handles = []
+        for place, (number, array) in enumerate(zip(shape.outward, arrays, strict=True)):
+            handle = Tensor._of(array)
+            if number in shape.active:
+                handle._requires_grad = True
+                handle._grad_node, handle._output_number = node, place
+            handles.append(handle)
+        return [
+            None if at is None else handles[at] if at >= 0 else grads[-1 - at]
+            for at in derivative.results
+        ]
 
     # ------------------------------------------------------------------ single operators
 
@@ -230,13 +316,14 @@ class CallNode(Node):
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody has looked at the nodes of single operators."""
-        return self._through is not None
+        """Whether somebody has looked at the nodes of single operators, or of those of the call
+        of whose gradients this is the node: they stand before these."""
+        return self._through is not None or (self._of is not None and self._of[0].is_open)
 
     @property
     def has_inner(self) -> bool:
-        """Whether what went out was made of something else that did."""
-        return self._known.has_inner
+        """Whether what went out was made of something else that did, or its gradients were."""
+        return self._has_derived or self._known.has_inner
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
@@ -245,37 +332,31 @@ class CallNode(Node):
     def _nodes(self, edges: Sequence[Edge | None]) -> list[Edge | None]:
         """Make the nodes of all operators; given is where the arguments came from."""
         shape = self._known.shape
-        kept = dict(zip(shape.saved, self._values or (), strict=False))
-        arrays = [kept[n] if n in kept else shape.ghost(n) for n in range(len(shape.values))]
-        noted = Noted()
-        for number, edge in zip(shape.edges, edges, strict=True):
-            handle = noted.handle(arrays[number])
-            if edge is not None:
-                handle._requires_grad = True
-                handle._grad_node, handle._output_number = edge
-        before, RUNNING.version_of = RUNNING.version_of, versions_then(self._clock, {})
-        try:
-            for step, useful in zip(shape.steps, shape.useful, strict=True):
-                if useful:
-                    args = tuple(_filled(value, arrays) for value in step.args)
-                    results = [arrays[n] for n in step.results]
-                    result = results[0] if step.many is None else step.many(results)
-                    noted.replay(step.bound, args, result, None)
-            found = [edge_within(noted.handle(arrays[n])) for n in shape.outward]
-        finally:
-            RUNNING.version_of = before
+        there: dict[int, Edge | None] = {}
+        if self._of is not None and self._of[0].is_open:
+            call, derivative = self._of
+            there = {n: call.through[place] for n, place in derivative.of_call.items()}
+        arrays = arrays_of(shape, self._values or ())
+        found, noted = nodes_of(shape, arrays, edges, self._clock, there)
         if self._values is None:
+            before = [edge[0] for edge in (*edges, *there.values()) if edge]
             for handle in noted.known.values():
                 node = handle._grad_node
-                if node is not None and not any(node is edge[0] for edge in edges if edge):
+                if node is not None and not any(node is each for each in before):
                     node.release()
         return found
 
 
-def _filled(value: Any, arrays: Sequence[Array]) -> Any:
-    """An argument with arrays in the place of numbers."""
-    if type(value) is At:
-        return arrays[value.number]
-    if type(value) is list:
-        return [_filled(each, arrays) for each in value]
-    return value
+def _walked(
+    ends: Sequence[Edge | None],
+    grads: Sequence[Tensor | None],
+    wanted: Sequence[Edge | None],
+    *,
+    create: bool,
+) -> list[Tensor | None]:
+    """The gradients of what came from edges, by nodes of single operators."""
+    pairs = zip(ends, grads, strict=False)
+    roots = [(end, grad) for end, grad in pairs if end is not None and grad is not None]
+    targets = [edge for edge in wanted if edge is not None]
+    found = run_backward(roots, targets, keep=True, create=create)
+    return [None if edge is None else found.get(edge) for edge in wanted]

@@ -92,6 +92,23 @@ class CallShape:
         self.views: dict[int, tuple[int, str | None]] = {}
         """Of views that are made here: of what, and by which operator that makes several."""
 
+    def numbers_of(self, notes: Sequence[Any]) -> dict[int, int]:
+        """The numbers of the arrays of the notes that the shape was made of, by their identity."""
+        found: dict[int, int] = {}
+
+        def note(value: Any, array: Any) -> None:
+            if type(value) is At:
+                found[id(array)] = value.number
+            elif type(value) is list:
+                for one, other in zip(value, array, strict=True):
+                    note(one, other)
+
+        for step, (_, args, result, _) in zip(self.steps, notes, strict=True):
+            note(list(step.args), args)
+            several = [result] if step.many is None else result
+            note(list(map(At, step.results)), several)
+        return found
+
     @property
     def has_inner(self) -> bool:
         """Whether what went out was made of something else that did."""

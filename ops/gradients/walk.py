@@ -24,7 +24,9 @@ __all__ = ["added", "run_backward"]
 class _Walk:
     """One walk from some results to leaves, or to chosen tensors."""
 
-    def __init__(self, targets: Sequence[Edge] | None, keep: bool, opens: bool) -> None:
+    def __init__(
+        self, targets: Sequence[Edge] | None, keep: bool, opens: bool, creates: bool
+    ) -> None:
         self.targets = targets
         self.keep = keep
         self.found: dict[Edge, Tensor] = {}
@@ -34,8 +36,11 @@ class _Walk:
         self.leads: frozenset[Node] | None = None
         self.bounds: tuple[Any, ...] = ()
         self.opens = opens
+        self.creates = creates
         self.opened: set[Node] = set()
         """The calls of scripted code that are walked through operator by operator."""
+        self.joined: set[Node] = set()
+        """Those whose gradients are differentiated themselves, and are one call, too."""
         self.sums: set[Edge] = set()
         """Where a sum waits that this walk made, to which nobody else refers."""
 
@@ -64,7 +69,12 @@ class _Walk:
 
     def _edges_of(self, call: Node) -> Sequence[Edge | None]:
         """Where the way leads on from a call."""
+        if call in self.joined:
+            return call.edges
         if self.opens or call.is_open:
+            if self.creates and not call.is_open and call.may_be_differentiated:
+                self.joined.add(call)
+                return call.edges
             self.opened.add(call)
             return call.through
         return call.edges
@@ -222,7 +232,8 @@ def run_backward(
     Returns:
         The gradients of the targets that were reached.
     """
-    walk = _Walk(targets, keep, create or ANOMALY[0] or not is_unwatched())
+    opens = create or ANOMALY[0] or not is_unwatched()
+    walk = _Walk(targets, keep, opens, create and keep)
     nodes = [edge[0] for edge, _ in roots]
     walk.prepare(nodes)
     bounded = walk.bounds or RUNNING.bounds

@@ -184,10 +184,142 @@ def test_calls_that_are_always_looked_behind_leave_single_nodes():
     scripted, given = torch.jit.script(bent), operands()
     for _ in range(30):
         made = scripted(given[0])
-        (first,) = torch.autograd.grad(made.sum(), given[0], create_graph=True)
+        assert made.grad_fn.name() == "MulBackward0"
     assert not is_whole(scripted(given[0]))
+    (first,) = torch.autograd.grad(made.sum(), given[0])
     (wanted,) = torch.autograd.grad(bent(given[0]).sum(), given[0])
     torch.testing.assert_close(first, wanted)
+
+
+def gradients(function, given, order):
+    made = total(function(*given))
+    for _ in range(order - 1):
+        found = torch.autograd.grad(made, given, create_graph=True)
+        made = sum((each * each).sum() for each in found)
+    return torch.autograd.grad(made, given)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+@pytest.mark.parametrize("order", [2, 3])
+def test_gradients_of_gradients_are_calls(program, order):
+    scripted = torch.jit.script(program)
+    for turn in range(CALLS + 5):
+        torch.manual_seed(turn)
+        given = [torch.randn_like(each).double().requires_grad_() for each in operands()]
+        pairs = zip(
+            gradients(scripted, given, order), gradients(program, given, order), strict=True
+        )
+        for one, other in pairs:
+            torch.testing.assert_close(one, other)
+    made = warm(scripted, *given)
+    (first,) = torch.autograd.grad(total(made), given[0], create_graph=True)
+    assert is_whole(tensors(made)[0])
+    assert not tensors(made)[0]._grad_node.is_open or program is bent
+    assert first.requires_grad
+
+
+def test_gradients_that_were_given_come_back_themselves():
+    @torch.jit.script
+    def joined(x: torch.Tensor, y: torch.Tensor):
+        z = x + y
+        return z + x * y
+
+    for _ in range(CALLS + 5):
+        x, y = (torch.randn(3, requires_grad=True) for _ in range(2))
+        g = torch.randn(3, requires_grad=True)
+        one, other = torch.autograd.grad(joined(x, y), (x, y), g, create_graph=True)
+        (found,) = torch.autograd.grad((one * one).sum(), g)
+        torch.testing.assert_close(found, 2 * g * (1 + y) ** 2)
+        torch.testing.assert_close(other, g * (1 + x))
+    assert is_whole(one)
+
+
+def differentiated(function, given):
+    """What comes of a call whose gradients were differentiated often before, and its gradients."""
+    for _ in range(CALLS + 5):
+        made = function(*given)
+        (first,) = torch.autograd.grad(tensors(made)[0].sum(), given[0], create_graph=True)
+    return made, first
+
+
+def bowed(x: torch.Tensor, w: torch.Tensor):
+    h = torch.tanh(x * w)
+    return h, h * h.exp()
+
+
+def bowed_operands():
+    torch.manual_seed(3)
+    return [torch.randn(4, requires_grad=True) for _ in range(2)]
+
+
+def test_results_of_a_call_are_on_the_way_of_its_gradients():
+    found = []
+    for function in (bowed, torch.jit.script(bowed)):
+        (h, _), first = differentiated(function, bowed_operands())
+        found.append(torch.autograd.grad(first.sum(), h)[0])
+    torch.testing.assert_close(found[1], found[0])
+    assert found[0].abs().sum() > 0
+
+
+def test_hooks_hear_of_gradients_of_gradients():
+    heard = []
+    for function in (bowed, torch.jit.script(bowed)):
+        given = bowed_operands()
+        (h, _), first = differentiated(function, given)
+        h.register_hook(heard.append)
+        h.retain_grad()
+        first.sum().backward()
+        heard += [h.grad, given[0].grad, given[1].grad]
+    assert len(heard) == 8
+    for one, other in zip(heard[4:], heard[:4], strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_gradients_of_calls_have_nodes_of_single_operators():
+    def names(tensor):
+        found, pending = [], [tensor.grad_fn]
+        while pending:
+            node = pending.pop(0)
+            found.append(node.name())
+            pending += [each for each, _ in node.next_functions if each is not None]
+        return sorted(set(found))
+
+    wanted = names(differentiated(bowed, bowed_operands())[1])
+    (made, _), first = differentiated(torch.jit.script(bowed), bowed_operands())
+    assert is_whole(first)
+    assert is_whole(made)
+    assert set(names(first)) == set(wanted)
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_writing_what_gradients_of_gradients_keep_is_noticed(early):
+    given = bowed_operands()
+    scripted = torch.jit.script(bowed)
+    differentiated(scripted, given)
+    h, made = scripted(*given)
+    if early:
+        h.detach().mul_(2)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            torch.autograd.grad(made.sum(), given[0], create_graph=True)
+        return
+    (first,) = torch.autograd.grad(made.sum(), given[0], create_graph=True)
+    assert first.requires_grad
+    h.detach().mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        first.sum().backward()
+
+
+def test_gradients_of_gradients_without_a_second_walk():
+    given = bowed_operands()
+    scripted = torch.jit.script(bowed)
+    _, first = differentiated(scripted, given)
+    first.sum().backward()
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        first.sum().backward()
+    h, _ = scripted(*given)
+    (first,) = torch.autograd.grad(h.sum(), given[0], create_graph=True, retain_graph=False)
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        first.sum().backward()
 
 
 def test_gradients_for_what_went_out_on_the_way():
