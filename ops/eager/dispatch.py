@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from ...frontend.exceptions import trim_traceback
 from ...typecheck.types import INT, TENSOR, ListType
 from ..memory.dtype import DType, default_dtype
-from ..memory.entered import AT_FIRST_DEVICE, ENTERED
 from ..memory.errors import Elsewhere
 from ..memory.overlap import check_out
 from ..memory.unforeseen import told
-from ..table.autocast import AT_FIRST_AUTOCAST, autocast_state, eager_policy
 from ..table.grad_mode import is_grad_enabled
 from ..table.out_forms import check_dtype_of_out
 from ..table.pointwise import cast, number_as
@@ -21,10 +19,10 @@ from ..table.promotion import common_dtype_with, number_dtype
 from ..table.table import TABLE, Operator
 from ..tensors.overriding import ask, askers
 from ..tensors.tensor import Parameter, Tensor
-from .autocast_calls import cast_arguments
 from .binding import Form, Mismatch, takes_numbers, wrong_keyword
 from .calls import any_requires_grad, run
 from .elsewhere import Run, elsewhere
+from .observers import OBSERVERS, Observer
 from .old_signatures import without_numbers_between
 from .out_tensors import check_dtypes_of_out, check_factory_dtype, write_out
 from .python_forms import refusal
@@ -32,8 +30,8 @@ from .recipes import Key, Recipe, keep, key_of
 from .shortcuts import MISFIT, Shortcut, keep_shortcut, shortcut_of_sizes
 
 __all__ = [
-    *("AutocastFunction", "BoundMember", "EagerFunction", "bound_member", "call_by"),
-    *("eager_function", "forget", "make_function"),
+    *("BoundMember", "EagerFunction", "bound_member", "call_by", "eager_function", "forget"),
+    "make_function",
 ]
 
 _LEAVES: Final = frozenset({Tensor, Parameter, int, float, bool, complex, type(None)})
@@ -110,6 +108,8 @@ class EagerFunction:
         *("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "shortcuts"),
         "recipes",
     )
+    is_observed: ClassVar = False
+    """Whether calls may not go by the shortcuts alone."""
 
     def __init__(self, operator_name: str, name: str, as_method: bool = False) -> None:
         self.operator_name = operator_name
@@ -327,58 +327,32 @@ def call_by(call: Callable[..., object]) -> None:
     EagerFunction.__call__ = call  # type: ignore[method-assign]
 
 
-class AutocastFunction(EagerFunction):
-    """An eager function whose tensors are cast first while autocast is on."""
+def _observed(observer: Observer) -> type[EagerFunction]:
+    """The class of the functions that an observer has to do with.
 
-    __slots__ = ()
-
-
-def _under_autocast(self: AutocastFunction, *args: object, **kwargs: object) -> object:
-    state = autocast_state()
-    if state.cpu and "out" not in kwargs and askers(args, kwargs) is None:
-        args, kwargs = cast_arguments(self.operator_name, args, kwargs, state)
-    return EagerFunction.__call__(self, *args, **kwargs)
-
-
-AT_FIRST_AUTOCAST.add(lambda: setattr(AutocastFunction, "__call__", _under_autocast))
-
-
-class FactoryFunction(EagerFunction):
-    """An eager function that makes tensors on the device that was entered last.
-
-    `torch.normal` is none: it takes a device in one form only, and makes tensors of others too.
+    They are called as others are until it is first on.
     """
 
-    __slots__ = ()
+    class Observed(EagerFunction):
+        __slots__ = ()
+        is_observed = True
+
+    def call(self: EagerFunction, *args: object, **kwargs: object) -> object:
+        args, kwargs = observer.ready(self.operator_name, args, kwargs)
+        return EagerFunction.__call__(self, *args, **kwargs)
+
+    observer.first.add(lambda: setattr(Observed, "__call__", call))
+    return Observed
 
 
-def _on_entered(self: FactoryFunction, *args: object, **kwargs: object) -> object:
-    if ENTERED.devices and kwargs.get("device") is None:
-        kwargs["device"] = ENTERED.devices[-1]
-    return EagerFunction.__call__(self, *args, **kwargs)
-
-
-AT_FIRST_DEVICE.add(lambda: setattr(FactoryFunction, "__call__", _on_entered))
-
-
-def _makes_tensors(entry: Operator) -> bool:
-    arguments, _, _ = entry.schema.rpartition("->")
-    return "Device? device" in arguments and "Tensor" not in arguments
-
-
-def _is_elsewhere(entry: Operator) -> bool:
-    """Whether the device is that of something given."""
-    arguments, _, _ = entry.schema.rpartition("->")
-    return "Device? device" not in arguments and "out" not in entry.overload
+_OBSERVED: Final = [(observer, _observed(observer)) for observer in OBSERVERS]
 
 
 def make_function(operator_name: str, *, as_method: bool = False) -> EagerFunction:
     """A new eager function of an operator, `aten::tanh`."""
-    name = operator_name.partition("::")[2]
-    cls = AutocastFunction if eager_policy(operator_name) else EagerFunction
-    if TABLE.said(operator_name, _makes_tensors) and not TABLE.said(operator_name, _is_elsewhere):
-        cls = FactoryFunction
-    return cls(operator_name, name, as_method)
+    concerned = (kind for observer, kind in _OBSERVED if observer.concerns(operator_name))
+    cls = next(concerned, EagerFunction)
+    return cls(operator_name, operator_name.partition("::")[2], as_method)
 
 
 _FUNCTIONS: Final[dict[str, EagerFunction]] = {}

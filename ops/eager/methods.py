@@ -24,7 +24,6 @@ from ..tensors.overriding import (
 from ..tensors.tensor import Tensor
 from .binding import type_name, wrong_keyword
 from .dispatch import (
-    AutocastFunction,
     EagerFunction,
     bound_member,
     eager_function,
@@ -66,7 +65,7 @@ _SHIFTS: Final = {"lshift": "aten::bitwise_left_shift", "rshift": "aten::bitwise
 
 
 def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], object]:
-    is_short = fast and not isinstance(function, AutocastFunction)
+    is_short = fast and not function.is_observed
     shortcuts = function.shortcuts if is_short else {}
     kinds = (Tensor,) if function.__name__ == "matmul" else _NUMBERS
     compares = function.__name__ == "eq"  # the one sign of torch that takes arrays by itself
