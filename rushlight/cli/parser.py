@@ -22,6 +22,7 @@ __all__ = ["COMMANDS", "all_parsers", "parse"]
 
 COMMANDS: Final = {
     "run": "call a method of an archive and print what it returns",
+    "map": "call a method for all rows of files, by several processes or machines",
     "show": "print the code, graph, typed tree or register code of a method, or the modules",
     "summary": "print a table of the layers: output shapes, parameters, multiply-adds",
     "profile": "time a method by operator, line and module, and say what runs it",

@@ -1,0 +1,141 @@
+"""`rushlight map`: a method of an archive over the rows of files, by several workers."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..scoring.cluster import computed, need_dask, workers
+from ..scoring.errors import CannotScore, ScriptFailed
+from ..scoring.folder import (
+    Part,
+    claim_folder,
+    existing,
+    parts_of,
+    rows_in_a_part,
+    write_part,
+)
+from ..scoring.rows import Rows, files_of, rows_of
+from ..scoring.worker import Job
+from ..typecheck.types import TENSOR
+from .archive import add_trust, find_method, open_archive
+from .failure import FAILED, CommandError
+from .progress import progress
+from .speech import complain, tell
+from .wall import OVERRUN
+
+__all__ = ["add", "execute"]
+
+_DTYPES = "float32 float64 float16 int64 int32 int16 int8 uint8 bool".split()
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Describe the command to argparse."""
+    parser.description = (
+        "Call a method of an archive with batches of rows, and write what it returns, a file for "
+        "some rows each: one tensor as .npy, several values as .npz. Rows are the first dimension "
+        "of an .npy file or the rows of a .parquet file, or those of all such files in a folder. "
+        "Called again after it was stopped, it computes the parts that are missing."
+    )
+    parser.add_argument("archive", help="a TorchScript archive (.pt)")
+    parser.add_argument("input", help="an .npy or .parquet file, or a folder of them")
+    parser.add_argument("out", help="the folder for the results, which has map.json besides")
+    parser.add_argument("--method", default="forward", help="the method; it takes one tensor")
+    parser.add_argument("--batch", type=int, default=64, help="rows of a call (64)")
+    parser.add_argument("--rows", type=int, help="rows of a part; of about 8 MiB if not said")
+    parser.add_argument("--dtype", choices=_DTYPES, help="what rows are converted to")
+    parser.add_argument("--columns", help="columns of a table, divided by commas; all if not said")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--processes", type=int, help="processes here, as many as cores if not said")
+    where.add_argument("--threads", type=int, help="threads of this process in place of processes")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="a scheduler of Dask's: its workers")
+    add_trust(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    for name in ("batch", "rows", "processes", "threads"):
+        value = getattr(arguments, name)
+        if value is not None and value < 1:
+            raise CommandError(f"--{name} {value}: at least 1")
+    try:
+        return _run(arguments)
+    except CannotScore as error:
+        raise CommandError(str(error)) from None
+    except ScriptFailed as error:
+        complain(str(error))
+        return FAILED
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    need_dask()
+    archive = _checked_archive(arguments)
+    columns = arguments.columns.split(",") if arguments.columns else None
+    sources = [rows_of(path, columns) for path in files_of(Path(arguments.input))]
+    rows = arguments.rows or rows_in_a_part(sources, arguments.batch)
+    parts, out = parts_of(sources, rows), Path(arguments.out)
+    files = [_identity(source) for source in sources]
+    digest = hashlib.sha256(archive).hexdigest()
+    said = {"archive": digest, "method": arguments.method, "input": files, "rows": rows}
+    said |= {"batch": arguments.batch, "dtype": arguments.dtype, "columns": columns}
+    claim_folder(out, said)
+    missing = [part for part in parts if not existing(out, part)]
+    if missing:
+        local = arguments.scheduler is None
+        processes = 0 if arguments.threads else arguments.processes or os.cpu_count() or 1
+        overrun = OVERRUN if local and processes else 0.0
+        job = Job(digest, arguments.method, arguments.trust, arguments.batch, overrun)
+        with workers(arguments.scheduler, processes, arguments.threads or 1) as client:
+            results = computed(client, job, archive, missing, arguments.dtype)
+            for part, arrays in progress(_Sized(results, missing), "scoring"):
+                write_part(out, part, arrays)
+    count = sum(source.count for source in sources)
+    kept = f", {len(parts) - len(missing)} of them from before" if len(parts) > len(missing) else ""
+    tell(f"{out}: {count} rows in {len(parts)} parts{kept}")
+    return 0
+
+
+def _identity(source: Rows) -> dict[str, Any]:
+    """What tells a file from another one, as far as a run that goes on can see."""
+    found = source.path.stat()
+    return {
+        "file": source.path.name,
+        "rows": source.count,
+        "bytes": found.st_size,
+        "modified": found.st_mtime_ns,
+    }
+
+
+class _Sized:
+    """Results with how many there will be, for the bar."""
+
+    def __init__(
+        self, results: Iterator[tuple[Part, dict[str, Any]]], parts: Sequence[Part]
+    ) -> None:
+        self._results = results
+        self._count = len(parts)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[tuple[Part, dict[str, Any]]]:
+        return self._results
+
+
+def _checked_archive(arguments: argparse.Namespace) -> bytes:
+    """The archive's bytes, once it was opened and its method found to take rows.
+
+    Raises:
+        CommandError: it cannot be read, or there is no such method.
+    """
+    method = find_method(open_archive(arguments.archive, arguments.trust), arguments.method)
+    takes = method._rushlight_function.signature.arguments[1:]
+    if not takes or takes[0].type != TENSOR or not all(each.has_default for each in takes[1:]):
+        shown = ", ".join(f"{each.name}: {each.type}" for each in takes) or "nothing"
+        raise CommandError(f"`{arguments.method}` takes {shown}, and rows are one Tensor")
+    return Path(arguments.archive).read_bytes()

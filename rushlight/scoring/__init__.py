@@ -1,0 +1,1 @@
+"""Batch scoring: a method of an archive over the rows of files, on Dask (`rushlight map`)."""
