@@ -19,6 +19,7 @@ from ...ops.table.grad_mode import RUNNING, is_grad_enabled
 from ...ops.tensors.overriding import STATE
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...ops.tensors.tracing import ACTIVE
+from ...typecheck.builtin_classes import BUILTIN_NAMESPACE
 from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument
@@ -309,6 +310,8 @@ def _held(holder: ScriptObject) -> Iterator[tuple[int, Any]]:
 
 
 def _is_plain(type: Type) -> bool:
-    """Whether values of a type hold nothing but numbers and the like."""
+    """Whether values of a type hold nothing but numbers and the like, or bare arrays."""
+    if isinstance(type, ClassType):
+        return type.qualified_name.startswith(BUILTIN_NAMESPACE)
     inside = type.contained
     return all(map(_is_plain, inside)) if inside else type in _WORDS

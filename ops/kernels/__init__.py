@@ -122,19 +122,24 @@ def of_floats(name: str, *operands: Any) -> Any:
 
 
 class Prepared:
-    """A function whose calls native code learns to do (see `code/prepared.py`): use `call`."""
+    """A function whose calls native code learns to do (see `code/prepared.py`): use `call`.
 
-    __slots__ = ("_function", "call")
+    Whoever calls it keeps it until the call has come back.
+    """
+
+    __slots__ = ("_function", "_known", "call")
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
+        self._known = list[Any]()
         self.call: Callable[..., Any] = self._first
 
     def _first(self, *values: Any) -> Any:
         module = family("prepared")
-        if module is None:
+        if module is None or module.CREW is None:
             return self._function(*values)
-        self.call = module.prepared(self._function)
+        self._known.append(module.Known(self._function, None))
+        self.call = self._known[0].call  # that of another thread, which may be calling it
         return self.call(*values)
 
 

@@ -13,7 +13,8 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from ..arithmetic.convert import item
+from ..arithmetic.convert import is_channels_last, item
+from ..kernels import family, is_large
 from ..memory.dtype import QSCHEMES, Array, DType, dtype_by_number, dtype_of
 from ..memory.errors import OperatorError, UnsupportedOperator, unsupported
 from ..memory.metadata import CHANGEABLE
@@ -103,10 +104,12 @@ class Quantizer:
 class QuantizedArray(Array):
     """The numbers of a quantized tensor."""
 
-    quantizer: Quantizer | None
+    quantizer: Quantizer | None = None
 
     def __array_finalize__(self, origin: Any) -> None:
-        quantizer = getattr(origin, "quantizer", None)
+        if type(origin) is not QuantizedArray:
+            return
+        quantizer = origin.quantizer
         if quantizer is not None and quantizer.axis is not None and origin.shape != self.shape:
             quantizer = None  # its axis is not known any more
         self.quantizer = quantizer
@@ -145,7 +148,8 @@ def quantizer_of(array: Array, name: str) -> Quantizer:
 def numbers_of(array: Array) -> Array:
     """The whole numbers of a quantized tensor, in its memory."""
     (field,) = array.dtype.names or ("",)
-    return array.view(array.dtype[field]).view(np.ndarray)
+    numbers: Array = array.view(np.ndarray)[field]
+    return numbers
 
 
 def quantized_array(numbers: Array, dtype: DType, quantizer: Quantizer) -> QuantizedArray:
@@ -367,7 +371,17 @@ def dequantize_any(tensors: object) -> object:
 @operator("aten::int_repr(Tensor self) -> Tensor", order="out -")
 def int_repr(self: Array) -> Array:
     quantizer_of(self, "int_repr")
-    return numbers_of(self).copy()
+    return _copied(numbers_of(self))
+
+
+def _copied(numbers: Array) -> Array:
+    """A copy with channels last where the array has them so, else by rows."""
+    if not numbers.flags.c_contiguous and is_channels_last(numbers):
+        inner = tuple(range(1, numbers.ndim - 1))
+        last = numbers.transpose(0, *(dim + 1 for dim in inner), 1)
+        return _copied(last).transpose(0, numbers.ndim - 1, *inner)
+    copies = family("copies") if is_large(numbers) else None
+    return numbers.copy("C") if copies is None else copies.copied(numbers)
 
 
 def _uniform(array: Array, name: str) -> Quantizer:

@@ -80,7 +80,7 @@ def _static(x: Array, packed: PackedConvolution, scale: float, zero: int, relu: 
         if quantizer.axis is None:
             wanted = requantizing(packed, quantizer, scale, zero, relu)
         if wanted is not None:
-            made = bytes_by_patches(numbers_of(x), quantizer.zero_point, packed, wanted)
+            made = bytes_by_patches(numbers_of(x), packed, wanted)
     if made is None:
         sums, multiplier = _exact(x, packed)
         bias = None if packed.bias is None else _along_channels(packed.bias, x)

@@ -81,7 +81,7 @@ def _static(packed: PackedLinear, x: Array, scale: float, zero: int, relu: bool)
     if quantizer.axis is None:
         wanted = requantizing(packed, quantizer, scale, zero, relu)
     if wanted is not None:
-        made = bytes_by_panels(numbers_of(x), quantizer.zero_point, packed, wanted)
+        made = bytes_by_panels(numbers_of(x), packed, wanted)
     if made is None:
         multiplier = F32(quantizer.scale) * np.asarray(of_weight.scale, F32)
         sums = blas.matmul(centred(x, "linear")[0], centred(packed.weight, "linear")[0].T)

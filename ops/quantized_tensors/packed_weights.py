@@ -25,6 +25,9 @@ __all__ = [
 ]
 
 
+_MADE: Final = ("panels", "kept")
+
+
 @dataclass(eq=False, repr=False)
 class PackedWeights:
     """What all of them are."""
@@ -38,6 +41,10 @@ class PackedWeights:
 
     def __repr__(self) -> str:
         return f"ScriptObject <{self.qualified_name}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles hold: all but what was made of the weights for native code."""
+        return {name: None if name in _MADE else value for name, value in vars(self).items()}
 
     @property
     def state(self) -> Any:

@@ -2,64 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from typing import Final
 
 import numpy as np
 
-from ..kernels import family
+from ..kernels import Prepared, family
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from .arrays import Quantizer, numbers_of, quantizer_of
 from .packed_weights import PackedConvolution, PackedLinear
 
 __all__ = [
-    *("DEEPEST", "LEAST", "Requantizing", "bytes_by_panels", "floats_by_panels"),
-    *("requantizing", "wholes_by_panels"),
+    *("DEEPEST", "LEAST", "Requantizing", "bytes_by_panels", "constant", "floats_by_panels"),
+    "requantizing",
 ]
 
 F32: Final = np.float32
 DEEPEST: Final = 1 << 15
 """Elements of a row whose products with weights cannot add up to more than an int32 holds."""
-LEAST: Final = 1 << 24
-"""Products of numbers that are worth another thread."""
+LEAST: Final = 1 << 19
+"""Products of bytes that are worth another thread, which takes a microsecond or two for them."""
+_SUMS: Final = {"floats": F32, "bias": F32}
 
 
-@dataclass(frozen=True, eq=False)
+def constant(array: Array) -> Array:
+    """A view that cannot be written to, so that calls which read it may be learned."""
+    view = array[...]
+    view.flags.writeable = False
+    return view
+
+
+@dataclass(eq=False)
 class Requantizing:
-    """What makes numbers of quint8 of exact sums; see `requantize`."""
+    """What makes numbers of quint8 of exact sums over numbers of one range; see `requantize`."""
 
+    form: str
+    """The form of kernels."""
+    found: Array
+    """float64: 1, the zero point of what is given; the inverse of the scale of the result, its zero
+    point and its least number."""
     factors: Array
-    """float32, one for all or for each column."""
-    bias: Array | None
-    scale: float
-    zero_point: int
-    relu: bool
-    columns: int
+    """float32, one for each column, and room for whole vectors behind them."""
+    bias: Array
+    """float32, one for each column, if the form has it."""
+    prepared: Prepared | None = None
 
-    @property
-    def form(self) -> str:
-        """The form of kernels."""
-        return "bytes" if self.bias is None else "bytes-bias"
-
-    @property
-    def found(self) -> list[float]:
-        """The inverse of the scale, the zero point and the least number."""
-        low = self.zero_point if self.relu else 0
-        return [float(F32(1) / F32(self.scale)), float(self.zero_point), float(low)]
-
-    @cached_property
-    def padded(self) -> Array:
-        """The factors of the columns, and room for whole vectors behind them."""
-        made = np.zeros(self.columns + 32, F32)
-        made[: self.columns] = self.factors
+    def layer(self, function: Callable[[Requantizing, Array], Array], numbers: Array) -> Array:
+        """The bytes that a layer's function makes of numbers, always the same one."""
+        if self.prepared is None:
+            self.prepared = Prepared(partial(function, self))
+        made: Array = self.prepared.call(numbers)
         return made
-
-    @cached_property
-    def numbers(self) -> list[float]:
-        """`found`, made once."""
-        return self.found
 
 
 def requantizing(
@@ -71,17 +67,24 @@ def requantizing(
 ) -> Requantizing | None:
     """What makes bytes of a layer's sums over numbers of one range; None for a bias that does not
     fit."""
-    key = (given.scale, scale, zero_point, relu)
-    if packed.kept is None or packed.kept[0] != key:
+    key = (given.scale, given.zero_point, scale, zero_point, relu)
+    kept = packed.kept
+    if kept is None or kept[0] != key:
         columns = packed.weight.shape[0]
-        bias = None if packed.bias is None else np.ascontiguousarray(packed.bias, F32)
-        if bias is not None and bias.shape != (columns,):
+        if packed.bias is not None and packed.bias.shape != (columns,):
             return None
         of_weight = np.asarray(quantizer_of(packed.weight, "layer").scale, F32)
-        factors = F32(given.scale) * of_weight
-        packed.kept = key, Requantizing(factors, bias, scale, zero_point, relu, columns)
-    made: Requantizing = packed.kept[1]
-    return made
+        factors = np.zeros(columns + 32, F32)
+        factors[:columns] = F32(given.scale) * of_weight
+        inverse = float(F32(1) / F32(scale))
+        low = zero_point if relu else 0
+        found = np.array([1.0, given.zero_point, inverse, zero_point, low], np.float64)
+        bias = factors if packed.bias is None else np.ascontiguousarray(packed.bias, F32)
+        form = "bytes" if packed.bias is None else "bytes-bias"
+        made = Requantizing(form, constant(found), constant(factors), constant(bias))
+        packed.kept = kept = key, made
+    wanted: Requantizing = kept[1]
+    return wanted
 
 
 @dataclass(eq=False)
@@ -97,29 +100,65 @@ class _Panels:
     """The sum of each column's weights."""
     scales: Array
 
-    def multiply(
-        self,
-        form: str,
-        rows: Array,
-        found: Array,
-        bias: Array | None,
-        factors: Array | None = None,
-    ) -> Array:
+    def __post_init__(self) -> None:
+        self.dynamic = Prepared(self.floats)
+        self.weights, self.sums, self.scales = map(constant, (self.weights, self.sums, self.scales))
+
+    def bytes(self, wanted: Requantizing, numbers: Array) -> Array:
+        """The layer over uint8 [..., in], as bytes."""
+        rows = self._filled(numbers)
+        out = np.empty((*numbers.shape[:-1], self.columns), np.uint8)
+        self._multiply(wanted.form, rows, wanted.found, wanted.factors, wanted.bias, out)
+        return out
+
+    def floats(self, rows: Array, bias: Array | None, most: int) -> Array:
+        """The layer over float32 [..., in], quantized by their range to numbers up to `most`."""
+        numbers, found = self._quantized(rows, most)
+        out = np.empty((*rows.shape[:-1], self.columns), F32)
+        form = "floats" if bias is None else "bias"
+        self._multiply(form, numbers, found, self.scales, out if bias is None else bias, out)
+        return out
+
+    def _multiply(
+        self, form: str, rows: Array, found: Array, factors: Array, bias: Array, out: Array
+    ) -> None:
         """uint8 [rows, depth] times the weights, by a kernel of `code.integers`.
 
         `found` holds the rows' scale and zero point.
         """
         integers = family("integers")
-        height = rows.shape[0]
-        kinds = {"wholes": np.int32, "floats": F32, "bias": F32}
-        out = np.empty((height, self.columns), kinds.get(form, np.uint8))
         integers.run(
             *(integers.panel_product(form), len(self.weights)),
-            *(max(4, LEAST // (rows.size * integers.PANEL)), height, self.depth // 4),
-            *(self.columns, rows, self.weights, self.sums, found),
-            *(self.scales if factors is None else factors, out if bias is None else bias, out),
+            *(max(4, LEAST // (rows.size * integers.PANEL)), rows.size // self.depth),
+            *(self.depth // 4, self.columns, rows, self.weights, self.sums, found, factors, bias),
+            out,
         )
-        return out
+
+    def _filled(self, numbers: Array) -> Array:
+        """Rows of as many bytes as the weights are for; what is behind the inputs is anything."""
+        rows = np.ascontiguousarray(numbers)[...]
+        if self.inputs == self.depth:
+            return rows
+        height = rows.size // self.inputs
+        made, patches = np.empty((height, self.depth), np.uint8), family("patches")
+        counts = (height, LEAST // self.depth + 1, height, 1, self.inputs, self.depth, 0, 0, 0)
+        patches.run(patches.bordered(is_last=True), *counts, rows, made)
+        return made
+
+    def _quantized(self, rows: Array, most: int) -> tuple[Array, Array]:
+        """The bytes uint8 [rows, depth] of all rows, and their scale and zero point."""
+        integers = family("integers")
+        height = rows.size // self.inputs
+        stretches = -(-rows.size // integers.STRETCH)
+        numbers, found = np.empty((height, self.depth), np.uint8), np.empty(2)
+        ends, wrong = np.empty((stretches, 2)), np.zeros(1, np.int64)
+        integers.run(integers.extremes(), stretches, 1, rows.size, rows, ends)
+        least = max(1, integers.STRETCH // self.inputs)
+        counts = (height, least, stretches, self.inputs, self.depth, most)
+        integers.run(integers.row_quantizer(), *counts, rows, ends, numbers, found, wrong)
+        if wrong[0]:
+            raise OperatorError("the input of a dynamically quantized layer holds NaN")
+        return numbers, found
 
 
 def _panels(packed: PackedLinear) -> _Panels | None:
@@ -161,58 +200,25 @@ def floats_by_panels(x: Array, packed: PackedLinear, most: int) -> Array | None:
         OperatorError: there is a NaN among the elements, so they have no range.
     """
     panels = _panels(packed) if x.size else None
-    quantize = panels and family("integers").row_quantizer()
-    if not (panels and quantize):
+    if panels is None or not family("integers").row_quantizer():
         return None
     rows = np.ascontiguousarray(x)[...]
     bias = None if packed.bias is None else np.ascontiguousarray(packed.bias, F32)[...]
     if rows.shape[-1] != panels.inputs or (bias is not None and bias.shape != (panels.columns,)):
         return None  # they were changed
-    numbers, found = np.zeros((rows.size // panels.inputs, panels.depth), np.uint8), np.empty(2)
-    counts = (len(numbers), len(numbers) + 1, panels.inputs, panels.depth, most)
-    family("integers").run(quantize, *counts, rows, numbers, found)
-    if found[0] != found[0]:
-        raise OperatorError("the input of a dynamically quantized layer holds NaN")
-    made = panels.multiply("floats" if bias is None else "bias", numbers, found, bias)
-    return made.reshape(*x.shape[:-1], panels.columns)
+    made: Array = panels.dynamic.call(rows, bias, most)
+    return made
 
 
-def wholes_by_panels(numbers: Array, zero_point: int, packed: PackedLinear) -> Array | None:
-    """The exact products of uint8 [..., in], less their zero point, as int32.
+def bytes_by_panels(numbers: Array, packed: PackedLinear, wanted: Requantizing) -> Array | None:
+    """A layer over uint8 [..., in], as numbers of another scale and zero point, uint8.
 
     None if there is no native code for it.
     """
-    return _by_panels(numbers, zero_point, packed, None)
-
-
-def bytes_by_panels(
-    numbers: Array, zero_point: int, packed: PackedLinear, requantizing: Requantizing
-) -> Array | None:
-    """The same as numbers of another scale and zero point, uint8."""
     integers = family("integers")
     if integers is None or not integers.requantizes():
         return None
-    return _by_panels(numbers, zero_point, packed, requantizing)
-
-
-def _by_panels(
-    numbers: Array, zero_point: int, packed: PackedLinear, requantizing: Requantizing | None
-) -> Array | None:
     panels = _panels(packed) if numbers.size else None
-    if panels is None:
-        return None
-    rows = numbers.reshape(-1, numbers.shape[-1])
-    if rows.shape[1] != panels.inputs:
+    if panels is None or numbers.shape[-1] != panels.inputs:
         return None  # the weights were changed
-    if rows.shape[1] != panels.depth or not rows.flags.c_contiguous:
-        filled = np.zeros((rows.shape[0], panels.depth), np.uint8)
-        filled[:, : rows.shape[1]] = rows
-        rows = filled
-    if requantizing is None:
-        found = np.array([1.0, zero_point])
-        made = panels.multiply("wholes", rows[...], found, None)
-    else:
-        found = np.array([1.0, zero_point, *requantizing.numbers])
-        bias = requantizing.bias
-        made = panels.multiply(requantizing.form, rows[...], found, bias, requantizing.padded)
-    return made.reshape(*numbers.shape[:-1], panels.columns)
+    return wanted.layer(panels.bytes, numbers)

@@ -11,11 +11,13 @@ from ..kernels import family
 from ..memory.dtype import Array
 from .arrays import numbers_of, quantizer_of
 from .packed_weights import PackedConvolution
-from .panels import DEEPEST, LEAST, Requantizing
+from .panels import DEEPEST, LEAST, Requantizing, constant
 
 __all__ = ["bytes_by_patches", "wholes_by_patches"]
 
 F32: Final = np.float32
+_MOVED: Final = 1 << 14
+"""Bytes whose moving is worth another thread."""
 
 
 @dataclass(eq=False)
@@ -34,6 +36,11 @@ class Patches:
     """For each group its panels, or int32 [places, channels]."""
     sums: list[Array]
 
+    @property
+    def least(self) -> int:
+        """Products that are worth another thread: one instruction does four of rows of them."""
+        return LEAST // 8 if self.by_channel else LEAST
+
     # -- sizes
 
     def taps(self, line: int) -> Array:
@@ -42,7 +49,7 @@ class Patches:
         down, along = self.packed.dilation
         lines = np.arange(height, dtype=np.int64)[:, None] * (down * line)
         places = np.arange(1 if self.merged else width, dtype=np.int64) * (along * self.depth)
-        return (lines + places).reshape(-1)
+        return constant((lines + places).reshape(-1))
 
     def result_sizes(self, x: Array) -> list[int]:
         """Height and width of the result, which may be none at all."""
@@ -61,72 +68,76 @@ class Patches:
         images, channels, height, width = x.shape
         top, left = self.packed.padding
         last = x.transpose(0, 2, 3, 1)
-        if self.depth == channels and not (top or left) and last.flags.c_contiguous:
+        is_last = last.flags.c_contiguous
+        if self.depth == channels and not (top or left) and is_last:
             return last
-        sizes = (images, height + 2 * top, width + 2 * left, self.depth)
-        made = np.empty(sizes, np.uint8)
-        if top or left:
-            made[:, :top] = made[:, top + height :] = zero_point
-            made[:, :, :left] = made[:, :, left + width :] = zero_point
-        inner = made[:, top : top + height, left : left + width]
-        split = self._groups() > 1 and self.depth != channels
-        if x.flags.c_contiguous and channels > 1 and not split:
-            self._move(x, made, inner)
-        elif split:
-            groups = self._groups()
+        made = np.empty((images, height + 2 * top, width + 2 * left, self.depth), np.uint8)
+        groups = self._groups()
+        if groups > 1 and self.depth != channels:
+            made[...] = zero_point
+            inner = made[:, top : top + height, left : left + width]
             parts = last.reshape(images, height, width, groups, -1)
             inner.reshape(*inner.shape[:3], groups, -1, copy=False)[..., : parts.shape[-1]] = parts
-        else:
-            inner[..., :channels] = last
+            return made
+        if not is_last:
+            x = np.ascontiguousarray(x)
+        family("patches").run(
+            *(family("patches").bordered(is_last), images * made.shape[1]),
+            *(max(1, _MOVED // (self.depth * made.shape[2])), height, width, channels, self.depth),
+            *(top, left, zero_point, (last if is_last else x)[...], made),
+        )
         return made
 
     def _groups(self) -> int:
         return 1 if self.by_channel else self.packed.groups
 
-    def _move(self, x: Array, made: Array, inner: Array) -> None:
-        images, channels, height, width = x.shape
-        family("patches").run(
-            *(family("patches").channels_last(), images * height),
-            *(max(1, LEAST // max(1, 16 * channels * width)), height, width, channels, self.depth),
-            *(made.strides[1], made.strides[0], x, inner),
-        )
-
     # -- products
 
-    def multiply(
-        self, x: Array, zero_point: int, requantizing: Requantizing | None
-    ) -> Array | None:
-        """The sums less zero points, or the bytes that come of them."""
-        height, width = self.result_sizes(x)
-        if x.shape[1] != self.channels or min(height, width, *x.shape) < 1:
-            return None
+    def bytes(self, wanted: Requantizing, numbers: Array) -> Array:
+        """The results as bytes, with channels last in memory."""
+        out = np.empty(self._sizes(numbers), np.uint8)
+        self._multiply(wanted.form, numbers, wanted.found, wanted.factors, wanted.bias, out)
+        return out.transpose(0, 3, 1, 2)
+
+    def wholes(self, numbers: Array, zero_point: int) -> Array:
+        """The exact sums of products less zero points, as int32."""
+        out = np.empty(self._sizes(numbers), np.int32)
+        found = np.array([1.0, zero_point])
+        self._multiply("wholes", numbers, found, found, found, out)  # which has no factors, no bias
+        return out.transpose(0, 3, 1, 2)
+
+    def takes(self, x: Array) -> bool:
+        """Whether images have as many channels, and there is a result."""
+        return x.shape[1] == self.channels and min(*self._sizes(x), *x.shape) > 0
+
+    def _sizes(self, x: Array) -> tuple[int, ...]:
+        return len(x), *self.result_sizes(x), self.packed.weight.shape[0]
+
+    def _multiply(
+        self, form: str, x: Array, found: Array, factors: Array, bias: Array, out: Array
+    ) -> None:
+        _, height, width, outs = out.shape
         code, groups = family("patches"), self._groups()
-        outs = self.packed.weight.shape[0]
-        image = self.image(x, zero_point)
+        image = self.image(x, int(found[1]))
         offsets = self.taps(image.strides[1])
-        form = "wholes" if requantizing is None else requantizing.form
-        out = np.empty((len(x), height, width, outs), np.int32 if form == "wholes" else np.uint8)
         kernel = code.channel_product(form) if self.by_channel else code.patch_product(form)
-        found = np.array([1.0, zero_point, 0, 0, 0])
-        factors: Array = np.zeros(0, F32)  # which sums alone do not read
-        bias = factors
-        if requantizing is not None:
-            found[2:], factors = requantizing.numbers, requantizing.padded
-            bias = factors if requantizing.bias is None else requantizing.bias
         each = outs // groups
         width_of_window = self.packed.weight.shape[3] if self.merged else 1
         part = self.depth // groups
         down, along = self.packed.stride
-        least = max(1, LEAST // max(1, width * self.packed.weight.size))
+        least = max(1, self.least // max(1, width * self.packed.weight.size))
         for group, (weights, sums) in enumerate(zip(self.weights, self.sums, strict=True)):
-            place = slice(group * each, None)
+            here = (image, factors, bias, out)
+            if group:
+                place = slice(group * each, None)
+                here = image[..., group * part :], factors[place], bias[place], out[..., place]
+            source, factors_here, bias_here, goal = here
             code.run(
                 *(kernel, len(x) * height, least, height, width, len(offsets)),
                 *(part * width_of_window // 4, each, image.strides[0], image.strides[1] * down),
-                *(self.depth * along, outs, image[..., group * part :], offsets, weights, sums),
-                *(found, factors[place], bias[place], out[..., place]),
+                *(self.depth * along, outs, source, offsets, weights, sums),
+                *(found, factors_here, bias_here, goal),
             )
-        return out.transpose(0, 3, 1, 2)
 
 
 def _made(packed: PackedConvolution) -> Patches | None:
@@ -148,17 +159,17 @@ def _made(packed: PackedConvolution) -> Patches | None:
         taps[:, :outs] = numbers.reshape(outs, -1).T
         sums = np.zeros(filled, np.int32)
         sums[:outs] = taps.sum(0, dtype=np.int32)[:outs]
-        return Patches(packed, outs, filled, True, False, [taps], [sums])
+        return Patches(packed, outs, filled, True, False, [constant(taps)], [constant(sums)])
     filled = -(-inputs // 4) * 4
     merged = packed.groups == 1 and packed.dilation[1] == 1
     spread = np.zeros((outs, height, width, filled), np.int8)
     spread[..., :inputs] = numbers.transpose(0, 2, 3, 1)
     panels, sums_of = [], []
     for rows in np.split(spread.reshape(outs, -1), packed.groups):
-        panels.append(family("integers").packed_columns(rows))
+        panels.append(constant(family("integers").packed_columns(rows)))
         total = np.zeros(panels[-1].shape[0] * 16, np.int32)
         total[: len(rows)] = rows.sum(1, dtype=np.int32)
-        sums_of.append(total)
+        sums_of.append(constant(total))
     depth = filled * packed.groups
     channels = inputs * packed.groups
     return Patches(packed, channels, depth, False, merged, panels, sums_of)
@@ -177,15 +188,19 @@ def wholes_by_patches(numbers: Array, zero_point: int, packed: PackedConvolution
     None if there is no native code for it.
     """
     patches = _patches(packed) if numbers.ndim == 4 and numbers.dtype == np.uint8 else None
-    return None if patches is None else patches.multiply(numbers, zero_point, None)
+    if patches is None or not patches.takes(numbers):
+        return None
+    return patches.wholes(numbers, zero_point)
 
 
 def bytes_by_patches(
-    numbers: Array, zero_point: int, packed: PackedConvolution, requantizing: Requantizing
+    numbers: Array, packed: PackedConvolution, wanted: Requantizing
 ) -> Array | None:
     """The same as numbers of another scale and zero point, uint8 with channels last in memory."""
     integers = family("integers")
     if integers is None or not integers.requantizes():
         return None
     patches = _patches(packed) if numbers.ndim == 4 and numbers.dtype == np.uint8 else None
-    return None if patches is None else patches.multiply(numbers, zero_point, requantizing)
+    if patches is None or not patches.takes(numbers):
+        return None
+    return wanted.layer(patches.bytes, numbers)

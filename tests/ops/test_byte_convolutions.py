@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
 import rushlight as torch
 from rushlight.ops.kernels import family
 from rushlight.ops.memory.dtype import Array, dtype_by_name
+from rushlight.ops.memory.errors import OperatorError
 from rushlight.ops.quantized_tensors import convolution, linear
 from rushlight.ops.quantized_tensors.arrays import (
     Quantizer,
+    dequantize,
     numbers_of,
     per_tensor,
     quantized_array,
@@ -21,9 +26,18 @@ from rushlight.ops.quantized_tensors.patches import wholes_by_patches
 pytestmark = pytest.mark.skipif(family("patches") is None, reason="there is no native code")
 
 
-def image(*sizes: int) -> Array:
-    numbers = np.random.default_rng(0).integers(0, 256, sizes, np.uint8)
-    return quantized_array(numbers, dtype_by_name("quint8"), per_tensor(0.1, 37))
+def image(*sizes: int, seed: int = 0, zero_point: int = 37) -> Array:
+    numbers = np.random.default_rng(seed).integers(0, 256, sizes, np.uint8)
+    return quantized_array(numbers, dtype_by_name("quint8"), per_tensor(0.1, zero_point))
+
+
+def packed_linear(inputs: int, outs: int, has_bias: bool = True) -> PackedLinear:
+    draw = np.random.default_rng(2)
+    numbers = draw.integers(-128, 128, (outs, inputs), np.int8)
+    quantizer = Quantizer(draw.random(outs) / 50, np.zeros(outs, np.int64), 0)
+    weight = quantized_array(numbers, dtype_by_name("qint8"), quantizer)
+    bias = draw.standard_normal(outs).astype(np.float32) if has_bias else None
+    return PackedLinear(weight, bias)
 
 
 def packed(
@@ -103,12 +117,7 @@ def test_results_lie_with_their_channels_last() -> None:
 def test_linear_layers_give_the_bytes_of_exact_sums(
     rows: int, inputs: int, outs: int, has_bias: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    draw = np.random.default_rng(2)
-    numbers = draw.integers(-128, 128, (outs, inputs), np.int8)
-    quantizer = Quantizer(draw.random(outs) / 50, np.zeros(outs, np.int64), 0)
-    weight = quantized_array(numbers, dtype_by_name("qint8"), quantizer)
-    bias = draw.standard_normal(outs).astype(np.float32) if has_bias else None
-    layer = PackedLinear(weight, bias)
+    layer = packed_linear(inputs, outs, has_bias)
     x = image(rows, inputs)
     for relu in (False, True):
         made = linear._static(layer, x, 0.3, 100, relu)
@@ -132,3 +141,72 @@ def test_images_that_are_too_small_are_refused_as_before() -> None:
         layer(x)
     with pytest.raises(RuntimeError):
         layer(torch.quantize_per_tensor(torch.ones(1, 5, 4, 4), 0.1, 0, torch.quint8))
+
+
+@pytest.mark.parametrize(("sizes", "weights"), CASES)
+def test_calls_that_are_known_beforehand_give_the_same_bytes(
+    sizes: tuple[int, ...], weights: PackedConvolution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for turn in range(6):
+        x = image(*sizes, seed=turn)
+        made = convolution._static(x, weights, 0.7, 90, False)
+        with monkeypatch.context() as without:
+            without.setattr(convolution, "bytes_by_patches", lambda *given: None)
+            without.setattr(convolution, "wholes_by_patches", lambda *given: None)
+            wanted = convolution._static(x, weights, 0.7, 90, False)
+        assert np.array_equal(numbers_of(made), numbers_of(wanted))
+    wanted_zero = convolution._static(image(*sizes, zero_point=11), weights, 0.7, 90, False)
+    fresh = PackedConvolution(
+        weights.weight,
+        weights.bias,
+        *(weights.stride, weights.padding, weights.dilation, weights.output_padding),
+        *(weights.groups, False),
+    )
+    again = convolution._static(image(*sizes, zero_point=11), fresh, 0.7, 90, False)
+    assert np.array_equal(numbers_of(wanted_zero), numbers_of(again))
+
+
+@pytest.mark.parametrize("inputs", [64, 61])
+def test_dynamic_calls_that_are_known_beforehand(
+    inputs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layer = packed_linear(inputs, 33)
+    draw = np.random.default_rng(4)
+    for turn in range(6):
+        x = (draw.standard_normal((5, inputs)) * (turn + 1)).astype(np.float32)
+        made = linear.dynamic_linear(x, layer, False)
+        with monkeypatch.context() as without:
+            without.setattr(linear, "floats_by_panels", lambda *given: None)
+            wanted = linear.dynamic_linear(x, layer, False)
+        assert np.allclose(made, wanted, rtol=1e-5, atol=1e-5)
+    x[3, 7] = np.nan
+    with pytest.raises(OperatorError, match="NaN"):
+        linear.dynamic_linear(x, layer, False)
+    x[3, 7] = 0.5
+    assert np.isfinite(linear.dynamic_linear(x, layer, False)).all()
+
+
+def test_the_range_of_many_elements_is_found_in_parts() -> None:
+    layer = packed_linear(64, 3)
+    x = np.random.default_rng(5).random((1100, 64)).astype(np.float32)
+    for place, number in ((0, -3.0), (-1, 9.0), (-1, np.nan)):
+        x.reshape(-1)[place] = number
+        if np.isnan(number):
+            with pytest.raises(OperatorError, match="NaN"):
+                linear.dynamic_linear(x, layer, False)
+        else:
+            wanted = x @ dequantize(layer.weight).T + layer.bias
+            assert np.abs(linear.dynamic_linear(x, layer, False) - wanted).max() < 0.5
+
+
+def test_copies_hold_nothing_of_native_code() -> None:
+    weights, layer = packed(8, 4, (3, 3)), packed_linear(8, 4)
+    convolution._static(image(1, 4, 6, 6), weights, 0.7, 90, False)
+    linear._static(layer, image(2, 8), 0.3, 100, False)
+    for each in (weights, layer):
+        assert each.panels
+        assert each.kept
+        for other in (copy.deepcopy(each), pickle.loads(pickle.dumps(each))):
+            assert other.panels is None
+            assert other.kept is None
+            assert np.array_equal(numbers_of(other.weight), numbers_of(each.weight))

@@ -237,3 +237,14 @@ def test_lists_of_tensors_are_no_quick_arguments() -> None:
         model(x)
     assert _quick(model).call is None
     assert model(x).tolist() == [2.0] * 3
+
+
+def test_layers_over_packed_weights_have_quick_calls() -> None:
+    layer = torch.ao.nn.quantized.Linear(4, 3)
+    scripted = torch.jit.script(layer)
+    x = torch.quantize_per_tensor(torch.ones(2, 4), 0.1, 0, torch.quint8)
+    hot(scripted, x)
+    weight = torch.quantize_per_tensor(torch.ones(3, 4), 0.5, 0, torch.qint8)
+    scripted._packed_params.set_weight_bias(weight, None)
+    scripted.scale = 0.5
+    assert scripted(x).dequantize().tolist() == [[4.0] * 3] * 2

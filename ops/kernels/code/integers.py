@@ -7,6 +7,7 @@ sums are of whole numbers, so their order does not matter.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Any, Final
 
@@ -33,10 +34,15 @@ from .text import (
 
 __all__ = [
     "PANEL",
+    "STRETCH",
+    "BESIDE",
+    "PANELS",
     "TAKEN",
+    "beside",
     "WHOLES",
     "PanelProduct",
     "added_products",
+    "extremes",
     "packed_columns",
     "panel_product",
     "requantized",
@@ -51,8 +57,9 @@ TAKEN: Final = 4
 """Bytes of a column that one instruction takes."""
 WHOLES: Final = Kind("i32", LANES)
 _BYTES: Final = Kind("i8", LANES)
-_ROWS, _PANELS = 4, 4
-"""What a block of the product has, where so much is left."""
+PANELS: Final = 4
+BESIDE: Final = (6, 2, 1)
+"""What blocks of a product have: so many panels, then one; so many rows or pixels."""
 
 
 def requantizes() -> bool:
@@ -72,13 +79,36 @@ def packed_columns(weights: Any) -> Any:
 # ------------------------------------------------------------------------------- rows to bytes
 
 
-def row_quantizer() -> int | None:
-    """A kernel of `depth, stride, most, x, numbers, found` for all rows of float32 [rows, depth].
+STRETCH: Final = 1 << 14
+"""Elements whose least and largest are found together."""
 
-    The range of all elements decides scale and zero point for numbers from 0 to `most`, by the
-    rule of `quantizer_for`; they are left in `found`, float64 [2].  The numbers are written to
-    uint8 [rows, stride].  None if the CPU has no instructions for it; NaN in `found[0]` if there
-    is a NaN in x.
+
+def extremes() -> int:
+    """A kernel of `size, x, ends` for stretches of float32 x: the least and the largest element of
+    each, and 0, float64 [stretches, 2]; NaN where there is one."""
+    return kernel("extremes", (), _stretches)
+
+
+def _stretches(target: Target) -> str:
+    code = Code(target)
+    size = code.argument(INT64, "size")
+    x, ends = code.argument(POINTER, "x"), code.argument(POINTER, "ends")
+    with code.units() as turn:
+        start = turn * STRETCH
+        count = code.lesser(size - start, code.constant(INT64, STRETCH))
+        for place, end in enumerate(_extremes(code, code.at(x, start, FLOAT), count)):
+            code.store(end, code.at(ends, turn * 2 + place, DOUBLE))
+    return code.kernel("extremes", [(INT64, "size"), (POINTER, "x"), (POINTER, "ends")])
+
+
+def row_quantizer() -> int | None:
+    """A kernel of `stretches, depth, stride, most, x, ends, numbers, found, wrong` for rows of
+    float32 [rows, depth].
+
+    The range of all elements, which `extremes` has left in `ends`, decides scale and zero point for
+    numbers from 0 to `most`, by the rule of `quantizer_for`; they are left in `found`, float64 [2].
+    The numbers are written to uint8 [rows, stride], and 0 behind them.  None if the CPU has no
+    instructions for it.  `wrong` becomes 1 if there is a NaN in x.
     """
     if not host().has_fma:
         return None
@@ -87,18 +117,27 @@ def row_quantizer() -> int | None:
 
 def _quantize_rows(target: Target) -> str:
     code = Code(target)
-    rows, depth, stride, most = (
-        code.argument(INT64, name) for name in ("stop", "depth", "stride", "most")
-    )
-    x, numbers, found = (code.argument(POINTER, name) for name in ("x", "numbers", "found"))
-    least, largest = _extremes(code, x, rows * depth)
-    scale, zero = _quantizer(code, least, largest, most.converted("sitofp", DOUBLE))
-    code.store(scale, found)
-    code.store(zero, code.at(found, 1, DOUBLE))
+    counts = [(INT64, name) for name in ("stretches", "depth", "stride", "most")]
+    places = [(POINTER, name) for name in ("x", "ends", "numbers", "found", "wrong")]
+    stretches, depth, stride, most = (code.argument(*each) for each in counts)
+    x, ends, numbers, found, wrong = (code.argument(*each) for each in places)
+    zero = code.constant(INT64, 0)
+    range_ = [code.variable(code.constant(DOUBLE, 0.0)) for _ in range(2)]
+    with code.counted(zero, stretches) as turn:
+        for place, end in enumerate(range_):
+            seen = code.load(DOUBLE, code.at(ends, turn * 2 + place, DOUBLE))
+            end.set(_further(end.now, seen, is_least=not place))
+    least, largest = (end.now for end in range_)
+    scale, zero_point = _quantizer(code, least, largest, most.converted("sitofp", DOUBLE))
+    with code.when(code.argument(INT64, "start").equals(0)):
+        code.store(scale, found)
+        code.store(zero_point, code.at(found, 1, DOUBLE))
+        with code.when(scale.is_nan()):
+            code.store(code.constant(INT64, 1), wrong)
     inverse = 1.0 / scale.converted("fptrunc", FLOAT)
-    factor, offset = (code.spread(each) for each in (inverse, zero.converted("fptrunc", FLOAT)))
-    start = code.constant(INT64, 0)
-    with code.counted(start, rows) as row:
+    given = (inverse, zero_point.converted("fptrunc", FLOAT))
+    factor, offset = (code.spread(each) for each in given)
+    with code.units() as row:
         source = code.at(x, row * depth, FLOAT)
         goal = code.at(numbers, row * stride, BYTE)
 
@@ -107,10 +146,10 @@ def _quantize_rows(target: Target) -> str:
                 seen = code.load_if(FLOATS, code.at(source, at, FLOAT), mask)
                 code.store_if(_numbers(seen, factor, offset), code.at(goal, at, BYTE), mask)
 
-        code.vectors(start, depth, 1, quantize)
-    names = [(INT64, name) for name in ("depth", "stride", "most")]
-    places = [(POINTER, name) for name in ("x", "numbers", "found")]
-    return code.kernel("quantize_rows", [*names, *places])
+        code.vectors(zero, depth, 1, quantize)
+        with code.counted(depth, stride) as behind:
+            code.store(code.constant(BYTE, 0), code.at(goal, behind, BYTE))
+    return code.kernel("quantize_rows", [*counts, *places])
 
 
 def _numbers(x: Value, factor: Value, offset: Value) -> Value:
@@ -124,25 +163,24 @@ def _numbers(x: Value, factor: Value, offset: Value) -> Value:
 
 def _extremes(code: Code, x: Value, count: Value) -> tuple[Value, Value]:
     """The least and the largest of all elements and 0, as float64; NaN if there is one."""
-    ends = begun(code, FLOATS, 0.0, 2)
+    lows, highs = (begun(code, FLOATS, 0.0, 4) for _ in range(2))
 
     def compare(places: list[Value], mask: Value | None) -> None:
-        for at in places:
+        for at, low, high in zip(places, lows, highs, strict=False):
             seen = code.load_if(FLOATS, code.at(x, at, FLOAT), mask)
-            for end, is_least in zip(ends, (True, False), strict=True):
-                end.set(_further(end.now, seen, is_least))
+            low.set(_further(low.now, seen, is_least=True))
+            high.set(_further(high.now, seen, is_least=False))
 
-    code.vectors(code.constant(INT64, 0), count, 1, compare)
-    least = folded(ends[:1], lambda one, other: _further(one, other, True))
-    largest = folded(ends[1:], lambda one, other: _further(one, other, False))
+    code.vectors(code.constant(INT64, 0), count, 4, compare)
+    least = folded(lows, lambda one, other: _further(one, other, is_least=True))
+    largest = folded(highs, lambda one, other: _further(one, other, is_least=False))
     return least.converted("fpext", DOUBLE), largest.converted("fpext", DOUBLE)
 
 
 def _further(known: Value, seen: Value, is_least: bool) -> Value:
     """The one of both that lies further out, or NaN."""
     out = seen < known if is_least else seen > known
-    is_nan = seen.code.let(out.kind, f"fcmp uno {seen.kind} {seen.name}, {seen.name}")
-    return seen.code.choose(out | is_nan, seen, known)
+    return seen.code.choose(out | seen.is_nan(), seen, known)
 
 
 _SMALLEST: Final = float(np.float32(6.1e-5))
@@ -301,17 +339,24 @@ def added_products(code: Code, sums: Value, four: Value, weights: Value) -> Valu
     return sums
 
 
+def beside(code: Code, count: Value) -> Iterator[tuple[Value, int]]:
+    """Loops over blocks of rows or pixels, as large ones as there are: first row, and how many."""
+    begun = code.constant(INT64, 0)
+    for size in BESIDE:
+        ended = begun + (count - begun) / code.constant(INT64, size) * size
+        with code.counted(begun, ended, size) as at:
+            yield at, size
+        begun = ended
+
+
 def _product(target: Target, form: str) -> str:
     made = PanelProduct(target, form)
     code, count = made.code, made.count
-    start, stop, rows = code.argument(INT64, "start"), code.argument(INT64, "stop"), count["rows"]
-    whole_rows = rows & -_ROWS
-    whole_panels = start + ((stop - start) & -_PANELS)
-    for first, last, panels in ((start, whole_panels, _PANELS), (whole_panels, stop, 1)):
+    start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
+    whole_panels = start + ((stop - start) & -PANELS)
+    for first, last, panels in ((start, whole_panels, PANELS), (whole_panels, stop, 1)):
         with code.counted(first, last, panels) as panel:
-            with code.counted(code.constant(INT64, 0), whole_rows, _ROWS) as row:
-                made.block(row, _ROWS, panel, panels)
-            with code.counted(whole_rows, rows) as row:
-                made.block(row, 1, panel, panels)
+            for row, rows in beside(code, count["rows"]):
+                made.block(row, rows, panel, panels)
     arguments = [*((INT64, name) for name in _COUNTS), *((POINTER, name) for name in _PLACES)]
     return code.kernel("panel_product", arguments)

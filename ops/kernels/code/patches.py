@@ -7,63 +7,109 @@ all patches lie at the same offsets from their beginnings, and the product reads
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Final
 
-from .integers import PANEL, TAKEN, WHOLES, PanelProduct
+from .integers import PANEL, PANELS, TAKEN, WHOLES, PanelProduct, beside
 from .objects import kernel
 from .run import run
 from .target import Target
 from .text import BYTE, INT32, INT64, LANES, POINTER, Code, Kind, Value
 
-__all__ = ["channel_product", "channels_last", "patch_product", "run"]
-
-_PIXELS, _PANELS = 4, 4
-"""What a block of the product has, where so much is left."""
+__all__ = ["bordered", "channel_product", "patch_product", "run"]
 
 
 # --------------------------------------------------------------------------- images
 
 
-def channels_last() -> int:
-    """A kernel of `height, width, channels, depth, line, image, planes, goal` for all lines of
-    images uint8 [images, channels, height, width].
+def bordered(is_last: bool) -> int:
+    """A kernel of `height, width, channels, depth, top, left, zero, image, goal` for all lines of
+    uint8 [images, height + 2 top, width + 2 left, depth], in which images lie with borders.
 
-    It writes them with their channels last, `depth` bytes a pixel, a multiple of four; lines begin
-    `line` and images `image` bytes behind each other.  What lies between the last channel and
-    `depth` holds copies of it.
+    Those are uint8 [images, channels, height, width], or have their channels last.  Borders are
+    `zero`.  What lies between the last channel and `depth`, a multiple of four, is anything.
     """
-    return kernel("channels_last", (), _channels_last)
+    form = "last" if is_last else "planes"
+    move = _moved_pixels if is_last else _turned_planes
+    return kernel("bordered", (form,), lambda target: _bordered(target, move))
 
 
-def _channels_last(target: Target) -> str:
+_COUNTS: Final = ("height", "width", "channels", "depth", "top", "left", "zero")
+Counts = dict[str, Value]
+
+
+def _bordered(target: Target, move: Callable[[Code, Counts, Value, Value, Value], None]) -> str:
     code = Code(target)
-    names = ("height", "width", "channels", "depth", "line", "image")
-    height, width, channels, depth, line, image = (code.argument(INT64, n) for n in names)
-    start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
-    planes, goal = code.argument(POINTER, "planes"), code.argument(POINTER, "goal")
+    counts = {name: code.argument(INT64, name) for name in _COUNTS}
+    goal = code.argument(POINTER, "goal")
+    side = counts["left"] * counts["depth"]
+    inner = counts["width"] * counts["depth"]
+    border = code.spread(counts["zero"].converted("trunc", BYTE))
+
+    def fill(place: Value, size: Value) -> None:
+        def visit(places: list[Value], mask: Value | None) -> None:
+            for at in places:
+                code.store_if(border, code.at(place, at, BYTE), mask)
+
+        code.vectors(code.constant(INT64, 0), size, 1, visit)
+
+    with code.units() as turn:
+        which, line = code.split(turn, counts["height"] + counts["top"] * 2)
+        aim = code.at(goal, turn * (inner + side * 2), BYTE)
+        row = line - counts["top"]
+        is_inside = row.below(counts["height"])
+        with code.when(is_inside.equals(0)):
+            fill(aim, inner + side * 2)
+        with code.when(is_inside):
+            fill(aim, side)
+            middle = code.at(aim, side, BYTE)
+            fill(code.at(middle, inner, BYTE), side)
+            move(code, counts, which, row, middle)
+    arguments = [*((INT64, n) for n in _COUNTS), (POINTER, "image"), (POINTER, "goal")]
+    return code.kernel("bordered", arguments)
+
+
+def _moved_pixels(code: Code, counts: Counts, which: Value, row: Value, aim: Value) -> None:
+    """A line of pixels: at once where the bytes of each are as many as there shall be."""
+    width, channels, depth = counts["width"], counts["channels"], counts["depth"]
+    image = code.argument(POINTER, "image")
+    source = code.at(image, (which * counts["height"] + row) * width * channels, BYTE)
+    is_same = depth.equals(channels)
+    count = code.choose(is_same, code.constant(INT64, 1), width)
+    size = code.choose(is_same, width * channels, channels)
+    with code.counted(code.constant(INT64, 0), count) as pixel:
+        begin, end = (code.at(p, pixel * n, BYTE) for p, n in ((source, channels), (aim, depth)))
+
+        def copy(places: list[Value], mask: Value | None) -> None:
+            seen = [code.load_if(_BYTES, code.at(begin, at, BYTE), mask) for at in places]
+            for at, value in zip(places, seen, strict=True):
+                code.store_if(value, code.at(end, at, BYTE), mask)
+
+        code.vectors(code.constant(INT64, 0), size, 4, copy)
+
+
+def _turned_planes(code: Code, counts: Counts, which: Value, row: Value, aim: Value) -> None:
+    """A line of pixels out of planes, four channels of 16 pixels at once."""
+    height, width, depth = counts["height"], counts["width"], counts["depth"]
+    channels, image = counts["channels"], code.argument(POINTER, "image")
     steps = code.order(WHOLES) * code.spread(depth.converted("trunc", INT32))
     last = channels - 1
-    with code.counted(start, stop) as turn:
-        which, row = code.split(turn, height)
-        source = code.at(planes, (which * channels * height + row) * width, BYTE)
-        aim = code.at(goal, which * image + row * line, BYTE)
-        with code.counted(code.constant(INT64, 0), channels, TAKEN) as channel:
-            each = [code.lesser(channel + i, last) * (height * width) for i in range(TAKEN)]
+    source = code.at(image, (which * channels * height + row) * width, BYTE)
+    with code.counted(code.constant(INT64, 0), channels, TAKEN) as channel:
+        each = [code.lesser(channel + i, last) * (height * width) for i in range(TAKEN)]
 
-            def move(places: list[Value], mask: Value | None) -> None:
-                for at in places:
-                    words = None
-                    for i, place in enumerate(each):
-                        seen = code.load_if(_BYTES, code.at(source, place + at, BYTE), mask)
-                        wide = seen.converted("zext", WHOLES) << (8 * i)
-                        words = wide if words is None else words | wide
-                    assert words is not None
-                    code.scattered(words, code.at(aim, at * depth + channel, BYTE), steps, mask)
+        def move(places: list[Value], mask: Value | None) -> None:
+            for at in places:
+                words = None
+                for i, place in enumerate(each):
+                    seen = code.load_if(_BYTES, code.at(source, place + at, BYTE), mask)
+                    wide = seen.converted("zext", WHOLES) << (8 * i)
+                    words = wide if words is None else words | wide
+                assert words is not None
+                code.scattered(words, code.at(aim, at * depth + channel, BYTE), steps, mask)
 
-            code.vectors(code.constant(INT64, 0), width, 1, move)
-    arguments = [*((INT64, n) for n in names), (POINTER, "planes"), (POINTER, "goal")]
-    return code.kernel("channels_last", arguments)
+        code.vectors(code.constant(INT64, 0), width, 1, move)
 
 
 _BYTES: Final = Kind("i8", LANES)
@@ -135,18 +181,15 @@ def _patch_product(target: Target, form: str) -> str:
     code, count = made.code, made.count
     start, stop, width = code.argument(INT64, "start"), code.argument(INT64, "stop"), count["width"]
     panels = (count["columns"] + (PANEL - 1)) / code.constant(INT64, PANEL)
-    whole, whole_panels = width & -_PIXELS, panels & -_PANELS
-    none = code.constant(INT64, 0)
+    none, whole_panels = code.constant(INT64, 0), panels & -PANELS
     with code.counted(start, stop) as turn:
         which, row = code.split(turn, count["height"])
         line = code.at(made.at["numbers"], which * count["image"] + row * count["skip"], BYTE)
         goal = turn * width
-        for first, last, taken in ((none, whole_panels, _PANELS), (whole_panels, panels, 1)):
+        for first, last, taken in ((none, whole_panels, PANELS), (whole_panels, panels, 1)):
             with code.counted(first, last, taken) as panel:
-                with code.counted(none, whole, _PIXELS) as at:
-                    made.patches(line, at, _PIXELS, goal, panel, taken)
-                with code.counted(whole, width) as at:
-                    made.patches(line, at, 1, goal, panel, taken)
+                for at, pixels in beside(code, width):
+                    made.patches(line, at, pixels, goal, panel, taken)
     arguments = [*((INT64, n) for n in made.counts), *((POINTER, n) for n in made.places)]
     return code.kernel("patch_product", arguments)
 
@@ -173,10 +216,8 @@ def _channel_product(target: Target, form: str) -> str:
     with code.counted(start, stop) as turn:
         which, row = code.split(turn, count["height"])
         line = code.at(place["numbers"], which * count["image"] + row * count["skip"], BYTE)
-        whole = width & -_PIXELS
         with code.counted(none, panels) as panel:
-            for first, last, beside in ((none, whole, _PIXELS), (whole, width, 1)):
-                with code.counted(first, last, beside) as at:
-                    made.channels(line, at, beside, turn * width, panel, filled)
+            for at, pixels in beside(code, width):
+                made.channels(line, at, pixels, turn * width, panel, filled)
     arguments = [*((INT64, n) for n in made.counts), *((POINTER, n) for n in made.places)]
     return code.kernel("channel_product", arguments)
