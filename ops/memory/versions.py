@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import count
 from typing import Any, Final
@@ -13,7 +13,8 @@ import numpy as np
 from .dtype import Array
 
 __all__ = [
-    *("counted_apart", "owner_of", "version_of", "versions_then", "write_count", "written"),
+    *("count_writes", "counted_apart", "counts_of", "owner_of", "version_of", "versions_then"),
+    *("write_count", "written"),
 ]
 
 _COUNTS: Final[dict[int, list[Any]]] = {}
@@ -81,11 +82,25 @@ def write_count() -> int:
 
 def written(array: Array, times: int = 1) -> None:
     """Note that the memory of an array was written in place, once or more often."""
+    found = counts_of(array)
+    found[1] += times
+    found[2] = next(_CLOCK)
+
+
+def counts_of(array: Array) -> list[Any]:
+    """What is counted of the writes of an array, for `count_writes`."""
     owner = array if array.base is None else owner_of(array)
     key = id(owner)
     found = _COUNTS.get(key)
     if found is None:
         gone = ref(owner, partial(_COUNTS.pop, key))  # without a line of Python: no interrupt
         found = _COUNTS.setdefault(key, [gone, 0, 0])
-    found[1] += times
-    found[2] = next(_CLOCK)
+    return found
+
+
+def count_writes(counts: Iterable[tuple[list[Any], int]]) -> None:
+    """Note that memory was written, each so many times."""
+    now = next(_CLOCK)
+    for found, times in counts:
+        found[1] += times
+        found[2] = now

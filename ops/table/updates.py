@@ -37,18 +37,36 @@ class Program:
 Write = Callable[[Program], Iterable[tuple[int, Value, int]]]
 """Writes a program; gives which arrays are written, with what value, and how often that counts."""
 
+Known = tuple[int, int, int, Any]
+"""A kernel, its count, the least of it that a thread gets, and the word that it is given first."""
+
 
 class Update:
-    """An update of so many arrays with so many numbers, which `write` says."""
+    """An update of so many arrays with so many numbers, which `write` says.
+
+    `results` are the arrays that are written, with what value, and how often that counts.
+    """
 
     def __init__(self, arrays: int, numbers: int, write: Write) -> None:
         self._program = Program(arrays, numbers)
-        self._results = [*write(self._program)]
-        self._ready: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        self.numbers = numbers
+        self.results = [*write(self._program)]
+        self._ready: dict[tuple[Any, ...], Known] = {}
 
     def __call__(self, arrays: Sequence[Array], *numbers: float) -> bool:
         """Do it; False, with nothing done, if there is no kernel for such arrays (yet)."""
         arrays = [each[...] for each in arrays]  # which no other thread can change
+        known = self.known(arrays)
+        if known is None or len({id(owner_of(each)) for each in arrays}) < len(arrays):
+            return False  # they may overlap
+        run = family("arrays").run
+        run(*known, *arrays, *map(float, numbers), *[arrays[r[0]] for r in self.results])
+        for place, _, times in self.results:
+            written(arrays[place], times)
+        return True
+
+    def known(self, arrays: Sequence[Array]) -> Known | None:
+        """The kernel for such arrays; None if there is none (yet)."""
         first = arrays[0]
         kind, strides, shape = first.dtype, first.strides, first.shape
         for each in arrays:
@@ -58,49 +76,32 @@ class Update:
                 or each.shape != shape
                 or not each.flags.writeable
             ):
-                return False
-        if len({id(owner_of(each)) for each in arrays}) < len(arrays):
-            return False  # they may overlap
+                return None
         key = kind, shape, strides
         known = self._ready.get(key)
         if known is None:
-            known = self._prepared(arrays, len(numbers))
-            if known is None:
-                return False
-            if len(self._ready) < _MOST:
+            known = self._prepared(arrays)
+            if known is not None and len(self._ready) < _MOST:
                 self._ready[key] = known
-        run, kernel, size, least, geometry = known
-        results = self._results
-        run(
-            kernel,
-            size,
-            least,
-            geometry,
-            *arrays,
-            *map(float, numbers),
-            *[arrays[r[0]] for r in results],
-        )
-        for place, _, times in results:
-            written(arrays[place], times)
-        return True
+        return known
 
-    def _prepared(self, given: Sequence[Array], count: int) -> tuple[Any, ...] | None:
+    def _prepared(self, given: Sequence[Array]) -> Known | None:
         arrays, first = family("arrays"), given[0]
         letter = "" if arrays is None else arrays.LETTERS[first.dtype]
         if letter not in _FLOATS or not first.size or not is_dense(first):
             return None
         lies = tuple((each.itemsize, each.strides) for each in given)
-        way = arrays.way_of(first.shape, first.strides, (*lies, *[None] * count))
+        way = arrays.way_of(first.shape, first.strides, (*lies, *[None] * self.numbers))
         program = self._program
         letters = letter * program.arrays + "D" * program.numbers
         steps = tuple(arrays.Step(name, letter, operands) for name, operands in program.steps)
         begin = len(letters)
-        results = tuple((value - begin, letter) for _, value, _ in self._results)
+        results = tuple((value - begin, letter) for _, value, _ in self.results)
         wanted = arrays.Expression(letters, steps, results), way.places, way.rank
         if way.rank != 1 or not is_there(arrays, wanted):
             return None
         kernel = arrays.expression_kernel(*wanted)
-        return arrays.run, kernel, way.size, way.least, way.geometry
+        return kernel, way.size, way.least, way.geometry
 
 
 _MOST: Final = 1000

@@ -9,8 +9,8 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .fused_steps import Way, mean_square
-from .optimizer import Group, Optimizer, Params, bare, check_options, counter, with_decay
+from .fused_steps import Fused, Way, mean_square
+from .optimizer import Group, Optimizer, Params, check_options, counter, with_decay
 
 __all__ = ["Adadelta", "adadelta"]
 
@@ -78,18 +78,21 @@ class Adadelta(Optimizer):
             state["square_avg"] = zeros_like(parameter)
             state["acc_delta"] = zeros_like(parameter)
         state["step"] += 1
-        rho, eps = group["rho"], group["eps"]
-        squares, steps = state["square_avg"], state["acc_delta"]
-        arrays = bare(parameter, grad, squares, steps)
-        if arrays is not None:
-            way = Way.of(group)
-            if _update(way)(arrays, way.factor(group), rho, 1 - rho, eps, -group["lr"]):
-                return
+        form = self._fused(0, group)
+        if form.done(parameter, grad, state):
+            return
+        _, rho, other, eps, size = form.numbers
+        squares, steps = (state[name] for name in form.names)
         grad = with_decay(parameter, grad, group)
-        squares.mul_(rho).addcmul_(grad, grad, value=1 - rho)
+        squares.mul_(rho).addcmul_(grad, grad, value=other)
         delta = steps.add(eps).sqrt().div(squares.add(eps).sqrt()).mul(grad)
-        steps.mul_(rho).addcmul_(delta, delta, value=1 - rho)
-        parameter.add_(delta, alpha=-group["lr"])
+        steps.mul_(rho).addcmul_(delta, delta, value=other)
+        parameter.add_(delta, alpha=size)
+
+    def _fused(self, step: float, group: Group) -> Fused:
+        way, rho = Way.of(group), group["rho"]
+        numbers = way.factor(group), rho, 1 - rho, group["eps"], -group["lr"]
+        return Fused(_update(way), ("square_avg", "acc_delta"), numbers)
 
 
 adadelta = step_of(Adadelta)

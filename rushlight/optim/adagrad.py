@@ -10,8 +10,8 @@ import numpy as np
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .fused_steps import Way
-from .optimizer import Group, Optimizer, Params, bare, check_options
+from .fused_steps import Fused, Way
+from .optimizer import Group, Optimizer, Params, check_options
 
 __all__ = ["Adagrad", "adagrad"]
 
@@ -79,12 +79,10 @@ class Adagrad(Optimizer):
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         state["step"] += 1
-        length = group["lr"] / (1 + (state["step"].item() - 1) * group["lr_decay"])
-        arrays = bare(parameter, grad, state["sum"])
-        if arrays is not None:
-            way = Way.of(group)
-            if _update(way)(arrays, way.factor(group), group["eps"], -length):
-                return
+        form = self._fused(state["step"].item(), group)
+        if form.done(parameter, grad, state):
+            return
+        *_, size = form.numbers
         if group["maximize"]:
             grad = -grad
         if group["weight_decay"] != 0:
@@ -96,11 +94,16 @@ class Adagrad(Optimizer):
             places, values = tuple(grad.indices()), grad.values()
             state["sum"].index_put_(places, values * values, accumulate=True)
             scale = state["sum"][places].sqrt().add_(group["eps"])
-            parameter.index_put_(places, values / scale * -length, accumulate=True)
+            parameter.index_put_(places, values / scale * size, accumulate=True)
             return
         state["sum"].addcmul_(grad, grad, value=1)
         scale = state["sum"].sqrt().add(group["eps"])
-        parameter.addcdiv_(grad, scale, value=-length)
+        parameter.addcdiv_(grad, scale, value=size)
+
+    def _fused(self, step: float, group: Group) -> Fused:
+        way = Way.of(group)
+        length = group["lr"] / (1 + (step - 1) * group["lr_decay"])
+        return Fused(_update(way), ("sum",), (way.factor(group), group["eps"], -length))
 
 
 adagrad = step_of(Adagrad)

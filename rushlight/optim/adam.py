@@ -10,12 +10,11 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .fused_steps import Way, mean_square
+from .fused_steps import Fused, Way, mean_square
 from .optimizer import (
     Group,
     Optimizer,
     Params,
-    bare,
     check_betas,
     check_options,
     counter,
@@ -100,26 +99,27 @@ class Adam(Optimizer):
             if group["amsgrad"]:
                 state["max_exp_avg_sq"] = zeros_like(parameter)
         state["step"] += 1
-        step = state["step"].item()
-        lr = group["lr"]
-        beta1, beta2 = group["betas"]
-        step_size = lr / (1 - beta1**step)
-        root = (1 - beta2**step) ** 0.5
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        largest = [state["max_exp_avg_sq"]] if group["amsgrad"] else []
-        arrays = bare(parameter, grad, mean, square, *largest)
-        if arrays is not None:
-            way = Way.of(group)
-            numbers = way.factor(group), 1 - beta1, beta2, 1 - beta2, root, group["eps"]
-            if _update(way, bool(largest))(arrays, *numbers, -step_size):
-                return
+        form = self._fused(state["step"].item(), group)
+        if form.done(parameter, grad, state):
+            return
+        _, share, kept, other, root, eps, size = form.numbers
+        mean, square, *largest = (state[name] for name in form.names)
         grad = with_decay(parameter, grad, group)
-        mean.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad.conj(), value=1 - beta2)
+        mean.lerp_(grad, share)
+        square.mul_(kept).addcmul_(grad, grad.conj(), value=other)
         for each in largest:
             square = each.copy_(eager_function("aten::maximum")(each.clone(), square))
-        scale = (square.sqrt() / root).add_(group["eps"])
-        parameter.addcdiv_(mean, scale, value=-step_size)
+        scale = (square.sqrt() / root).add_(eps)
+        parameter.addcdiv_(mean, scale, value=size)
+
+    def _fused(self, step: float, group: Group) -> Fused:
+        way, lr = Way.of(group), group["lr"]
+        beta1, beta2 = group["betas"]
+        root = (1 - beta2**step) ** 0.5
+        numbers = way.factor(group), 1 - beta1, beta2, 1 - beta2, root, group["eps"]
+        names = "exp_avg", "exp_avg_sq", *["max_exp_avg_sq"][: bool(group["amsgrad"])]
+        update = _update(way, bool(group["amsgrad"]))
+        return Fused(update, names, (*numbers, -(lr / (1 - beta1**step))))
 
 
 class AdamW(Adam):

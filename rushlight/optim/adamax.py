@@ -9,12 +9,11 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .fused_steps import Way
+from .fused_steps import Fused, Way
 from .optimizer import (
     Group,
     Optimizer,
     Params,
-    bare,
     check_betas,
     check_options,
     counter,
@@ -84,18 +83,22 @@ class Adamax(Optimizer):
             state["exp_avg"] = zeros_like(parameter)
             state["exp_inf"] = zeros_like(parameter)
         state["step"] += 1
-        beta1, beta2 = group["betas"]
-        mean, largest = state["exp_avg"], state["exp_inf"]
-        size = -group["lr"] / (1 - beta1 ** state["step"].item())
-        arrays = bare(parameter, grad, mean, largest)
-        if arrays is not None:
-            way = Way.of(group)
-            if _update(way)(arrays, way.factor(group), 1 - beta1, beta2, group["eps"], size):
-                return
+        form = self._fused(state["step"].item(), group)
+        if form.done(parameter, grad, state):
+            return
+        _, share, kept, eps, size = form.numbers
+        mean, largest = (state[name] for name in form.names)
         grad = with_decay(parameter, grad, group)
-        mean.lerp_(grad, 1 - beta1)
-        largest.copy_((largest * beta2).maximum(grad.abs().add_(group["eps"])))
+        mean.lerp_(grad, share)
+        largest.copy_((largest * kept).maximum(grad.abs().add_(eps)))
         parameter.addcdiv_(mean, largest, value=size)
+
+    def _fused(self, step: float, group: Group) -> Fused:
+        way = Way.of(group)
+        beta1, beta2 = group["betas"]
+        size = -group["lr"] / (1 - beta1**step)
+        numbers = way.factor(group), 1 - beta1, beta2, group["eps"], size
+        return Fused(_update(way), ("exp_avg", "exp_inf"), numbers)
 
 
 adamax = step_of(Adamax)

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from ..ops.table.updates import Program, Value
 from .optimizer import Group
+from .together import Fused
 
-__all__ = ["Way", "mean_square"]
+__all__ = ["Fused", "Way", "mean_square"]
 
 
 class Way(NamedTuple):

@@ -5,16 +5,13 @@ from __future__ import annotations
 import copy
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..module_names import names_of
-from ..ops.memory.dtype import LAYOUTS, Array
-from ..ops.table.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
-from ..ops.tensors.overriding import STATE, asks
+from ..ops.table.grad_mode import enable_grad, set_grad_enabled
 from ..ops.tensors.tensor import Tensor
-from ..ops.tensors.tracing import ACTIVE
 from .hooks import (
     Hooked,
     register_optimizer_step_post_hook,
@@ -22,6 +19,7 @@ from .hooks import (
 )
 from .step_parts import *  # noqa: F403
 from .step_parts import __all__ as _step_parts
+from .together import Fused, Together, bare
 
 __all__ = [
     *_step_parts,
@@ -37,8 +35,6 @@ __all__ = [
     "required",
     "with_decay",
 ]
-
-_STRIDED: Final = LAYOUTS["strided"]
 
 Group = dict[str, Any]
 """The options of some parameters, or what is remembered of one, by name."""
@@ -107,15 +103,6 @@ def counter(value: float = 0.0) -> Tensor:
     return Tensor._of(np.asarray(value, np.float32))
 
 
-def bare(*tensors: Tensor) -> list[Array] | None:
-    """The arrays of tensors that nobody listens to, and no gradients go through; None of others."""
-    if is_grad_enabled() or ACTIVE or STATE.below is not None or asks(*tensors):
-        return None
-    if any(each.layout is not _STRIDED for each in tensors):
-        return None
-    return [each._array for each in tensors]
-
-
 def with_decay(parameter: Tensor, grad: Tensor, group: Group) -> Tensor:
     """The gradient in the direction to go, with the weight decay in it or taken from the weight."""
     if group["maximize"]:
@@ -155,6 +142,10 @@ class Optimizer(Hooked):
         groups = given if isinstance(given[0], dict) else [{"params": given}]
         for group in groups:
             self.add_param_group(group)
+
+    def _make_tables(self) -> None:
+        super()._make_tables()
+        self._together = Together()
 
     def add_param_group(self, param_group: Group) -> None:
         """Add a group of parameters.
@@ -207,7 +198,7 @@ class Optimizer(Hooked):
                 loss = closure()
         with set_grad_enabled(bool(self.defaults.get("differentiable"))):
             for group in self.param_groups:
-                for parameter in group["params"]:
+                for parameter in self._together.left(self, group):
                     if parameter.grad is not None:
                         self._check(parameter.grad)
                         self.update(parameter, parameter.grad, self.state[parameter], group)
@@ -220,6 +211,10 @@ class Optimizer(Hooked):
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         """Change one parameter."""
         raise NotImplementedError
+
+    def _fused(self, step: float, group: Group) -> Fused | None:
+        """Step `step` of a group as one kernel; None where there is none of any parameter."""
+        return None
 
     def _cuda_graph_capture_health_check(self) -> None:
         """What optimizers of packages ask before a step: whether a GPU records it. None does."""

@@ -9,12 +9,11 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .fused_steps import Way, mean_square
+from .fused_steps import Fused, Way, mean_square
 from .optimizer import (
     Group,
     Optimizer,
     Params,
-    bare,
     check_betas,
     check_options,
     counter,
@@ -87,9 +86,22 @@ class RAdam(Optimizer):
             state["exp_avg"] = zeros_like(parameter)
             state["exp_avg_sq"] = zeros_like(parameter)
         state["step"] += 1
-        step = state["step"].item()
+        form = self._fused(state["step"].item(), group)
+        if form.done(parameter, grad, state):
+            return
+        _, share, kept, other, eps, size = form.numbers
+        mean, square = (state[name] for name in form.names)
+        grad = with_decay(parameter, grad, group)
+        mean.lerp_(grad, share)
+        square.mul_(kept).addcmul_(grad, grad, value=other)
+        if form.update is _update(Way.of(group), True):
+            parameter.addcdiv_(mean, square.sqrt().add(eps), value=size)
+        else:
+            parameter.add_(mean, alpha=size)
+
+    def _fused(self, step: float, group: Group) -> Fused:
+        way = Way.of(group)
         beta1, beta2 = group["betas"]
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
         size = -group["lr"] / (1 - beta1**step)
         correction = 1 - beta2**step
         limit = 2 / (1 - beta2) - 1
@@ -98,19 +110,8 @@ class RAdam(Optimizer):
         if is_scaled:
             rectified = (known - 4) * (known - 2) * limit / ((limit - 4) * (limit - 2) * known)
             size *= (correction * rectified) ** 0.5
-        arrays = bare(parameter, grad, mean, square)
-        if arrays is not None:
-            way = Way.of(group)
-            numbers = way.factor(group), 1 - beta1, beta2, 1 - beta2, group["eps"], size
-            if _update(way, is_scaled)(arrays, *numbers):
-                return
-        grad = with_decay(parameter, grad, group)
-        mean.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        if is_scaled:
-            parameter.addcdiv_(mean, square.sqrt().add(group["eps"]), value=size)
-        else:
-            parameter.add_(mean, alpha=size)
+        numbers = way.factor(group), 1 - beta1, beta2, 1 - beta2, group["eps"], size
+        return Fused(_update(way, is_scaled), ("exp_avg", "exp_avg_sq"), numbers)
 
 
 radam = step_of(RAdam)

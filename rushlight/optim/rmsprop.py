@@ -11,8 +11,8 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .fused_steps import Way, mean_square
-from .optimizer import Group, Optimizer, Params, bare, check_options, with_decay
+from .fused_steps import Fused, Way, mean_square
+from .optimizer import Group, Optimizer, Params, check_options, with_decay
 
 __all__ = ["RMSprop", "rmsprop"]
 
@@ -91,14 +91,9 @@ class RMSprop(Optimizer):
             if group["centered"]:
                 state["grad_avg"] = zeros_like(parameter)
         state["step"] += 1
+        if self._fused(0, group).done(parameter, grad, state):
+            return
         alpha, square = group["alpha"], state["square_avg"]
-        names = [("momentum_buffer", group["momentum"] > 0), ("grad_avg", bool(group["centered"]))]
-        arrays = bare(parameter, grad, square, *(state[name] for name, has in names if has))
-        if arrays is not None:
-            way = Way.of(group)
-            numbers = way.factor(group), alpha, 1 - alpha, group["eps"], group["momentum"]
-            if _update(way, *(has for _, has in names))(arrays, *numbers, -group["lr"]):
-                return
         grad = with_decay(parameter, grad, group)
         square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
         if group["centered"]:
@@ -114,6 +109,14 @@ class RMSprop(Optimizer):
             parameter.add_(buffer, alpha=-group["lr"])
         else:
             parameter.addcdiv_(grad, scale, value=-group["lr"])
+
+    def _fused(self, step: float, group: Group) -> Fused:
+        way, alpha = Way.of(group), group["alpha"]
+        names = {"momentum_buffer": group["momentum"] > 0, "grad_avg": bool(group["centered"])}
+        numbers = way.factor(group), alpha, 1 - alpha, group["eps"], group["momentum"]
+        kept = [name for name, has in names.items() if has]
+        update = _update(way, *names.values())
+        return Fused(update, ("square_avg", *kept), (*numbers, -group["lr"]))
 
 
 rmsprop = step_of(RMSprop)

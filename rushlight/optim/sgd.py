@@ -8,7 +8,8 @@ from functools import cache
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .optimizer import Group, Optimizer, Params, bare, check_options
+from .fused_steps import Fused
+from .optimizer import Group, Optimizer, Params, check_options
 
 __all__ = ["SGD", "sgd"]
 
@@ -78,13 +79,9 @@ class SGD(Optimizer):
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         momentum, decay = group["momentum"], group["weight_decay"]
         buffer = state.get("momentum_buffer") if momentum != 0 else None
-        if buffer is not None or momentum == 0:
-            arrays = bare(parameter, grad, *([] if buffer is None else [buffer]))
-            if arrays is not None:
-                numbers = decay, momentum, 1 - group["dampening"], -group["lr"]
-                signs = bool(group["maximize"]), decay != 0, momentum != 0, bool(group["nesterov"])
-                if _update(*signs)(arrays, *numbers):
-                    return
+        is_begun = buffer is not None or momentum == 0
+        if is_begun and self._fused(0, group).done(parameter, grad, state):
+            return
         if group["maximize"]:
             grad = -grad
         if decay != 0:
@@ -96,6 +93,13 @@ class SGD(Optimizer):
                 buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
             grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
         parameter.add_(grad, alpha=-group["lr"])
+
+    def _fused(self, step: float, group: Group) -> Fused:
+        momentum, decay = group["momentum"], group["weight_decay"]
+        signs = bool(group["maximize"]), decay != 0, momentum != 0, bool(group["nesterov"])
+        names = ("momentum_buffer",) if momentum != 0 else ()
+        numbers = decay, momentum, 1 - group["dampening"], -group["lr"]
+        return Fused(_update(*signs), names, numbers)
 
 
 sgd = step_of(SGD)

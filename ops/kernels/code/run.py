@@ -25,9 +25,10 @@ from .crew_text import JOB_SIZE, SPINS, TABLE, crew_text
 from .methods import BYTES_BEGIN, method
 from .objects import native_addresses
 
-__all__ = ["CREW", "run", "unforeseen"]
+__all__ = ["CREW", "HEAD", "run", "unforeseen"]
 
-_HEAD: Final = object.__basicsize__
+HEAD: Final = object.__basicsize__
+"""The size of what every Python object begins with."""
 _STARTING: Final = fork_safe_lock()
 
 
@@ -43,7 +44,7 @@ class _Crew:
 
     def __init__(self) -> None:
         names = ("work", "end", "run", "prepared")
-        parameters = (_HEAD, BYTES_BEGIN)
+        parameters = (HEAD, BYTES_BEGIN)
         made = native_addresses("crew", parameters, names, lambda target: crew_text(*parameters))
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(made["work"])
         self._end = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(made["end"])
@@ -182,15 +183,15 @@ def _lie_as_expected() -> bool:
     pair = number, text
     return (
         np.lib.NumpyVersion(np.__version__) >= "2.0.0"
-        and ctypes.c_void_p.from_address(id(array) + _HEAD - 8).value == id(np.ndarray)
-        and ctypes.c_void_p.from_address(id(number) + _HEAD - 8).value == id(float)
-        and ctypes.c_double.from_address(id(number) + _HEAD).value == number
+        and ctypes.c_void_p.from_address(id(array) + HEAD - 8).value == id(np.ndarray)
+        and ctypes.c_void_p.from_address(id(number) + HEAD - 8).value == id(float)
+        and ctypes.c_double.from_address(id(number) + HEAD).value == number
         and ctypes.string_at(id(text) + BYTES_BEGIN, len(text)) == text
-        and ctypes.c_void_p.from_address(id(array) + _HEAD).value == array.ctypes.data
-        and ctypes.c_void_p.from_address(id(array) + _HEAD + 40).value == id(array.dtype)
-        and ctypes.c_int32.from_address(id(array) + _HEAD + 48).value == array.flags.num
-        and ctypes.c_int64.from_address(id([number]) + _HEAD).value == 1
-        and ctypes.c_void_p.from_address(id(pair) + _HEAD + 8).value == id(number)
+        and ctypes.c_void_p.from_address(id(array) + HEAD).value == array.ctypes.data
+        and ctypes.c_void_p.from_address(id(array) + HEAD + 40).value == id(array.dtype)
+        and ctypes.c_int32.from_address(id(array) + HEAD + 48).value == array.flags.num
+        and ctypes.c_int64.from_address(id([number]) + HEAD).value == 1
+        and ctypes.c_void_p.from_address(id(pair) + HEAD + 8).value == id(number)
     )
 
 
