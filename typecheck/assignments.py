@@ -93,7 +93,7 @@ def _report_redeclared(scope: Scope, target: tree.Name, outer: Variable) -> None
 
 def _is_fixed(type: Type | None) -> bool:
     """Whether a name stands for one module, known now."""
-    return isinstance(type, ClassType) and type.is_module and type.is_live
+    return type is not None and type.is_module and type.is_live
 
 
 def _report_fixed(scope: Scope, target: tree.Name, value: typed.Expr) -> None:

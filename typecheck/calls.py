@@ -145,8 +145,7 @@ def _call_value(scope: Scope, callee: Sugar, given: Given, node: tree.Call) -> S
         sliced = isinstance(value, typed.Temporary) and value.index in scope.sliced
         if sliced or any(value is each for each in scope.picked):
             return _report_sliced(scope, type, node)
-        methods = type.method if isinstance(type, ClassType) else type.methods.get
-        method = methods(name)
+        method = type.method(name)
         if method is not None:
             bound = BoundMethod(value, name, method)
             if isinstance(type, ClassType) and type.is_live:

@@ -145,5 +145,13 @@ class InterfaceType(NamedType):
     is_interface = True
     is_mutable = True
 
+    def method(self, name: str) -> Function | None:
+        """The method of that name; None if there is none."""
+        return self.methods.get(name)
+
+    def magic(self, name: str) -> Function | None:
+        """The same for one that an operator or builtin calls."""
+        return self.methods.get(name)
+
     def __str__(self) -> str:
         return f"InterfaceType<{self.python}>"

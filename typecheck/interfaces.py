@@ -27,7 +27,7 @@ def why_unfit(found: Type, wanted: Type) -> str:
     if missing is None:
         return ""
     name = missing.name
-    method = found.magic(name) if isinstance(found, ClassType) else found.methods.get(name)
+    method = found.magic(name)
     if method is None:
         but = "" if isinstance(found, ClassType) else "interface "
         return f"{kind} '{mine}' does not have method '{name}' but {but}'{theirs}' does.\n"

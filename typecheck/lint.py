@@ -6,7 +6,6 @@ from ..frontend import tree
 from ..frontend.diagnostics import Diagnostic, Label
 from ..frontend.source import Span
 from . import typed
-from .class_types import ClassType
 from .scope import Scope
 
 __all__ = ["warn_copied", "warn_unreachable", "warn_unused"]
@@ -49,7 +48,7 @@ def warn_copied(scope: Scope, target: typed.Expr, span: Span) -> None:
     if not isinstance(target, typed.GetAttribute):
         return
     owner = target.object.type
-    if not isinstance(owner, ClassType) or not owner.is_live or not owner.is_module:
+    if not owner.is_live or not owner.is_module:
         return
     if not target.type.is_collection:
         return

@@ -63,7 +63,7 @@ def _members_label(value: typed.Expr) -> tuple[Label, ...]:
     if not isinstance(value, typed.GetAttribute) or not isinstance(value.type, ClassType):
         return ()
     owner = value.object.type
-    place = owner.place(value.name) if isinstance(owner, ClassType) else None
+    place = owner.place(value.name)
     if place is None or place.value is None:
         return ()
     types = [attribute.type for attribute in value.type.attributes.values()]

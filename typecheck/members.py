@@ -36,7 +36,7 @@ def members_of(value: typed.Expr, span: Span) -> MemberSequence:
 def container_method(value: typed.Expr, name: str, span: Span) -> Sugar | None:
     """`self.layers.items`, `self.named_children` and the like."""
     cls = value.type
-    if not isinstance(cls, ClassType) or not cls.is_live:
+    if not cls.is_live:
         return None
     if name in _TREE_METHODS or (name in _DICT_METHODS and cls.container in KEYED):
         return ContainerMethod(value, name, span)

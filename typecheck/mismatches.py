@@ -13,7 +13,6 @@ from ..frontend.edits import joined
 from ..frontend.near_miss import near_misses
 from ..frontend.source import Span
 from . import typed
-from .class_types import ClassType
 from .corrections import NUMPY_NAMES, annotated_dict, annotated_list, annotated_parameter
 from .environment import Variable
 from .functions import Function
@@ -492,7 +491,7 @@ def origin(scope: Scope, given: typed.Expr) -> list[Label]:
 
 def _attribute_origin(given: typed.GetAttribute) -> list[Label]:
     owner = given.object.type
-    place = owner.place(given.name) if isinstance(owner, ClassType) else None
+    place = owner.place(given.name)
     if place is None:
         return []
     type = f"`{given.type.python}`"

@@ -142,7 +142,7 @@ def unmet_method(found: ClassType | InterfaceType, wanted: InterfaceType) -> Fun
     Of a live module those methods count that are compiled.
     """
     for name, method in wanted.methods.items():
-        own = found.magic(name) if isinstance(found, ClassType) else found.methods.get(name)
+        own = found.magic(name)
         if own is None or not _answers(own.signature, method.signature):
             return method
     return None

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from ..frontend.bounds import BoundExceeded
+from ..frontend.places import Place
 
 MOST_PARTS = 1 << 16
 """How many parts a type may have, each counted as often as it is written; a flat one may have
@@ -98,6 +99,10 @@ class Type:
     def with_contained(self, parts: tuple[Type, ...]) -> Type:
         """The same type over other arguments."""
         return self
+
+    def place(self, name: str) -> Place | None:
+        """Where the Python class that it is made of, if any, sets an attribute first."""
+        return None
 
     @property
     def annotation_str(self) -> str:

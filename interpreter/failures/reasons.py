@@ -125,7 +125,7 @@ def _built_label(operand: Operand, node: Node) -> Label:
         return _NOTHING
     owner = module.inputs[0].type
     name = str(module.attributes["name"])
-    place = owner.place(name) if isinstance(owner, ClassType) else None
+    place = owner.place(name)
     if place is None or place.value is None:
         return _NOTHING
     return Label(place.value, f"`{layer_path(operand, node) or name}` was built here")
