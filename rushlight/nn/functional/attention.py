@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DType
@@ -27,14 +26,14 @@ __all__ = [
     "scaled_dot_product_attention",
 ]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
 
 scaled_dot_product_attention: Operator = eager_function("aten::scaled_dot_product_attention")
 
 _baddbmm: Operator = eager_function("aten::baddbmm")
 _bmm: Operator = eager_function("aten::bmm")
 _cat: Operator = eager_function("aten::cat")
-_is_floating_point: Operator = eager_function("aten::is_floating_point")
+_is_floating_point: Callable[..., bool] = eager_function("aten::is_floating_point")
 _linear: Operator = eager_function("aten::linear")
 _pad: Operator = eager_function("aten::constant_pad_nd")
 _softmax: Operator = eager_function("aten::softmax")

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
@@ -31,7 +30,7 @@ __all__ = [
     "triplet_margin_with_distance_loss",
 ]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
 
 _clamp_min: Operator = eager_function("aten::clamp_min")
 _cosine_embedding_loss: Operator = eager_function("aten::cosine_embedding_loss")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.construct import stands_for
@@ -22,13 +21,15 @@ __all__ = [
     "one_hot",
 ]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
 
 one_hot: Operator = eager_function("aten::one_hot")
 
 _arange: Operator = eager_function("aten::arange")
 _embedding: Operator = eager_function("aten::embedding")
-_embedding_bag: Operator = eager_function("aten::embedding_bag")
+_embedding_bag: Callable[..., tuple[Tensor, Tensor, Tensor, Tensor]] = eager_function(
+    "aten::embedding_bag"
+)
 _embedding_renorm_: Operator = eager_function("aten::embedding_renorm_")
 
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Optional, TypeVar
+from typing import TYPE_CHECKING, Optional, TypeVar
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
@@ -27,10 +27,11 @@ __all__ = [
     "fractional_max_pool3d_with_indices",
 ]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
+Pair = Callable[..., tuple[Tensor, Tensor]]
 
-_fractional2d: Operator = eager_function("aten::fractional_max_pool2d")
-_fractional3d: Operator = eager_function("aten::fractional_max_pool3d")
+_fractional2d: Pair = eager_function("aten::fractional_max_pool2d")
+_fractional3d: Pair = eager_function("aten::fractional_max_pool3d")
 _rand: Operator = eager_function("aten::rand")
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
@@ -14,7 +13,7 @@ from ...ops.tensors.tensor import Tensor
 
 __all__ = ["affine_grid", "grid_sample"]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
 
 _grid_sampler: Operator = eager_function("aten::grid_sampler")
 _affine_grid_generator: Operator = eager_function("aten::affine_grid_generator")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.eager.namespace import broadcast_shapes
@@ -32,7 +31,7 @@ __all__ = [
     "soft_margin_loss",
 ]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
 
 _abs: Operator = eager_function("aten::abs")
 _any: Operator = eager_function("aten::any")

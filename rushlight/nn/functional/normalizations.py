@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
@@ -24,7 +23,7 @@ __all__ = [
     "rms_norm",
 ]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
 
 _batch_norm: Operator = eager_function("aten::batch_norm")
 _instance_norm: Operator = eager_function("aten::instance_norm")

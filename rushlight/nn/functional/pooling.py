@@ -9,7 +9,7 @@ A function that takes `return_indices` is two functions, one with and one withou
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Optional, TypeVar
+from typing import TYPE_CHECKING, Optional, TypeVar
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
@@ -44,7 +44,8 @@ __all__ = [
     "max_pool3d_with_indices",
 ]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
+Pair = Callable[..., tuple[Tensor, Tensor]]
 
 avg_pool1d: Operator = eager_function("aten::avg_pool1d")
 avg_pool2d: Operator = eager_function("aten::avg_pool2d")
@@ -53,15 +54,15 @@ adaptive_avg_pool1d: Operator = eager_function("aten::adaptive_avg_pool1d")
 
 _adaptive_avg_pool2d: Operator = eager_function("aten::adaptive_avg_pool2d")
 _adaptive_avg_pool3d: Operator = eager_function("aten::adaptive_avg_pool3d")
-_adaptive_max1d: Operator = eager_function("aten::adaptive_max_pool1d")
-_adaptive_max2d: Operator = eager_function("aten::adaptive_max_pool2d")
-_adaptive_max3d: Operator = eager_function("aten::adaptive_max_pool3d")
+_adaptive_max1d: Pair = eager_function("aten::adaptive_max_pool1d")
+_adaptive_max2d: Pair = eager_function("aten::adaptive_max_pool2d")
+_adaptive_max3d: Pair = eager_function("aten::adaptive_max_pool3d")
 _max1d: Operator = eager_function("aten::max_pool1d")
 _max2d: Operator = eager_function("aten::max_pool2d")
 _max3d: Operator = eager_function("aten::max_pool3d")
-_max1d_with_indices: Operator = eager_function("aten::max_pool1d_with_indices")
-_max2d_with_indices: Operator = eager_function("aten::max_pool2d_with_indices")
-_max3d_with_indices: Operator = eager_function("aten::max_pool3d_with_indices")
+_max1d_with_indices: Pair = eager_function("aten::max_pool1d_with_indices")
+_max2d_with_indices: Pair = eager_function("aten::max_pool2d_with_indices")
+_max3d_with_indices: Pair = eager_function("aten::max_pool3d_with_indices")
 
 
 # --------------------------------------------------------------------------- maxima

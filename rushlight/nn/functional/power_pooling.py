@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Optional, TypeVar
+from typing import TYPE_CHECKING, Optional, TypeVar
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
@@ -28,7 +28,7 @@ __all__ = [
     "lp_pool3d",
 ]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
 
 _sign: Operator = eager_function("aten::sign")
 _abs: Operator = eager_function("aten::abs")

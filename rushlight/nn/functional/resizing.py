@@ -24,7 +24,7 @@ __all__ = [
     "upsample_nearest",
 ]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
 
 _pad: Operator = eager_function("aten::pad")
 _nearest1d: Operator = eager_function("aten::upsample_nearest1d")

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Optional, TypeVar
+from typing import TYPE_CHECKING, Optional, TypeVar
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
@@ -26,7 +26,7 @@ __all__ = [
     "max_unpool3d",
 ]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
 
 _max_unpool2d: Operator = eager_function("aten::max_unpool2d")
 _max_unpool3d: Operator = eager_function("aten::max_unpool3d")

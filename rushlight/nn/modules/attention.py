@@ -25,11 +25,12 @@ from .module import Module
 
 __all__ = ["MultiheadAttention"]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
+Pair = Callable[..., tuple[Tensor, Tensor]]
 
 _empty: Operator = eager_function("aten::empty")
-_is_floating_point: Operator = eager_function("aten::is_floating_point")
-_native: Operator = eager_function("aten::_native_multi_head_attention")
+_is_floating_point: Callable[..., bool] = eager_function("aten::is_floating_point")
+_native: Pair = eager_function("aten::_native_multi_head_attention")
 
 
 def records(tensors: list[Tensor]) -> bool:

@@ -31,13 +31,14 @@ __all__ = [
     "RNNCellBase",
 ]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
+Pair = Callable[..., tuple[Tensor, Tensor]]
 State = tuple[Tensor, Tensor]
 
-_gru: Operator = eager_function("aten::gru")
-_lstm: Operator = eager_function("aten::lstm")
-_rnn_relu: Operator = eager_function("aten::rnn_relu")
-_rnn_tanh: Operator = eager_function("aten::rnn_tanh")
+_gru: Pair = eager_function("aten::gru")
+_lstm: Callable[..., tuple[Tensor, Tensor, Tensor]] = eager_function("aten::lstm")
+_rnn_relu: Pair = eager_function("aten::rnn_relu")
+_rnn_tanh: Pair = eager_function("aten::rnn_tanh")
 _zeros: Operator = eager_function("aten::zeros")
 
 

@@ -21,7 +21,7 @@ from .module import Module
 
 __all__ = ["RNNBase"]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
 
 _empty: Operator = eager_function("aten::empty")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
@@ -17,11 +17,12 @@ from .module import Module
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
+Pair = Callable[..., tuple[Tensor, Tensor]]
 
 _empty: Operator = eager_function("aten::empty")
 _gru_cell: Operator = eager_function("aten::gru_cell")
-_lstm_cell: Operator = eager_function("aten::lstm_cell")
+_lstm_cell: Pair = eager_function("aten::lstm_cell")
 _rnn_relu_cell: Operator = eager_function("aten::rnn_relu_cell")
 _rnn_tanh_cell: Operator = eager_function("aten::rnn_tanh_cell")
 _zeros: Operator = eager_function("aten::zeros")

@@ -36,7 +36,7 @@ __all__ = [
     "TransformerEncoderLayer",
 ]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
 
 _arange: Operator = eager_function("aten::arange")
 _left_aligned: Operator = eager_function("aten::_nested_tensor_from_mask_left_aligned")

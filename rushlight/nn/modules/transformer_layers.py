@@ -26,7 +26,7 @@ from .transformer_masks import Activation, _get_activation_fn
 
 __all__ = ["TransformerDecoderLayer", "TransformerEncoderLayer"]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
 
 _encoder_layer: Operator = eager_function("aten::_transformer_encoder_layer_fwd")
 

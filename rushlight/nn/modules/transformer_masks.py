@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
@@ -19,7 +18,7 @@ from .module import Module
 __all__: list[str] = []
 
 Activation = Callable[[Tensor], Tensor]
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
 
 _full: Operator = eager_function("aten::full")
 _triu: Operator = eager_function("aten::triu")

@@ -30,7 +30,7 @@ __all__ = [
     "unpad_sequence",
 ]
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Tensor]
 
 _arange: Operator = eager_function("aten::arange")
 _as_tensor = as_tensor
