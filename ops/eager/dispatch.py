@@ -19,12 +19,14 @@ from ..table.promotion import common_dtype_with, number_dtype
 from ..table.table import TABLE, Operator
 from ..tensors.overriding import ask, askers
 from ..tensors.tensor import Parameter, Tensor
+from ..tensors.tracing import ACTIVE, paused
 from .binding import Form, Mismatch, takes_numbers, wrong_keyword
 from .calls import any_requires_grad, run
 from .elsewhere import Run, elsewhere
 from .observers import OBSERVERS, Observer
 from .old_signatures import without_numbers_between
-from .out_tensors import check_dtypes_of_out, check_factory_dtype, write_out
+from .out_tensors import check_dtypes_of_out, check_factory_dtype, is_out_form, write_out
+from .out_traces import note_written
 from .python_forms import refusal
 from .recipes import Key, Recipe, keep, key_of
 from .shortcuts import MISFIT, Shortcut, keep_shortcut, shortcut_of_sizes
@@ -51,13 +53,8 @@ def _is_about_tensors(entry: Operator) -> bool:
 _SCRIPT_ONLY: Final = ("hacked_twin", "list_Tensor", "Tensor_list", "prim_")
 
 
-def _is_out_form(entry: Operator) -> bool:
-    """Whether it is derived for `out=`, which eager calls handle by themselves."""
-    return entry.schema.endswith("Tensor(a!) out) -> Tensor(a!)")
-
-
 def _is_for_python(entry: Operator) -> bool:
-    if any(word in entry.overload for word in _SCRIPT_ONLY) or _is_out_form(entry):
+    if any(word in entry.overload for word in _SCRIPT_ONLY) or is_out_form(entry):
         return False
     first = entry.signature.arguments[:1]
     if first and first[0].type.list_of == TENSOR:
@@ -230,7 +227,12 @@ class EagerFunction:
             self._remember(form, args, values)
         for target in (out,) if isinstance(out, Tensor) else out or ():
             check_out(form.entry.out_overlap, target._array, values)
-        result = run(form.entry, values, [*args, *kwargs.values()])
+        handles = [*args, *kwargs.values()]
+        if ACTIVE and isinstance(out, Tensor):
+            with paused() as tracer:  # which hears of the form with `out`
+                result = run(form.entry, values, handles)
+        else:
+            tracer, result = None, run(form.entry, values, handles)
         if out is not None and out is not _NO_TENSORS:
             if any_requires_grad([result, out]) and is_grad_enabled():
                 raise RuntimeError(
@@ -239,6 +241,8 @@ class EagerFunction:
                 )
             check_dtypes_of_out(form.entry, result, out)
             written_out = write_out(form.entry, result, out, values)
+            if ACTIVE:
+                note_written(tracer, form.entry, values, handles, out, result)
             if requires_grad and isinstance(out, Tensor):
                 out.requires_grad_(True)
             return None if _gives_list(form.entry) else written_out

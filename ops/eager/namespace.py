@@ -293,8 +293,6 @@ def broadcast_shapes(*shapes: object) -> Size:
     common = [1] * max(map(len, sizes), default=0)
     for number, size in enumerate(sizes):
         for place in range(-1, -1 - len(size), -1):
-            if size[place] < 0:
-                raise ValueError("Attempting to broadcast a dimension with negative length!")
             if size[place] in (1, common[place]):
                 continue
             if common[place] != 1:
@@ -304,6 +302,8 @@ def broadcast_shapes(*shapes: object) -> Size:
                     f"be broadcastable to {common}",
                     code="shape-mismatch",
                 )
+            if size[place] < 0:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
             common[place] = size[place]
     return Size(common)
 

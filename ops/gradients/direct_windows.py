@@ -34,8 +34,10 @@ def _largest(count: int) -> Callable[..., One | None]:
         lead = x.ndim - count
         planes = prod(x.shape[:lead])
         whole = np.zeros((planes, prod(x.shape[lead:])), x.dtype)
+        if not whole.size:
+            return (Tensor._of(whole.reshape(x.shape)),)
         numbers = np.ascontiguousarray(g._array).reshape(planes, -1)
-        if not whole.size or not combined_natively(
+        if not combined_natively(
             whole, 1, np.ascontiguousarray(places).reshape(planes, -1), numbers, "sum"
         ):
             return None

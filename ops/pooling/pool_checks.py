@@ -113,7 +113,7 @@ def check_pool_input(input: Array, dims: int, function: str = "") -> None:
                 code="shape-mismatch",
             )
         return
-    if not prod(input.shape[-3:]):
+    if not prod(input.shape[-dims - 1 :]):
         raise OperatorError(
             "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but "
             f"got:{list(input.shape)}",

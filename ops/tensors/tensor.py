@@ -37,6 +37,7 @@ from . import overriding
 from .differentiable import Differentiable
 from .display import format_array
 from .indexing import BASIC, get_item, set_item
+from .marked_parameters import ParameterType, marked
 from .members import NOT_COPIED, Members, attributes_of
 from .overriding import PLAIN, asks
 from .python_data import array_of_arguments, spelled_type
@@ -335,9 +336,10 @@ class Tensor(_Base):
         return id(self)
 
     def __repr__(self) -> str:
-        plain = type(self) is Tensor or isinstance(self, Parameter)
+        plain = type(self) is Tensor or issubclass(type(self), Parameter)
         prefix = "tensor(" if plain else f"{type(self).__name__}("
-        return format_array(self._array, self._history(), prefix)
+        text = format_array(self._array, self._history(), prefix)
+        return f"Parameter({text})" if isinstance(self, Parameter) and not plain else text
 
     def _history(self) -> list[str]:
         """What is told of the tensor's gradients where it is printed."""
@@ -475,7 +477,7 @@ class Tensor(_Base):
 
     @real.setter
     def real(self, value: Tensor | complex) -> None:
-        _write(self.real, value)
+        self.real.copy_(value) if isinstance(value, Tensor) else self.real.fill_(value)
 
     @property
     def imag(self) -> Tensor:
@@ -490,7 +492,7 @@ class Tensor(_Base):
 
     @imag.setter
     def imag(self, value: Tensor | complex) -> None:
-        _write(self.imag, value)
+        self.imag.copy_(value) if isinstance(value, Tensor) else self.imag.fill_(value)
 
     def _as_parameter(self, of: Callable[[Array, bool], Shown], requires_grad: bool) -> Shown:
         """A parameter of this memory, as `of` makes them."""
@@ -506,7 +508,7 @@ class Tensor(_Base):
             raise RuntimeError(NOT_COPIED)
         copied = type(self)._of(copied_with_storage(self._array, memo), self._requires_grad)
         memo[id(self)] = copied
-        if not isinstance(self, Parameter):
+        if not issubclass(type(self), Parameter):
             all_members(copied).update(deepcopy(attributes_of(self), memo))
         if self._gradient is not None:
             copied._gradient = self._gradient.__deepcopy__(memo)
@@ -521,8 +523,8 @@ all_members: Final[Callable[[Tensor], dict[str, Any]]] = vars(Tensor)["__dict__"
 """All attributes of a tensor, with those that say what it knows of gradients."""
 
 
-class Parameter(Tensor):
-    """A tensor that belongs to a module and is trained.
+class Parameter(Tensor, metaclass=ParameterType):
+    """A tensor that belongs to a module and is trained; of a user's class if `data` is.
 
     Args:
         data: the tensor, whose memory is shared; an empty one if there is none.
@@ -535,6 +537,8 @@ class Parameter(Tensor):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         if data is None:
             return cls._of(np.empty(0, default_dtype.float), requires_grad)
+        if overriding.own_function(type(data)) is not None:
+            return marked(data, requires_grad)  # type: ignore[no-any-return]
         return data._as_parameter(cls._of, requires_grad)
 
     if not TYPE_CHECKING:
@@ -556,11 +560,6 @@ def _as_class(result: object, cls: type[Tensor]) -> object:
         parts = (_as_class(each, cls) for each in result)
         return type(result)._make(parts) if hasattr(result, "_make") else type(result)(parts)
     return result
-
-
-def _write(part: Tensor, value: Tensor | complex) -> None:
-    """Write values into a view."""
-    part.copy_(value) if isinstance(value, Tensor) else part.fill_(value)
 
 
 _NUMBERS = (bool, int, float, complex, np.integer)

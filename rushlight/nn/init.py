@@ -132,12 +132,14 @@ def kaiming_uniform_(
 ) -> Tensor:
     """He's initialisation (arXiv:1502.01852): uniform over ±gain * sqrt(3 / fan).
 
-    `a` is the slope of a leaky ReLU that follows.  A tensor without elements stays as it is.
+    `a` is the slope of a leaky ReLU that follows.  A tensor without elements stays as it is, with a
+    warning.
 
     Raises:
         ValueError: fewer than two dimensions, or an unknown mode or nonlinearity.
     """
     if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
     std = calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
     bound = math.sqrt(3.0) * std
@@ -157,6 +159,7 @@ def kaiming_normal_(
         ValueError: fewer than two dimensions, or an unknown mode or nonlinearity.
     """
     if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
     std = calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
     return normal_(tensor, 0.0, std, generator)

@@ -75,3 +75,14 @@ def test_gradients_refuse_places_outside_of_their_plane(wrong: int) -> None:
     settings = [2, 2], [2, 2], [0, 0], [1, 1], False
     with pytest.raises(IndexError, match="leaves its plane"):
         torch.ops.aten.max_pool2d_with_indices_backward(values, x, *settings, places)
+
+
+def test_an_empty_batch_in_one_dimension() -> None:
+    x = torch.ones(0, 3, 8, requires_grad=True)
+    made = torch.nn.functional.max_pool1d(x, 3, 2)
+    made.sum().backward()
+    assert made.shape == (0, 3, 3)
+    assert x.grad is not None
+    assert x.grad.shape == x.shape
+    with pytest.raises(RuntimeError, match="optional 0 dim batch size"):
+        torch.nn.functional.max_pool1d(torch.ones(2, 0, 8, requires_grad=True), 3, 2)

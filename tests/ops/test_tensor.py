@@ -294,6 +294,8 @@ def test_broadcast_shapes_says_what_does_not_fit() -> None:
         torch.broadcast_shapes((1, 2), (3, 3))
     with pytest.raises(ValueError, match="negative length"):
         torch.broadcast_shapes((1, -1))
+    with pytest.raises(RuntimeError, match="of length -1 at -1! Mismatching argument at index 1"):
+        torch.broadcast_shapes((1, 2), (-1,))
 
 
 def test_what_formulas_ask_of_tensors_is_no_part_of_a_trace(

@@ -63,3 +63,9 @@ def test_wrong_shapes_are_refused() -> None:
         init.eye_(torch.zeros(3))
     with pytest.raises(ValueError, match="divisible by groups"):
         init.dirac_(torch.zeros(3, 1, 1), groups=2)
+
+
+def test_tensors_without_elements_stay_as_they_are() -> None:
+    for fill in (torch.nn.init.kaiming_uniform_, torch.nn.init.kaiming_normal_):
+        with pytest.warns(UserWarning, match="Initializing zero-element tensors is a no-op"):
+            assert fill(torch.empty(0, 1)).shape == (0, 1)
