@@ -59,12 +59,14 @@ ndarray: Final = np.ndarray
 class Stretch(NamedTuple):
     """Parts of a code: `code` is they alone, which end in a return of nothing.
 
-    The registers `given` hold what it takes; the registers `results` its results, the last of which
-    is a list if `ends_in_list`.
+    The registers `given` hold what it takes, so many `lists` of tensors last: it is called with the
+    others, the lengths of these, and all their elements.  The registers `results` hold its results,
+    the last of which is a list if `ends_in_list`.
     """
 
     code: Code
     given: tuple[int, ...]
+    lists: int
     results: tuple[int, ...]
     ends_in_list: bool
 
@@ -159,7 +161,8 @@ class _Looking(Calls):
     def __init__(self, stretch: Stretch, values: Sequence[Any]) -> None:
         super().__init__()
         self._stretch = stretch
-        self._values = [list(each) if type(each) is list else each for each in values]
+        whole = _gathered(values, len(stretch.given) - stretch.lists, stretch.lists)
+        self._values = [list(each) if type(each) is list else each for each in whole]
         self._notes: list[list[tuple[Any, ...]]] = []
         self._given = {id(root_of(each)) for each in arrays_in(values)}
         self._constant = {
@@ -191,7 +194,7 @@ class _Looking(Calls):
                 raise _TooLarge("it is too long")
             self._notes.append(notes)
             for each in arrays_in(result):
-                if each.size >= LARGE and formulas_of(entry):
+                if each.size >= LARGE and (formulas_of(entry) or entry.later is not None):
                     raise _TooLarge("it is over large tensors")
                 self._make(root_of(each))
         return result
@@ -261,12 +264,12 @@ class _Looking(Calls):
         frame = machine.empty([None] * stretch.code.argument_count)
         for register, value in zip(stretch.given, self._values, strict=True):
             frame[register] = value
-        lists = [(each, list(each)) for each in self._values if type(each) is list]
+        lists = [(each, list(map(id, each))) for each in self._values if type(each) is list]
         for number in range(len(stretch.code.body) - 1):
             machine.do(number, frame)
         if self._cause is not None:
             raise self._cause
-        if any(after != before for after, before in lists):
+        if any(list(map(id, after)) != before for after, before in lists):
             raise Unforeseen("it changes a list that it is given")
         results = [frame[register] for register in stretch.results]
         if stretch.ends_in_list:
@@ -306,6 +309,15 @@ class _Looking(Calls):
         if constant is None:
             return word
         return constant[_address(word) - _address(root) :]
+
+
+def _gathered(values: Sequence[Any], single: int, lists: int) -> list[Any]:
+    """The values of registers: some single ones, the lengths of lists, and all their elements."""
+    found, begin = list(values[:single]), single + lists
+    for length in values[single:begin]:
+        found.append(list(values[begin : begin + length]))
+        begin += length
+    return found
 
 
 _TAKEN: Final = (ndarray, int, float, bool, str, type(None), list, tuple)

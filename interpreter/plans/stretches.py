@@ -168,7 +168,7 @@ def _takes_operator(entry: Operator) -> bool:
         return True
     if entry.signature.is_mutable:
         return entry.is_in_place and has_direct_form(entry)
-    if entry.is_view or _asks(entry) or has_direct_form(entry):
+    if entry.is_view or _asks(entry) or has_direct_form(entry) or entry.later is not None:
         return True
     return not _takes_tensors(entry)
 
@@ -282,6 +282,7 @@ class _Building:
         self._paths: dict[int, str] = {}
         self._own: set[int] = set()
         self._reads: dict[str, int] = {}
+        self._read_lists: set[int] = set()
         self._types: dict[int, Type | None] = {}
         self._views: set[int] = set()
         self._is_known = True
@@ -298,7 +299,7 @@ class _Building:
         if not self._views.isdisjoint(results):
             return None
         results = [each for each in results if each not in lists] + lists
-        given = sorted(_exposed(body))
+        given = sorted(_exposed(body), key=lambda n: (n in self._read_lists, n))
         texts = {number: text for text, number in self._reads.items()}
         if not given or len(given) + len(results) > _MOST_GIVEN:
             return None
@@ -313,10 +314,14 @@ class _Building:
             self._code.types,
             self._code.names,
         )
-        stretch = Stretch(code, tuple(given), tuple(results), bool(lists))
+        read_lists = [each for each in given if each in self._read_lists]
+        stretch = Stretch(code, tuple(given), len(read_lists), tuple(results), bool(lists))
         emptied = tuple(n for n in given if n not in texts and n not in self._live)
         heavy = tuple(n for n in emptied if n in _freed(self._region) and n not in results)
-        return Found(stop, stretch, tuple(texts.get(n, f"r{n}") for n in given), heavy)
+        single = [texts.get(n, f"r{n}") for n in given if n not in read_lists]
+        lengths = [f"len({texts[n]})" for n in read_lists]
+        elements = [f"*{texts[n]}" for n in read_lists]
+        return Found(stop, stretch, (*single, *lengths, *elements), heavy)
 
     def _is_list(self, register: int) -> bool:
         type = self._types.get(register)
@@ -327,9 +332,9 @@ class _Building:
         found: Region = []
         for part in region:
             if isinstance(part, Branch):
-                paths = dict(self._paths)
+                paths, own = dict(self._paths), set(self._own)
                 then = self._without_reads(part.then)
-                self._paths = dict(paths)
+                self._paths, self._own = dict(paths), own
                 otherwise = self._without_reads(part.otherwise)
                 self._paths = paths
                 made = Branch(part.condition, then, otherwise, part.node, part.results)
@@ -407,6 +412,8 @@ class _Building:
             return []
         text = f"{text}._array" if name == "get_tensor" else f"read_slot({text})"
         number = self._reads.setdefault(text, self._code.register_count + len(self._reads))
+        if step.node.output.type.list_of == TENSOR:
+            self._read_lists.add(number)
         return [Step((_MOVE, target, number), step.node)]
 
 

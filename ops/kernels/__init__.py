@@ -22,7 +22,7 @@ from ..memory.heap import keep_freed_memory
 
 __all__ = [
     *("ALWAYS", "KERNELS_VARIABLE", "LARGE", "Prepared", "by_formula", "cast_by_kernel"),
-    *("family", "is_half", "is_large"),
+    *("family", "in_order", "is_half", "is_large"),
     *("is_ready", "is_real", "is_whole", "of_floats", "pointwise"),
 ]
 
@@ -100,6 +100,16 @@ def cast_by_kernel(array: Any, dtype: Any) -> Any:
 
 _LARGE_CAST: Final = 2048
 """Elements from which a cast by native code is quicker, its call from Python included."""
+
+
+def in_order(array: Any) -> Any:
+    """The array if it is contiguous, else a copy that is: by native code where that pays, so that
+    what is made of it may be learned."""
+    if array.flags.c_contiguous:
+        return array
+    arrays = family("arrays") if array.size else None
+    found = None if arrays is None else arrays.in_order(array)
+    return np.ascontiguousarray(array) if found is None else found
 
 
 def by_formula(name: str, *operands: Any) -> Any:

@@ -12,11 +12,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..arithmetic.maths import sigmoid, tanh
-from ..kernels import family
+from ..kernels import family, in_order
 from ..linear_algebra.linalg import linear
 from ..memory.dims import size_at
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
+from ..selection.places import written_by_numpy
 from ..table.pointwise import as_array
 from ..table.table import operator
 from .dropout import dropped as drop
@@ -47,6 +48,15 @@ def _gates(input: Array, weight: Any, bias: Array | None) -> Array:
         return linear(input, weight, bias)
     made: Array = weight(input)
     return made
+
+
+class Options(NamedTuple):
+    """What a layer is told besides its weights."""
+
+    layers: int
+    dropout: float
+    train: bool
+    bidirectional: bool
 
 
 Step = Callable[[Array, State, Weights], State]
@@ -99,36 +109,85 @@ _KINDS: Final = {step: kind for kind, step in steps.items()}
 
 def _by_kernel(
     step: Step,
-    gates: Array,
+    data: Array,
     sizes: tuple[int, ...],
-    state: State,
-    weights: Weights,
-    *,
-    is_reversed: bool = False,
-) -> tuple[Array, State] | None:
-    """All steps by native code: rows of hidden states and the last state; None if it has none.
+    states: Sequence[Array],
+    groups: list[Weights],
+    options: Options,
+) -> tuple[Array, ...] | None:
+    """All layers by native code, over rows [rows, F]; None if it has none for that.
 
-    In a step so many of the first sequences go on as `sizes` says; gates are [rows, size].
+    In a step so many of the first sequences go on as `sizes` says.
     """
-    known = (gates, *state, weights.w_hh)
-    if weights.b_hh is not None:
-        known = (*known, weights.b_hh)
-    if weights.w_hr is not None or not sizes:
-        return None
-    for each in known:
-        if type(each) is not np.ndarray or each.dtype != _FLOAT32 or not each.size:
-            return None
     kernels = family("recurrent")
-    if kernels is None:
+    if kernels is None or not sizes or min(sizes) < 0 or data.ndim != 2 or len(data) != sum(sizes):
         return None
-    order = kernels.order_of(sizes, is_reversed=is_reversed)
-    try:
-        made: tuple[Array, State] = kernels.through_time(
-            _KINDS[step], gates, state, weights.w_hh, weights.b_hh, order
-        )
-    except ValueError:  # what does not fit is refused or broadcast step by step
+    directions = 2 if options.bidirectional else 1
+    count, shape = options.layers * directions, states[0].shape
+    if len(groups) < count or not _are_plain(step, groups[:count], shape[-1]):
         return None
-    return made
+    if any(each.shape != (count, max(sizes), shape[-1]) for each in states):
+        return None
+    if not all(each.dtype is _FLOAT32 and each.size for each in (data, *states)):
+        return None
+    ends = tuple(np.empty(each.shape, _FLOAT32) for each in states)
+    width, states = shape[-1], [in_order(each) for each in states]
+    for layer in range(options.layers):
+        out = np.empty((len(data), directions * width), _FLOAT32)
+        for direction in range(directions):
+            place = layer * directions + direction
+            weights = groups[place]
+            kernels.through_time(
+                _KINDS[step],
+                _gates(data, weights.w_ih, weights.b_ih),
+                tuple(each[place] for each in states),
+                *(weights.w_hh, weights.b_hh),
+                kernels.order_of(sizes, is_reversed=direction == 1),
+                out[:, direction * width : (direction + 1) * width],
+                tuple(each[place] for each in ends),
+            )
+        data = _dropped(out, layer, options)
+    return (data, *ends)
+
+
+def _once(step: Step, input: Array, state: State, weights: Weights) -> State:
+    """The state of a cell after a step: by native code, if there is some for that."""
+    kernels, width = family("recurrent"), state[0].shape[-1]
+    gates = linear(input, weights.w_ih, weights.b_ih)
+    if kernels is None or not _are_plain(step, (weights,), width):
+        return step(gates, state, weights)
+    if not all(each.dtype is _FLOAT32 and each.size for each in (gates, *state)):
+        return step(gates, state, weights)
+    state = tuple(map(in_order, state))
+    ends = tuple(np.empty(each.shape, _FLOAT32) for each in state)
+    order = kernels.order_of((len(gates),), is_reversed=False)
+    kind, out = _KINDS[step], ends[0]
+    kernels.through_time(kind, gates, state, weights.w_hh, weights.b_hh, order, out, ends)
+    return ends
+
+
+def _are_plain(step: Step, groups: Sequence[Weights], width: int) -> bool:
+    """Whether native code takes such weights: what does not fit is refused step by step."""
+    deep = family("recurrent").GATES[_KINDS[step]] * width
+    for each in groups:
+        if each.w_hr is not None or type(each.w_ih) is not np.ndarray:
+            return False
+        biases = (each.b_ih, each.b_hh)
+        if any(one is not None and (one.shape, one.dtype) != ((deep,), _FLOAT32) for one in biases):
+            return False
+        if each.w_hh.shape != (deep, width) or each.w_ih.shape[:1] != (deep,):
+            return False
+        if each.w_ih.ndim != 2 or {each.w_ih.dtype, each.w_hh.dtype} != {_FLOAT32}:
+            return False
+    return True
+
+
+def _dropped(data: Array, layer: int, options: Options) -> Array:
+    """What the layer after one is given."""
+    if options.dropout and options.train and layer < options.layers - 1:
+        written_by_numpy()
+        return drop(data, options.dropout, True)
+    return data
 
 
 def _run(
@@ -136,12 +195,6 @@ def _run(
 ) -> tuple[Array, State]:
     """One layer in one direction over input [T, B, F]: the hidden states and the last state."""
     gates = _gates(input, weights.w_ih, weights.b_ih)
-    if gates.ndim == 3:
-        sizes = (gates.shape[1],) * len(gates)
-        rows = gates.reshape(-1, gates.shape[2])
-        made = _by_kernel(step, rows, sizes, state, weights, is_reversed=reverse)
-        if made is not None:
-            return made[0].reshape(*gates.shape[:2], -1), made[1]
     times = range(len(gates))
     outputs: list[Array] = []
     for time in reversed(times) if reverse else times:
@@ -165,9 +218,6 @@ def _run_packed(
     """The same over packed data; the last state of each sequence is the one at its own end."""
     gates = _gates(data, weights.w_ih, weights.b_ih)
     ends = np.cumsum(sizes).tolist()
-    made = _by_kernel(step, gates, tuple(sizes), state, weights, is_reversed=reverse)
-    if made is not None:
-        return made
     last = tuple(part.copy() for part in state)
     outputs: list[Array] = []
     times = range(len(sizes))
@@ -181,15 +231,6 @@ def _run_packed(
     if reverse:
         outputs.reverse()
     return np.concatenate(outputs), last
-
-
-class Options(NamedTuple):
-    """What a layer is told besides its weights."""
-
-    layers: int
-    dropout: float
-    train: bool
-    bidirectional: bool
 
 
 def _grouped(params: Sequence[Array], has_biases: bool, projected: bool) -> list[Weights]:
@@ -226,9 +267,8 @@ def _layers(
             output, final = run(data, state, groups[place], direction == 1)
             outputs.append(output)
             finals.append(final)
-        data = outputs[0] if directions == 1 else np.concatenate(outputs, -1)
-        if options.dropout and options.train and layer < options.layers - 1:
-            data = drop(data, options.dropout, True)
+        joined = outputs[0] if directions == 1 else np.concatenate(outputs, -1)
+        data = _dropped(joined, layer, options)
     return (data, *(np.stack(parts) for parts in zip(*finals, strict=True)))
 
 
@@ -246,10 +286,13 @@ def over_input(
     size_at(input.shape, 2)
     for state in states:
         size_at(state.shape, 2)
-    data = np.swapaxes(input, 0, 1) if batch_first else input
-    output, *rest = _layers(
-        lambda *args: _run(step, *args), np.ascontiguousarray(data), states, groups, options
-    )
+    data = in_order(np.swapaxes(input, 0, 1) if batch_first else input)
+    rows, sizes = data.reshape(-1, data.shape[2]), data.shape[1:2] * len(data)
+    found = _by_kernel(step, rows, sizes, states, groups, options) if data.size else None
+    if found is None:
+        found = _layers(lambda *args: _run(step, *args), data, states, groups, options)
+    output, *rest = found
+    output = output.reshape(*data.shape[:2], -1)
     return (np.swapaxes(output, 0, 1) if batch_first else output, *rest)
 
 
@@ -263,6 +306,9 @@ def over_packed(
 ) -> tuple[Array, ...]:
     """The same over packed data."""
     sizes = batch_sizes.tolist()
+    found = _by_kernel(step, data, tuple(sizes), states, groups, options)
+    if found is not None:
+        return found
 
     def run(data: Array, state: State, weights: Weights, reverse: bool) -> tuple[Array, State]:
         return _run_packed(step, data, sizes, state, weights, reverse)
@@ -376,12 +422,13 @@ def _declare(name: str, step: Step) -> None:
     ) -> Array:
         weights = Weights(w_ih, w_hh, b_ih, b_hh, None)
         _check_step(input, [hx], weights, 3 if step is _gru_step else 1)
-        return step(linear(input, w_ih, b_ih), (hx,), weights)[0]
+        return _once(step, input, (hx,), weights)[0]
 
     operator(
         f"aten::{name}.input(Tensor input, Tensor hx, {_REST}, bool batch_first) "
         "-> (Tensor, Tensor)",
         cost="recurrent",
+        prepared=True,
     )(of_input)
     operator(
         f"aten::{name}.data(Tensor data, Tensor batch_sizes, Tensor hx, {_REST}) "
@@ -393,6 +440,7 @@ def _declare(name: str, step: Step) -> None:
         autocast_in_graphs="lower",
         out="",
         cost="recurrent",
+        prepared=True,
     )(cell)
 
 
@@ -409,6 +457,7 @@ def _check_states(hx: list[Array], name: str = "lstm") -> None:
     f"aten::lstm.input(Tensor input, Tensor[] hx, {_REST}, bool batch_first) "
     "-> (Tensor, Tensor, Tensor)",
     cost="recurrent",
+    prepared=True,
 )
 def lstm(
     input: Array,
@@ -455,6 +504,7 @@ def lstm_packed(
     f"aten::lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)",
     autocast_in_graphs="lower",
     cost="recurrent",
+    prepared=True,
 )
 def lstm_cell(
     input: Array,
@@ -468,4 +518,4 @@ def lstm_cell(
     _check_states(hx, "lstm_cell")
     weights = Weights(w_ih, w_hh, b_ih, b_hh, None)
     _check_step(input, hx, weights, 4)
-    return _lstm_step(linear(input, w_ih, b_ih), (hx[0], hx[1]), weights)
+    return _once(_lstm_step, input, (hx[0], hx[1]), weights)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ..arithmetic.elementwise import add, mul
-from ..kernels import blas, products
+from ..kernels import blas, in_order, products
 from ..memory.dims import broadcast_error
 from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
@@ -456,7 +456,8 @@ def once(forward: Callable[..., Array], *values: object) -> Array | None:
 
 def _rows(input: Array) -> Array:
     """All but the last dimension as one; its size is told, since nothing follows from 0."""
-    return input.reshape(prod(input.shape[:-1]), input.shape[-1])
+    sizes = prod(input.shape[:-1]), input.shape[-1]
+    return in_order(input).reshape(sizes) if input.ndim > 2 else input.reshape(sizes)
 
 
 @operator(

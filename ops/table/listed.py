@@ -1,4 +1,4 @@
-"""Operators that take a list of tensors, as functions of its elements one by one.
+"""Operators that take lists of tensors, as functions of their elements one by one.
 
 Calls that are known beforehand are told of arrays and numbers, not of lists of arrays.
 """
@@ -17,18 +17,36 @@ Function = Callable[..., Any]
 
 
 class Listed:
-    """An operator with one list of tensors: the other arguments come first, then the elements."""
+    """An operator with lists of tensors: the other arguments come first, then how many elements
+    all lists but the last have, then the elements."""
 
-    __slots__ = ("_at", "_others")
+    __slots__ = ("_count", "_lists", "_others")
 
-    def __init__(self, at: int, others: int) -> None:
-        self._at = at
-        self._others = others
+    def __init__(self, lists: Sequence[int], count: int) -> None:
+        self._lists = tuple(lists)
+        self._count = count
+        self._others = [each for each in range(count) if each not in lists]
 
     def arguments(self, values: Sequence[Any]) -> list[Any]:
         """The operator's arguments of these."""
-        at, others = self._at, self._others
-        return [*values[:at], list(values[others:]), *values[at:others]]
+        found: list[Any] = [None] * self._count
+        for place, value in zip(self._others, values, strict=False):
+            found[place] = value
+        begin = len(self._others) + len(self._lists) - 1
+        lengths = values[len(self._others) : begin]
+        for place, length in zip(self._lists, lengths, strict=False):
+            found[place] = list(values[begin : begin + length])
+            begin += length
+        found[self._lists[-1]] = list(values[begin:])
+        return found
+
+    def apart(self, arguments: Sequence[Any]) -> list[Any]:
+        """These of the operator's arguments."""
+        return [
+            *(arguments[each] for each in self._others),
+            *(len(arguments[each]) for each in self._lists[:-1]),
+            *(one for each in self._lists for one in arguments[each]),
+        ]
 
     def taken_apart(self, function: Function) -> Function:
         """A function of the operator's arguments as one of these."""
@@ -36,24 +54,27 @@ class Listed:
 
     def put_together(self, function: Function) -> Function:
         """A function of these as one of the operator's arguments."""
-        at = self._at
+        at, others, lists = self._lists[0], self._others, self._lists
+        if len(lists) > 1:
+            return lambda *values: function(*self.apart(values))
         if not at:
             return lambda tensors, *others: function(*others, *tensors)
-        if at == 1 == self._others:
+        if at == 1 == len(others):
             return lambda first, tensors: function(first, *tensors)
         return lambda *values: function(*values[:at], *values[at + 1 :], *values[at])
 
     def written(self, operands: Sequence[str]) -> str:
         """The same in the text of a call: the operator's operands as one of these."""
-        at = self._at
-        return ", ".join([*operands[:at], *operands[at + 1 :], f"*{operands[at]}"])
+        parts = [operands[each] for each in self._others]
+        parts += [f"len({operands[each]})" for each in self._lists[:-1]]
+        return ", ".join([*parts, *(f"*{operands[each]}" for each in self._lists)])
 
 
 def listed(entry: Operator) -> Listed | None:
-    """How an operator takes its list of tensors; None if it has none, or several."""
+    """How an operator takes its lists of tensors; None if it has none."""
     types = [argument.type for argument in entry.signature.arguments]
     found = [place for place, type in enumerate(types) if _is_list_of_tensors(type)]
-    return Listed(found[0], len(types) - 1) if len(found) == 1 else None
+    return Listed(found, len(types)) if found else None
 
 
 def _is_list_of_tensors(type: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family
+from ..kernels import LARGE, family
 from .direct import explained, formulas_of, note_of
 from .formula import moved
 from .record import Operator
@@ -47,9 +47,10 @@ def noticed(entry: Operator, values: Sequence[Any]) -> tuple[Any, list[tuple[Any
         return result, []
     told = _told(entry, values, result)
     found = told if told is not None else notes
-    if found and () not in found:
+    closer, copies = _in_one_piece(values)
+    is_all = bool(found) and () not in found
+    if is_all and (told is not None or not copies or _gives(found, values, made)):
         return result, [_with_numbers(note, values) for note in found]
-    closer, copies = _with_whole_places(values)
     if not copies or entry.is_in_place:
         raise Unforeseen(f"`{entry.name}` runs more than kernels", result)
     try:
@@ -62,20 +63,51 @@ def noticed(entry: Operator, values: Sequence[Any]) -> tuple[Any, list[tuple[Any
     return again, [*before, *notes]
 
 
-def _with_whole_places(values: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, Any]]]:
-    """The operands with whole numbers, which are places of others, in one piece; and what was
-    copied to what for that."""
+def _in_one_piece(values: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, Any]]]:
+    """The operands with arrays in one piece, and what was copied to what for that: some forwards
+    do so by NumPy."""
     copies = list[tuple[Any, Any]]()
 
     def whole(value: Any) -> Any:
         if type(value) in (list, tuple):
             return type(value)(map(whole, value))
-        if type(value) is not ndarray or value.dtype.kind not in "iu" or value.flags.c_contiguous:
+        if type(value) is not ndarray or value.flags.c_contiguous or value.size >= LARGE:
             return value
         copies.append((value, np.ascontiguousarray(value)))
         return copies[-1][1]
 
     return list(map(whole, values)), copies
+
+
+def _gives(notes: Sequence[tuple[Any, ...]], values: Sequence[Any], made: Sequence[Any]) -> bool:
+    """Whether runs give what was made, whatever lies in the memory that they take besides: it may
+    be a copy of an operand, made by NumPy."""
+    known = {id(root_of(each)) for each in (*arrays_in(values), *made)}
+    others = dict[int, tuple[Any, Any]]()
+
+    def elsewhere(word: Any) -> Any:
+        if type(word) is not ndarray or not word.flags.writeable or id(root_of(word)) in known:
+            return word
+        root = root_of(word)
+        _, other = others.setdefault(id(root), (root, _other_bytes(root)))
+        return other[_address(word) - _address(root) :]
+
+    moved = [tuple(map(elsewhere, note)) for note in notes]
+    if not others:
+        return True
+    before = [each.copy("K") for each in made]
+    for note in moved:
+        family("run").run(*note)
+    is_same = all(a.tobytes() == b.tobytes() for a, b in zip(made, before, strict=True))
+    for each, was in zip(made, before, strict=True):
+        each[...] = was
+    return is_same
+
+
+def _other_bytes(root: Any) -> Any:
+    """Memory for an array; a single whole number is a flag or a counter, which begins as 0."""
+    is_flag = root.size == 1 and root.dtype.char in "lqLQ"
+    return np.full(root.nbytes, 0 if is_flag else 0xFF, np.uint8)
 
 
 def _are_alike(one: Any, other: Any) -> bool:
@@ -137,3 +169,7 @@ def root_of(array: Any) -> Any:
     while type(array.base) is ndarray:
         array = array.base
     return array
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])

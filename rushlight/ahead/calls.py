@@ -51,9 +51,7 @@ def known_call(
     """
     form = listed(entry)
     if form is not None:
-        at, others = form._at, form._others
-        values = [*values[:at], *values[at + 1 :], *values[at]]
-        assert others >= at
+        values = form.apart(values)
     copies = _copies(values)
     for way in (_by_formula, _by_parts, _by_seeing):
         known = way(entry, copies if not entry.is_in_place else _copies(values), free)

@@ -60,12 +60,9 @@ def machine_value(value: Known) -> Any:
 
 
 def of_listed(entry: Operator, values: Sequence[Known]) -> list[Known]:
-    """Arguments with an operator's list of tensors taken apart, as `known_call` counts them."""
+    """Arguments with an operator's lists of tensors taken apart, as `known_call` counts them."""
     form = listed(entry)
-    if form is None:
-        return list(values)
-    at = form._at
-    return [*values[:at], *values[at + 1 :], *values[at]]
+    return list(values) if form is None else form.apart(values)
 
 
 def as_kind_of_number(kind: str, number: Any) -> Any:

@@ -370,3 +370,101 @@ def test_lists_of_tensors_are_not_taken() -> None:
     wanted = of_lists([x, y], 3)
     assert all(same(of_lists([x, y], 3), wanted) for _ in range(150))
     assert not space_of(of_lists)["warms0"]
+
+
+# ------------------------------------------------------------------------- recurrent layers
+
+
+class Listener(nn.Module):
+    """Convolutions of a few samples, and a recurrent layer whose weights are an attribute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.filters = nn.Conv1d(1, 6, 8, stride=4)
+        self.lstm = nn.LSTM(6, 5, num_layers=2, bidirectional=True, batch_first=True)
+        self.out = nn.Linear(10, 1)
+
+    def forward(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        x = torch.relu(self.filters(x.unsqueeze(1)))
+        out, (h, c) = self.lstm(x.transpose(1, 2), (h, c))
+        return torch.sigmoid(self.out(out)).mean(1), h, c
+
+
+class Steps(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.long = nn.LSTMCell(4, 5)
+        self.gated = nn.GRUCell(5, 5)
+
+    def forward(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        second = torch.zeros_like(h)
+        for t in range(x.size(0)):
+            h, c = self.long(x[t], (h, c))
+            second = self.gated(h, second)
+        return second, h, c
+
+
+@pytest.mark.parametrize(
+    ("make", "sizes"),
+    [
+        (Listener, ((1, 40), (4, 1, 5), (4, 1, 5))),
+        (Listener, ((3, 40), (4, 3, 5), (4, 3, 5))),
+        (Steps, ((4, 2, 4), (2, 5), (2, 5))),
+    ],
+)
+def test_recurrent_layers_and_cells(make: Any, sizes: Any) -> None:
+    torch.manual_seed(1)
+    model = make().eval()
+    scripted = torch.jit.script(model)
+    spy = replayed(scripted, *(random(*size) for size in sizes))
+    for seed in range(5):
+        given = [random(*size, seed=seed + place) for place, size in enumerate(sizes)]
+        found, wanted = scripted(*given), model(*given)
+        assert all(map(torch.allclose, found, wanted))
+        assert same(found, scripted.forward(*given))
+    assert all(spy.done)
+    assert all(spy.done[-3:])
+    with torch.enable_grad():
+        assert all(map(torch.allclose, scripted(*given), wanted))
+
+
+def test_weights_of_a_recurrent_layer_may_change() -> None:
+    torch.manual_seed(2)
+    model = Listener().eval()
+    scripted = torch.jit.script(model)
+    sizes = ((1, 40), (4, 1, 5), (4, 1, 5))
+    given = [random(*size, seed=place) for place, size in enumerate(sizes)]
+    spy = replayed(scripted, *given)
+    other = Listener().eval()
+    scripted.load_state_dict(other.state_dict())
+    assert all(map(torch.allclose, scripted(*given), other(*given)))
+    assert spy.done == [True]
+
+
+def test_a_layer_that_drops_elements_is_not_learned() -> None:
+    torch.manual_seed(3)
+    layer = nn.LSTM(3, 4, num_layers=2, dropout=0.5)
+
+    class Dropping(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.tanh(torch.tanh(self.layer(x * 2.0)[0]))
+
+    scripted = torch.jit.script(Dropping())
+    x = random(5, 1, 3)
+    for _ in range(80):
+        scripted(x)
+    assert len({scripted(x).numpy().tobytes() for _ in range(10)}) == 10
+
+
+def test_what_raises_in_a_branch_is_told_by_the_plan() -> None:
+    model = Listener().eval()
+    scripted = torch.jit.script(model)
+    spy = replayed(scripted, random(1, 40), random(4, 1, 5), random(4, 1, 5))
+    for _ in range(3):
+        with pytest.raises(torch.jit.Error, match="Expected hidden"):
+            scripted(random(1, 40), random(3, 1, 5), random(3, 1, 5))
+    assert spy.done == [False] * 3

@@ -96,9 +96,11 @@ def test_sizes_that_do_not_fit_are_refused() -> None:
     order = recurrent.order_of((2, 1), is_reversed=False)
     good: dict[str, Any] = {"gates": f((3, 12), "f"), "state": (f((2, 4), "f"),)}
     good |= {"weights": f((12, 4), "f"), "bias": f(12, "f"), "order": order}
+    good |= {"out": f((3, 4), "f"), "ends": (f((2, 4), "f"),)}
     recurrent.through_time("gru", **good)
     wrong = {"gates": f((2, 12), "f"), "state": (f((1, 4), "f"),), "weights": f((12, 5), "f")}
     wrong |= {"bias": f(4, "f"), "order": recurrent.order_of((3, 1), is_reversed=False)}
+    wrong |= {"out": f((2, 4), "f"), "ends": (f((2, 5), "f"),)}
     for name, value in wrong.items():
         with pytest.raises(ValueError, match="do not fit"):
             recurrent.through_time("gru", **good | {name: value})

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from .. import LARGE
 from .formulas import FORMULAS
 from .loops import (
     EVERY,
@@ -35,6 +36,7 @@ __all__ = [
     "compute",
     "evaluate",
     "expression_kernel",
+    "in_order",
     "is_at_hand",
     "run",
     "spread_strides",
@@ -234,6 +236,21 @@ def cast(x: Any, dtype: np.dtype[Any]) -> Any:
     if not way.is_quick:
         return None
     run(_casting(own, letter, way.places, way.rank), way.size, way.least, way.geometry, x, out)
+    return out
+
+
+def in_order(x: Any) -> Any:
+    """A contiguous copy; None where the dtype has no letter, or where rows of a large array are too
+    short for that to pay."""
+    x = x[...]
+    letter = LETTERS[x.dtype]
+    if not letter:
+        return None
+    out = np.empty(x.shape, x.dtype)
+    way = way_of(out.shape, out.strides, ((x.itemsize, x.strides),))
+    if not (way.is_quick or x.size < LARGE):
+        return None
+    run(_casting(letter, letter, way.places, way.rank), way.size, way.least, way.geometry, x, out)
     return out
 
 

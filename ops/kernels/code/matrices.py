@@ -13,6 +13,7 @@ import numpy as np
 
 from ..precision import PRECISION
 from . import pairs
+from .arrays import LETTERS, evaluate
 from .products import BLOCK, gathers_rows, panels_together, product_kernel, strip
 from .run import run
 from .target import host
@@ -88,8 +89,15 @@ def multiply(a: Any, b: Any, bias: Any = None) -> Any:
             raise ValueError("the bias is no row of the result")
     if columns == 1 < rows:
         made = multiply(b.T, a.T).reshape(rows, 1)
-        return made if bias is None else np.add(made, bias, made)
+        return made if bias is None else _added(made, bias)
     return _product(*_operands(a, b), bias)
+
+
+def _added(made: Any, bias: Any) -> Any:
+    """A column and a number, by a kernel: so that products may be learned with it."""
+    letter = LETTERS[made.dtype]
+    column = made.reshape(-1)
+    return evaluate([("add", letter, (0, 1))], letter, column, bias).reshape(made.shape)
 
 
 def _product(element: str, a: Any, b: Any, bias: Any = None) -> Any:

@@ -25,9 +25,10 @@ GATES: Final = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 _LEAST: Final = 1 << 19
 """Multiplications that are worth another thread."""
 _PLACES: Final = (
-    *("gates", "weights", "bias", "hidden", "cell", "room", "out", "sizes", "begins", "counts"),
+    *("gates", "weights", "bias", "old_hidden", "old_cell", "hidden", "cell", "room", "out"),
+    *("sizes", "begins", "counts"),
 )
-_COUNTS: Final = ("steps", "width", "biased")
+_COUNTS: Final = ("steps", "width", "biased", "pitch")
 
 
 class Order(NamedTuple):
@@ -51,48 +52,61 @@ def order_of(sizes: tuple[int, ...], *, is_reversed: bool) -> Order:
     many = np.array(sizes, np.int64)
     begins = np.cumsum(many) - many
     step = -1 if is_reversed else 1
-    return Order(many[::step].copy(), begins[::step].copy(), int(many.max()), int(many.sum()))
+    found = Order(many[::step].copy(), begins[::step].copy(), int(many.max()), int(many.sum()))
+    found.sizes.flags.writeable = found.begins.flags.writeable = False
+    return found
 
 
 @lru_cache(256)
-def _counts(steps: int, width: int, is_biased: bool) -> Any:
-    return np.array([steps, width, is_biased], np.int64)
+def _counts(steps: int, width: int, is_biased: bool, pitch: int) -> Any:
+    found = np.array([steps, width, is_biased, pitch], np.int64)
+    found.flags.writeable = False
+    return found
 
 
 def through_time(
-    kind: str, gates: Any, state: tuple[Any, ...], weights: Any, bias: Any, order: Order
-) -> tuple[Any, tuple[Any, ...]]:
-    """What a layer puts out, [rows, width], and its state at the end.
+    kind: str,
+    gates: Any,
+    state: tuple[Any, ...],
+    weights: Any,
+    bias: Any,
+    order: Order,
+    out: Any,
+    ends: tuple[Any, ...],
+) -> None:
+    """Write what a layer puts out, [rows, width], and its state at the end.
 
-    `gates`, [rows, gates * width], are those of the inputs.  State is [sequences, width], of an
-    LSTM both, weights [gates * width, width], the bias one row of them or None; all float32.
+    `gates`, [rows, gates * width], are those of the inputs.  State and `ends` are
+    [sequences, width], of an LSTM both, weights [gates * width, width], the bias one row of them or
+    None; all float32.  Rows of `out` may lie apart.
 
     Raises:
         ValueError: the sizes do not fit.
     """
     gates, weights = (np.ascontiguousarray(each)[...] for each in (gates, weights))
-    state = tuple(np.array(each, order="C") for each in state)
+    state = tuple(np.ascontiguousarray(each)[...] for each in state)
     bias = weights[:0, 0] if bias is None else np.ascontiguousarray(bias)[...]
     many, width = state[0].shape
     deep = GATES[kind] * width
     if (
         gates.shape != (order.rows, deep)
         or weights.shape != (deep, width)
-        or state[-1].shape != (many, width)
+        or {(many, width)} != {each.shape for each in (*state, *ends)}
         or bias.shape not in ((0,), (deep,))
         or order.most > many
+        or out.shape != (order.rows, width)
+        or not all(each.flags.c_contiguous for each in ends)
     ):
         raise ValueError("the sizes of a recurrent layer do not fit")
-    out, room = np.empty((order.rows, width), np.float32), np.empty((many, deep), np.float32)
-    steps = len(order.sizes)
+    room = np.empty((many, deep), np.float32)
+    steps, pitch = len(order.sizes), out.strides[0] // out.itemsize
     run(
         kernel("recurrent", (kind,), lambda target: recurrent_text(target, kind)),
         many,
         _LEAST // max(1, steps * weights.size) + 1,
-        *(gates, weights, bias, state[0], state[-1], room, out, order.sizes, order.begins),
-        _counts(steps, width, bias.size > 0),
+        *(gates, weights, bias, state[0], state[-1], ends[0], ends[-1], room, out),
+        *(order.sizes, order.begins, _counts(steps, width, bias.size > 0, pitch)),
     )
-    return out, state
 
 
 def recurrent_text(target: Target, kind: str) -> str:
@@ -129,6 +143,8 @@ class _Recurrence:
         """All steps of the sequences of the range."""
         code = self.code
         start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
+        width = self.count["width"]
+        code.vectors(start * width, stop * width, 1, self._take_over)
         with code.counted(self.zero, self.count["steps"]) as time:
             size, begin = (
                 code.load(INT64, code.at(self.place[name], time, INT64))
@@ -138,6 +154,13 @@ class _Recurrence:
             self._multiply(start, last)
             with code.counted(start, last) as row:
                 self._advance(row, begin + row)
+
+    def _take_over(self, places: list[Value], mask: Value | None) -> None:
+        """The state before is the first."""
+        for at in places:
+            for name in ("cell", "hidden"):
+                value = self.code.load_if(FLOATS, self.at(f"old_{name}", at), mask)
+                self.code.store_if(value, self.at(name, at), mask)
 
     def _multiply(self, start: Value, stop: Value) -> None:
         """The hidden state's gates, into `room`."""
@@ -178,7 +201,7 @@ class _Recurrence:
                 hidden, cell = self.step(gates[0], gates[1], hidden, cell)
                 code.store_if(cell, self.at("cell", here), mask)
                 code.store_if(hidden, self.at("hidden", here), mask)
-                code.store_if(hidden, self.at("out", line * width + at), mask)
+                code.store_if(hidden, self.at("out", line * self.count["pitch"] + at), mask)
 
         code.vectors(self.zero, width, 1, advance)
 
