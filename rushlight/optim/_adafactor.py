@@ -28,6 +28,8 @@ class Adafactor(Optimizer):
         ValueError: an option is out of its range.
     """
 
+    takes_pairs = False
+
     def __init__(
         self,
         params: Params,

@@ -30,6 +30,8 @@ class Muon(Optimizer):
         ValueError: an option is out of its range, or a parameter is no matrix.
     """
 
+    takes_pairs = False
+
     def __init__(
         self,
         params: Params,

@@ -71,7 +71,10 @@ class Adagrad(Optimizer):
         super().__init__(params, defaults)
         for group in self.param_groups:
             for parameter in group["params"]:
-                first = np.full_like(parameter._array, initial_accumulator_value)
+                value: complex = initial_accumulator_value
+                if parameter.is_complex():  # whose parts have a sum each
+                    value = complex(value.real, value.real)
+                first = np.full_like(parameter._array, value)
                 self.state[parameter] = {
                     "step": Tensor._of(np.zeros((), np.float32)),
                     "sum": Tensor._of(first),

@@ -13,6 +13,7 @@ from typing import Any, Final
 from ..ops.gradients.rows import aten
 from ..ops.table.grad_mode import enable_grad, no_grad
 from ..ops.tensors.tensor import Tensor
+from .complex_parameters import as_pairs
 from .optimizer import Group, Optimizer, Params
 
 __all__ = ["LBFGS"]
@@ -148,14 +149,13 @@ class LBFGS(Optimizer):
         return members
 
     def _flat_gradient(self) -> Tensor:
-        parts = [
-            p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1) for p in self._members
-        ]
+        given = [p.new_zeros(p.shape) if p.grad is None else p.grad for p in self._members]
+        parts = [each.reshape(-1) for each in as_pairs(given)]
         return aten.cat(parts, 0)
 
     def _move(self, direction: Tensor, length: Any) -> None:
         start = 0
-        for member in self._members:
+        for member in as_pairs(self._members):
             part = direction[start : start + member.numel()].view_as(member)
             member.add_(part, alpha=length)
             start += member.numel()

@@ -7,16 +7,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ..module_names import names_of
 from ..ops.table.grad_mode import enable_grad, set_grad_enabled
 from ..ops.tensors.tensor import Tensor
+from .complex_parameters import as_pairs, keep_pairs
+from .given_parameters import check_same_naming, tensors_and_names, type_name
 from .hooks import (
     Hooked,
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
 )
+from .saved_state import counter, loaded_state, packed, with_counters
 from .step_parts import *  # noqa: F403
 from .step_parts import __all__ as _step_parts
 from .together import Fused, Together, bare
@@ -98,11 +99,6 @@ def check_ranges(*options: tuple[str, Any, float]) -> None:
             raise ValueError(f"{name} should be >= {least:g} but is: {value}")
 
 
-def counter(value: float = 0.0) -> Tensor:
-    """A number that is kept in an optimizer's state, as torch keeps it."""
-    return Tensor._of(np.asarray(value, np.float32))
-
-
 def with_decay(parameter: Tensor, grad: Tensor, group: Group) -> Tensor:
     """The gradient in the direction to go, with the weight decay in it or taken from the weight."""
     if group["maximize"]:
@@ -126,11 +122,17 @@ class Optimizer(Hooked):
     sparse_refusal: ClassVar[str | None] = "{} does not support sparse gradients"
     """What is said of a sparse gradient; None where they are taken."""
 
+    takes_pairs: ClassVar[bool] = True
+    """Whether a complex parameter is changed as pairs of real numbers."""
+
+    has_counters: ClassVar[bool] = True
+    """Whether the numbers of steps that are kept are tensors."""
+
     def __init__(self, params: Params, defaults: Group) -> None:
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
-                f"but got {_type_name(params)}"
+                f"but got {type_name(params)}"
             )
         self._make_tables()
         self.defaults = defaults
@@ -151,14 +153,17 @@ class Optimizer(Hooked):
         """Add a group of parameters.
 
         Raises:
-            ValueError: an option is missing, or a parameter is in another group.
+            ValueError: an option is missing, a parameter is in another group, or only some have
+                names.
         """
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
-        params = param_group["params"]
         group = dict(param_group)
-        several = [params] if isinstance(params, Tensor) else params
-        group["params"] = _tensors(several, bool(self.defaults.get("differentiable")))
+        differentiable = bool(self.defaults.get("differentiable"))
+        group["params"], names = tensors_and_names(group["params"], differentiable)
+        if names:
+            group["param_names"] = names
+        check_same_naming(self.param_groups, group)
         for name, default in self.defaults.items():
             if default is required and name not in group:
                 raise ValueError(
@@ -201,8 +206,19 @@ class Optimizer(Hooked):
                 for parameter in self._together.left(self, group):
                     if parameter.grad is not None:
                         self._check(parameter.grad)
-                        self.update(parameter, parameter.grad, self.state[parameter], group)
+                        self._update_one(parameter, parameter.grad, group)
         return loss
+
+    def _update_one(self, parameter: Tensor, grad: Tensor, group: Group) -> None:
+        state = self.state.get(parameter, {})
+        if self.takes_pairs and parameter.is_complex():
+            pairs, (numbers, slopes) = as_pairs(state), as_pairs([parameter, grad])
+            self.update(numbers, slopes, pairs, group)
+            keep_pairs(pairs, state, parameter)
+        else:
+            self.update(parameter, grad, state, group)
+        if state:
+            self.state[parameter] = state
 
     def _check(self, grad: Tensor) -> None:
         if self.sparse_refusal is not None and grad.is_sparse:
@@ -231,18 +247,17 @@ class Optimizer(Hooked):
             "param_groups": self.param_groups,
         }
 
+    def __setstate__(self, state: Group) -> None:
+        super().__setstate__(state)
+        if self.has_counters:
+            for kept in self.state.values():
+                with_counters(kept)
+
     def state_dict(self) -> Group:
         """The state and the options, with numbers for parameters."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
-        numbers = {id(p): i for i, p in enumerate(self._parameters())}
-        groups = []
-        for group in self.param_groups:
-            packed = {key: value for key, value in group.items() if key != "params"}
-            packed["params"] = [numbers[id(p)] for p in group["params"]]
-            groups.append(packed)
-        state = {numbers[id(p)]: dict(values) for p, values in self.state.items()}
-        found: Group = {"state": state, "param_groups": groups}
+        found = packed(self.param_groups, self.state)
         for hook in self._optimizer_state_dict_post_hooks.values():
             changed = hook(self, found)
             found = found if changed is None else changed
@@ -271,11 +286,7 @@ class Optimizer(Hooked):
         for group, other in zip(self.param_groups, saved, strict=True):
             by_number.update(zip(other["params"], group["params"], strict=True))
             group.update({k: copy.deepcopy(v) for k, v in other.items() if k != "params"})
-        self.state = defaultdict(dict)
-        for number, values in state_dict["state"].items():
-            parameter = by_number.get(number)
-            if parameter is not None:
-                self.state[parameter] = copy.deepcopy(dict(values))
+        self.state = loaded_state(state_dict["state"], by_number, self.has_counters)
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
 
@@ -285,28 +296,6 @@ class Optimizer(Hooked):
             lines.append(f"Parameter Group {number}")
             lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
         return "\n".join([*lines, ")"])
-
-
-def _tensors(params: Iterable[object], differentiable: bool) -> list[Tensor]:
-    found = []
-    for parameter in params:
-        if isinstance(parameter, tuple):  # from named_parameters()
-            parameter = parameter[1]
-        if not isinstance(parameter, Tensor):
-            raise TypeError(
-                f"optimizer can only optimize Tensors, but one of the params is "
-                f"{_type_name(parameter)}"
-            )
-        if not (differentiable or parameter.is_leaf or parameter.retains_grad):
-            raise ValueError("can't optimize a non-leaf Tensor")
-        found.append(parameter)
-    return found
-
-
-def _type_name(value: object) -> str:
-    if isinstance(value, Tensor):
-        return f"torch.{value.dtype.scalar_name}Tensor"
-    return type(value).__name__
 
 
 __getattr__ = names_of(__name__)

@@ -20,10 +20,12 @@ class SparseAdam(Optimizer):
         maximize: whether to step along the gradient.
 
     Raises:
-        ValueError: an option is out of its range, or a parameter is sparse.
+        ValueError: an option is out of its range, or a parameter is sparse or
+            complex.
     """
 
     sparse_refusal = None
+    has_counters = False
 
     def __init__(
         self,
@@ -50,6 +52,16 @@ class SparseAdam(Optimizer):
         if sparse:
             raise ValueError(
                 f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors"
+            )
+        pairs = [
+            [i, j]
+            for i, group in enumerate(self.param_groups)
+            for j, parameter in enumerate(group["params"])
+            if parameter.is_complex()
+        ]
+        if pairs:
+            raise ValueError(
+                f"Complex params at indices {pairs}: SparseAdam does not support complex parameters"
             )
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:

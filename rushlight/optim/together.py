@@ -111,6 +111,7 @@ class _Rows:
     ) -> None:
         self._params = params[:]
         self._chosen, self._states, self._update = chosen, states, update
+        self._if_absent = [None if each else each for each in states]  # nothing is kept of some
         self._values = [*chain(*map(dict.values, states))]
         self._sizes = list(map(len, states))
         self._tensors = [*chosen, *(each for each in self._values if isinstance(each, Tensor))]
@@ -145,7 +146,7 @@ class _Rows:
             len(params) != len(self._params)
             or not all(map(is_, params, self._params))
             or any(type(each) is not Tensor for each in grads)
-            or not all(map(is_, map(states.get, self._chosen), self._states))
+            or not all(map(is_, map(states.get, self._chosen, self._if_absent), self._states))
             or list(map(len, self._states)) != self._sizes
             or not all(map(is_, chain(*map(dict.values, self._states)), self._values))
             or not all(map(is_, map(_array, self._tensors), self._arrays))
