@@ -5,7 +5,7 @@ Operators, as methods and as `+ - * @ ==`, come from the operator table: see met
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 
@@ -36,7 +36,8 @@ from ..table.grad_mode import is_grad_enabled
 from . import overriding
 from .differentiable import Differentiable
 from .display import format_array
-from .indexing import BASIC, get_item, set_item
+from .indexing import get_item, set_item
+from .keys import AsksError, is_several, without_tensors
 from .marked_parameters import ParameterType, marked
 from .members import NOT_COPIED, Members, attributes_of
 from .overriding import PLAIN, asks
@@ -366,15 +367,15 @@ class Tensor(_Base):
                 return row
             except IndexError:
                 pass  # which is told below
-        if type(key) is list and _is_several(key):
+        if type(key) is list and is_several(key):
             key = tuple(key)
         if ACTIVE:
             tracer = current_tracer()
             if tracer is not None:
                 return tracer.get_item(self, key)  # type: ignore[no-any-return]
         try:
-            plain = _plain(key)
-        except _AsksError:
+            plain = without_tensors(key)
+        except AsksError:
             return overriding.ask_operator("__getitem__", self, key)  # type: ignore[no-any-return]
         if self._requires_grad and is_grad_enabled():
             return tape().get_item(self, key)  # type: ignore[no-any-return]
@@ -386,7 +387,7 @@ class Tensor(_Base):
         return part
 
     def __setitem__(self, key: object, value: Any) -> None:
-        if type(key) is list and _is_several(key):
+        if type(key) is list and is_several(key):
             key = tuple(key)
         if ACTIVE:
             tracer = current_tracer()
@@ -395,10 +396,10 @@ class Tensor(_Base):
                 return
         is_tensor = isinstance(value, Tensor)
         try:
-            plain = _plain(key)
+            plain = without_tensors(key)
             if type(value) not in PLAIN and asks(value):
-                raise _AsksError
-        except _AsksError:
+                raise AsksError
+        except AsksError:
             overriding.ask_operator("__setitem__", self, key, value)
             return
         if (self._requires_grad or (is_tensor and value._requires_grad)) and is_grad_enabled():
@@ -567,31 +568,3 @@ _NUMBERS = (bool, int, float, complex, np.integer)
 
 def _rebuilt(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:
     return cls._of(admitted(array) if type(array) is np.ndarray else array, requires_grad)
-
-
-def _is_several(key: Sequence[object]) -> bool:
-    """Whether a list stands for one index a dimension, as a short one does that holds indices."""
-    kinds = (Tensor, list, tuple, np.ndarray, slice, type(None), type(Ellipsis))
-    return len(key) < 32 and any(isinstance(part, kinds) for part in key)
-
-
-class _AsksError(Exception):
-    """A part of a key is to be asked."""
-
-
-def _plain(key: object) -> object:
-    """A key with arrays in place of tensors.
-
-    Raises:
-        _AsksError: the class of a part is to be asked.
-    """
-    kind = type(key)
-    if kind is int or kind is slice or (kind is tuple and BASIC.issuperset(map(type, key))):  # type: ignore[call-overload]
-        return key
-    if kind not in PLAIN and kind is not tuple and asks(key):
-        raise _AsksError
-    if isinstance(key, Tensor):
-        return key._array
-    if isinstance(key, (tuple, list)):
-        return (tuple if isinstance(key, tuple) else list)(map(_plain, key))
-    return key
