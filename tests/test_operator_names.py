@@ -15,15 +15,19 @@ ROOT = Path(rushlight.ops.__file__).resolve().parent.parent
 NAMES = {name.partition("::")[2] for name in TABLE.names()}
 WORD = re.compile(r"(?:\b(?:aten|prim|quantized)::)?(\w+)")
 
-NOT_FAMILIES = ("table", "memory", "eager", "tensors")
-"""The rooms of `ops` that declare next to nothing."""
+NOT_FAMILIES = """
+    table memory eager tensors gradients batching dispatching meta nested_tensors sparse_tensors
+""".split()
+"""The rooms of `ops` that are about operators of others."""
 
 TEXTS = (
     "rushlight/cli/",  # commands and schemas
     "frontend/codes",
     "frontend/unsupported.py",
     "interpreter/code/instructions.py",
+    "ops/gradients/recording.py",
     "ops/memory/counting_code.py",
+    "ops/sparse_tensors/resizing.py",
     "rushlight/profiling/flame.py",
 )
 """Sentences, instructions, LLVM's text and pages, whose words are operators' names by chance;
@@ -74,6 +78,21 @@ ALLOWED = (
     "interpreter/native/emitter.py: HEADERS",  # words of native code's own
     "interpreter/native/expressions.py: _ARITHMETIC _COMPARED",  # signs
     "ir/kinds.py: _KINDS",
+    # which forms operators have for gradients, batches, modes, and tensors of other kinds
+    "ops/batching/batched.py: _OF_VALUE",
+    "ops/batching/families.py: _DIMS _PRODUCTS",
+    "ops/dispatching/members.py: MEMBERS",
+    "ops/dispatching/modes.py: _WITH_NUMBERS",
+    "ops/gradients/bound.py: _TAKE_NUMBERS _NUMBERED",
+    "ops/gradients/layouts.py: _CONTIGUOUS",
+    "ops/gradients/names.py: _PLAIN _REDUCED",
+    "ops/gradients/pointwise.py: _SPECIAL",
+    "ops/gradients/quantize.py: _WITH_MASK",
+    "ops/gradients/symbols.py: _FACTS _TURNED",
+    "ops/meta/calls.py: _COPIES",
+    "ops/meta/tensors.py: _FORM",
+    "ops/nested_tensors/calls.py: _SINGLE _PAIRS",
+    "ops/sparse_tensors/products.py: _REDUCTIONS",
     # what passes, modes and tracing rewrite
     "ops/table/second_names.py: _PAIRS",
     "ir/passes/arithmetic.py: NEUTRAL",
