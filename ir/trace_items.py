@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.gradients.items import as_part, dims_of, in_order, is_mask
 from ..ops.memory.dtype import CPU
 from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.tracing import current_tracer
 from ..typecheck.types import DEVICE, INT, NONE, TENSOR, ListType
 from .trace_arguments import signature_named
 
@@ -33,15 +35,34 @@ def get_item(tensor: Tensor, key: object) -> Any:
 
 
 def set_item(tensor: Tensor, key: object, value: object) -> None:
-    """`tensor[key] = value`."""
+    """`tensor[key] = value`, which writes into the tensor unless indices alone are its key."""
     view, indices = _walk(tensor, key)
     if not isinstance(value, Tensor):
         value = Tensor._of(np.asarray(value, tensor._array.dtype))
     if indices:
         if value._array.dtype != view._array.dtype:
             value = value.to(view.dtype)
-        _call("index_put_", view, indices, _without_ones(value, view))
-    elif value._array.shape == view._array.shape:
+        with _in_place(view is not tensor):
+            _call("index_put_", view, indices, _without_ones(value, view))
+        return
+    with _in_place():
+        _fill(view, value)
+
+
+@contextmanager
+def _in_place(wanted: bool = True) -> Iterator[None]:
+    """Have what writes into a view written down as such, also where a trace wants new memory."""
+    tracer: Any = current_tracer()
+    before = tracer.is_outplace
+    tracer.is_outplace = before and not wanted
+    try:
+        yield
+    finally:
+        tracer.is_outplace = before
+
+
+def _fill(view: Tensor, value: Tensor) -> None:
+    if value._array.shape == view._array.shape:
         view.copy_(value)
     elif not value._array.ndim:
         view.fill_(value)

@@ -61,19 +61,18 @@ def centred(array: Array, name: str) -> tuple[Array, Quantizer]:
     return numbers_of(array).astype(np.float64) - zero_point, quantizer
 
 
-def _check_input(array: Array, packed: PackedLinear, name: str) -> None:
+def _check_input(array: Array, packed: PackedLinear) -> None:
     if array.ndim < 2:
         raise OperatorError("The dimension of input tensor should be larger than or equal to 2")
     if array.shape[-1] != packed.weight.shape[1]:
         raise OperatorError(
-            f"{name}: the input has {array.shape[-1]} features, the weights take "
-            f"{packed.weight.shape[1]}",
+            f"The number of rows in the packB should be equal to K: {array.shape[-1]}",
             code="shape-mismatch",
         )
 
 
 def _static(packed: PackedLinear, x: Array, scale: float, zero: int, relu: bool) -> Array:
-    _check_input(x, packed, "quantized::linear")
+    _check_input(x, packed)
     if x.dtype.names != ("quint8",):
         raise OperatorError("expected scalar type QUInt8", code="dtype-mismatch")
     quantizer, of_weight = quantizer_of(x, "linear"), quantizer_of(packed.weight, "linear")
@@ -114,7 +113,7 @@ def linear_relu(x: Array, packed: PackedLinear, scale: float, zero_point: int) -
 def linear_leaky_relu(
     x: Array, packed: PackedLinear, scale: float, zero_point: int, slope: float
 ) -> Array:
-    _check_input(x, packed, "quantized::linear_leaky_relu")
+    _check_input(x, packed)
     y = _real(packed, dequantize(x))
     made = np.where(y > 0, y, y * F32(slope))
     return quantize(made, dtype_by_name("quint8"), per_tensor(scale, zero_point))
@@ -126,7 +125,7 @@ def linear_leaky_relu(
     cost="product-transposed",
 )
 def linear_tanh(x: Array, packed: PackedLinear, scale: float, zero_point: int) -> Array:
-    _check_input(x, packed, "quantized::linear_tanh")
+    _check_input(x, packed)
     made = np.tanh(_real(packed, dequantize(x)))
     return quantize(made, dtype_by_name("quint8"), per_tensor(scale, zero_point))
 
@@ -141,7 +140,7 @@ def dynamic_linear(x: Array, packed: PackedLinear, reduce_range: bool) -> Array:
     """The layer over floats that are quantized for it by their own range."""
     if packed.is_half:
         return half_linear(x, packed)
-    _check_input(x, packed, "quantized::linear_dynamic")
+    _check_input(x, packed)
     if x.dtype != F32:
         raise OperatorError("expected scalar type Float", code="dtype-mismatch")
     most = 127 if reduce_range else 255
@@ -178,7 +177,7 @@ def linear_relu_dynamic(x: Array, packed: PackedLinear, reduce_range: bool) -> A
     cost="product-transposed",
 )
 def half_linear(x: Array, packed: PackedLinear) -> Array:
-    _check_input(x, packed, "quantized::linear_dynamic_fp16")
+    _check_input(x, packed)
     made = blas.matmul(x.astype(F32, copy=False), packed.weight.astype(F32).T)
     return made if packed.bias is None else np.asarray(made + packed.bias, F32)
 

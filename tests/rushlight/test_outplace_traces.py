@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 import rushlight as torch
 
 
@@ -24,3 +26,22 @@ def test_inputs_are_left_alone() -> None:
     usual = torch.jit.trace(in_place, (torch.ones(2),), check_trace=False)
     usual(given)
     assert given.tolist() == [2, 2]
+
+
+def by_parts(x: Any) -> Any:
+    y = x + 1
+    y[0] = 5
+    y[1:] = torch.zeros(1)
+    y[torch.tensor([2])] = 7.0
+    y.view(1, 3)[0, torch.tensor([1])] = 9.0
+    return y
+
+
+@pytest.mark.filterwarnings("ignore:torch.tensor results")
+def test_parts_are_written_where_they_lie() -> None:
+    traced = torch.jit.trace(by_parts, (torch.ones(3),), _force_outplace=True, check_trace=False)
+    kinds = [n.kind() for n in traced.graph.nodes()]
+    assert {"aten::copy_", "aten::index_put", "aten::index_put_"} <= {*kinds}
+    given = torch.ones(3)
+    assert traced(given).tolist() == by_parts(given).tolist() == [5, 9, 7]
+    assert given.tolist() == [1, 1, 1]
