@@ -12,6 +12,7 @@ from ..memory.metadata import become
 from ..memory.named_results import NamedResults, named_results
 from ..memory.overlap import check_resized
 from ..memory.storage import is_resizable
+from ..memory.versions import written
 from ..memory.warned import warn_caller
 from ..table.layouts import in_shape_of, into_resized
 from ..table.out_dtypes import check_out_dtype
@@ -88,6 +89,7 @@ def _write_one(entry: Operator, result: Tensor, out: Tensor, operands: Sequence[
         check_resized(entry.out_overlap, target, array.size, operands)
         _warn_of_resizing(entry, target.shape, array.shape)
         become(target, into_resized(entry.out_layout, array, target.dtype))
+    written(target)
 
 
 def _warn_of_resizing(entry: Operator, shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:

@@ -17,16 +17,16 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final
 
-import numpy as np
-
 from ...frontend.locks import fork_safe_lock
+from . import inference
 from .counting_code import ALLOCATOR, ARENAS, COUNTING, native_text
 from .errors import LimitExceeded
+from .handlers import Allocator, capsule_of, default_handler, set_handler
 
 __all__ = ["Ledger", "carrying", "current_ledger", "is_counting", "note_output", "uncounted"]
 
@@ -91,6 +91,15 @@ def current_ledger() -> Ledger:
     return _THREAD.ledger
 
 
+def _counting(in_mode: bool) -> object:
+    """The handler that counts for this thread, if one does, in `inference_mode` or outside."""
+    native = _NATIVE[0] if _NATIVE and _THREAD.ledger.is_open else None
+    return None if native is None else native.handlers[in_mode]
+
+
+inference.COUNTING.append(_counting)
+
+
 def is_counting() -> bool:
     """Whether memory can be counted here: Linux and macOS, CPython, with llvmlite."""
     return _native() is not None
@@ -142,28 +151,12 @@ def carrying(work: Callable[..., object]) -> Callable[..., object]:
 # --------------------------------------------------------------------------- native code
 
 
-class _PythonAllocator(ctypes.Structure):
-    _fields_ = tuple(
-        (name, ctypes.c_void_p) for name in ("context", "malloc", "calloc", "realloc", "free")
-    )
-
-
 class _Arenas(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_void_p) for name in ("context", "malloc", "free"))
 
 
-class _Handler(ctypes.Structure):
-    """NumPy's `PyDataMem_Handler`, version 1."""
-
-    _fields_ = (
-        ("name", ctypes.c_char * 127),
-        ("version", ctypes.c_uint8),
-        ("allocator", _PythonAllocator),
-    )
-
-
-_SET_HANDLER, _DEFAULT_HANDLER = 304, 306
-"""Places in NumPy's table of C functions."""
+PLAIN: Final = "rushlight"
+"""The name of the handler that counts outside of `inference_mode`."""
 
 _RAW: Final = 0
 """The number of Python's allocator of large blocks."""
@@ -172,15 +165,16 @@ _RAW: Final = 0
 class _Native:
     """The compiled functions."""
 
-    def __init__(self, engine: Any, set_handler: Any, handler: object) -> None:
+    def __init__(self, engine: Any, set_handler: Any, handlers: Sequence[object]) -> None:
         self.swap = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(
             engine.get_function_address("swap")
         )
         self._set_handler = set_handler
-        self._handler = handler
+        self.handlers = handlers
+        """What counts, outside of `inference_mode` and in it."""
 
     def enter(self, ledger: int) -> Any:
-        before = self._set_handler(self._handler)
+        before = self._set_handler(self.handlers[inference.is_on()])
         self.swap(ledger)
         return before
 
@@ -221,7 +215,7 @@ def _make() -> _Native | None:
     known = _thread_key(libc)
     size = "malloc_usable_size" if sys.platform == "linux" else "malloc_size"
     known["usable"] = _address(getattr(libc, size))
-    raw, arenas, below = _PythonAllocator(), _Arenas(), _default_handler()
+    raw, arenas, below = Allocator(), _Arenas(), default_handler()[1]
     python = ctypes.pythonapi
     python.PyMem_GetAllocator(_RAW, ctypes.byref(raw))
     python.PyObject_GetArenaAllocator(ctypes.byref(arenas))
@@ -234,7 +228,9 @@ def _make() -> _Native | None:
         + native_text(ARENAS, known | _below(arenas, "arena")),
     )
     _put_in_place(engine, python)
-    return _Native(engine, _numpy_function(_SET_HANDLER), _capsule(engine))
+    array = _structure(Allocator, engine, "array", None)
+    names = (PLAIN, inference.NAME)
+    return _Native(engine, set_handler(), [capsule_of(name, array) for name in names])
 
 
 def _below(allocator: Any, name: str) -> dict[str, int | str]:
@@ -282,41 +278,6 @@ def _structure(kind: Any, engine: Any, name: str, context: int | None) -> Any:
 
 
 def _put_in_place(engine: object, python: Any) -> None:
-    large = _structure(_PythonAllocator, engine, "raw", None)
+    large = _structure(Allocator, engine, "raw", None)
     python.PyMem_SetAllocator(_RAW, ctypes.byref(large))
     python.PyObject_SetArenaAllocator(ctypes.byref(_structure(_Arenas, engine, "arena", None)))
-
-
-def _numpy_table() -> Any:
-    table = import_module("numpy._core._multiarray_umath")._ARRAY_API
-
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    address = get(table, None)
-    return ctypes.cast(address, ctypes.POINTER(ctypes.c_void_p))
-
-
-def _numpy_function(place: int) -> object:
-    return ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(_numpy_table()[place])
-
-
-def _default_handler() -> Any:
-    """NumPy's own handler, which works below ours."""
-    place = ctypes.cast(_numpy_table()[_DEFAULT_HANDLER], ctypes.POINTER(ctypes.py_object))
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    found = _Handler.from_address(get(place[0], b"mem_handler"))
-    assert found.version == 1, np.__version__
-    return found
-
-
-def _capsule(engine: object) -> object:
-    """Our handler as NumPy takes it; it stays for ever, as arrays may outlive everything."""
-    handler = _Handler(b"rushlight", 1)
-    handler.allocator = _structure(_PythonAllocator, engine, "array", None)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(handler))
-    make = ctypes.pythonapi.PyCapsule_New
-    make.restype = ctypes.py_object
-    make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    made = make(ctypes.addressof(handler), b"mem_handler", None)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
-    return made

@@ -15,6 +15,7 @@ import numpy as np
 from .counts import MOST_DIMENSIONS, too_many_dimensions
 from .dtype import Array, Dtype
 from .errors import OperatorError
+from .inference import is_on
 
 __all__ = [
     "copied_with_storage",
@@ -188,10 +189,11 @@ def settled(array: Array) -> Array:
 class _Lender:
     """An array that somebody else owns; it ends the way from a tensor to its storage."""
 
-    __slots__ = ("__array_interface__", "array")
+    __slots__ = ("__array_interface__", "array", "for_inference")
 
     def __init__(self, array: Array) -> None:
         self.array = array
+        self.for_inference = is_on()
         self.__array_interface__ = array.__array_interface__
 
 

@@ -11,15 +11,17 @@ from weakref import ref
 import numpy as np
 
 from .dtype import Array
+from .inference import MADE, is_for_inference, is_on
 
 __all__ = [
-    *("count_writes", "counted_apart", "counts_of", "owner_of", "version_of", "versions_then"),
-    *("write_count", "written"),
+    *("count_writes", "counted_apart", "counts_of", "owner_of", "version_of", "version_to_keep"),
+    *("versions_then", "write_count", "written"),
 ]
 
 _COUNTS: Final[dict[int, list[Any]]] = {}
 """By the id of the array that owns the memory: [a weak reference to it, how often it was written,
-the count of all writes at the last one].  Memory never written has no entry."""
+the count of all writes at the last one, whether it is memory for inference].  Memory never
+written has no entry."""
 
 _CLOCK: Final = count(1)
 
@@ -57,6 +59,18 @@ def version_of(array: Array) -> int:
     return 0 if found is None else found[1]
 
 
+def version_to_keep(array: Array) -> int:
+    """The same, of memory that gradients will read.
+
+    Raises:
+        RuntimeError: it was made in `inference_mode`, and this is outside.
+    """
+    if MADE[0] and is_for_inference(array) and not is_on():
+        raise RuntimeError(_NOT_KEPT)
+    found = _COUNTS.get(id(array if array.base is None else owner_of(array)))
+    return 0 if found is None else found[1]
+
+
 def versions_then(clock: int, undone: Mapping[int, int]) -> Callable[[Array], int]:
     """What tells the version that memory had at a count of all writes; too low a one if it was
     written since, or if the count is 0 nothing of that.
@@ -80,11 +94,30 @@ def write_count() -> int:
     return next(_CLOCK)
 
 
+_NOT_WRITTEN: Final = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed."
+    "You can make a clone to get a normal tensor before doing inplace update."
+    "See https://github.com/pytorch/rfcs/pull/17 for more details."
+)
+_NOT_KEPT: Final = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+    "inference mode in computation tracked by autograd. To work around this, you can make a clone "
+    "to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+    "`torch.inference_mode()`."
+)
+
+
 def written(array: Array, times: int = 1) -> None:
-    """Note that the memory of an array was written in place, once or more often."""
+    """Note that the memory of an array was written in place, once or more often.
+
+    Raises:
+        RuntimeError: it was made in `inference_mode`, and this is outside.
+    """
     found = counts_of(array)
     found[1] += times
     found[2] = next(_CLOCK)
+    if found[3] and not is_on():
+        raise RuntimeError(_NOT_WRITTEN)
 
 
 def counts_of(array: Array) -> list[Any]:
@@ -94,13 +127,19 @@ def counts_of(array: Array) -> list[Any]:
     found = _COUNTS.get(key)
     if found is None:
         gone = ref(owner, partial(_COUNTS.pop, key))  # without a line of Python: no interrupt
-        found = _COUNTS.setdefault(key, [gone, 0, 0])
+        found = _COUNTS.setdefault(key, [gone, 0, 0, is_for_inference(owner)])
     return found
 
 
 def count_writes(counts: Iterable[tuple[list[Any], int]]) -> None:
-    """Note that memory was written, each so many times."""
+    """Note that memory was written, each so many times.
+
+    Raises:
+        RuntimeError: some was made in `inference_mode`, and this is outside.
+    """
     now = next(_CLOCK)
     for found, times in counts:
         found[1] += times
         found[2] = now
+        if found[3] and not is_on():
+            raise RuntimeError(_NOT_WRITTEN)

@@ -8,6 +8,7 @@ from ..arithmetic.convert import truth
 from ..memory.dims import wrap_dim
 from ..memory.dtype import CPU, Array, Device, Dtype, Scalar, dtype_by_number, dtype_of, of_numpy
 from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.inference import is_for_inference
 from ..memory.storage import storage_of, strides_of
 from ..memory.versions import counted_apart
 from ..table.inline import inline, native
@@ -174,10 +175,15 @@ _NEVER: Final = (
 
 @operator(
     *(f"prim::is_{word}(Tensor a) -> bool" for word in _NEVER),
-    *(f"aten::is_{word}(Tensor self) -> bool" for word in ("conj", "neg", "inference")),
+    *(f"aten::is_{word}(Tensor self) -> bool" for word in ("conj", "neg")),
 )
 def never(a: Array) -> bool:
     return False
+
+
+@operator("aten::is_inference(Tensor self) -> bool")
+def is_inference(self: Array) -> bool:
+    return is_for_inference(self)
 
 
 @operator("prim::is_nested(Tensor a) -> bool")

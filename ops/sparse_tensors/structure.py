@@ -10,6 +10,7 @@ import numpy as np
 from ..eager.dispatch import eager_function
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, DType, Layout
+from ..memory.inference import is_for_inference
 from ..tensors.sizes import Size
 from ..tensors.tensor import Tensor
 from .forms import form
@@ -170,6 +171,12 @@ def is_floating_point(tensor: Tensor) -> bool:
 def is_complex(tensor: Tensor) -> bool:
     """Whether the values are complex numbers."""
     return bool(parts_of(tensor).values.is_complex())
+
+
+@form("aten::is_inference")
+def is_inference(tensor: Tensor) -> bool:
+    """Whether the values were made in `inference_mode`."""
+    return is_for_inference(parts_of(tensor).values._array)
 
 
 @form("aten::element_size")

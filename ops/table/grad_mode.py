@@ -12,8 +12,9 @@ from typing import Any, Final, Self
 
 import numpy as np
 
+from ..memory import inference
 from ..memory.dtype import Array
-from ..memory.versions import version_of
+from ..memory.versions import version_to_keep
 from .table import operator
 
 __all__ = [
@@ -48,14 +49,12 @@ class _Running(threading.local):
 
     record: Any = None
     bounds: tuple[Any, ...] = ()
-    version_of: Callable[[Array], int] = staticmethod(version_of)
+    version_of: Callable[[Array], int] = staticmethod(version_to_keep)
 
 
 RUNNING: Final = _Running()
 
 _ENABLED: ContextVar[bool] = ContextVar("grad_enabled", default=True)
-
-_INFERENCE: ContextVar[bool] = ContextVar("inference_mode", default=False)
 
 
 def is_grad_enabled() -> bool:
@@ -150,7 +149,8 @@ class enable_grad(_GradMode):
 
 
 class inference_mode(_GradMode):
-    """No gradients are recorded inside, nor can they be later."""
+    """No gradients are recorded inside, nor can they be later: what is made inside cannot be
+    written in place outside, nor be kept for gradients."""
 
     def __new__(cls, mode: bool | Callable[..., object] = True) -> Any:
         return super().__new__(cls, None if isinstance(mode, bool) else mode)
@@ -158,24 +158,23 @@ class inference_mode(_GradMode):
     def __init__(self, mode: bool = True) -> None:
         super().__init__()
         self.mode = not mode
-        self._outside: list[bool] = []
+        self._outside: list[tuple[bool, object]] = []
 
     def clone(self) -> Self:
         return type(self)(not self.mode)
 
     def __enter__(self) -> Self:
-        self._outside.append(_INFERENCE.get())
-        _INFERENCE.set(not self.mode)
+        self._outside.append(inference.enter(not self.mode))
         return super().__enter__()
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
-        _INFERENCE.set(self._outside.pop())
+        inference.leave(self._outside.pop())
 
 
 def is_inference_mode_enabled() -> bool:
     """Whether this is inside of `inference_mode`."""
-    return _INFERENCE.get()
+    return inference.is_on()
 
 
 class grad_mode_set(_GradMode):

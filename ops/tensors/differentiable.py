@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from ..memory.dtype import Array
+from ..memory.inference import is_for_inference, is_on
 from ..memory.versions import owner_of, version_of
 from ..table.grad_mode import RUNNING
 from ..table.table import TABLE
@@ -54,7 +55,8 @@ class Differentiable:
         """Say whether gradients of this tensor are wanted.
 
         Raises:
-            RuntimeError: the tensor is not of floats or complex numbers, or is no leaf.
+            RuntimeError: the tensor is not of floats or complex numbers, is no leaf, or was made
+                in `inference_mode` and this is outside.
         """
         if not requires_grad and not self.is_leaf:
             raise RuntimeError(
@@ -64,6 +66,11 @@ class Differentiable:
             )
         if requires_grad and self._array.dtype.kind in "biu":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        if requires_grad and is_for_inference(self._array) and not is_on():
+            raise RuntimeError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not "
+                "allowed."
+            )
         if self.is_leaf:
             self._requires_grad = bool(requires_grad)
         return self
@@ -137,6 +144,8 @@ class Differentiable:
     @property
     def _version(self) -> int:
         """How often the memory was written in place."""
+        if is_for_inference(self._array):
+            raise RuntimeError("Inference tensors do not track version counter.")
         return version_of(self._array)
 
     def _refresh(self) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from ..autograd import grad as autograd_grad
 from ..ops.batching.batched import Batched
 from ..ops.gradients.autograd import edge_of
+from ..ops.memory.inference import is_for_inference, is_on
 from ..ops.table.grad_mode import enable_grad, is_grad_enabled
 from ..ops.tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
@@ -42,7 +43,8 @@ def _leaf(value: object, wanted: bool, depth: int) -> object:
     value = lifted_to_levels(value)
     if wanted and value.requires_grad:
         return value.view_as(value)
-    made = value.detach().requires_grad_()
+    is_fixed = is_for_inference(_bare(value)._array) and not is_on()
+    made = (value.clone() if is_fixed else value.detach()).requires_grad_()
     vars(_bare(made))["_made_at"] = depth
     return made
 

@@ -278,7 +278,9 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
             output._grad_node, output._output_number = node, number
         node._sizes.append(output._array)
         made.append(output)
-    _keep(node, outputs, made)
+    if active:
+        _keep(node, outputs, made)
+    node._forward_values = ()
     node._sizes = [None if a is None else _Like(a) for a in node._sizes]
     if not isinstance(result, (tuple, list)):
         return made[0]
@@ -339,7 +341,6 @@ def _keep(node: Any, outputs: Sequence[object], made: list[Any]) -> None:
         else:
             kept.append(saved(tensor))
     node._kept = tuple(kept)
-    node._forward_values = ()
 
 
 class NestedIOFunction(Function):

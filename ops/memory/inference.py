@@ -1,0 +1,82 @@
+"""Memory made in `inference_mode`: what gradients can never use.
+
+NumPy's arrays keep the data-memory handler they were made with, and know its name.  In the mode it
+is one of ours, which allocates as NumPy's own does; so views of such memory are known wherever they
+are made, and making tensors costs nothing more.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
+
+import numpy as np
+
+from .dtype import Array
+
+__all__ = ["MADE", "enter", "is_for_inference", "is_on", "leave"]
+
+NAME: Final = "rushlight, inference"
+"""The name of handlers in the mode."""
+
+MADE: Final = [False]
+"""Whether there was ever such memory, which is all that most code looks at."""
+
+COUNTING: Final[list[Callable[[bool], object]]] = []
+"""Where a thread's memory is counted: gives the handler that does so in the mode or outside of it,
+None if this thread's is not."""
+
+_name_of: Any = import_module("numpy._core.multiarray").get_handler_name
+
+
+_ON: Final = ContextVar("inference_mode", default=False)
+
+
+def is_on() -> bool:
+    """Whether this is in the mode."""
+    return _ON.get()
+
+
+def is_for_inference(array: Array) -> bool:
+    """Whether the memory of an array was made in the mode."""
+    if not MADE[0]:
+        return False
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    lender = array.base
+    return bool(
+        _name_of(array) == NAME if lender is None else getattr(lender, "for_inference", False)
+    )
+
+
+def enter(wanted: bool) -> tuple[bool, object]:
+    """Have memory made in the mode, or outside of it; what is given back goes to `leave`."""
+    was_on = _ON.get()
+    _ON.set(wanted)
+    if wanted == was_on or sys.implementation.name != "cpython":
+        return was_on, None
+    MADE[0] = True
+    set_handler, plain, marking = _handlers()
+    counting = [each for each in (counts(wanted) for counts in COUNTING) if each is not None]
+    return was_on, set_handler(counting[0] if counting else marking if wanted else plain)
+
+
+def leave(before: tuple[bool, object]) -> None:
+    """Have memory made as before."""
+    was_on, handler = before
+    _ON.set(was_on)
+    if handler is not None:
+        _handlers()[0](handler)
+
+
+@cache
+def _handlers() -> tuple[Any, object, object]:
+    """What sets a handler, NumPy's own, and the same by our name."""
+    from .handlers import capsule_of, default_handler, set_handler
+
+    capsule, handler = default_handler()
+    return set_handler(), capsule, capsule_of(NAME, handler.allocator)
