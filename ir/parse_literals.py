@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ..frontend.literal_text import unescape
 from ..ops.memory.dtype import DTYPES, Device
 from ..typecheck.tensor_facts import RefinedTensor
 from ..typecheck.typed import EnumMember
@@ -19,7 +20,7 @@ from ..typecheck.types import (
     TupleType,
     Type,
 )
-from .text import SCALARS, TENSOR_CLASSES, unescape
+from .text import SCALARS, TENSOR_CLASSES
 
 if TYPE_CHECKING:
     from lark import Token, Tree

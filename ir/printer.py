@@ -17,9 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..frontend.deep_stack import goes_deep
+from ..frontend.literal_text import escape
 from ..typecheck.types import Type
 from .graph import Block, Graph, Node, Value
-from .text import constant_text, escape, type_text
+from .text import constant_text, type_text
 
 __all__ = ["print_graph", "print_node"]
 

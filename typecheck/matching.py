@@ -282,9 +282,8 @@ class _Matcher:
             if not is_subtype(type, element):
                 raise self.fail(
                     "argument-type",
-                    f"Expected a value of type '{argument.type.annotation_str}' for argument "
-                    f"'{argument.name}' but instead found type "
-                    f"'{ACTUAL}'.",
+                    f"Expected a value of type '{element.annotation_str}' for argument "
+                    f"'<varargs>' but instead found type '{ACTUAL}'.",
                     argument,
                     index,
                 )

@@ -39,7 +39,8 @@ class Argument:
     """A parameter or result.
 
     `size` is the N of `int[N]`: a single number is then repeated N times.  `alias` is present
-    where results may share memory or the argument is changed in place.
+    where results may share memory or the argument is changed in place.  `word` is what schemas
+    call a number that stands for something else, such as `ScalarType`; scripts see an `int`.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Argument:
     keyword_only: bool = False
     size: int | None = None
     alias: AliasInfo | None = None
+    word: str = field(default="", compare=False)
 
     @property
     def has_default(self) -> bool:

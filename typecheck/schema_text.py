@@ -16,6 +16,7 @@ from ..grammar import load
 from .builtin_classes import builtin_class
 from .schema import NO_DEFAULT, AliasInfo, Argument, Signature
 from .types import (
+    INT,
     SIMPLE_TYPES,
     DictType,
     FutureType,
@@ -74,7 +75,7 @@ def _argument(parsed: Tree[Any], keyword_only: bool) -> Argument:
     type_tree, name, *default = parsed.children
     type, size, alias = _type(type_tree)
     value = _default(default[0], type) if default else NO_DEFAULT
-    return Argument(str(name), type, value, keyword_only, size, alias)
+    return Argument(str(name), type, value, keyword_only, size, alias, _word(type_tree))
 
 
 def _returns(parsed: Tree[Any]) -> tuple[tuple[Argument, ...], bool]:
@@ -92,7 +93,15 @@ def _returns(parsed: Tree[Any]) -> tuple[tuple[Argument, ...], bool]:
 def _result(parsed: Tree[Any]) -> Argument:
     type_tree, *name = parsed.children
     type, size, alias = _type(type_tree)
-    return Argument(str(name[0]) if name else "", type, size=size, alias=alias)
+    word = _word(type_tree)
+    return Argument(str(name[0]) if name else "", type, size=size, alias=alias, word=word)
+
+
+def _word(parsed: Tree[Any]) -> str:
+    """What the schema calls a number that stands for something else; "" if it stands for none."""
+    basic = parsed.children[0]
+    word = str(basic.children[0]) if basic.data == "name" else ""
+    return word if word != INT.text and SIMPLE_TYPES.get(word) is INT else ""
 
 
 def _type(parsed: Tree[Any]) -> tuple[Type, int | None, AliasInfo | None]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .schema import Argument, Signature
+from ..frontend.literal_text import complex_text, escape, float_text
+from .schema import AliasInfo, Argument, Signature
 from .types import DictType, ListType, OptionalType, TupleType, Type
 
 __all__ = ["expected_text", "python_default", "python_signature", "torch_signature", "type_text"]
@@ -16,61 +17,65 @@ def torch_signature(signature: Signature, *, name: str | None = None) -> str:
         if argument.keyword_only and not keyword_only:
             keyword_only = True
             parts.append("*")
-        parts.append(_torch_argument(argument))
+        parts.append(_argument_text(argument))
     if signature.vararg:
         parts.append("...")
-    returns = [_torch_type(r) for r in signature.returns]
+    return f"{name or signature.full_name}({', '.join(parts)}) -> {_returns_text(signature)}"
+
+
+def _returns_text(signature: Signature) -> str:
     if signature.varret:
-        text = "..."
-    else:
-        is_bare = len(returns) == 1 and not returns[0].startswith("(")
-        text = returns[0] if is_bare else f"({', '.join(returns)})"
-    return f"{name or signature.full_name}({', '.join(parts)}) -> {text}"
+        return "..."
+    returns = [_argument_text(result) for result in signature.returns]
+    if len(returns) == 1 and not returns[0].startswith("("):
+        return returns[0]
+    return f"({', '.join(returns)})"
 
 
-def _torch_argument(argument: Argument) -> str:
-    text = f"{_torch_type(argument)} {argument.name}"
+def _argument_text(argument: Argument) -> str:
+    text = _type_text(argument.type, argument)
+    if argument.name:
+        text += f" {argument.name}"
     if argument.has_default:
-        text += f"={_torch_default(argument.default)}"
+        text += f"={_default_text(argument.default)}"
     return text
 
 
-def _torch_type(argument: Argument) -> str:
-    """The type, with the alias annotation where schema text puts it."""
-    type = argument.type.inner
-    suffix = "" if argument.type.optional_of is None else "?"
-    if type.list_of is not None and argument.size is not None:
-        return f"{type_text(type.list_of)}[{argument.size}]{suffix}"
-    alias = ""
-    if argument.alias is not None:
-        sets, after = "|".join(argument.alias.sets), "|".join(argument.alias.after)
-        change = f" -> {after}" if after and after != sets else ""
-        alias = f"({sets}{'!' if argument.alias.is_write else ''}{change})"
-        if argument.alias.of_elements and type.list_of is not None:
-            return f"{type_text(type.list_of)}{alias}[]{suffix}"
-    return f"{type_text(type)}{alias}{suffix}"
+def _type_text(type: Type, argument: Argument) -> str:
+    """The type; the number of elements and the alias mark stand inside `?` and around `[]`."""
+    if type.optional_of is not None:
+        return f"{_type_text(type.optional_of, argument)}?"
+    if (element := type.list_of) is not None:
+        size = "" if argument.size is None else str(argument.size)
+        text = argument.word or type_text(element)
+        if argument.alias is not None and argument.alias.of_elements:
+            return f"{text}{_alias_text(argument.alias)}[{size}]"
+        return f"{text}[{size}]{_alias_text(argument.alias)}"
+    return f"{argument.word or type_text(type)}{_alias_text(argument.alias)}"
 
 
-def _torch_default(value: object) -> str:
-    if isinstance(value, str):
-        return f'"{value}"'
-    if isinstance(value, tuple):
-        comma = "," * (len(value) == 1)
-        return f"({', '.join(map(_part_of_default, value))}{comma})"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_torch_default, value))}]"
-    if isinstance(value, float):
-        return f"{value:.17g}" if value != int(value) else f"{value:.1f}"
+def _alias_text(alias: AliasInfo | None) -> str:
+    if alias is None:
+        return ""
+    text = "|".join(alias.sets) + ("!" if alias.is_write else "")
+    return f"({text} -> {'|'.join(alias.after)})" if alias.after else f"({text})"
+
+
+def _default_text(value: object, *, in_tuple: bool = False) -> str:
+    """A default; strings in tuples stand without quotes, as torch writes them."""
+    match value:
+        case float():
+            return float_text(value)
+        case complex():
+            return complex_text(value)
+        case str():
+            return value if in_tuple else escape(value)
+        case list():
+            return f"[{', '.join(map(_default_text, value))}]"
+        case tuple():
+            parts = ", ".join(_default_text(part, in_tuple=True) for part in value)
+            return f"({parts}{',' * (len(value) == 1)})"
     return str(value)
-
-
-def _part_of_default(value: object) -> str:
-    """What stands in a tuple, which torch writes as it shows values."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return f"{value:.0f}."
-    return _torch_default(value)
 
 
 def expected_text(type: Type) -> str:

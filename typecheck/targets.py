@@ -6,6 +6,7 @@ from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
+from ..frontend.torch_ranges import whole_range
 from . import typed
 from .assignments import assign_attribute, assign_name
 from .class_types import ClassType
@@ -65,7 +66,7 @@ def _assign_one(
         assign_attribute(scope, owner, target, assigned, span, into, annotated)
     else:
         # torch places what an unpacking does to elements at the value.
-        place = value_node.span
+        place = whole_range(value_node)
         assign_target(scope, target, sugared(scope, value_node), place, into, value_node)
 
 
@@ -200,7 +201,7 @@ def _values(
         elif value.type.list_of is not None and not stars:
             return list(_list_elements(scope, value, value.type.list_of, fixed, into))
         else:
-            _report_not_unpackable(scope, value)
+            _report_not_unpackable(scope, value, span)
             return None
     if len(values) < fixed or (len(values) > fixed and not stars):
         _report_count(scope, target, len(values), fixed, stars)
@@ -217,13 +218,13 @@ def _list_elements(
     return [typed.Temporary(value.span, element, i) for i in indices]
 
 
-def _report_not_unpackable(scope: Scope, value: typed.Expr) -> None:
+def _report_not_unpackable(scope: Scope, value: typed.Expr, span: Span) -> None:
     if value.type.list_of is not None:
         message = "`*` cannot take from a list, whose length is not known now"
         torch = "cannot statically infer the expected size of a list in this context"
     else:
         message = f"`{value.type.python}` cannot be unpacked"
-        torch = f"'{scope.torch_type(value)}' cannot be used as a tuple"
+        torch = f"{scope.torch_type(value)} cannot be used as a tuple"
     if value.type == ANY_TUPLE:
         torch = (
             "Provided tuple is not fully defined/refined including its element types, please "
@@ -235,6 +236,7 @@ def _report_not_unpackable(scope: Scope, value: typed.Expr) -> None:
         value.span,
         f"this is `{value.type.python}`",
         torch=torch,
+        torch_span=span,
         secondary=tuple(origin(scope, value)),
     )
 

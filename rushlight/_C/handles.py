@@ -32,10 +32,10 @@ from ..ops.table.table import TABLE
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.class_types import FunctionType
 from ..typecheck.schema_text import parse_schema
+from ..typecheck.signature_text import torch_signature
 from ..typecheck.types import TENSOR, TupleType
 from .alias_handle import AliasDb
 from .node_attributes import AttributesByKind
-from .schemas import operator_schema_text
 from .values import Handle, Use, Value
 
 __all__ = ["AliasDb", "Block", "Graph", "Node", "Use", "Value", "inner_graph"]
@@ -86,7 +86,7 @@ class Node(Handle[InnerNode], _Searching, AttributesByKind, of=InnerNode):
     def schema(self) -> str:
         """The operator's schema as text, or `(no schema)`."""
         signature = self._inner.signature
-        return "(no schema)" if signature is None else operator_schema_text(signature)
+        return "(no schema)" if signature is None else torch_signature(signature)
 
     def matches(self, schema: str) -> bool:
         """Whether it is the operator that a schema describes."""

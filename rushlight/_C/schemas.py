@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from ..ir.text import escape, float_text
 from ..ops.table.table import TABLE
 from ..typecheck.relations import is_subtype
 from ..typecheck.schema import AliasInfo, Signature
 from ..typecheck.schema import Argument as InnerArgument
 from ..typecheck.schema_text import SchemaError
 from ..typecheck.schema_text import parse_schema as read_schema
-from ..typecheck.signature_text import type_text
-from ..typecheck.types import Type
+from ..typecheck.signature_text import torch_signature
 from .types import Type as TypeHandle
 from .types import type_handle
 
@@ -18,79 +16,9 @@ __all__ = [
     "Argument",
     "FunctionSchema",
     "all_schemas",
-    "operator_schema_text",
     "parse_schema",
-    "schema_text",
     "schemas_of",
 ]
-
-
-def schema_text(signature: Signature) -> str:
-    """`aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`."""
-    parts = []
-    star = False
-    for argument in signature.arguments:
-        if argument.keyword_only and not star:
-            parts.append("*")
-            star = True
-        parts.append(_argument_text(argument))
-    if signature.vararg:
-        parts.append("...")
-    return f"{signature.full_name}({', '.join(parts)}) -> {_returns_text(signature)}"
-
-
-def _returns_text(signature: Signature) -> str:
-    if signature.varret:
-        return "..."
-    returns = [_argument_text(result) for result in signature.returns]
-    (only,) = signature.returns if len(returns) == 1 else (None,)
-    if only is not None and not only.name and not returns[0].startswith("("):
-        return returns[0]
-    return f"({', '.join(returns)})"
-
-
-def _argument_text(argument: InnerArgument) -> str:
-    text = _type_text(argument.type, argument)
-    if argument.name:
-        text += f" {argument.name}"
-    if argument.has_default:
-        text += f"={_default_text(argument.default)}"
-    return text
-
-
-def _type_text(type: Type, argument: InnerArgument) -> str:
-    """The type; the number of elements and the alias mark stand inside `?` and around `[]`."""
-    if type.optional_of is not None:
-        return f"{_type_text(type.optional_of, argument)}?"
-    if (element := type.list_of) is not None:
-        size = "" if argument.size is None else str(argument.size)
-        if argument.alias is not None and element.list_of is None:
-            return f"{type_text(element)}{_alias_text(argument.alias)}[{size}]"
-        return f"{type_text(element)}[{size}]"
-    alias = _alias_text(argument.alias) if argument.alias is not None else ""
-    return f"{type_text(type)}{alias}"
-
-
-def _alias_text(alias: AliasInfo) -> str:
-    text = "|".join(alias.sets) + ("!" if alias.is_write else "")
-    return f"({text} -> {'|'.join(alias.after)})" if alias.after else f"({text})"
-
-
-def _default_text(value: object) -> str:
-    match value:
-        case bool() | None:
-            return str(value)
-        case float():
-            return float_text(value)
-        case complex():
-            return f"{float_text(value.real)}+{float_text(value.imag)}j"
-        case str():
-            return escape(value)
-        case list():
-            return f"[{', '.join(map(_default_text, value))}]"
-        case tuple():
-            return f"({', '.join(map(_default_text, value))})"
-    return str(value)
 
 
 class Argument:
@@ -171,9 +99,9 @@ class FunctionSchema:
 
     __slots__ = ("_inner", "_text")
 
-    def __init__(self, inner: Signature, text: str | None = None) -> None:
+    def __init__(self, inner: Signature) -> None:
         self._inner = inner
-        self._text = schema_text(inner) if text is None else text
+        self._text = torch_signature(inner)
 
     @property
     def name(self) -> str:
@@ -276,15 +204,7 @@ def parse_schema(schema: str) -> FunctionSchema:
 
 def schemas_of(name: str) -> list[FunctionSchema]:
     """The overloads of an operator; empty for an unknown name."""
-    return [FunctionSchema(entry.signature, entry.schema) for entry in TABLE.operators(name)]
-
-
-def operator_schema_text(signature: Signature) -> str:
-    """The schema of an operator as it was registered; its other words for int are kept."""
-    for entry in TABLE.operators(signature.name):
-        if entry.signature is signature:
-            return entry.schema
-    return schema_text(signature)
+    return [FunctionSchema(entry.signature) for entry in TABLE.operators(name)]
 
 
 def all_schemas() -> list[FunctionSchema]:

@@ -1,0 +1,118 @@
+"""What torch says of calls that fit no signature: sentences recorded from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import rushlight as torch
+from rushlight import Tensor
+
+
+def sizes() -> Tensor:
+    return torch.zeros("a")
+
+
+def casts(x: Tensor) -> Tensor:
+    return x.to("a", "b", 3)
+
+
+def results(x: Tensor) -> Tensor:
+    return torch.max(x, "a", False)[0]
+
+
+def weights(x: Tensor) -> Tensor:
+    return torch.conv2d(x, "a")
+
+
+def deviations(x: Tensor) -> Tensor:
+    return torch.normal(x, "a")
+
+
+def words() -> str:
+    return ",".join(3)
+
+
+def defaults(
+    x: float = 1.0,
+    y: str = 'a"b',
+    t: tuple[int, float] = (1, 2.0),
+    n: int | None = None,
+    i: float = float("inf"),
+    u: tuple[str, bool] = ("q", True),
+    f: float = 1e-5,
+    c: complex = 1 + 2j,
+    v: tuple[float] = (0.5,),
+) -> tuple[int, float]:
+    return 1, 2.0
+
+
+def call_of_defaults() -> tuple[int, float]:
+    return defaults("q")
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (
+            sizes,
+            "aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+            "device=None, bool? pin_memory=None) -> Tensor:\n  Expected a value of type 'int' for "
+            "argument '<varargs>' but instead found type 'str'.",
+        ),
+        (
+            casts,
+            "aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool "
+            "non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a):",
+        ),
+        (
+            results,
+            "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> "
+            "(Tensor values, Tensor indices):",
+        ),
+        (
+            weights,
+            "SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1], "
+            "SymInt groups=1) -> Tensor:",
+        ),
+        (deviations, "aten::normal.Tensor_float(Tensor mean, float std=1., *, Generator? "),
+        (words, "Expected a value of type 'str' for argument '<varargs>' but instead found"),
+        (
+            call_of_defaults,
+            'defaults(float x=1., str y="a\\"b", (int, float) t=(1, 2.), int? n=None, float '
+            "i=inf, (str, bool) u=(q, True), float f=1.0000000000000001e-05, complex c=1.+2.j, "
+            "(float) v=(0.5,)) -> ((int, float)):",
+        ),
+    ],
+)
+def test_signatures_that_do_not_fit(function: Callable[..., object], sentence: str) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.jit.script(function)
+    assert sentence in str(caught.value)
+
+
+def parts() -> Tensor:
+    p, _q = torch.tril_indices(9, 9, -1)
+    return p
+
+
+def parts_of_argument(x: dict[str, int]) -> str:
+    p, _q = x
+    return p
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence", "underlined"),
+    [
+        (parts, "Tensor cannot be used as a tuple", "torch.tril_indices(9, 9, -1"),
+        (parts_of_argument, "Dict[str, int] cannot be used as a tuple", "x"),
+    ],
+)
+def test_what_cannot_be_unpacked(
+    function: Callable[..., object], sentence: str, underlined: str
+) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.jit.script(function)
+    assert f"\n{sentence}:\n" in str(caught.value)
+    assert f" {'~' * len(underlined)} <--- HERE" in str(caught.value)
