@@ -439,6 +439,25 @@ def test_unpacked_weights_are_the_callers_own() -> None:
     assert torch.equal(torch.ops.quantized.linear_dynamic(x, packed), before)
 
 
+ENDING = """
+import gc
+import numpy as np
+import rushlight
+from rushlight.ops.kernels.code import run
+from rushlight.ops.kernels.code.copies import copied
+
+rushlight.set_num_threads(2)
+copied(np.ones(1 << 17))
+vars(run.CREW).clear()  # as Python does when it ends
+gc.collect()
+"""
+
+
+@pytest.mark.skipif(run is _by_ctypes, reason="Python's threads share work here")
+def test_threads_may_look_for_work_until_the_process_has_ended() -> None:
+    subprocess.run([sys.executable, "-c", ENDING], timeout=60, check=True)
+
+
 # --------------------------------------------------------------------------------- objects on disk
 
 WARM = """

@@ -49,7 +49,6 @@ class _Crew:
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(made["work"])
         self._end = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(made["end"])
         self._state = _State(None, threads.get_threads(), None)
-        self._jobs: list[mmap.mmap] = []
         self._told: Callable[..., None] | None = None
         self._start = self.start
         self._table = self._words()
@@ -127,7 +126,8 @@ class _Crew:
             for place in range(1, self._state.threads):
                 if started(f"rushlight-kernel_{place}", self._work, job, SPINS) is None:
                     break
-            self._jobs.append(memory)  # which threads look at as long as they live
+            # never given back: threads look at it until the process has ended
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(memory))
             self._state.job = job
 
     def _forget(self) -> None:
