@@ -210,6 +210,7 @@ def _rounding(dtype: Dtype) -> Callable[[Any], Any]:
 @operator(
     "aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, "
     "Tensor? pos_weight=None, int reduction=1) -> Tensor",
+    prepared=True,
     autocast="full",
     autocast_in_graphs="full",
     face="function",
@@ -218,6 +219,10 @@ def binary_cross_entropy_with_logits(
     self: Array, target: Array, weight: Array | None, pos_weight: Array | None, reduction: int
 ) -> Array:
     """Binary cross entropy of `sigmoid(self)`, without computing that."""
+    if weight is None is pos_weight:
+        found = _natively("logits", self, target, by_steps=_HALVES)
+        if found is not None:
+            return reduced(found, reduction)
     dtype = result_dtype([self, target, *(w for w in (weight, pos_weight) if w is not None)])
     step = _rounding(dtype)
     x, wanted = widened(cast(self, dtype)), widened(cast(target, dtype))

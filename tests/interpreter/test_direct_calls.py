@@ -1,5 +1,7 @@
 """Pointwise operators of plans by their direct forms: the same bits, while it pays."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -112,6 +114,7 @@ LEARNED = [
     "torch.nn.functional.mse_loss(x, z) + torch.nn.functional.l1_loss(x, z)",
     "torch.nn.functional.smooth_l1_loss(x, z, beta=0.7)",
     "torch.nn.functional.huber_loss(x, z, 'none', 0.8)",
+    "torch.nn.functional.binary_cross_entropy_with_logits(x, torch.sigmoid(z))",
     "torch.norm(x, 2, [-1]) + torch.norm(x)",
     "torch.cosine_similarity(x, z)",
     "torch.index_select(x, 0, i) + torch.nn.functional.embedding(i, x)",
@@ -185,3 +188,21 @@ def test_small_groups_give_the_bits_of_operators(results, dtype, monkeypatch):
             assert bits(known(x, y, w)) == wanted
         finally:
             torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+def test_cross_entropies_of_sigmoids_are_those_of_operators_one_by_one(dtype, reduction):
+    x = (random(60, 70) * 30 - 15).to(getattr(torch, dtype))
+    x[0, :3] = torch.tensor([math.inf, -math.inf, -0.0], dtype=x.dtype)
+    wanted = random(60, 70, seed=2).to(x.dtype)
+    ones = torch.ones(70, dtype=x.dtype)  # with which they are computed in another way
+    made, other = (
+        torch.nn.functional.binary_cross_entropy_with_logits(
+            x, wanted, pos_weight=weight, reduction=reduction
+        )
+        for weight in (None, ones)
+    )
+    assert made.dtype == x.dtype
+    assert torch.equal(made.isnan(), other.isnan())
+    assert torch.allclose(made, other, equal_nan=True, rtol=1e-5)

@@ -22,15 +22,19 @@ _FORMS: Final[dict[str, tuple[tuple[str, tuple[int, ...]], ...]]] = {
         *(*_APART, *_SQUARE, ("multiply", (2, 3)), ("subtract", (5, 8))),
         *(("multiply", (3, 9)), ("less_equal", (5, 3)), ("choose", (11, 7, 10))),
     ),
+    "logits": (
+        *(("subtract", (3, 1)), ("multiply", (4, 0))),
+        *(("log_sigmoid", (0,)), ("subtract", (5, 6))),
+    ),
 }
-"""Of the two arrays, a half and the level where a square becomes a line."""
+"""Of the two arrays, a half and the level where a square becomes a line, which is else 1."""
 
 
 def pair_losses(
     form: str, x: Any, target: Any, level: float = 1.0, *, by_steps: bool = False
 ) -> Any:
     """The losses of two arrays of one shape and dtype, in one piece: "squared" or "absolute"
-    differences, or "smooth" or "huber" ones with a level.
+    differences, "smooth" or "huber" ones with a level, or cross entropies of `sigmoid(x)`, "logits".
 
     16-bit floats are computed in float32, or rounded after each step.  None of other dtypes.
     """
