@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import prod
 from operator import index
 from typing import Any, Final
 
 from ..arithmetic.elementwise import mul
+from ..kernels import LARGE, family
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
@@ -243,12 +245,23 @@ def _contracted(left: Array, right: Array, counts: list[int], first: int) -> Arr
     left = sum_over(left, one, True, None) if one else left
     right = sum_over(right, two, True, None) if two else right
     if not both:
-        return mul(left, right)
+        return _multiplied(left, right)
     way = contraction(left.shape, right.shape, both)
     a = left.transpose(way.left).reshape(way.left_shape)
     b = right.transpose(way.right).reshape(way.right_shape)
     product = _product(bmm, *((b, a) if way.swapped else (a, b)))
     return product.reshape(way.shape).transpose(way.back)
+
+
+def _multiplied(left: Array, right: Array) -> Array:
+    """The product of elements, by native code where there are many of floats."""
+    size = prod(map(max, left.shape, right.shape)) if left.size and right.size else 0
+    if size >= LARGE and left.dtype == right.dtype and left.dtype.kind == "f":
+        arrays = family("arrays")
+        found: Array | None = arrays and arrays.apply("multiply", (left, right))
+        if found is not None:
+            return found
+    return mul(left, right)
 
 
 def _product(multiply: Callable[[Array, Array], Array], one: Array, two: Array) -> Array:

@@ -158,7 +158,7 @@ def product(a: Array, b: Array, kernel: str = "addmm_impl_cpu_") -> Array:
         return result if type(result) is ndarray else asarray(result)
     check_kernel(kernel, a, "buq" if kernel == "addmm_impl_cpu_" else "buqe")
     if dtype.kind in "iu":
-        return asarray(blas.matmul(a, b))
+        return products.of_wholes(a, b)
     return _of_halves(a, b)
 
 
@@ -219,7 +219,7 @@ def int_mm(self: Array, mat2: Array) -> Array:
             f"{name}: Expected mat2 dtype to be of type int8 but got {cpp_name(dtype_of(mat2))}",
             code="dtype-mismatch",
         )
-    return np.asarray(blas.matmul(self.astype(np.int32), mat2.astype(np.int32)))
+    return products.of_wholes(self.astype(np.int32), mat2.astype(np.int32))
 
 
 @operator(
@@ -328,7 +328,7 @@ def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
         return asarray(products.matmul(a, b))
     check_kernel(kernel, a, "buq" if kernel == "addmm_impl_cpu_" else "buqe")
     if dtype.kind in "iu":
-        return asarray(blas.matmul(a, b))
+        return products.of_wholes(a, b)
     return _of_halves(a, b)
 
 

@@ -24,6 +24,7 @@ from .reduce import sum_input, sum_over
 
 __all__: list[str] = []
 
+_FLOAT32: Final = np.dtype(np.float32)
 _FLOAT64: Final = np.dtype(np.float64)
 _ALL: Final = slice(None)
 
@@ -55,7 +56,9 @@ def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], A
             values = values.copy()
             values[first] = function(values[first], function.identity)
         if kind(values.dtype) == 2 and values.itemsize < 8:
-            return contiguous(as_array(accumulate(values, axis, _FLOAT64)).astype(values.dtype))
+            wide = _FLOAT64 if values.itemsize == 4 else _FLOAT32
+            sums = as_array(accumulate(values.astype(wide), axis, wide))
+            return contiguous(sums.astype(values.dtype))
         return contiguous(as_array(accumulate(values, axis, values.dtype)))
 
     return running

@@ -92,6 +92,23 @@ def test_numbers_in_place_of_letters() -> None:
         torch.einsum(wide)
 
 
+@pytest.mark.parametrize("equation", ["i,j->ij", "i,j->ji", "ki,kj->kij", "ij,jk->ijk"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+def test_nothing_is_summed_over_in_large_results(equation: str, dtype: torch.dtype) -> None:
+    sizes = {"i": 120, "j": 90, "k": 3}
+    left, right = equation.partition("->")[0].split(",")
+    one, two = (
+        (torch.randn([sizes[each] for each in labels]) * 9).to(dtype) for labels in (left, right)
+    )
+    made = torch.einsum(equation, one, two)
+    wanted = torch.einsum(equation, one.double(), two.double())
+    assert made.dtype == dtype
+    assert made.stride() == wanted.stride()
+    assert torch.allclose(made.double(), wanted, rtol=1e-6)
+    for _ in range(4):
+        assert torch.equal(torch.einsum(equation, one, two), made)
+
+
 def test_later_calls_give_the_same_bits_and_strides() -> None:
     a, b, c = torch.randn(4, 5, 6), torch.randn(4, 6, 5), torch.randn(4, 6)
     calls = [("bij,bjk->bik", a, b), ("bij,bj->ib", a, c), ("bi,bj->bij", c, c), ("bij->bi", a)]

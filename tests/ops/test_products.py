@@ -94,6 +94,39 @@ def test_batches_are_broadcast(
     assert made.flags.c_contiguous
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "i4", "i8"])
+@pytest.mark.parametrize("layouts", [("plain", "plain"), ("turned", "steps"), ("spread", "turned")])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [((61, 7), (7, 70)), ((130, 33), (33, 64)), ((5, 1, 9, 8), (2, 8, 17)), ((1, 100), (100, 1))],
+)
+def test_whole_numbers_wrap_around(
+    a: tuple[int, ...], b: tuple[int, ...], layouts: tuple[str, str], dtype: str
+) -> None:
+    random, ends = np.random.default_rng(sum(a)), np.iinfo(dtype)
+    one, two = (
+        laid(random.integers(ends.min, ends.max, shape, dtype, endpoint=True), layout)
+        for shape, layout in zip((a, b), layouts, strict=True)
+    )
+    made = kernels.family("whole_products").multiplied(one, two)
+    assert made.dtype == one.dtype
+    assert np.array_equal(made, np.matmul(one, two))
+    given = torch.from_numpy(np.array(one)), torch.from_numpy(np.array(two))
+    for _ in range(4):
+        assert np.array_equal(torch.matmul(*given).numpy(), made)
+
+
+def test_whole_numbers_are_multiplied_as_large_ones_and_small_ones() -> None:
+    one, two = (torch.arange(-1000, 2000).reshape(shape) for shape in ((50, 60), (60, 50)))
+    whole = one @ two
+    assert torch.equal(whole[:1, :1], one[:1] @ two[:, :1])
+    assert torch.equal(whole.double(), one.double() @ two.double())
+    assert torch.equal(torch.mm(one.int(), two.int()).long(), whole)
+    assert torch.equal(torch.addmm(one[:, :50], one, two), whole + one[:, :50])
+    with pytest.raises(RuntimeError):
+        torch.matmul(one, one)
+
+
 def test_sizes_that_do_not_fit_are_refused() -> None:
     a, b = np.ones((4, 5), "f"), np.ones((4, 6), "f")
     for wrong in (

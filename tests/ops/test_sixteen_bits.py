@@ -139,6 +139,13 @@ AS_TORCH: dict[str, tuple[Callable[[Any, Any], Any], int, int]] = {
         lambda x, y: F.interpolate(x[:, :, :30].reshape(2, 3, 5, 6), (7, 4), mode="bicubic"),
         *(-8057037, -25710424),
     ),
+    "cumsum": (lambda x, y: x.cumsum(-1), *(-157717456, -165789708)),
+    "cumsum, turned": (lambda x, y: x.cumsum(2) + y.cumsum(0), *(-37248214, -46244017)),
+    "cumprod": (lambda x, y: (y.abs() * 2).cumprod(1), *(354987413, 377738729)),
+    "binary_cross_entropy_with_logits": (
+        lambda x, y: F.binary_cross_entropy_with_logits(x, y.sigmoid(), reduction="none"),
+        *(359754423, 337114806),
+    ),
     "batch_norm": (_normalized, -132262268, -144262446),
     "scaled_dot_product_attention": (
         lambda x, y: F.scaled_dot_product_attention(x[None], y[None], y[None] * 2),

@@ -34,7 +34,7 @@ def pair_losses(
     form: str, x: Any, target: Any, level: float = 1.0, *, by_steps: bool = False
 ) -> Any:
     """The losses of two arrays of one shape and dtype, in one piece: "squared" or "absolute"
-    differences, "smooth" or "huber" ones with a level, or cross entropies of `sigmoid(x)`, "logits".
+    differences, "smooth" or "huber" ones with a level; "logits", cross entropies of `sigmoid(x)`.
 
     16-bit floats are computed in float32, or rounded after each step.  None of other dtypes.
     """

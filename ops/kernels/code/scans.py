@@ -1,7 +1,8 @@
 """Running sums, products and extremes along one dimension of contiguous arrays.
 
 Each row is gone through in its order.  Rows of floats are worked on some at a time, turned so that
-a vector holds an element of each; they are summed and multiplied in float64.
+a vector holds an element of each; they are summed and multiplied in float64, 16-bit ones in
+float32.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from typing import Any, Final
 import numpy as np
 
 from .along import ELEMENTS, STRIP, parts_of, strip_count, strips
+from .arrays import LETTERS
+from .formulas import HALVES, rounded, stored_as, stored_kind, taken_from
 from .objects import kernel
 from .run import run
 from .target import Target
-from .text import INT32, INT64, LANES, POINTER, Code, Kind, Value
+from .text import FLOAT, INT32, INT64, LANES, POINTER, Code, Kind, Value
 from .tiles import turned
 
 __all__ = ["running", "running_extreme"]
@@ -34,10 +37,10 @@ _ENDS: Final = {"i64": 2**63 - 1, "float": float("inf"), "double": float("inf")}
 def running(x: Any, axis: int, operation: str) -> Any | None:
     """Sums ("sum") or products ("product") so far of a contiguous array.
 
-    In its dtype, which is float32, float64 or int64; None for others.
+    In its dtype, which is one of floats or int64; None for others.
     """
     x = x[...]  # which no other thread can change
-    element = ELEMENTS.get(x.dtype.str[1:])
+    element = _element(x.dtype)
     if element is None:
         return None
     out = np.empty_like(x)
@@ -48,12 +51,18 @@ def running(x: Any, axis: int, operation: str) -> Any | None:
 def running_extreme(x: Any, axis: int, operation: str) -> tuple[Any, Any] | None:
     """Maxima ("max") or minima ("min") so far and their places, the last ones among equals."""
     x = x[...]
-    element = ELEMENTS.get(x.dtype.str[1:])
+    element = _element(x.dtype)
     if element is None or x.shape[axis] >= _MOST:
         return None
     out, places = np.empty_like(x), np.empty(x.shape, np.int64)
     _scan(operation, element, x, axis, out, places)
     return out, places
+
+
+def _element(dtype: np.dtype[Any]) -> str | None:
+    """The name of a dtype that is gone through: a letter of 16-bit floats."""
+    letter = LETTERS[dtype]
+    return letter if letter and letter in HALVES else ELEMENTS.get(dtype.str[1:])
 
 
 def _scan(operation: str, element: str, x: Any, axis: int, *out: Any) -> None:
@@ -74,7 +83,8 @@ class _Scan:
 
     def __init__(self, code: Code, operation: str, element: str) -> None:
         self.code, self.operation = code, operation
-        self.element = Kind(element)
+        self._half = element if element in HALVES else ""
+        self.element = FLOAT if self._half else Kind(element)
         self.is_extreme = operation in ("max", "min")
         self.names = ("x", "out", *(("places",) if self.is_extreme else ()))
 
@@ -83,7 +93,7 @@ class _Scan:
         """Those of what is carried along."""
         if self.is_extreme:
             return [self.element, INT32]
-        return [Kind(_WIDE[self.element.element])]
+        return [FLOAT if self._half else Kind(_WIDE[self.element.element])]
 
     @property
     def starts(self) -> list[float]:
@@ -121,12 +131,24 @@ class _Scan:
             wide = value
             if name == "places":
                 wide = value.converted("zext", INT64.of_lanes(value.kind.lanes))
+            elif self._half:
+                wide = stored_as(self._half, rounded(self._half, value))
             self.code.store_if(wide, self.address(name, index), mask)
 
     def address(self, name: str, index: Value) -> Value:
         """Where an element of an array is."""
-        kind = INT64 if name == "places" else self.element
+        kind = INT64 if name == "places" else self._stored
         return self.code.at(self.code.argument(POINTER, name), index, kind)
+
+    @property
+    def _stored(self) -> Kind:
+        return stored_kind(self._half) if self._half else self.element
+
+    def seen(self, index: Value, lanes: int = 0, mask: Value | None = None) -> Value:
+        """An element of the array, or a vector of them."""
+        kind = self._stored.of_lanes(lanes)
+        value = self.code.load_if(kind, self.address("x", index), mask)
+        return taken_from(self._half, value) if self._half else value
 
     def begun(self, lanes: int) -> list[Value]:
         """`starts` as values."""
@@ -164,7 +186,7 @@ def _one_row(scan: _Scan, row: Value) -> None:
     state = [code.variable(each) for each in scan.begun(0)]
     with code.counted(code.constant(INT64, 0), size) as at:
         place = row * size + at
-        seen = code.load(scan.element, scan.address("x", place))
+        seen = scan.seen(place)
         index = at.converted("trunc", INT32)
         if scan.is_extreme:  # a branch that is foreseen is quicker than waiting for the choice
             with code.when(scan.taken(state[0].now, seen), rarely=True):
@@ -185,12 +207,11 @@ def _several_rows(scan: _Scan, row: Value, stop: Value, count: int) -> None:
     last = stop - 1
     rows = [code.choose(row + each < last, row + each, last) * size for each in range(count)]
     state = [code.variable(each) for each in scan.begun(count)]
-    kind = scan.element.of_lanes(LANES)
     parts = [range(first, first + count) for first in range(0, LANES, count)]
 
     def visit(columns: list[Value], mask: Value | None) -> None:
         (at,) = columns
-        lines = [code.load_if(kind, scan.address("x", each + at), mask) for each in rows]
+        lines = [scan.seen(each + at, LANES, mask) for each in rows]
         carried, made = [each.now for each in state], []
         found = turned(code, lines)
         for part in parts:
@@ -243,8 +264,7 @@ def _down_strips(scan: _Scan) -> None:
             index = code.spread(i.converted("trunc", INT32))
 
             def step(at: Value, mask: Value | None, line: Value = line, i: Value = index) -> None:
-                kind = scan.element.of_lanes(LANES)
-                seen = code.load_if(kind, scan.address("x", line + at), mask)
+                seen = scan.seen(line + at, LANES, mask)
                 carried = scan.step([code.load(*each) for each in state(at)], seen, i)
                 for value, (_, address) in zip(carried, state(at), strict=True):
                     code.store(value, address)
