@@ -32,6 +32,7 @@ from ..jit.freezing import freeze
 from ..jit.function import ScriptFunction, ScriptMethod
 from ..jit.module import RecursiveScriptModule, ScriptModule
 from ..jit.script import script
+from ..nn.modules.module import Module
 from ..onnx.errors import OnnxExporterError
 from ..onnx.export import export
 from ..onnx.families import load_operators, load_steps
@@ -63,7 +64,9 @@ def _runtime() -> Any:
         ) from None
 
 
-def delegate(module: Any, which: Which | Sequence[str] | None = None, least: int = 2) -> Delegated:
+def delegate(
+    module: Module, which: Which | Sequence[str] | None = None, least: int = 2
+) -> Delegated:
     """A module that has ONNX Runtime compute what that takes, with the weights of now.
 
     What has no ONNX form, changes tensors in place, prints or draws numbers runs here, and so does
@@ -93,7 +96,7 @@ def delegate(module: Any, which: Which | Sequence[str] | None = None, least: int
     return Delegated(scripted._c, frozen, parts)
 
 
-def _wanted(module: Any, which: Which | Sequence[str] | None) -> Which:
+def _wanted(module: Module, which: Which | Sequence[str] | None) -> Which:
     if which is None:
         return lambda path, kind: True
     if callable(which):

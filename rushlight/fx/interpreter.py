@@ -35,7 +35,7 @@ class Interpreter:
         garbage_collect_values: bool = True,
         graph: Graph | None = None,
     ) -> None:
-        self.module: Any = module
+        self.module: Module = module
         self.submodules = dict(self.module.named_modules())
         self.graph: Graph = graph if graph is not None else self.module.graph
         self.env: dict[Node, Any] = {}

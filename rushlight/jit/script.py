@@ -448,7 +448,7 @@ def script_method(function: AnyFunction) -> AnyFunction:
 
 
 @FINISH.install
-def _finish(module: Any) -> None:
+def _finish(module: Module) -> None:
     """Compile an object whose `__init__` has run and hand its attributes over to the result."""
     own = module.__dict__
     with trimmed(), DEFINING, compiling():

@@ -22,6 +22,7 @@ from ..jit.concrete import no_longer_shared
 from ..jit.module import ScriptModule
 from ..jit.unit import define_methods
 from ..module_names import names_of
+from ..nn.modules.module import Module
 from ..ops.memory.dtype import MEMORY_FORMATS
 from ..ops.tensors.construct import tensor
 from ..ops.tensors.tensor import Tensor
@@ -151,7 +152,7 @@ def bundle_large_tensor(t: Tensor) -> InflatableArg:
 # ---------------------------------------------------------------------- what is asked for
 
 
-def _by_method(model: Any, inputs: Any) -> dict[str, Inputs | None]:
+def _by_method(model: Module, inputs: Any) -> dict[str, Inputs | None]:
     if isinstance(inputs, Mapping):
         if not inputs:
             raise Exception("Please provide inputs for at least 1 function")
@@ -205,7 +206,7 @@ def _add_slot(target: ScriptObject, name: str, type: types.Type) -> None:
 
 
 def _augment(
-    model: Any,
+    model: Module,
     inputs: Mapping[str, Inputs | None],
     info: Mapping[str, list[str]],
     seen: list[str] | None,
@@ -240,7 +241,7 @@ def _augment(
 
 
 def _add_inputs(
-    model: Any, name: str, given: Inputs | None, seen: list[str] | None, skip_size_check: bool
+    model: Module, name: str, given: Inputs | None, seen: list[str] | None, skip_size_check: bool
 ) -> None:
     maker = f"_generate_bundled_inputs_for_{name}"
     function = model._c.cls.method(name)
@@ -265,7 +266,12 @@ def _add_inputs(
 
 
 def _store(
-    model: Any, name: str, given: list[Any], kept: types.Type, seen: list[str] | None, skips: bool
+    model: Module,
+    name: str,
+    given: list[Any],
+    kept: types.Type,
+    seen: list[str] | None,
+    skips: bool,
 ) -> None:
     """Add the attribute with what is stored, and the method that makes the arguments of it."""
     attribute = f"_bundled_inputs_deflated_{name}"
@@ -300,7 +306,7 @@ def _store(
     )
 
 
-def _define(model: Any, text: str) -> None:
+def _define(model: Module, text: str) -> None:
     names = {"torch": import_module(__name__.partition(".")[0]), "Tensor": Tensor}
     define_methods(model._c.cls, text, {**names, "Dict": dict, "List": list, "Optional": Optional})
 
@@ -351,7 +357,7 @@ def _get_bundled_inputs_attributes_and_methods(
     """The methods of bundled inputs that a module has, and the attributes."""
     methods: list[str] = []
     attributes: list[str] = []
-    module: Any = script_module
+    module: Module = script_module
     if hasattr(module, "get_all_bundled_inputs"):
         methods += ("get_all_bundled_inputs", "get_num_bundled_inputs", "run_on_bundled_input")
     if hasattr(module, "get_bundled_inputs_functions_and_info"):

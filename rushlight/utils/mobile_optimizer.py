@@ -14,6 +14,7 @@ from typing import Any
 from ..jit.freezing import freeze
 from ..jit.inspection import export_opnames
 from ..jit.module import ScriptModule
+from ..nn.modules.module import Module
 from .bundled_inputs import _get_bundled_inputs_attributes_and_methods
 
 __all__ = [
@@ -94,7 +95,7 @@ def _lint(code: LintCode, said: str) -> dict[str, str]:
     return {"name": code.name, "message": said}
 
 
-def _lints(module: Any) -> Iterable[dict[str, str]]:
+def _lints(module: Module) -> Iterable[dict[str, str]]:
     if not hasattr(module, "_generate_bundled_inputs_for_forward"):
         yield _lint(
             LintCode.BUNDLED_INPUT,

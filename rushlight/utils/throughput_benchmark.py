@@ -8,6 +8,8 @@ import threading
 import time
 from typing import Any
 
+from ..nn.modules.module import Module
+
 __all__ = ["ExecutionStats", "ThroughputBenchmark", "format_time"]
 
 
@@ -78,7 +80,7 @@ class ThroughputBenchmark:
         module: scripted or not.
     """
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Module) -> None:
         self._module = module
         self._inputs: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
 

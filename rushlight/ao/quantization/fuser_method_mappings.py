@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from ...nn.modules import activation, batchnorm, conv, linear
+from ...nn.modules.module import Module
 from ...nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 from ..nn import intrinsic as nni
 from .qconfig_traits import get_combined_dict
@@ -29,7 +30,7 @@ def _check_modes(first: str, *modules: Any) -> None:
         raise AssertionError(f"{first} both must be in the same mode (train or eval).")
 
 
-def _dims(layer: Any) -> int:
+def _dims(layer: Module) -> int:
     return int(layer.weight.dim()) - 2
 
 

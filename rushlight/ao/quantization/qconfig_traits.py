@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ...nn.modules.module import Module
 from ...ops.memory.dtype import DTYPES, QSCHEMES, DType, QScheme
 from .observer import PlaceholderObserver
 from .qconfig import QConfig
@@ -197,7 +198,7 @@ def get_quant_type(qconfig: QConfig | None) -> QuantType:
     )
 
 
-def has_no_children_ignoring_parametrizations(module: Any) -> bool:
+def has_no_children_ignoring_parametrizations(module: Module) -> bool:
     """Whether a module has no others in it but its parametrizations."""
     return not any(name != "parametrizations" for name in module._modules)
 

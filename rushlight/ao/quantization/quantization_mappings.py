@@ -19,6 +19,7 @@ from ...nn.modules import (
     rnn,
     sparse,
 )
+from ...nn.modules.module import Module
 from ...nn.utils.parametrize import type_before_parametrizations
 from ...ops.eager.packets import Namespace
 from ..nn import intrinsic as nni
@@ -269,11 +270,11 @@ def get_quantized_operator(float_op: Kind | str) -> Any:
     return found
 
 
-def _get_special_act_post_process(module: Any) -> Any:
+def _get_special_act_post_process(module: Module) -> Any:
     """What observes a module whose results lie between known bounds; None for others."""
     kind = type_before_parametrizations(module)
     return DEFAULT_MODULE_TO_ACT_POST_PROCESS.get(kind)
 
 
-def _has_special_act_post_process(module: Any) -> bool:
+def _has_special_act_post_process(module: Module) -> bool:
     return module.training and _get_special_act_post_process(module) is not None

@@ -125,7 +125,7 @@ def _observer_forward_pre_hook(self: Any, input: Any) -> Any:
     return self.activation_post_process(input[0])
 
 
-def _register_activation_post_process_hook(module: Any, pre_hook: bool = False) -> None:
+def _register_activation_post_process_hook(module: Module, pre_hook: bool = False) -> None:
     if not hasattr(module, "activation_post_process"):
         raise AssertionError(
             "Expect activation_post_process attribute already attached to the module"
@@ -136,11 +136,11 @@ def _register_activation_post_process_hook(module: Any, pre_hook: bool = False) 
         module.register_forward_hook(_observer_forward_hook, prepend=True)
 
 
-def _is_observed(module: Any) -> bool:
+def _is_observed(module: Module) -> bool:
     return getattr(module, "qconfig", None) is not None
 
 
-def _observe(module: Any, special: Any = None) -> None:
+def _observe(module: Module, special: Any = None) -> None:
     """Have a module's results observed as its configuration says."""
     if not _is_observed(module) or isinstance(module, DeQuantStub):
         return
@@ -367,7 +367,7 @@ def swap_module(
     return made
 
 
-def _remove_activation_post_process(module: Any) -> None:
+def _remove_activation_post_process(module: Module) -> None:
     """Take a module's observer away, and the hooks that ask it."""
     if _is_activation_post_process(getattr(module, "activation_post_process", None)):
         del module.activation_post_process
@@ -379,7 +379,7 @@ def _remove_activation_post_process(module: Any) -> None:
             hooks.pop(key)
 
 
-def _remove_qconfig(module: Any) -> None:
+def _remove_qconfig(module: Module) -> None:
     """Take configurations and observers away from a module and those in it."""
     for child in module.children():
         _remove_qconfig(child)

@@ -9,6 +9,7 @@ from ....fx.graph_module import GraphModule
 from ....fx.node import Node
 from ....module_names import names_of
 from ....nn.modules.container import Sequential
+from ....nn.modules.module import Module
 from ....ops.eager.dispatch import eager_function
 from ....ops.memory.dtype import DTYPES, QSCHEMES, DType
 from ....ops.tensors.tensor import Tensor
@@ -128,7 +129,7 @@ def exchange_weights(
         put_module(model, str(node.target), _referring(module, each, kind))
 
 
-def _referring(module: Any, each: Quantized, kind: Any) -> Any:
+def _referring(module: Module, each: Quantized, kind: Any) -> Any:
     """The reference layer of a float one, or of one that was trained; within the fused layer."""
     observer = getattr(module, "weight_fake_quant", None)
     if observer is not None:

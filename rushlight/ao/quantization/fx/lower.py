@@ -13,6 +13,7 @@ from ....fx.graph_module import GraphModule
 from ....fx.node import Argument, Node
 from ....nn import functional as F
 from ....nn import modules as nn
+from ....nn.modules.module import Module
 from ....ops.eager.dispatch import eager_function
 from ....ops.eager.packets import Namespace
 from ...nn import intrinsic as nni
@@ -83,7 +84,7 @@ def exchange_dynamic(model: GraphModule, quantized: list[Quantized]) -> None:
         node = each.found.first
         if node.op != "call_module":
             continue
-        module: Any = model.get_submodule(str(node.target))
+        module: Module = model.get_submodule(str(node.target))
         if type(module) in tables:
             made = tables[type(module)].from_reference(module)
         elif each.is_dynamic and type(module) in known:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from .....nn.modules import conv as floats
+from .....nn.modules.module import Module
 from .....ops.memory.dtype import Device, DType
 from .....ops.tensors.tensor import Parameter, Tensor
 from ...intrinsic.modules import fused
@@ -15,7 +16,7 @@ __all__ = ["Conv1d", "Conv2d", "Conv3d"]
 class _ConvNd(floats._ConvNd):
     """What all of them are: the weight goes through `weight_fake_quant`."""
 
-    _FLOAT_MODULE: ClassVar[Any]
+    _FLOAT_MODULE: ClassVar[type[Module]]
     _FLOAT_CONV_MODULE: ClassVar[Any]
 
     def _observe(self, qconfig: Any) -> None:
@@ -35,7 +36,7 @@ class _ConvNd(floats._ConvNd):
         return made
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats; they share weight and bias.
 
         Raises:
@@ -69,7 +70,7 @@ class _ConvNd(floats._ConvNd):
         return made
 
 
-def _sizes(mod: Any) -> tuple[Any, ...]:
+def _sizes(mod: Module) -> tuple[Any, ...]:
     """The arguments that a convolution was made with."""
     return (
         *(mod.in_channels, mod.out_channels, mod.kernel_size, mod.stride, mod.padding),
@@ -77,127 +78,57 @@ def _sizes(mod: Any) -> tuple[Any, ...]:
     )
 
 
-class Conv1d(_ConvNd, floats.Conv1d):
+class _Conv(_ConvNd):
+    """What those are that go forward, for any number of dimensions."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | tuple[int, ...],
+        stride: int | tuple[int, ...] = 1,
+        padding: str | int | tuple[int, ...] = 0,
+        dilation: int | tuple[int, ...] = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        qconfig: Any = None,
+        device: Device | str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        sizes = kernel_size, stride, padding, dilation, groups, bias, padding_mode
+        self._FLOAT_CONV_MODULE.__init__(self, in_channels, out_channels, *sizes, device, dtype)
+        self._observe(qconfig)
+
+
+class Conv1d(_Conv, floats.Conv1d):
     """`nn.Conv1d` whose weight goes through `weight_fake_quant`, which `qconfig.weight` makes.
 
     Raises:
         AssertionError: no configuration.
     """
 
-    _FLOAT_MODULE: ClassVar[Any] = floats.Conv1d
-    _FLOAT_CONV_MODULE: ClassVar[Any] = floats.Conv1d
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        qconfig: Any = None,
-        device: Device | str | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        floats.Conv1d.__init__(
-            self,
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            groups,
-            bias,
-            padding_mode,
-            device,
-            dtype,
-        )
-        self._observe(qconfig)
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.Conv1d
+    _FLOAT_CONV_MODULE = floats.Conv1d
 
 
-class Conv2d(_ConvNd, floats.Conv2d):
+class Conv2d(_Conv, floats.Conv2d):
     """`nn.Conv2d` whose weight goes through `weight_fake_quant`, which `qconfig.weight` makes.
 
     Raises:
         AssertionError: no configuration.
     """
 
-    _FLOAT_MODULE: ClassVar[Any] = floats.Conv2d
-    _FLOAT_CONV_MODULE: ClassVar[Any] = floats.Conv2d
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        qconfig: Any = None,
-        device: Device | str | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        floats.Conv2d.__init__(
-            self,
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            groups,
-            bias,
-            padding_mode,
-            device,
-            dtype,
-        )
-        self._observe(qconfig)
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.Conv2d
+    _FLOAT_CONV_MODULE = floats.Conv2d
 
 
-class Conv3d(_ConvNd, floats.Conv3d):
+class Conv3d(_Conv, floats.Conv3d):
     """`nn.Conv3d` whose weight goes through `weight_fake_quant`, which `qconfig.weight` makes.
 
     Raises:
         AssertionError: no configuration.
     """
 
-    _FLOAT_MODULE: ClassVar[Any] = floats.Conv3d
-    _FLOAT_CONV_MODULE: ClassVar[Any] = floats.Conv3d
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        qconfig: Any = None,
-        device: Device | str | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        floats.Conv3d.__init__(
-            self,
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            groups,
-            bias,
-            padding_mode,
-            device,
-            dtype,
-        )
-        self._observe(qconfig)
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.Conv3d
+    _FLOAT_CONV_MODULE = floats.Conv3d

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 from .....nn import functional as F
 from .....nn.modules import sparse as floats
+from .....nn.modules.module import Module
 from .....ops.memory.dtype import QSCHEMES, Device, DType
 from .....ops.tensors.tensor import Tensor
 
@@ -29,7 +30,7 @@ def _fake_quant(qconfig: Any, name: str) -> Any:
     return made
 
 
-def _check(cls: Any, mod: Any) -> None:
+def _check(cls: Any, mod: Module) -> None:
     name = cls.__name__
     if type(mod) is not cls._FLOAT_MODULE:
         raise AssertionError(f" qat.{name}.from_float only works for {cls._FLOAT_MODULE.__name__}")
@@ -50,7 +51,7 @@ class Embedding(floats.Embedding):
         AssertionError: no configuration, or one without float zero points.
     """
 
-    _FLOAT_MODULE: ClassVar[Any] = floats.Embedding
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.Embedding
 
     def __init__(
         self,
@@ -93,7 +94,7 @@ class Embedding(floats.Embedding):
         )
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats, with its weight.
 
         Raises:
@@ -138,7 +139,7 @@ class EmbeddingBag(floats.EmbeddingBag):
         AssertionError: no configuration, or one without float zero points.
     """
 
-    _FLOAT_MODULE: ClassVar[Any] = floats.EmbeddingBag
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.EmbeddingBag
 
     def __init__(
         self,
@@ -194,7 +195,7 @@ class EmbeddingBag(floats.EmbeddingBag):
         )
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats, with its weight.
 
         Raises:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 from .....nn import functional as F
 from .....nn.modules import linear as floats
+from .....nn.modules.module import Module
 from .....nn.utils.parametrize import (
     is_parametrized,
     transfer_parametrizations_and_params,
@@ -25,7 +26,7 @@ class Linear(floats.Linear):
         AssertionError: no configuration.
     """
 
-    _FLOAT_MODULE: ClassVar[Any] = floats.Linear
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.Linear
 
     def __init__(
         self,
@@ -46,7 +47,7 @@ class Linear(floats.Linear):
         return F.linear(input, self.weight_fake_quant(self.weight), self.bias)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats; they share weight and bias.
 
         Raises:
@@ -61,7 +62,7 @@ class Linear(floats.Linear):
             raise AssertionError("Input float module must have qconfig defined")
         qconfig = mod.qconfig
         if type_before_parametrizations(mod) is fused.LinearReLU:
-            mod = mod[0]
+            mod = next(mod.children())
         made = cls(mod.in_features, mod.out_features, bias=mod.bias is not None, qconfig=qconfig)
         for name in ("weight", "bias"):
             if is_parametrized(mod, name):

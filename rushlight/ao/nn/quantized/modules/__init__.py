@@ -86,7 +86,7 @@ class Quantize(Module):
         return _quantize(X, float(self.scale), int(self.zero_point), self.dtype)
 
     @staticmethod
-    def from_float(mod: Any, use_precomputed_fake_quant: bool = False) -> Quantize:
+    def from_float(mod: Module, use_precomputed_fake_quant: bool = False) -> Quantize:
         """The module of a stub that was observed.
 
         Raises:
@@ -111,7 +111,7 @@ class DeQuantize(Module):
         return Xq.dequantize()
 
     @staticmethod
-    def from_float(mod: Any, use_precomputed_fake_quant: bool = False) -> DeQuantize:
+    def from_float(mod: Module, use_precomputed_fake_quant: bool = False) -> DeQuantize:
         """The module of a stub."""
         return DeQuantize()
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from .....module_names import names_of
 from .....nn.modules import activation as floats
@@ -43,7 +43,7 @@ class ReLU6(floats.ReLU):
         return "QuantizedReLU6"
 
     @staticmethod
-    def from_float(mod: Any, use_precomputed_fake_quant: bool = False) -> ReLU6:
+    def from_float(mod: Module, use_precomputed_fake_quant: bool = False) -> ReLU6:
         """The layer of one in floats."""
         return ReLU6(mod.inplace)
 
@@ -68,12 +68,12 @@ class Hardswish(floats.Hardswish):
         return "QuantizedHardswish"
 
     @staticmethod
-    def from_float(mod: Any, use_precomputed_fake_quant: bool = False) -> Hardswish:
+    def from_float(mod: Module, use_precomputed_fake_quant: bool = False) -> Hardswish:
         """The layer of one in floats that was observed."""
         return Hardswish(*activation_qparams(mod))
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Self:
+    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Self:
         """The layer of one in floats, by the scale and zero point of its result."""
         return cls(float(scale), int(zero_point))
 
@@ -93,12 +93,12 @@ class ELU(floats.ELU):
         return "QuantizedELU"
 
     @staticmethod
-    def from_float(mod: Any, use_precomputed_fake_quant: bool = False) -> ELU:
+    def from_float(mod: Module, use_precomputed_fake_quant: bool = False) -> ELU:
         """The layer of one in floats that was observed."""
         return ELU(*activation_qparams(mod), mod.alpha)
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Self:
+    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Self:
         """The layer of one in floats, by the scale and zero point of its result."""
         return cls(float(scale), int(zero_point), mod.alpha)
 
@@ -131,12 +131,12 @@ class LeakyReLU(floats.LeakyReLU):
         return "QuantizedLeakyReLU"
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats that was observed."""
         return cls(*activation_qparams(mod), mod.negative_slope, mod.inplace)
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Self:
+    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Self:
         """The layer of one in floats, by the scale and zero point of its result."""
         return cls(float(scale), int(zero_point), mod.negative_slope, mod.inplace)
 
@@ -153,7 +153,7 @@ class Sigmoid(floats.Sigmoid):
         return _sigmoid(input, self.output_scale, self.output_zero_point)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats that was observed."""
         return cls(*activation_qparams(mod))
 
@@ -180,12 +180,12 @@ class Softmax(Module):
         return "QuantizedSoftmax"
 
     @staticmethod
-    def from_float(mod: Any, use_precomputed_fake_quant: bool = False) -> Softmax:
+    def from_float(mod: Module, use_precomputed_fake_quant: bool = False) -> Softmax:
         """The layer of one in floats that was observed."""
         return Softmax(mod.dim, *activation_qparams(mod))
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Self:
+    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Self:
         """The layer of one in floats, by the scale and zero point of its result."""
         return cls(mod.dim, float(scale), int(zero_point))
 
@@ -221,12 +221,12 @@ class PReLU(Module):
         return "QuantizedPReLU"
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats that was observed."""
         return cls.from_reference(mod, *activation_qparams(mod))
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Self:
+    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Self:
         """The layer of one in floats, by the scale and zero point of its result."""
         made = cls(float(scale), int(zero_point), mod.num_parameters)
         observer = mod.qconfig.weight()

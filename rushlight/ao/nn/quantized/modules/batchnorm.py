@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from .....nn.modules import batchnorm as floats
+from .....nn.modules.module import Module
 from .....ops.eager.dispatch import eager_function
 from .....ops.memory.dtype import DType
 from .....ops.tensors.construct import tensor
@@ -47,7 +48,7 @@ class _BatchNorm(floats._BatchNorm):
         return self
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats that was observed."""
         qparams = mod.activation_post_process.calculate_qparams()
         source = mod[0] if isinstance(mod, cls._NNI_BN_RELU_MODULE) else mod
@@ -63,7 +64,7 @@ class _BatchNorm(floats._BatchNorm):
 class BatchNorm2d(_BatchNorm):
     """`nn.BatchNorm2d` in evaluation, over quantized tensors."""
 
-    _NNI_BN_RELU_MODULE: ClassVar[Any] = fused.BNReLU2d
+    _NNI_BN_RELU_MODULE: ClassVar[type[Module] | None] = fused.BNReLU2d
 
     def _get_name(self) -> str:
         return "QuantizedBatchNorm2d"
@@ -88,7 +89,7 @@ class BatchNorm2d(_BatchNorm):
 class BatchNorm3d(_BatchNorm):
     """`nn.BatchNorm3d` in evaluation, over quantized tensors."""
 
-    _NNI_BN_RELU_MODULE: ClassVar[Any] = fused.BNReLU3d
+    _NNI_BN_RELU_MODULE: ClassVar[type[Module] | None] = fused.BNReLU3d
 
     def _get_name(self) -> str:
         return "QuantizedBatchNorm3d"

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, Self
 
 from .....nn import functional as F
 from .....nn.modules import conv as floats
+from .....nn.modules.module import Module
 from .....nn.utils.parametrize import type_before_parametrizations
 from .....ops.eager.dispatch import eager_function
 from .....ops.memory.dtype import DTYPES, DType
@@ -98,8 +99,8 @@ class _ConvNd(WeightedQuantizedModule):
     zero_point: int
     _packed_params: Packed
     _dims: ClassVar[int]
-    _FLOAT_MODULE: ClassVar[Any]
-    _NNI_CONV_RELU_MODULE: ClassVar[Any] = None
+    _FLOAT_MODULE: ClassVar[type[Module]]
+    _NNI_CONV_RELU_MODULE: ClassVar[type[Module] | None] = None
     _PACK: ClassVar[Callable[..., Packed]]
     _UNPACK: ClassVar[Callable[..., Any]]
 
@@ -235,7 +236,7 @@ class _ConvNd(WeightedQuantizedModule):
         return self.__deepcopy__({})
 
     @classmethod
-    def _of(cls, mod: Any) -> Self:
+    def _of(cls, mod: Module) -> Self:
         """The empty layer of the sizes of a float one."""
         return cls(
             mod.in_channels,
@@ -256,7 +257,7 @@ class _ConvNd(WeightedQuantizedModule):
         return [kind for kind in kinds if kind is not None]
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats that was observed, or trained for this.
 
         Raises:
@@ -283,7 +284,7 @@ class _ConvNd(WeightedQuantizedModule):
         return made
 
     @classmethod
-    def _refusal(cls, mod: Any) -> str:
+    def _refusal(cls, mod: Module) -> str:
         return (
             f"nnq.{cls.__name__}.from_float only works for {cls._FLOAT_MODULE.__name__} but got: "
             f"{type(mod).__name__}"
@@ -340,8 +341,8 @@ class Conv1d(_Conv):
     """
 
     _dims = 1
-    _FLOAT_MODULE: ClassVar[Any] = floats.Conv1d
-    _NNI_CONV_RELU_MODULE: ClassVar[Any] = fused.ConvReLU1d
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.Conv1d
+    _NNI_CONV_RELU_MODULE: ClassVar[type[Module] | None] = fused.ConvReLU1d
     _PACK = staticmethod(_pack1)
     _UNPACK = staticmethod(_unpack1)
 
@@ -365,8 +366,8 @@ class Conv2d(_Conv):
     """
 
     _dims = 2
-    _FLOAT_MODULE: ClassVar[Any] = floats.Conv2d
-    _NNI_CONV_RELU_MODULE: ClassVar[Any] = fused.ConvReLU2d
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.Conv2d
+    _NNI_CONV_RELU_MODULE: ClassVar[type[Module] | None] = fused.ConvReLU2d
     _PACK = staticmethod(_pack2)
     _UNPACK = staticmethod(_unpack2)
 
@@ -390,8 +391,8 @@ class Conv3d(_Conv):
     """
 
     _dims = 3
-    _FLOAT_MODULE: ClassVar[Any] = floats.Conv3d
-    _NNI_CONV_RELU_MODULE: ClassVar[Any] = fused.ConvReLU3d
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.Conv3d
+    _NNI_CONV_RELU_MODULE: ClassVar[type[Module] | None] = fused.ConvReLU3d
     _PACK = staticmethod(_pack3)
     _UNPACK = staticmethod(_unpack3)
 
@@ -443,7 +444,7 @@ class _ConvTransposeNd(_ConvNd):
         )
 
     @classmethod
-    def _of(cls, mod: Any) -> Self:
+    def _of(cls, mod: Module) -> Self:
         return cls(
             mod.in_channels,
             mod.out_channels,
@@ -458,7 +459,7 @@ class _ConvTransposeNd(_ConvNd):
         )
 
     @classmethod
-    def _refusal(cls, mod: Any) -> str:
+    def _refusal(cls, mod: Module) -> str:
         name = cls.__name__
         return f" nnq.{name}.from_float only works for {cls._FLOAT_MODULE.__name__}"
 
@@ -471,7 +472,7 @@ class ConvTranspose1d(_ConvTransposeNd):
     """
 
     _dims = 1
-    _FLOAT_MODULE: ClassVar[Any] = floats.ConvTranspose1d
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.ConvTranspose1d
     _PACK = staticmethod(_pack_transpose1)
     _UNPACK = staticmethod(_unpack_transpose1)
 
@@ -492,7 +493,7 @@ class ConvTranspose2d(_ConvTransposeNd):
     """
 
     _dims = 2
-    _FLOAT_MODULE: ClassVar[Any] = floats.ConvTranspose2d
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.ConvTranspose2d
     _PACK = staticmethod(_pack_transpose2)
     _UNPACK = staticmethod(_unpack_transpose2)
 
@@ -513,7 +514,7 @@ class ConvTranspose3d(_ConvTransposeNd):
     """
 
     _dims = 3
-    _FLOAT_MODULE: ClassVar[Any] = floats.ConvTranspose3d
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.ConvTranspose3d
     _PACK = staticmethod(_pack_transpose3)
     _UNPACK = staticmethod(_unpack_transpose3)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from .....nn.modules import dropout as floats
+from .....nn.modules.module import Module
 from .....ops.tensors.tensor import Tensor
 
 __all__ = ["Dropout"]
@@ -20,11 +21,11 @@ class Dropout(floats.Dropout):
         return "QuantizedDropout"
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats."""
         return cls(mod.p, mod.inplace)
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Self:
+    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Self:
         """The layer of one in floats."""
         return cls(mod.p, mod.inplace)

@@ -171,12 +171,12 @@ class Embedding(Module):
         return self._packed_params._weight()
 
     @classmethod
-    def _of(cls, mod: Any, dtype: DType) -> Self:
+    def _of(cls, mod: Module, dtype: DType) -> Self:
         """The empty layer of the sizes of a float one."""
         return cls(mod.num_embeddings, mod.embedding_dim, dtype=dtype)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats, or of one that was trained for this.
 
         Raises:
@@ -270,7 +270,7 @@ class EmbeddingBag(Embedding):
         return "QuantizedEmbeddingBag"
 
     @classmethod
-    def _of(cls, mod: Any, dtype: DType) -> Self:
+    def _of(cls, mod: Module, dtype: DType) -> Self:
         last = mod.include_last_offset
         return cls(
             mod.num_embeddings,

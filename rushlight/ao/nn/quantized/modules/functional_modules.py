@@ -196,7 +196,7 @@ class QFunctional(Module):
         return _q_matmul(x, y, scale=self.scale, zero_point=self.zero_point)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The module of one in floats that was observed.
 
         Raises:

@@ -215,12 +215,12 @@ class Linear(WeightedQuantizedModule):
         return kinds if isinstance(kinds, tuple) else (kinds,)
 
     @classmethod
-    def _of(cls, mod: Any, *args: Any) -> Self:
+    def _of(cls, mod: Module, *args: Any) -> Self:
         """The empty layer of the sizes of a float one."""
         return cls(mod.in_features, mod.out_features, *args)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats that was observed, or trained for this.
 
         Raises:
@@ -245,7 +245,7 @@ class Linear(WeightedQuantizedModule):
         return made
 
     @classmethod
-    def _check(cls, mod: Any) -> None:
+    def _check(cls, mod: Module) -> None:
         if type_before_parametrizations(mod) not in cls._float_kinds():
             raise AssertionError(
                 f"nnq.{cls.__name__}.from_float only works for {cls._float_names()}, "

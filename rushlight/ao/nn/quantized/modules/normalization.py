@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from .....nn.modules import instancenorm, normalization
+from .....nn.modules.module import Module
 from .....ops.eager.dispatch import eager_function
 from .....ops.memory.dtype import DType
 from .....ops.tensors.construct import tensor
@@ -21,7 +22,9 @@ _instance_norm = eager_function("quantized::instance_norm")
 _layer_norm = eager_function("quantized::layer_norm")
 
 
-def _set(norm: Any, weight: Any, bias: Any, scale: float, zero_point: int) -> None:
+def _set(
+    norm: Module, weight: Tensor | None, bias: Tensor | None, scale: float, zero_point: int
+) -> None:
     """Give a norm its weights and the scale and zero point of its result."""
     norm.weight = weight
     norm.bias = bias
@@ -34,9 +37,9 @@ class LayerNorm(normalization.LayerNorm):
 
     def __init__(
         self,
-        normalized_shape: Any,
-        weight: Any,
-        bias: Any,
+        normalized_shape: int | list[int] | tuple[int, ...],
+        weight: Tensor | None,
+        bias: Tensor | None,
         scale: float,
         zero_point: int,
         eps: float = 1e-05,
@@ -62,12 +65,12 @@ class LayerNorm(normalization.LayerNorm):
         return "QuantizedLayerNorm"
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats that was observed."""
         return cls.from_reference(mod, *activation_qparams(mod))
 
     @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Self:
+    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Self:
         """The layer of one in floats, by the scale and zero point of its result."""
         held = (mod.normalized_shape, mod.weight, mod.bias, float(scale), int(zero_point))
         return cls(*held, mod.eps, mod.elementwise_affine)
@@ -80,8 +83,8 @@ class GroupNorm(normalization.GroupNorm):
         self,
         num_groups: int,
         num_channels: int,
-        weight: Any,
-        bias: Any,
+        weight: Tensor | None,
+        bias: Tensor | None,
         scale: float,
         zero_point: int,
         eps: float = 1e-05,
@@ -107,14 +110,14 @@ class GroupNorm(normalization.GroupNorm):
         return "QuantizedGroupNorm"
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats that was observed."""
         held = (mod.num_groups, mod.num_channels, mod.weight, mod.bias, *activation_qparams(mod))
         return cls(*held, mod.eps, mod.affine)
 
 
-class InstanceNorm1d(instancenorm.InstanceNorm1d):
-    """`nn.InstanceNorm1d` over quantized tensors."""
+class _InstanceNorm(instancenorm._InstanceNorm):
+    """What they are for any number of dimensions."""
 
     scale: Tensor
     zero_point: Tensor
@@ -122,8 +125,8 @@ class InstanceNorm1d(instancenorm.InstanceNorm1d):
     def __init__(
         self,
         num_features: int,
-        weight: Any,
-        bias: Any,
+        weight: Tensor | None,
+        bias: Tensor | None,
         scale: float,
         zero_point: int,
         eps: float = 1e-05,
@@ -140,103 +143,35 @@ class InstanceNorm1d(instancenorm.InstanceNorm1d):
         return _instance_norm(
             input, self.weight, self.bias, self.eps, float(self.scale), int(self.zero_point)
         )
+
+    @classmethod
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
+        """The layer of one in floats that was observed."""
+        return cls.from_reference(mod, *activation_qparams(mod))
+
+    @classmethod
+    def from_reference(cls, mod: Module, scale: float, zero_point: int) -> Self:
+        """The layer of one in floats, by the scale and zero point of its result."""
+        held = (mod.num_features, mod.weight, mod.bias, float(scale), int(zero_point))
+        return cls(*held, mod.eps, mod.affine)
+
+
+class InstanceNorm1d(_InstanceNorm, instancenorm.InstanceNorm1d):
+    """`nn.InstanceNorm1d` over quantized tensors."""
 
     def _get_name(self) -> str:
         return "QuantizedInstanceNorm1d"
 
-    @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
-        """The layer of one in floats that was observed."""
-        return cls.from_reference(mod, *activation_qparams(mod))
 
-    @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Self:
-        """The layer of one in floats, by the scale and zero point of its result."""
-        held = (mod.num_features, mod.weight, mod.bias, float(scale), int(zero_point))
-        return cls(*held, mod.eps, mod.affine)
-
-
-class InstanceNorm2d(instancenorm.InstanceNorm2d):
+class InstanceNorm2d(_InstanceNorm, instancenorm.InstanceNorm2d):
     """`nn.InstanceNorm2d` over quantized tensors."""
-
-    scale: Tensor
-    zero_point: Tensor
-
-    def __init__(
-        self,
-        num_features: int,
-        weight: Any,
-        bias: Any,
-        scale: float,
-        zero_point: int,
-        eps: float = 1e-05,
-        momentum: float = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-        device: object = None,
-        dtype: DType | None = None,
-    ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats)
-        _set(self, weight, bias, scale, zero_point)
-
-    def forward(self, input: Tensor) -> Tensor:
-        return _instance_norm(
-            input, self.weight, self.bias, self.eps, float(self.scale), int(self.zero_point)
-        )
 
     def _get_name(self) -> str:
         return "QuantizedInstanceNorm2d"
 
-    @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
-        """The layer of one in floats that was observed."""
-        return cls.from_reference(mod, *activation_qparams(mod))
 
-    @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Self:
-        """The layer of one in floats, by the scale and zero point of its result."""
-        held = (mod.num_features, mod.weight, mod.bias, float(scale), int(zero_point))
-        return cls(*held, mod.eps, mod.affine)
-
-
-class InstanceNorm3d(instancenorm.InstanceNorm3d):
+class InstanceNorm3d(_InstanceNorm, instancenorm.InstanceNorm3d):
     """`nn.InstanceNorm3d` over quantized tensors."""
-
-    scale: Tensor
-    zero_point: Tensor
-
-    def __init__(
-        self,
-        num_features: int,
-        weight: Any,
-        bias: Any,
-        scale: float,
-        zero_point: int,
-        eps: float = 1e-05,
-        momentum: float = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-        device: object = None,
-        dtype: DType | None = None,
-    ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats)
-        _set(self, weight, bias, scale, zero_point)
-
-    def forward(self, input: Tensor) -> Tensor:
-        return _instance_norm(
-            input, self.weight, self.bias, self.eps, float(self.scale), int(self.zero_point)
-        )
 
     def _get_name(self) -> str:
         return "QuantizedInstanceNorm3d"
-
-    @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
-        """The layer of one in floats that was observed."""
-        return cls.from_reference(mod, *activation_qparams(mod))
-
-    @classmethod
-    def from_reference(cls, mod: Any, scale: float, zero_point: int) -> Self:
-        """The layer of one in floats, by the scale and zero point of its result."""
-        held = (mod.num_features, mod.weight, mod.bias, float(scale), int(zero_point))
-        return cls(*held, mod.eps, mod.affine)

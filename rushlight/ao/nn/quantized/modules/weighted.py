@@ -86,13 +86,13 @@ def _hide_packed_params_repr(self: Module, params: type[Module]) -> str:
     return f"{self._get_name()}(\n  {inside}\n)"
 
 
-def activation_qparams(mod: Any) -> tuple[float, int]:
+def activation_qparams(mod: Module) -> tuple[float, int]:
     """The scale and zero point of a module's results, by what has observed them."""
     scale, zero_point = mod.activation_post_process.calculate_qparams()
     return float(scale), int(zero_point)
 
 
-def observed_weight(mod: Any, weight: Tensor, use_precomputed_fake_quant: bool = False) -> Any:
+def observed_weight(mod: Module, weight: Tensor, use_precomputed_fake_quant: bool = False) -> Any:
     """What has observed a module's weight: its own fake quantizer, or one of its configuration."""
     if hasattr(mod, "weight_fake_quant"):
         observer = mod.weight_fake_quant
@@ -104,7 +104,7 @@ def observed_weight(mod: Any, weight: Tensor, use_precomputed_fake_quant: bool =
     return made
 
 
-def folded(mod: Any) -> tuple[Any, Any]:
+def folded(mod: Module) -> tuple[Any, Any]:
     """Weight and bias of a layer that was trained for quantization, with its batch norm if any."""
     if not hasattr(mod, "bn"):
         return mod.weight, mod.bias

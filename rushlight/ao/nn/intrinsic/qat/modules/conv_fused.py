@@ -8,6 +8,7 @@ from ......nn import functional as F
 from ......nn.modules import conv as floats
 from ......nn.modules.activation import ReLU
 from ......nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from ......nn.modules.module import Module
 from ......nn.utils.fusion import fuse_conv_bn_weights
 from ......ops.tensors.tensor import Parameter, Tensor
 from .....nn.qat.modules import conv
@@ -37,22 +38,22 @@ class _ConvBnNd(Normed, floats._ConvNd, fused._FusedModule):
     """What all with a batch norm are."""
 
     _version = 2
-    _FLOAT_MODULE: ClassVar[Any]
+    _FLOAT_MODULE: ClassVar[type[Module]]
     _FLOAT_CONV_MODULE: ClassVar[Any]
-    _FLOAT_BN_MODULE: ClassVar[Any]
-    _FLOAT_RELU_MODULE: ClassVar[Any] = None
-    _FUSED_FLOAT_MODULE: ClassVar[Any] = None
+    _FLOAT_BN_MODULE: ClassVar[type[Module]]
+    _FLOAT_RELU_MODULE: ClassVar[type[Module] | None] = None
+    _FUSED_FLOAT_MODULE: ClassVar[type[Module] | None] = None
 
     def __init__(
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: int | tuple[int, ...],
+        stride: int | tuple[int, ...] = 1,
+        padding: str | int | tuple[int, ...] = 0,
+        dilation: int | tuple[int, ...] = 1,
         groups: int = 1,
-        bias: Any = None,
+        bias: bool | None = None,
         padding_mode: str = "zeros",
         eps: float = 1e-05,
         momentum: float = 0.1,
@@ -116,7 +117,7 @@ class _ConvBnNd(Normed, floats._ConvNd, fused._FusedModule):
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, *lists)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: fused._FusedModule, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of a fused pair or triple in floats, with its weights and norm.
 
         Raises:
@@ -158,7 +159,7 @@ class _ConvBnNd(Normed, floats._ConvNd, fused._FusedModule):
             self.bn.bias,
         )
         made.weight, made.bias = Parameter(weight.detach()), Parameter(bias.detach())
-        if self._FLOAT_RELU_MODULE is not None:
+        if self._FLOAT_RELU_MODULE is not None and self._FUSED_FLOAT_MODULE is not None:
             made = self._FUSED_FLOAT_MODULE(made, self._FLOAT_RELU_MODULE())
         made.train(self.training)
         return made
@@ -171,17 +172,17 @@ class ConvBn1d(_ConvBnNd, floats.Conv1d):
         AssertionError: no configuration.
     """
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.ConvBn1d
-    _FLOAT_CONV_MODULE: ClassVar[Any] = floats.Conv1d
-    _FLOAT_BN_MODULE: ClassVar[Any] = BatchNorm1d
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.ConvBn1d
+    _FLOAT_CONV_MODULE = floats.Conv1d
+    _FLOAT_BN_MODULE = BatchNorm1d
 
 
 class ConvBnReLU1d(ConvBn1d):
     """`ConvBn1d` and a ReLU."""
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.ConvBnReLU1d
-    _FLOAT_RELU_MODULE: ClassVar[Any] = ReLU
-    _FUSED_FLOAT_MODULE: ClassVar[Any] = fused.ConvReLU1d
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.ConvBnReLU1d
+    _FLOAT_RELU_MODULE = ReLU
+    _FUSED_FLOAT_MODULE = fused.ConvReLU1d
 
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(self._forward(input))
@@ -194,9 +195,9 @@ class ConvReLU1d(conv.Conv1d, fused._FusedModule):
         AssertionError: no configuration.
     """
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.ConvReLU1d
-    _FLOAT_CONV_MODULE: ClassVar[Any] = floats.Conv1d
-    _FLOAT_RELU_MODULE: ClassVar[Any] = ReLU
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.ConvReLU1d
+    _FLOAT_CONV_MODULE = floats.Conv1d
+    _FLOAT_RELU_MODULE = ReLU
 
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(conv.Conv1d.forward(self, input))
@@ -209,17 +210,17 @@ class ConvBn2d(_ConvBnNd, floats.Conv2d):
         AssertionError: no configuration.
     """
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.ConvBn2d
-    _FLOAT_CONV_MODULE: ClassVar[Any] = floats.Conv2d
-    _FLOAT_BN_MODULE: ClassVar[Any] = BatchNorm2d
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.ConvBn2d
+    _FLOAT_CONV_MODULE = floats.Conv2d
+    _FLOAT_BN_MODULE = BatchNorm2d
 
 
 class ConvBnReLU2d(ConvBn2d):
     """`ConvBn2d` and a ReLU."""
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.ConvBnReLU2d
-    _FLOAT_RELU_MODULE: ClassVar[Any] = ReLU
-    _FUSED_FLOAT_MODULE: ClassVar[Any] = fused.ConvReLU2d
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.ConvBnReLU2d
+    _FLOAT_RELU_MODULE = ReLU
+    _FUSED_FLOAT_MODULE = fused.ConvReLU2d
 
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(self._forward(input))
@@ -232,9 +233,9 @@ class ConvReLU2d(conv.Conv2d, fused._FusedModule):
         AssertionError: no configuration.
     """
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.ConvReLU2d
-    _FLOAT_CONV_MODULE: ClassVar[Any] = floats.Conv2d
-    _FLOAT_RELU_MODULE: ClassVar[Any] = ReLU
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.ConvReLU2d
+    _FLOAT_CONV_MODULE = floats.Conv2d
+    _FLOAT_RELU_MODULE = ReLU
 
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(conv.Conv2d.forward(self, input))
@@ -247,17 +248,17 @@ class ConvBn3d(_ConvBnNd, floats.Conv3d):
         AssertionError: no configuration.
     """
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.ConvBn3d
-    _FLOAT_CONV_MODULE: ClassVar[Any] = floats.Conv3d
-    _FLOAT_BN_MODULE: ClassVar[Any] = BatchNorm3d
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.ConvBn3d
+    _FLOAT_CONV_MODULE = floats.Conv3d
+    _FLOAT_BN_MODULE = BatchNorm3d
 
 
 class ConvBnReLU3d(ConvBn3d):
     """`ConvBn3d` and a ReLU."""
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.ConvBnReLU3d
-    _FLOAT_RELU_MODULE: ClassVar[Any] = ReLU
-    _FUSED_FLOAT_MODULE: ClassVar[Any] = fused.ConvReLU3d
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.ConvBnReLU3d
+    _FLOAT_RELU_MODULE = ReLU
+    _FUSED_FLOAT_MODULE = fused.ConvReLU3d
 
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(self._forward(input))
@@ -270,21 +271,21 @@ class ConvReLU3d(conv.Conv3d, fused._FusedModule):
         AssertionError: no configuration.
     """
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.ConvReLU3d
-    _FLOAT_CONV_MODULE: ClassVar[Any] = floats.Conv3d
-    _FLOAT_RELU_MODULE: ClassVar[Any] = ReLU
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.ConvReLU3d
+    _FLOAT_CONV_MODULE = floats.Conv3d
+    _FLOAT_RELU_MODULE = ReLU
 
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(conv.Conv3d.forward(self, input))
 
 
-def update_bn_stats(mod: Any) -> None:
+def update_bn_stats(mod: Module) -> None:
     """Have norms take statistics; for `model.apply`."""
     if isinstance(mod, _ConvBnNd):
         mod.update_bn_stats()
 
 
-def freeze_bn_stats(mod: Any) -> None:
+def freeze_bn_stats(mod: Module) -> None:
     """Keep the statistics of norms as they are; for `model.apply`."""
     if isinstance(mod, _ConvBnNd):
         mod.freeze_bn_stats()

@@ -7,6 +7,7 @@ from typing import Any, Self
 from ......nn import functional as F
 from ......nn.modules import linear as floats
 from ......nn.modules.batchnorm import BatchNorm1d
+from ......nn.modules.module import Module
 from ......nn.utils.fusion import fuse_linear_bn_weights
 from ......ops.tensors.tensor import Parameter, Tensor
 from ...modules import fused
@@ -52,7 +53,7 @@ class LinearBn1d(Normed, floats.Linear, fused._FusedModule):
         return self
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of a fused pair in floats, with its weights and norm.
 
         Raises:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from ......nn import functional as F
 from ......nn.modules.activation import ReLU
+from ......nn.modules.module import Module
 from ......ops.tensors.tensor import Tensor
 from .....nn.qat.modules import linear
 from ...modules import fused
@@ -20,7 +21,7 @@ class LinearReLU(linear.Linear, fused._FusedModule):
         AssertionError: no configuration.
     """
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.LinearReLU
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.LinearReLU
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, qconfig: Any = None

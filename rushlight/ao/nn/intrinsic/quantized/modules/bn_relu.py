@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ......nn.modules.module import Module
 from ......ops.eager.dispatch import eager_function
 from ......ops.tensors.tensor import Tensor
 from .....nn.quantized.modules import batchnorm
@@ -21,7 +22,7 @@ _batch_norm3d_relu = eager_function("quantized::batch_norm3d_relu")
 class BNReLU2d(batchnorm.BatchNorm2d):
     """`nn.BatchNorm2d` and a ReLU."""
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.BNReLU2d
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.BNReLU2d
 
     def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 4:
@@ -49,7 +50,7 @@ class BNReLU2d(batchnorm.BatchNorm2d):
 class BNReLU3d(batchnorm.BatchNorm3d):
     """`nn.BatchNorm3d` and a ReLU."""
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.BNReLU3d
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.BNReLU3d
 
     def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 5:

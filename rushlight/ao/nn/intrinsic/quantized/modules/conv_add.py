@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ......nn import functional as F
+from ......nn.modules.module import Module
 from ......ops.eager.dispatch import eager_function
 from ......ops.tensors.tensor import Tensor
 from .....nn.quantized.modules import conv
@@ -23,7 +24,7 @@ _conv2d_add_relu = eager_function("quantized::conv2d_add_relu")
 class ConvAdd2d(conv.Conv2d):
     """`nn.Conv2d` and a sum with another tensor, over quint8 (N, C, H, W)."""
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.ConvAdd2d
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.ConvAdd2d
 
     def forward(self, input: Tensor, extra_input: Tensor) -> Tensor:  # type: ignore[override]
         if len(input.shape) != 4:
@@ -45,7 +46,7 @@ class ConvAdd2d(conv.Conv2d):
 class ConvAddReLU2d(conv.Conv2d):
     """`nn.Conv2d` and a sum with another tensor and a ReLU, over quint8 (N, C, H, W)."""
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.ConvAddReLU2d
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.ConvAddReLU2d
 
     def forward(self, input: Tensor, extra_input: Tensor) -> Tensor:  # type: ignore[override]
         if len(input.shape) != 4:

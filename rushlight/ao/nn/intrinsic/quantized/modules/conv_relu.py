@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ......nn import functional as F
+from ......nn.modules.module import Module
 from ......ops.eager.dispatch import eager_function
 from ......ops.tensors.tensor import Tensor
 from .....nn.quantized.modules import conv
@@ -24,7 +25,7 @@ _conv3d_relu = eager_function("quantized::conv3d_relu")
 class ConvReLU1d(conv.Conv1d):
     """`nn.Conv1d` and a ReLU over quint8 (N, C, L)."""
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.ConvReLU1d
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.ConvReLU1d
 
     def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 3:
@@ -46,7 +47,7 @@ class ConvReLU1d(conv.Conv1d):
 class ConvReLU2d(conv.Conv2d):
     """`nn.Conv2d` and a ReLU over quint8 (N, C, H, W)."""
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.ConvReLU2d
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.ConvReLU2d
 
     def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 4:
@@ -68,7 +69,7 @@ class ConvReLU2d(conv.Conv2d):
 class ConvReLU3d(conv.Conv3d):
     """`nn.Conv3d` and a ReLU over quint8 (N, C, D, H, W)."""
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.ConvReLU3d
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.ConvReLU3d
 
     def forward(self, input: Tensor) -> Tensor:
         if len(input.shape) != 5:

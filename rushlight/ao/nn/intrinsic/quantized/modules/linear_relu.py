@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
+from ......nn.modules.module import Module
 from ......ops.eager.dispatch import eager_function
 from ......ops.memory.dtype import DTYPES, DType
 from ......ops.tensors.tensor import Tensor
@@ -25,7 +26,7 @@ _QINT8: Final = DTYPES["qint8"]
 class LinearReLU(linear.Linear):
     """`nn.Linear` and a ReLU over quint8 (*, in_features)."""
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.LinearReLU
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.LinearReLU
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, dtype: DType = _QINT8
@@ -47,7 +48,7 @@ class LinearReLU(linear.Linear):
 class LinearTanh(linear.Linear):
     """`nn.Linear` and tanh over quint8 (*, in_features)."""
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.LinearTanh
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.LinearTanh
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, dtype: DType = _QINT8
@@ -69,7 +70,7 @@ class LinearTanh(linear.Linear):
 class LinearLeakyReLU(linear.Linear):
     """`nn.Linear` and a leaky ReLU over quint8 (*, in_features)."""
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.LinearLeakyReLU
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.LinearLeakyReLU
 
     def __init__(
         self,

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ......nn import functional as F
+from ......nn.modules.module import Module
 from ......ops.eager.dispatch import eager_function
 from ......ops.tensors.tensor import Tensor
 from ...modules import conv as static
@@ -33,7 +34,7 @@ _conv_transpose3d = eager_function("quantized::conv_transpose3d_dynamic")
 class Conv1d(static.Conv1d):
     """`nn.Conv1d` over floats (N, C, L), which are quantized by the range of each call."""
 
-    _NNI_CONV_RELU_MODULE: ClassVar[Any] = None
+    _NNI_CONV_RELU_MODULE: ClassVar[type[Module] | None] = None
 
     def _get_name(self) -> str:
         return "DynamicQuantizedConv1d"
@@ -50,7 +51,7 @@ class Conv1d(static.Conv1d):
 class Conv2d(static.Conv2d):
     """`nn.Conv2d` over floats (N, C, H, W), which are quantized by the range of each call."""
 
-    _NNI_CONV_RELU_MODULE: ClassVar[Any] = None
+    _NNI_CONV_RELU_MODULE: ClassVar[type[Module] | None] = None
 
     def _get_name(self) -> str:
         return "DynamicQuantizedConv2d"
@@ -67,7 +68,7 @@ class Conv2d(static.Conv2d):
 class Conv3d(static.Conv3d):
     """`nn.Conv3d` over floats (N, C, D, H, W), which are quantized by the range of each call."""
 
-    _NNI_CONV_RELU_MODULE: ClassVar[Any] = None
+    _NNI_CONV_RELU_MODULE: ClassVar[type[Module] | None] = None
 
     def _get_name(self) -> str:
         return "DynamicQuantizedConv3d"

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any, ClassVar, Final, Self
 
 from ......nn.modules import linear as floats
+from ......nn.modules.module import Module
 from ......ops.eager.dispatch import eager_function
 from ......ops.memory.dtype import DTYPES, DType
 from ......ops.tensors.tensor import Tensor
@@ -82,7 +83,7 @@ class Linear(static.Linear):
         super()._load_from_state_dict(state_dict, prefix, local_metadata, False, *lists)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of one in floats, or of one that was trained for this.
 
         Raises:
@@ -112,7 +113,7 @@ class Linear(static.Linear):
         return made
 
     @classmethod
-    def _observer(cls, mod: Any, source: Any, precomputed: bool) -> Any:
+    def _observer(cls, mod: Module, source: Any, precomputed: bool) -> Any:
         if mod.qconfig is not None and mod.qconfig.weight is not None:
             return observed_weight(mod, source.weight, precomputed)
         observer = _torch.ao.quantization.qconfig.default_dynamic_qconfig.weight()

@@ -103,7 +103,7 @@ class RNNBase(Module):
         ValueError: `dropout` is no probability.
     """
 
-    _FLOAT_MODULE: ClassVar[Any] = floats.RNNBase
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.RNNBase
     _version = 2
     batch_first: bool
     bidirectional: bool
@@ -232,7 +232,7 @@ class RNNBase(Module):
         return _make_dynamic(*packed, *held, True)
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
         """The layer of one in floats.
 
         Raises:
@@ -299,7 +299,7 @@ class RNNBase(Module):
 class LSTM(RNNBase):
     """`nn.LSTM` with quantized weights; values are quantized by the range of each call."""
 
-    _FLOAT_MODULE: ClassVar[Any] = floats.LSTM
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.LSTM
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)
@@ -402,7 +402,7 @@ class LSTM(RNNBase):
 class GRU(RNNBase):
     """`nn.GRU` with quantized weights; values are quantized by the range of each call."""
 
-    _FLOAT_MODULE: ClassVar[Any] = floats.GRU
+    _FLOAT_MODULE: ClassVar[type[Module]] = floats.GRU
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("GRU", *args, **kwargs)

@@ -50,7 +50,7 @@ def _check_dtype(dtype: DType, what: str) -> None:
         raise RuntimeError(f"Unsupported dtype specified for {what}: {dtype}")
 
 
-def _weight_observer(mod: Any) -> Any:
+def _weight_observer(mod: Module) -> Any:
     """What makes the observer of a layer's weights: of half precision, or to qint8."""
     if mod.qconfig is not None and mod.qconfig.weight is not None:
         return mod.qconfig.weight
@@ -128,7 +128,7 @@ class RNNCellBase(Module):
             )
 
     @classmethod
-    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The cell of one in floats.
 
         Raises:

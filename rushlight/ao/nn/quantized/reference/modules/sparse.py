@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 from ......module_names import names_of
 from ......nn import functional as F
 from ......nn.modules import sparse as floats
+from ......nn.modules.module import Module
 from ......ops.memory.dtype import DType
 from ......ops.tensors.tensor import Tensor
 from .utils import ReferenceQuantizedModule
@@ -63,7 +64,7 @@ class Embedding(floats.Embedding, ReferenceQuantizedModule):
         )
 
     @classmethod
-    def from_float(cls, mod: Any, weight_qparams: Mapping[str, Any]) -> Self:
+    def from_float(cls, mod: Module, weight_qparams: Mapping[str, Any]) -> Self:
         """The table of one in floats; they share the weight."""
         return cls(
             mod.num_embeddings,
@@ -139,7 +140,7 @@ class EmbeddingBag(floats.EmbeddingBag, ReferenceQuantizedModule):
         )
 
     @classmethod
-    def from_float(cls, mod: Any, weight_qparams: Mapping[str, Any]) -> Self:
+    def from_float(cls, mod: Module, weight_qparams: Mapping[str, Any]) -> Self:
         """The table of one in floats; they share the weight."""
         return cls(
             mod.num_embeddings,

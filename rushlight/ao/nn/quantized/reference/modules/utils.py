@@ -89,7 +89,7 @@ class ReferenceQuantizedModule(Module):
             made = _dequantize(made)
         return made.to(DTYPES["float32"])
 
-    def _take(self, mod: Any) -> None:
+    def _take(self, mod: Module) -> None:
         """Take weight and bias of a layer."""
         self.weight: Any = mod.weight
         if hasattr(mod, "bias"):

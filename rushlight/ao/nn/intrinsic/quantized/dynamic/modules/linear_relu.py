@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, ClassVar, Final, Self
 
+from .......nn.modules.module import Module
 from .......ops.eager.dispatch import eager_function
 from .......ops.memory.dtype import DTYPES, DType
 from .......ops.tensors.tensor import Tensor
@@ -28,7 +29,7 @@ _QINT8: Final = DTYPES["qint8"]
 class LinearReLU(linear.Linear):
     """`nn.Linear` and a ReLU over floats, quantized to 8 bits by the range of each call."""
 
-    _FLOAT_MODULE: ClassVar[Any] = fused.LinearReLU
+    _FLOAT_MODULE: ClassVar[type[Module]] = fused.LinearReLU
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, dtype: DType = _QINT8
