@@ -125,6 +125,11 @@ def _upsample(entry: Operator, values: Sequence[object]) -> Recorded:
     return signature_named(f"{entry.name}.vec"), [values[0], sizes, *aligned, factors], True
 
 
+def _by_sizes(entry: Operator, values: Sequence[object]) -> Recorded:
+    """`x.split([2, 3])`, which Python's `split` hands on to another operator."""
+    return signature_named("aten::split_with_sizes"), values, True
+
+
 _RESIZING: Final = "nearest1d nearest2d nearest3d linear1d bilinear2d bicubic2d trilinear3d".split()
 
 _CHANGES: Final[dict[str, Callable[[Operator, Sequence[Any]], Recorded]]] = {
@@ -134,6 +139,8 @@ _CHANGES: Final[dict[str, Callable[[Operator, Sequence[Any]], Recorded]]] = {
     **{f"aten::conv_transpose{n}d.input": _convolution(n, True) for n in (2, 3)},
     "aten::to.dtype_layout": _to,
     "aten::cpu": _to_cpu,
+    "aten::split": _by_sizes,
+    "aten::split.sizes": _by_sizes,
     **{f"aten::upsample_{mode}": _upsample for mode in _RESIZING},
     **{f"aten::{name}": _by_correction for name in ("std", "var", "std_mean", "var_mean")},
 }

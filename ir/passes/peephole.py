@@ -2,6 +2,7 @@
 
     %2 : bool = aten::__is__(%x, %none)        ->   constant false, if %x is never None
     %3 : int = prim::unchecked_cast(%y)        ->   %y, if %y : int
+    %3 : int = aten::Int(NumToTensor(%y))      ->   %y, if %y : int
     %4 : bool = prim::If(%c): -> true, false   ->   %c
 
 Runs when a function is inlined, where the arguments' types are known better.  What is read of
@@ -75,9 +76,10 @@ def _replacements(node: Node) -> list[tuple[Value, Value]]:
                 value = outcome == (node.kind == "aten::__is__")
                 constant = create_constant(node.graph, value, BOOL).insert_before(node)
                 return [(node.output, constant.output)]
-        case "aten::Int" | "aten::Float":  # of a number that is one already
-            if len(node.inputs) == 1 and node.input.type == node.output.type:
-                return [(node.output, node.input)]
+        case "aten::Int" | "aten::Float" | "aten::ScalarImplicit":
+            number = _number_already(node)
+            if number is not None:
+                return [(node.output, number)]
         case "prim::unchecked_cast":
             if is_subtype(node.input.type, node.output.type):
                 return [(node.output, node.input)]
@@ -99,6 +101,16 @@ def _replacements(node: Node) -> list[tuple[Value, Value]]:
             if simpler is not None:
                 return [(node.output, simpler)]
     return []
+
+
+def _number_already(node: Node) -> Value | None:
+    """What is read as a number, if it is that number or a tensor made of it, as traces have."""
+    if len(node.inputs) != 1:
+        return None
+    read = node.input
+    if read.node.kind == "prim::NumToTensor":
+        read = read.node.input
+    return read if is_subtype(read.type, node.output.type) else None
 
 
 def _is_none(node: Node) -> bool | None:

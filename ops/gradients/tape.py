@@ -86,8 +86,8 @@ def _in_place_of(values: list[Any], handles: Sequence[Any]) -> list[Any] | None:
     args = values.copy()
     for at, handle in enumerate(handles):
         if isinstance(handle, Tensor):
-            if values[at] is not handle._array:
-                return None
+            if at >= len(values) or values[at] is not handle._array:
+                return None  # a number too: one of the sizes in `x.view(2, size)`
             args[at] = handle
         elif type(handle) in _LISTS and handle and type(handle[0]) not in _NUMBERS:
             return None

@@ -8,17 +8,21 @@ from typing import Any, Final, SupportsIndex, overload
 
 import numpy as np
 
+from .tracing import ACTIVE, current_tracer
+
 __all__ = ["Size", "made_of"]
 
 
 def _size(value: Any, place: int) -> int:
-    """A whole number as a size; NumPy's stay what they are, as in torch.
+    """A whole number as a size; NumPy's, and sizes that a trace knows, stay what they are.
 
     Raises:
         TypeError: it is none.
     """
     if type(value) is int or isinstance(value, np.integer):
         return value  # type: ignore[return-value]
+    if ACTIVE and _is_traced(value):
+        return value  # type: ignore[no-any-return]
     try:
         return index(value)
     except TypeError:
@@ -26,6 +30,13 @@ def _size(value: Any, place: int) -> int:
     kind = type(value)
     name = kind.__name__ if kind.__module__ in ("builtins", "__main__") else _full_name(value)
     raise TypeError(f"torch.Size() takes an iterable of 'int' (item {place} is '{name}')")
+
+
+def _is_traced(value: Any) -> bool:
+    """Whether a trace shows where a tensor, which is a single number, comes from."""
+    tracer = current_tracer()
+    array = getattr(value, "_array", None)
+    return tracer is not None and array is not None and not array.ndim and tracer.knows(value)
 
 
 def _full_name(value: object) -> str:

@@ -360,3 +360,10 @@ def test_places_are_kept_of_what_is_chosen_and_not_values(name: str) -> None:
     values /= values.sum().detach()
     values.sum().backward()
     assert x.grad is not None
+
+
+def test_sizes_may_be_tensors_where_gradients_are_recorded() -> None:
+    x = torch.ones(4, 6, requires_grad=True)
+    x.view(4, torch.tensor(2), 3).sum().backward()
+    assert x.grad.tolist() == [[1.0] * 6] * 4
+    assert (x * 2).reshape(torch.tensor(8), -1).shape == (8, 3)

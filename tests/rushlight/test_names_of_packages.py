@@ -247,6 +247,42 @@ def test_products_in_groups() -> None:
         product(a, b)
 
 
+def test_products_in_groups_have_gradients_and_zeros_past_the_last_group() -> None:
+    product, ends = torch.nn.functional.grouped_mm, torch.tensor([2, 2, 5], dtype=torch.int32)
+    a = torch.randn(7, 4, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    b = torch.randn(3, 4, 2, generator=torch.Generator().manual_seed(1)).requires_grad_()
+    made = product(a, b, offs=ends)
+    assert made.shape == (7, 2)
+    assert not made[5:].any()
+    one = a.detach().clone().requires_grad_()
+    other = b.detach().clone().requires_grad_()
+    wanted = torch.cat([one[:2] @ other[0], one[2:5] @ other[2]])
+    assert torch.equal(made[:5], wanted)
+    made.square().sum().backward()
+    wanted.square().sum().backward()
+    assert torch.allclose(a.grad, one.grad)
+    assert torch.allclose(b.grad, other.grad)
+    columns = product(b.detach().mT, a.detach()[:2].repeat(2, 2)[:, :5], offs=ends)
+    assert columns.shape == (2, 5)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "ends", "words"),
+    [
+        (torch.ones(3, 2).double(), torch.ones(2, 2, 2).double(), [1, 3], "mat_a to be Float32"),
+        (torch.ones(3, 2), torch.ones(2, 2, 2).half(), [1, 3], "float != c10::Half"),
+        (torch.ones(3, 2), torch.ones(2, 3, 2), [1, 3], "contraction dimension"),
+        (torch.ones(3, 2), torch.ones(2, 2, 2), [1, 2, 3], "matrix batch sizes"),
+        (torch.ones(3), torch.ones(2, 3, 2), [1, 3], "mat_a has to be 2 or 3d"),
+    ],
+)
+def test_what_has_no_products_in_groups(a: Any, b: Any, ends: list[int], words: str) -> None:
+    with pytest.raises(RuntimeError, match=words):
+        torch.nn.functional.grouped_mm(a, b, offs=torch.tensor(ends, dtype=torch.int32))
+    with pytest.raises(RuntimeError, match="Offsets have to be int32"):
+        torch.nn.functional.grouped_mm(torch.ones(3, 2), torch.ones(2, 2, 2), offs=torch.ones(2))
+
+
 def test_switches_of_attention_are_kept() -> None:
     switches = torch.backends.cuda
     with switches.sdp_kernel(enable_flash=False):

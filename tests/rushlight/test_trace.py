@@ -297,3 +297,23 @@ def test_whole_numbers_in_traces_do_not_widen_either() -> None:
     traced = torch.jit.trace(lambda x: (x * 5, x - wide, wide * x), x, check_trace=False)
     assert [y.dtype for y in traced(x)] == [torch.int8, torch.int8, torch.int64]
     assert [y.item() for y in traced(x)] == [15, -3, 18]
+
+
+def test_sizes_put_together_are_not_fixed() -> None:
+    one, last = (1,), (1, 2)
+
+    def rows(x: Tensor) -> Tensor:
+        return x.view(-1, 2).view(x.size()[:-1] + last) + x.new_zeros(one + x.shape[1:2] + last[1:])
+
+    traced = torch.jit.trace(rows, torch.ones(2, 3, 2))
+    assert traced(torch.ones(5, 4, 2)).shape == (5, 4, 4, 2)
+    assert torch.Size([torch.tensor(2), 3]) == (2, 3)
+
+
+def test_groups_of_products_are_not_fixed() -> None:
+    a, b = torch.ones(6, 8), torch.arange(48.0).view(2, 8, 3)
+    product = torch.nn.functional.grouped_mm
+    ends = torch.tensor([2, 6], dtype=torch.int32)
+    traced = torch.jit.trace(lambda a, b, ends: product(a, b, offs=ends), (a, b, ends))
+    other = torch.tensor([5, 6], dtype=torch.int32)
+    assert torch.equal(traced(a, b, other), product(a, b, offs=other))
