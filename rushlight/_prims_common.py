@@ -5,10 +5,16 @@ from __future__ import annotations
 import warnings
 
 from .ops.memory.dtype import DTYPES, DType
+from .ops.tensors.tensor import Tensor
 from .settings import are_deterministic_algorithms_enabled
 from .settings import is_deterministic_algorithms_warn_only_enabled as only_warned
 
-__all__ = ["alert_not_deterministic", "corresponding_complex_dtype", "dtype_to_type"]
+__all__ = [
+    "alert_not_deterministic",
+    "corresponding_complex_dtype",
+    "dtype_to_type",
+    "is_contiguous_or_false",
+]
 
 
 def alert_not_deterministic(caller: str) -> None:
@@ -53,3 +59,8 @@ def dtype_to_type(dtype: DType) -> type[complex]:
     if dtype.is_floating_point:
         return float
     return bool if dtype.name == "bool" else int
+
+
+def is_contiguous_or_false(a: Tensor) -> bool:
+    """Whether a tensor's elements lie in order, which is always known here."""
+    return a.is_contiguous()

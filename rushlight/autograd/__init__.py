@@ -40,6 +40,11 @@ __all__ = [
 ]
 
 
+def _profiler_enabled() -> bool:
+    """Whether a profiler notes what operators do."""
+    return profiler.active_recorder() is not None
+
+
 def _several(value: Any) -> list[Any]:
     single = isinstance(value, GradientEdge) or hasattr(value, "__torch_function__")
     return [value] if single else list(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..absent_devices import names_without
@@ -28,6 +29,10 @@ class _AbsentTensor(type):
 
     def __instancecheck__(cls, value: object) -> bool:
         return False
+
+
+def _lazy_call(callable: Callable[[], object], **kwargs: object) -> None:
+    """What is to be called once the device is there is never called."""
 
 
 def __getattr__(name: str) -> Any:

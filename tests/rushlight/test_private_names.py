@@ -449,3 +449,38 @@ def test_hooks_are_told_of_what_script_compiles() -> None:
         torch._C._jit_set_emit_hooks(None, None)
     assert told == [("function", function), ("module", module)]
     assert torch._C._jit_get_emit_hooks() == (None, None)
+
+
+def test_tensors_are_grouped_by_device_and_dtype() -> None:
+    lists = import_module("rushlight.utils._foreach_utils")
+    group = lists._group_tensors_by_device_and_dtype
+    a, b, c = torch.ones(1), torch.ones(2).double(), torch.ones(3)
+    found = group([[a, b, c], [c, None, a], []], with_indices=True)
+    cpu = torch.device("cpu")
+    assert list(found) == [(cpu, torch.float32), (cpu, torch.float64)]
+    (first, second, third), places = found[cpu, torch.float32]
+    assert [first[0] is a, first[1] is c, second[0] is c, second[1] is a] == [True] * 4
+    assert (third, places) == ([], [0, 2])
+    assert found[cpu, torch.float64][0][1:] == [[None], []]
+    for wrong in ([[a], [a, b]], [[]], []):
+        with pytest.raises(RuntimeError, match="must have one length"):
+            group(wrong)
+    with pytest.raises(RuntimeError, match="the 1-th Tensor is not"):
+        group([[a, None]])
+    assert lists._has_foreach_support([a, None], cpu)
+    assert not lists._has_foreach_support([a, 3], cpu)
+    assert "cpu" in lists._get_fused_kernels_supported_devices()
+
+
+def test_what_packages_ask_before_they_use_a_device_or_profiler() -> None:
+    assert torch.cuda._lazy_call(lambda: 1 / 0) is None
+    assert not torch.autograd._profiler_enabled()
+    with torch.autograd.profiler.profile():
+        assert torch.autograd._profiler_enabled()
+    contiguous = import_module("rushlight._prims_common").is_contiguous_or_false
+    assert [contiguous(x) for x in (torch.ones(2, 3), torch.ones(2, 3).t())] == [True, False]
+
+
+def test_a_clipped_sigmoid_is_never_0_or_1() -> None:
+    clipped = torch.distributions.transforms._clipped_sigmoid(torch.tensor([-1e3, 0.0, 1e3]))
+    assert 0 < clipped[0] < clipped[1] == 0.5 < clipped[2] < 1

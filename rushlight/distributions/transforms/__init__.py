@@ -20,6 +20,7 @@ from .pointwise import (
     SoftplusTransform,
     TanhTransform,
 )
+from .pointwise import _clipped_sigmoid as _clipped_sigmoid
 from .vectors import (
     CorrCholeskyTransform,
     LowerCholeskyTransform,

@@ -97,13 +97,18 @@ def inside_unit(share: Tensor) -> Tensor:
     return share.clamp(min=known.tiny, max=1.0 - known.eps)
 
 
+def _clipped_sigmoid(x: Tensor) -> Tensor:
+    """1 / (1 + exp(-x)), never quite 0 or 1."""
+    return inside_unit(x.sigmoid())
+
+
 class SigmoidTransform(_Increasing):
     """y = 1 / (1 + exp(-x)), never quite 0 or 1."""
 
     codomain = constraints.unit_interval
 
     def _call(self, x: Tensor) -> Tensor:
-        return inside_unit(x.sigmoid())
+        return _clipped_sigmoid(x)
 
     def _inverse(self, y: Tensor) -> Tensor:
         share = inside_unit(y)
