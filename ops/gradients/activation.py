@@ -111,14 +111,20 @@ def glu(self: Tensor, dim: int = -1) -> Tensor:
     return self.narrow(dim, 0, size) * self.narrow(dim, size, size).sigmoid()
 
 
-@composite("aten::prelu", "aten::_prelu_kernel", name="PreluKernelBackward0")
+@composite("aten::_prelu_kernel", name="PreluKernelBackward0")
+def prelu_kernel(self: Tensor, weight: Tensor) -> Tensor:
+    """Negative numbers times a weight that broadcasts."""
+    return aten.where(self > 0, self, self * weight)
+
+
+@composite("aten::prelu", name="PreluKernelBackward0")
 def prelu(self: Tensor, weight: Tensor) -> Tensor:
     """Negative numbers times the weight of their channel."""
     if weight.ndim == 1 and self.ndim != 1 and weight.numel() != 1:
         weight = weight.reshape([1, -1] + [1] * (self.ndim - 2))
     elif not self.ndim:
         weight = weight.reshape([])
-    return aten.where(self > 0, self, self * weight)
+    return prelu_kernel(self, weight)
 
 
 def _with_noise(twin: str) -> None:

@@ -303,7 +303,7 @@ class RowNode(Node):
         """`args` are the arguments, with handles for tensors; `old` is what the first one held
         before it was written in place."""
         if traced is None:
-            traced = bound.trace(args)
+            traced = bound.trace(args if old is None else [old, *args[1:]])
         self._bound = bound
         self._back = None
         self.attached = None

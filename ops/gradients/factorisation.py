@@ -171,14 +171,16 @@ def _svd(gs: Grads, results: Tensors) -> Tensor | None:
 
 
 gradient("aten::linalg_svd", "aten::_linalg_svd", A=_svd, name="LinalgSvdBackward0")
-gradient(
-    "aten::svd",
-    self=lambda gs, results: _svd(
-        [gs[0], gs[1], None if gs[2] is None else turned(gs[2])],
-        [results[0], results[1], turned(results[2])],
-    ),
-    name="LinalgSvdBackward0",
-)
+
+
+def _old_svd(gs: Grads, self: Tensor, compute_uv: bool, results: Tensors) -> Tensor | None:
+    if not compute_uv:  # the vectors are zeros then
+        return _svd([None, gs[1], None], aten.linalg_svd(self, False))
+    given = [gs[0], gs[1], None if gs[2] is None else turned(gs[2])]
+    return _svd(given, [results[0], results[1], turned(results[2])])
+
+
+gradient("aten::svd", self=_old_svd, name="LinalgSvdBackward0")
 
 
 @composite("aten::linalg_svdvals", name="LinalgSvdBackward0")

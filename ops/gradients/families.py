@@ -42,4 +42,4 @@ def row_of(entry: Operator) -> Row | None:
 
 def is_out(entry: Operator) -> bool:
     """Whether it writes into `out`, which torch has no gradients for."""
-    return entry.overload == "out" or entry.overload.endswith("_out")
+    return entry.overload == "out" or entry.overload.endswith("_out") or "(a!) out)" in entry.schema

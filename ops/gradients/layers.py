@@ -246,7 +246,9 @@ def instance_norm(
 
 
 def _normal(x: Tensor, dims: list[int], eps: float) -> Tensor:
-    apart = x - x.mean(dims, True)
+    apart = x - (x.mean(dims, True) if dims else x)  # no dimensions would be all
+    if not dims:
+        return apart
     return apart * ((apart * apart).mean(dims, True) + eps).rsqrt()
 
 

@@ -146,7 +146,7 @@ def norm_except_dim(v: Tensor, pow: int, dim: int) -> Tensor:
     """The lengths along all dimensions but one."""
     if dim == -1:
         return aten.linalg_vector_norm(v, pow)
-    return aten.linalg_vector_norm(v, pow, [d for d in range(v.ndim) if d != dim], True)
+    return aten.linalg_vector_norm(v, pow, [d for d in range(v.ndim) if d != dim % v.ndim], True)
 
 
 @composite("aten::_scaled_dot_product_flash_attention_for_cpu", apart=(1,))

@@ -225,7 +225,8 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
 @composite("aten::linalg_vecdot")
 def vecdot(x: Tensor, y: Tensor, dim: int = -1) -> Tensor:
     """Sums of products of one's conjugate with the other."""
-    return (conj(x) * y).sum([dim])
+    product = conj(x) * y
+    return product.sum([dim]) if product.ndim else product
 
 
 @composite("aten::kron")
@@ -244,7 +245,7 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Cross products along a dimension of size 3."""
     sizes = aten.broadcast_tensors([self, other])[0].shape
     if dim is None:
-        dim = next(d for d, size in enumerate(sizes) if size == 3)
+        dim = list(self.shape).index(3)
     a, b = self.expand(list(sizes)), other.expand(list(sizes))
     return a.roll(-1, dim) * b.roll(1, dim) - a.roll(1, dim) * b.roll(-1, dim)
 

@@ -179,6 +179,7 @@ def _picked(
     hidden = target == ignore_index
     place = target.masked_fill(hidden, 0)
     if self.ndim == 1:
+        target, hidden, place = (each.reshape([]) for each in (target, hidden, place))
         value = self.index_select(0, place.reshape([1])).reshape(target.shape)
         counts = (
             aten.ones_like(value)

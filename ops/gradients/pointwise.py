@@ -118,6 +118,7 @@ gradient("aten::pow", self=_power_base, exponent=_power_exponent)
 gradient("aten::pow.Tensor_Tensor", self=_power_base, exponent=_power_exponent, name="PowBackward1")
 gradient("aten::pow.Scalar", exponent=_power_exponent, name="PowBackward2")
 same_as("aten::pow", "aten::float_power")
+same_as("aten::pow", "aten::pow_.Scalar")  # whose exponent is a number
 gradient("aten::sqrt", self=lambda g, result: g / (2 * conj(result)))
 gradient("aten::rsqrt", self=lambda g, result: -0.5 * g * conj(result * result * result))
 
@@ -432,6 +433,12 @@ gradient(
 gradient("aten::fill", self=lambda g: aten.zeros_like(g), value=lambda g: g.sum())
 gradient("aten::zero", self=lambda g: aten.zeros_like(g))
 gradient("aten::copy", self=lambda g: aten.zeros_like(g), src=lambda g: g, name="CopyBackwards")
+gradient(
+    "aten::copy_.Tensor",
+    self=lambda g: aten.zeros_like(g),
+    other=lambda g: g,
+    name="CopyBackwards",
+)
 for _name, _node in (
     *((name, None) for name in "uniform normal_ exponential cauchy geometric log_normal".split()),
     *(("poisson", None), ("bernoulli", None)),
@@ -473,7 +480,10 @@ same_as(
 )
 gradient("aten::alias", self=lambda g: g)
 same_as("aten::alias", "aten::alias_copy")
-gradient("aten::native_dropout", input=lambda g, result1, p: g * result1 * _keep_scale(p))
+gradient(
+    "aten::native_dropout",
+    input=lambda g, result1, p, train: g * result1 * (1.0 if train is False else _keep_scale(p)),
+)
 
 
 gradient(
@@ -488,7 +498,7 @@ gradient(
 
 
 def _keep_scale(p: float) -> float:
-    return 0.0 if not p or p >= 1 else 1 / (1 - p)
+    return 0.0 if p >= 1 else 1 / (1 - p)
 
 
 constant(

@@ -342,6 +342,7 @@ def _rewriting_recorder(
 def _in_place_recorder(bound: Bound) -> Callable[..., object]:
     forward = bound.entry.forward
     copies = any(0 in kept for kept in bound.keeps.values())
+    becomes = bound.entry.written == "replaced"
 
     def run(*args: Any) -> Any:
         record = RUNNING.record
@@ -349,7 +350,9 @@ def _in_place_recorder(bound: Bound) -> Callable[..., object]:
         if record is None:
             return forward(*args)
         record.check_write(target)
-        old = target.copy("K") if copies and is_grad_enabled() else None
+        old = None
+        if becomes or copies:
+            old = target[...] if becomes else target.copy("K") if is_grad_enabled() else None
         result = forward(*args)
         written(target)
         if target.dtype.kind not in "biu":  # what has no history

@@ -14,11 +14,13 @@ from .rows import Grads, Ints, Tensors, aten, composite, conj, constant, gradien
 
 
 def dims_of(dim: int | Ints | None, ndim: int) -> list[int]:
-    """The dimensions meant by `dim`, all if it is None or empty."""
+    """The dimensions meant by `dim`, all if it is None or empty; a single number has none."""
+    if not ndim:
+        return []
     if dim is None or (isinstance(dim, (list, tuple)) and not dim):
         return list(range(ndim))
     given = [dim] if isinstance(dim, int) else list(dim)
-    return sorted(d % ndim if ndim else 0 for d in given)
+    return sorted(d % ndim for d in given)
 
 
 def restored(x: Tensor, sizes: Ints, dim: int | Ints | None, keepdim: bool) -> Tensor:

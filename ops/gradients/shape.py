@@ -59,7 +59,11 @@ for _name in "mT adjoint mH matrix_H".split():
         self=lambda g: g.transpose(-2, -1).conj() if g.ndim else g.conj(),
         name="TransposeBackward0",
     )
-gradient("aten::mT", self=lambda g: g.transpose(-2, -1), name="TransposeBackward0")
+gradient(
+    "aten::mT",
+    self=lambda g: g.transpose(-2, -1) if g.ndim else g,
+    name="TransposeBackward0",
+)
 gradient(
     "aten::numpy_T", self=lambda g: g.permute(list(range(g.ndim))[::-1]), name="PermuteBackward0"
 )

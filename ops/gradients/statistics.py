@@ -150,7 +150,7 @@ def _uneven(x: Tensor, dim: int, places: Tensor, edge_order: int) -> Tensor:
 
     def edge(at: int, inward: int, sign: int) -> Tensor:
         one = steps.narrow(dim, at, 1)
-        start = 0 if at == 0 else size - 1
+        start = 0 if inward > 0 else size - 1
         if edge_order == 1:
             return sign * (x.narrow(dim, start + inward, 1) - x.narrow(dim, start, 1)) / one
         two = steps.narrow(dim, at + inward, 1)

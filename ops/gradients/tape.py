@@ -157,8 +157,10 @@ def _taped(entry: Operator, values: list[object], handles: Sequence[object], own
     old = None
     if bound.in_place:
         check_in_place(args[0], active)
-        if active and any(0 in kept for kept in bound.keeps.values()):
-            old = _before(args[0])
+        if active and entry.written == "replaced":
+            old = _before(args[0], args[0]._array[...])
+        elif active and any(0 in kept for kept in bound.keeps.values()):
+            old = _before(args[0], args[0]._array.copy("K"))
     state = enter(QUIET)
     try:
         result = entry.forward(*values)
@@ -218,6 +220,8 @@ def attach(bound: Bound, args: Sequence[Any], wrapped: object, old: Tensor | Non
         node = bound.new_node(args, old)
         if isinstance(node, RowNode):
             node.set_results(results[:1])
+        if bound.entry.written == "replaced" and _root(args[0]) is not None:
+            return  # nothing of what it is a view of has changed
         places = getattr(node, "_places", [])
         rebase(args[0], node, next((i for i, (at, _) in enumerate(places) if at == 0), None))
         return
@@ -288,9 +292,9 @@ def _root(view: Tensor) -> Tensor | None:
     return view._base if view._view_of is not None else None
 
 
-def _before(target: Tensor) -> Tensor:
-    """A copy of what is about to be written over, with its history."""
-    copied = Tensor._of(target._array.copy("K"))
+def _before(target: Tensor, array: Array) -> Tensor:
+    """A tensor of what it is before it is written over or becomes a view, with its history."""
+    copied = Tensor._of(array)
     edge = edge_of(target)
     if edge is not None:
         copied._requires_grad = True

@@ -62,6 +62,9 @@ def linalg_vecdot(x: Array, y: Array, dim: int) -> Array:
     if x.ndim == 1 and y.ndim == 1:
         return vdot(x, y)
     product = mul(np.conj(x) if x.dtype.kind == "c" else x, y)
+    if not product.ndim:
+        wrap_dim(dim, 0)
+        return product
     total = np.add.reduce(_wide(product), wrap_dim(dim, product.ndim))
     return as_array(total).astype(x.dtype, copy=False)
 

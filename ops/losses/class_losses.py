@@ -170,6 +170,11 @@ def _likelihood(
         raise OperatorError(
             "0D or 1D target tensor expected, multi-target not supported", code="shape-mismatch"
         )
+    if self.ndim == 1 and target.ndim == 1 and self.shape != target.shape:
+        raise OperatorError(
+            f"size mismatch (got input: {_size(self)}, target: {_size(target)})",
+            code="shape-mismatch",
+        )
     if self.ndim == 1:
         loss, total = _losses(self[None], target.reshape(1), weight, reduction, ignore_index)
         return loss.reshape(()), total
@@ -416,6 +421,8 @@ def multi_margin_loss(
 ) -> Array:
     """How far other classes come within `margin` of the right one, averaged over the classes."""
     _check_scores(self)
+    if p not in (1, 2):
+        raise OperatorError("only p == 1 and p == 2 supported")
     scores = widened(self).reshape(-1, self.shape[-1] if self.ndim else 1)
     rows, classes = scores.shape
     if target.ndim > 1 or target.size != rows:

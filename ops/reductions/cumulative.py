@@ -399,7 +399,8 @@ def _gradient_over(self: Array, spacing: object, dim: Any, edge_order: int) -> l
             "`logical_xor()` operator instead.",
             code="dtype-mismatch",
         )
-    dims = wrap_dims([dim] if isinstance(dim, int) else dim, self.ndim)
+    is_none = isinstance(dim, (list, tuple)) and not dim  # which elsewhere means all dimensions
+    dims = () if is_none else wrap_dims([dim] if isinstance(dim, int) else dim, self.ndim)
     several = spacing if isinstance(spacing, list) else None
     _check_gradient(self, dims, edge_order, several, dim is not None)
     steps = spacing if isinstance(spacing, list) else [spacing] * len(dims)

@@ -165,6 +165,8 @@ def _sized(
     space = input.shape[2:]
     if len(factors) != len(space):
         raise OperatorError("Must specify as many scale_factors as there are dimensions of space")
+    if len(space) != dims:
+        _check_count(space, dims)
     sizes = [float(np.float64(s) * f) for s, f in zip(space, factors, strict=True)]
     if not all(abs(size) < 1 << 62 for size in sizes):
         raise OperatorError("value cannot be converted to type int64_t without overflow")
