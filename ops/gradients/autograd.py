@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from weakref import ref
 
 import numpy as np
@@ -193,12 +193,21 @@ def single(edge: Edge) -> Edge:
     return found
 
 
+class Walk(Protocol):
+    """What hooks may ask of the walk that calls them."""
+
+    def reaches(self, node: Node) -> bool:
+        """Whether a node is on a way from the results to what gradients are wanted of."""
+
+
 class _Walking(threading.local):
     """The nodes that lead to what this thread's walk back wants, and that; None for all."""
 
     leads: frozenset[Node] | None = None
     keep = True
     """Whether nodes keep what they need for another walk."""
+
+    walk: Walk | None = None
 
 
 WALKING: Final = _Walking()

@@ -16,6 +16,7 @@ from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import address
+from ..memory.warned import warn_caller_once
 from ..table.grad_mode import RUNNING
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
@@ -544,6 +545,14 @@ def gradients_of(
     return gradients
 
 
+_CYCLE: Final = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter "
+    "and its gradient which can cause a memory leak. We recommend using autograd.grad when "
+    "creating the graph to avoid this. If you have to use this function, make sure to reset the "
+    ".grad fields of your parameters to None after use to break the cycle and avoid the leak."
+)
+
+
 def backward(
     tensors: Sequence[Tensor | GradientEdge],
     grads: Sequence[Tensor | None],
@@ -556,6 +565,8 @@ def backward(
     Raises:
         RuntimeError: there is no way back from a result.
     """
+    if create:
+        warn_caller_once(_CYCLE)
     keep = create if keep is None else keep
     roots = roots_of(tensors, grads)
     if inputs is None:

@@ -33,6 +33,7 @@ class _Walk:
         self.waiting: dict[Node, list[Grad]] = {}
         self.dependencies: dict[Node, int] = {}
         self.useful: set[Node] | None = None
+        self.seen: set[Node] = set()
         self.leads: frozenset[Node] | None = None
         self.bounds: tuple[Any, ...] = ()
         self.opens = opens
@@ -51,7 +52,7 @@ class _Walk:
         bounded: list[tuple[object, ...]] = []
         dependencies = self.dependencies
         pending = list(dict.fromkeys(roots))
-        seen = set(pending)
+        seen = self.seen = set(pending)
         while pending:
             node = pending.pop()
             if node.bounds:
@@ -66,6 +67,10 @@ class _Walk:
                         dependencies[to] = 1
                         pending.append(to)
         self.bounds = tuple(dict.fromkeys(chain(*bounded))) if bounded else ()
+
+    def reaches(self, node: Node) -> bool:
+        """Whether a node is on a way from the results to what gradients are wanted of."""
+        return node in self.leads if self.leads is not None else node in self.seen
 
     def _edges_of(self, call: Node) -> Sequence[Edge | None]:
         """Where the way leads on from a call."""
@@ -237,7 +242,8 @@ def run_backward(
     nodes = [edge[0] for edge, _ in roots]
     walk.prepare(nodes)
     bounded = walk.bounds or RUNNING.bounds
-    outer, WALKING.leads = WALKING.leads, walk.leads
+    outer, WALKING.leads = (WALKING.leads, WALKING.walk), walk.leads
+    WALKING.walk = walk
     kept, WALKING.keep = WALKING.keep, keep
     try:
         with grad_mode_set(create), _within(walk.bounds) if bounded else _UNBOUND:
@@ -245,7 +251,7 @@ def run_backward(
                 walk.give(edge, grad)
             walk.run(nodes)
     finally:
-        WALKING.leads, WALKING.keep = outer, kept
+        (WALKING.leads, WALKING.walk), WALKING.keep = outer, kept
     return walk.found
 
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from ..memory.dtype import Array
 from ..memory.inference import is_for_inference, is_on
 from ..memory.versions import owner_of, version_of
+from ..memory.warned import warn_caller
 from ..table.grad_mode import RUNNING
 from ..table.table import TABLE
 from .tape_port import tape
 from .tracing import current_tracer
 
 __all__ = ["Differentiable"]
+
+_NOT_LEAF: Final = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+    "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
+    "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
+    "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
+    "github.com/pytorch/pytorch/pull/30531 for more information."
+)
 
 
 class Differentiable:
@@ -78,7 +87,10 @@ class Differentiable:
     @property
     def grad(self) -> Differentiable | None:
         """The gradient, if there is one."""
-        return self._gradient
+        found = self._gradient
+        if found is None and self._requires_grad and not (self._retains_grad or self.is_leaf):
+            warn_caller(_NOT_LEAF)
+        return found
 
     @grad.setter
     def grad(self, gradient: Differentiable | None) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .differentiable import Differentiable
 
-__all__ = ["NOT_COPIED", "Members", "attributes_of"]
+__all__ = ["NOT_COPIED", "NO_GRADIENTS", "Members", "attributes_of"]
 
 NOT_COPIED = (
     "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
@@ -15,6 +15,10 @@ NOT_COPIED = (
     "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
 )
 """Why tensors with a history have no deep copies."""
+
+NO_GRADIENTS = (
+    "data set to a tensor that requires gradients must be floating point or complex dtype"
+)
 
 
 class Members(MutableMapping[str, Any]):

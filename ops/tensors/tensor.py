@@ -39,7 +39,7 @@ from .display import format_array
 from .indexing import get_item, set_item
 from .keys import AsksError, is_several, without_tensors
 from .marked_parameters import ParameterType, marked
-from .members import NOT_COPIED, Members, attributes_of
+from .members import NO_GRADIENTS, NOT_COPIED, Members, attributes_of
 from .overriding import PLAIN, asks
 from .python_data import array_of_arguments, spelled_type
 from .sizes import Size, made_of
@@ -222,6 +222,8 @@ class Tensor(_Base):
 
     @data.setter
     def data(self, other: Tensor) -> None:
+        if self._requires_grad and other._array.dtype.kind in "biu":
+            raise RuntimeError(NO_GRADIENTS)
         self._array = other._array
 
     # ------------------------------------------------------------------ to Python and NumPy

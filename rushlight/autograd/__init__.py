@@ -106,6 +106,8 @@ def grad(
         given = dict(locals(), outputs=tuple(_several(outputs)), inputs=tuple(_several(inputs)))
         return ask_for(grad, given)  # type: ignore[no-any-return]
     results, wanted = _several(outputs), _several(inputs)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     grads = [None] * len(results) if grad_outputs is None else _several(grad_outputs)
     if materialize_grads and allow_unused is False:
         raise ValueError(
@@ -142,6 +144,16 @@ def _batched(
     allow_unused: bool,
 ) -> tuple[Tensor | None, ...]:
     """The gradients for each of several beginnings, stacked."""
+    for number, (begin, result) in enumerate(zip(grads, results, strict=True)):
+        if begin is not None and begin.shape[1:] != result.shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output "
+                "as the batch dimension. The sizes of the remaining dimensions are expected to "
+                "match the shape of corresponding output, but a mismatch was detected: "
+                f"grad_output[{number}] has a shape of {begin.shape} and output[{number}] has a "
+                f"shape of {result.shape}. If you only want some tensors in `grad_output` to be "
+                "considered batched, consider using vmap."
+            )
     count = next(g for g in grads if g is not None).shape[0]
     rows = []
     for i in range(count):

@@ -20,6 +20,7 @@ from ..ops.gradients.autograd import (
 from ..ops.gradients.tape import rebase
 from ..ops.memory.dtype import LAYOUTS
 from ..ops.memory.versions import written
+from ..ops.memory.warned import warn_caller
 from ..ops.table.grad_mode import is_grad_enabled, no_grad
 from ..ops.tensors.tensor import Tensor
 
@@ -27,6 +28,7 @@ __all__ = [
     "Function",
     "FunctionCtx",
     "FunctionNode",
+    "InplaceFunction",
     "NestedIOFunction",
     "once_differentiable",
     "run_function",
@@ -255,7 +257,7 @@ def _sizes_of(tensor: Tensor) -> tuple[int, ...]:
 def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool) -> object:
     """The results with their node."""
     outputs = list(result) if isinstance(result, (tuple, list)) else [result]
-    _check_dirty(node, outputs, active)
+    _check_dirty(node, outputs, inputs, active)
     made: list[object] = []
     node._sizes = []
     node._without_gradient = set()
@@ -287,7 +289,9 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
     return tuple(made)
 
 
-def _check_dirty(node: Any, outputs: Sequence[object], active: bool) -> None:
+def _check_dirty(
+    node: Any, outputs: Sequence[object], inputs: Sequence[Tensor], active: bool
+) -> None:
     """Note what was written in place.
 
     Raises:
@@ -295,6 +299,11 @@ def _check_dirty(node: Any, outputs: Sequence[object], active: bool) -> None:
             is a view and not the only result.
     """
     for tensor in node._dirty:
+        if not any(given is tensor for given in inputs):
+            warn_caller(
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
+                "have been mutated should be passed to ctx.mark_dirty()."
+            )
         if not any(output is tensor for output in outputs):
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as "
@@ -341,6 +350,14 @@ def _keep(node: Any, outputs: Sequence[object], made: list[Any]) -> None:
         else:
             kept.append(saved(tensor))
     node._kept = tuple(kept)
+
+
+class InplaceFunction(Function):
+    """A `Function` for operators that may write their argument in place; `inplace` says so."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
 
 
 class NestedIOFunction(Function):

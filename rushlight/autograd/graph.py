@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Final, NoReturn
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from ..module_names import names_of
-from ..ops.gradients.autograd import PACKING
+from ..ops.gradients.autograd import PACKING, WALKING
 from ..ops.gradients.autograd import Node as Node
 from ..ops.gradients.edges import GradientEdge as GradientEdge
 from ..ops.gradients.edges import get_gradient_edge as get_gradient_edge
+from ..ops.gradients.edges import target_of
 from ..ops.memory.versions import written
 from ..ops.tensors.tensor import Tensor
 
@@ -97,29 +99,46 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 
 class _Several:
-    """Collects the gradients of several tensors until all are there, or the first is."""
+    """Collects the gradients of those of several tensors that a walk back comes to."""
 
-    def __init__(self, count: int, fn: Callable[[Any], None], mode: str) -> None:
-        self._count, self._fn, self._mode = count, fn, mode
-        self._found: dict[int, Tensor] = {}
-        self._seen = 0
+    def __init__(self, tensors: Sequence[Tensor], fn: Callable[[Any], None], mode: str) -> None:
+        self._edges = [target_of(each) for each in tensors]
+        self._fn, self._mode = fn, mode
+        self._walks = _Walks()
 
     def hook(self, place: int) -> Callable[[Tensor], None]:
         """The hook of the tensor of that number."""
 
         def called(gradient: Tensor) -> None:
-            first = self._seen == 0
-            self._seen += 1
-            self._found[place] = gradient
-            if self._mode == "any" and first:
-                self._fn(gradient)
-            done = self._seen == self._count
-            if done and self._mode == "all":
-                self._fn([self._found.get(each) for each in range(self._count)])
-            if done:
-                self._found, self._seen = {}, 0
+            walks = self._walks
+            found = walks.begun(self._edges)
+            found[place] = gradient if self._mode == "all" else None
+            if self._mode == "any":
+                if len(found) == 1:
+                    self._fn(gradient)
+            elif len(found) == walks.awaited:
+                walks.found = {}
+                self._fn([found.get(each) for each in range(len(self._edges))])
 
         return called
+
+
+class _Walks(threading.local):
+    """The last walk of a thread that came to some of the tensors."""
+
+    def __init__(self) -> None:
+        self._last: Callable[[], object] = lambda: None
+        self.found: dict[int, Tensor | None] = {}
+        self.awaited = 0
+
+    def begun(self, edges: Sequence[Any]) -> dict[int, Tensor | None]:
+        """What the walk that runs has found so far; of a new one, how much it will find."""
+        walk = WALKING.walk
+        assert walk is not None
+        if self._last() is not walk:
+            self._last, self.found = ref(walk), {}
+            self.awaited = sum(1 for edge in edges if edge is not None and walk.reaches(edge[0]))
+        return self.found
 
 
 def register_multi_grad_hook(
@@ -127,14 +146,14 @@ def register_multi_grad_hook(
 ) -> RemovableHandle:
     """Have a function called once the gradients of several tensors are known, or the first is.
 
-    A walk back must reach all of the tensors: those that it does not reach are waited for.
+    Of tensors that a walk back does not come to there is None.
 
     Raises:
         ValueError: `mode` is neither "all" nor "any".
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    several = _Several(len(tensors), fn, mode)
+    several = _Several(tensors, fn, mode)
     return RemovableHandle(
         [each.register_hook(several.hook(place)) for place, each in enumerate(tensors)]
     )

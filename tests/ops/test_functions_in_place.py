@@ -140,6 +140,7 @@ def test_results_without_gradients_can_stay_none() -> None:
     assert seen == [None]
 
 
+@pytest.mark.filterwarnings("ignore:Using backward")
 @pytest.mark.parametrize("create", [False, True])
 def test_gradients_are_added_in_place_unless_they_have_gradients(create: bool) -> None:
     leaf = torch.ones(2, requires_grad=True)

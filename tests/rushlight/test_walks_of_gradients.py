@@ -1,0 +1,130 @@
+"""What `torch.autograd` is asked for: refusals, warnings, hooks of several tensors, `Function`s."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight.autograd.function import InplaceFunction
+from rushlight.ops.memory.warned import GIVEN
+
+graph = torch.autograd.graph
+
+
+def test_gradients_of_nothing() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"`inputs` argument to `grad\(\)` cannot be empty"):
+        torch.autograd.grad(x.sum(), [])
+    with pytest.raises(RuntimeError, match="interpret the first dimension of each grad_output"):
+        torch.autograd.grad(x * 2, x, torch.ones(3), is_grads_batched=True)
+    rows = torch.autograd.grad(x * 2, x, torch.eye(2), is_grads_batched=True)
+    assert rows[0].tolist() == [[2, 0], [0, 2]]
+
+
+def test_the_gradient_of_what_is_no_leaf_is_told_of() -> None:
+    x = torch.ones(2, requires_grad=True)
+    assert x.grad is None
+    y = x * 2
+    with pytest.warns(UserWarning, match="not a leaf Tensor is being accessed"):
+        assert y.grad is None
+    y.retain_grad()
+    assert y.grad is None
+    y.sum().backward()
+    assert y.grad is not None
+    assert (x.detach() * 2).grad is None
+
+
+def test_graphs_of_backward_are_told_of_once() -> None:
+    GIVEN.difference_update([each for each in GIVEN if "create_graph" in each])
+    x = torch.ones(2, requires_grad=True)
+    with pytest.warns(UserWarning, match=r"backward\(\) with create_graph=True"):
+        (x * x).sum().backward(create_graph=True)
+    (x * x).sum().backward(create_graph=True)
+    x.grad = None
+
+
+def test_data_of_a_dtype_without_gradients() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="must be floating point or complex dtype"):
+        x.data = torch.tensor([1, 2])
+    x.data = torch.ones(3)
+    y = torch.ones(2)
+    y.data = torch.tensor([1, 2])
+    assert y.dtype is torch.int64
+
+
+@pytest.mark.parametrize("mode", ["all", "any"])
+def test_hooks_of_several_are_called_for_each_walk(mode: str) -> None:
+    several = [torch.full((1,), float(n), requires_grad=True) for n in range(4)]
+    log: list[Any] = []
+
+    def note(found: Any) -> None:
+        """Numbers, as what is added up later may be the same tensor."""
+        one = isinstance(found, torch.Tensor)
+        log.append(found.item() if one else [None if g is None else g.item() for g in found])
+
+    handle = graph.register_multi_grad_hook(several, note, mode=mode)
+    product = (several[1] * several[2]).sum()
+    product.backward(inputs=several[1:3], retain_graph=True)
+    product.backward(retain_graph=True)
+    torch.autograd.grad(product, several[1], retain_graph=True)
+    (several[0] + several[1] + several[2] * 2 + several[3]).sum().backward()
+    if mode == "any":
+        assert len(log) == 4
+        assert all(isinstance(each, float) for each in log)
+    else:
+        pair = [None, 2.0, 1.0, None]
+        assert log == [pair, pair, [None, 2.0, None, None], [1, 1, 2, 1]]
+    handle.remove()
+    product.backward()
+    assert len(log) == 4
+
+
+def test_hooks_of_several_keep_no_walk_alive() -> None:
+    x, y = (torch.ones(2, requires_grad=True) for _ in range(2))
+    log: list[Any] = []
+    graph.register_multi_grad_hook([x, y], lambda grads: log.append(len(grads)))
+    product = x * y
+    node = weakref.ref(product.grad_fn)
+    product.sum().backward()
+    del product
+    gc.collect()
+    assert log == [2]
+    assert node() is None
+
+
+class Doubled(InplaceFunction):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad * 2
+
+
+class Careless(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        made = x * 3
+        ctx.mark_dirty(made)
+        return made
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad * 3
+
+
+def test_functions_that_write_in_place() -> None:
+    assert Doubled(True).inplace
+    x = torch.ones(2, requires_grad=True)
+    Doubled.apply(x.clone()).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [2, 2]
+    with pytest.warns(UserWarning, match="received a tensor that was not an input"):
+        Careless.apply(x)
