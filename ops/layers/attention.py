@@ -8,7 +8,8 @@ from weakref import ref
 
 import numpy as np
 
-from ..kernels import family, products
+from ..arithmetic.elementwise import add
+from ..kernels import family, in_order, products
 from ..linear_algebra.linalg import linear
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of, numpy_dtype
@@ -21,6 +22,7 @@ from ..table.table import operator
 from ..table.without_data import rows_of
 from .activation import gelu, relu
 from .dropout import dropped as dropout
+from .normalize import layer_norm
 
 __all__ = ["dropped"]
 
@@ -314,6 +316,14 @@ def _split_heads(x: Array, heads: int) -> Array:
     return x.reshape(batch, length, heads, width // heads).transpose(0, 2, 1, 3)
 
 
+def _projected(query: Array, key: Array, value: Array, weight: Array, bias: Array) -> list[Array]:
+    """The three projections; of one tensor they are one product."""
+    if query is key is value:
+        return np.split(linear(query, weight, bias), 3, axis=-1)
+    parts = zip((query, key, value), np.split(weight, 3), np.split(bias, 3), strict=True)
+    return [linear(*part) for part in parts]
+
+
 def _forbidden(mask: Array, mask_type: int | None, batch: int) -> Array:
     """A mask of what is left out, shaped for scores [B, heads, T, S].
 
@@ -352,8 +362,8 @@ def native_multi_head_attention(
     """Attention over [B, T, E] with all projections; True in the mask leaves a key out."""
     if embed_dim % num_head:
         raise OperatorError("`embed_dim` must divide evenly by `num_heads`")
-    parts = zip((query, key, value), np.split(qkv_weight, 3), np.split(qkv_bias, 3), strict=True)
-    q, k, v = (_split_heads(linear(x, weight, bias), num_head) for x, weight, bias in parts)
+    projected = _projected(query, key, value, qkv_weight, qkv_bias)
+    q, k, v = (_split_heads(x, num_head) for x in projected)
     shape = (*q.shape[:-1], k.shape[-2])
     left_out = None
     if mask is not None:  # numbers count as True, as in torch
@@ -368,7 +378,7 @@ def native_multi_head_attention(
             scores = np.where(left_out, scores.dtype.type(-np.inf), scores)
         weights = _weights_or_nan(as_array(scores).astype(q.dtype, copy=False))
         mixed = products.matmul(weights, v)
-    mixed = mixed.transpose(0, 2, 1, 3).reshape(query.shape)
+    mixed = in_order(mixed.transpose(0, 2, 1, 3)).reshape(query.shape)
     result = linear(mixed, proj_weight, proj_bias)
     if not need_weights:
         return result, np.zeros(0, query.dtype)
@@ -377,9 +387,7 @@ def native_multi_head_attention(
 
 def _normalised(x: Array, weight: Array, bias: Array, eps: float) -> Array:
     """Layer normalisation over the last dimension."""
-    centred = x - x.mean(-1, keepdims=True)
-    variance = np.square(centred).mean(-1, keepdims=True)
-    return as_array(centred / np.sqrt(variance + x.dtype.type(eps)) * weight + bias)
+    return layer_norm(x, list(weight.shape), weight, bias, eps, True)
 
 
 @operator(
@@ -431,11 +439,11 @@ def transformer_encoder_layer(
 
     first, second = (norm_weight_1, norm_bias_1, eps), (norm_weight_2, norm_bias_2, eps)
     if norm_first:
-        src = as_array(src + attended(_normalised(src, *first)))
-        result = as_array(src + fed_forward(_normalised(src, *second)))
+        src = add(src, attended(_normalised(src, *first)), 1)
+        result = add(src, fed_forward(_normalised(src, *second)), 1)
     else:
-        src = _normalised(as_array(src + attended(src)), *first)
-        result = _normalised(as_array(src + fed_forward(src)), *second)
+        src = _normalised(add(src, attended(src), 1), *first)
+        result = _normalised(add(src, fed_forward(src), 1), *second)
     return result if lengths is None else nested(result, lengths)
 
 
