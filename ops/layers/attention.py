@@ -16,6 +16,7 @@ from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..reductions.loss_reduction import widened
 from ..shapes.nested import NestedArray, nested
+from ..table.layouts import lies_like
 from ..table.pointwise import as_array, cast, checked_broadcast
 from ..table.refusals import Refusal
 from ..table.table import operator
@@ -249,6 +250,25 @@ def scaled_dot_product_attention(
     enable_gqa: bool,
 ) -> Array:
     """`softmax(query @ key.T * scale + mask) @ value`; `scale` is by default 1 / sqrt(E)."""
+    rest = attn_mask, dropout_p, is_causal, scale, enable_gqa
+    one_width = query.shape[-1:] == key.shape[-1:] == value.shape[-1:]
+    if query.ndim != 4 or dropout_p or not one_width or query.flags.c_contiguous:
+        return _attention(query, key, value, *rest)
+    side_by_side = all(x.strides[-1] == x.itemsize for x in (query, key, value))
+    made = _attention(query, key, value, *rest)
+    return lies_like(made, query) if side_by_side else made  # heads that were columns are so again
+
+
+def _attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None,
+    dropout_p: float,
+    is_causal: bool,
+    scale: float | None,
+    enable_gqa: bool,
+) -> Array:
     one_width = query.shape[-1:] == key.shape[-1:] == value.shape[-1:]
     if query.itemsize == 2 and query.ndim == 4 and one_width and not (dropout_p or enable_gqa):
         _check(query, key, value, attn_mask, is_causal)

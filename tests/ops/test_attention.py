@@ -114,3 +114,31 @@ def test_the_number_of_threads_changes_no_bit() -> None:
         found.add(made(q, k, v, is_causal=True).tobytes())
     threads.set_threads(before)
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"enable_gqa": True}])
+def test_the_result_lies_as_the_queries_do(dtype: torch.dtype, options: dict[str, bool]) -> None:
+    attend = torch.nn.functional.scaled_dot_product_attention
+    columns = torch.randn(2, 3, 2, 4).to(dtype).transpose(1, 2)  # heads that were columns
+    made = attend(columns, columns, columns, **options)
+    plain = attend(*[columns.contiguous()] * 3, **options)
+    assert torch.equal(made, plain)
+    assert (made.stride(), plain.stride()) == ((24, 4, 8, 1), (24, 12, 4, 1))
+    assert made.transpose(1, 2).view(2, 3, 8).is_contiguous()
+    whole = torch.randn(2, 3, 3, 2, 4).to(dtype).permute(2, 0, 3, 1, 4)
+    assert attend(*whole, **options).stride() == (24, 4, 8, 1)
+    learned = columns.clone(memory_format=torch.preserve_format).requires_grad_()
+    attend(learned, learned, learned, **options).transpose(1, 2).view(2, 3, 8).sum().backward()
+    assert learned.grad is not None
+
+
+def test_where_the_result_lies_in_order() -> None:
+    attend = torch.nn.functional.scaled_dot_product_attention
+    columns = torch.randn(2, 3, 2, 4).transpose(1, 2)
+    wider = torch.randn(2, 3, 2, 6).transpose(1, 2)
+    turned = torch.randn(2, 2, 4, 3).mT
+    assert attend(columns, columns, wider).is_contiguous()
+    assert attend(columns, columns, columns, dropout_p=0.5).is_contiguous()
+    assert attend(turned, columns, columns).is_contiguous()
+    assert attend(columns[0], columns[0], columns[0]).is_contiguous()
