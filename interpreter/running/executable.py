@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...ir.clone import clone_graph
 from ...ir.define import graph_of
-from ...ir.graph import Graph
+from ...ir.graph import Graph, Node
 from ...ir.inline import inline
 from ...ir.inlined_sizes import calls_for_running
 from ...ir.passes.autocast import enters_autocast, insert_casts
@@ -35,10 +35,10 @@ class Executable:
         self._is_guarded = graph.guard is not None
         if not self._is_guarded:
             self.native = native_of(self.code, self._arguments)
-        names = {entry.name for entry in self.code.operators}
         kinds = {row(instruction).name for instruction in self.code.instructions}
         # what is left to Python may use parameters that no argument reaches
-        self.makes_leaves = "function" in kinds or not names.isdisjoint(_ABOUT_GRADIENTS)
+        nodes = (node for each in graph.with_tasks for node in each.all_nodes)
+        self.makes_leaves = "function" in kinds or any(map(_makes_leaves, nodes))
         self.asks_elsewhere = any(map(_is_meta, self.code.constants))
         self.changes = not kinds.isdisjoint(_CHANGING) or any(map(_changes, self.code.operators))
         self.sets_slots = not kinds.isdisjoint(("set_slot", "set_tensor", "method", "function"))
@@ -104,5 +104,13 @@ def _changes(entry: Operator) -> bool:
 _CHANGING = frozenset(("set_slot", "set_tensor", "method", "function", "append"))
 """Instructions that may change what outlives the run."""
 
-_ABOUT_GRADIENTS = frozenset(("aten::requires_grad_", "aten::detach_", "aten::tensor"))
+_ABOUT_GRADIENTS = frozenset(("aten::requires_grad_", "aten::detach_"))
 """Operators that can make tensors that require gradients, or must know what is a view."""
+
+
+def _makes_leaves(node: Node) -> bool:
+    """Whether an operator can make tensors that require gradients, or must know of views."""
+    if node.kind != "aten::tensor":
+        return node.kind in _ABOUT_GRADIENTS
+    requires_grad = node.inputs[-1].node
+    return not (requires_grad.is_constant and requires_grad.value is False)

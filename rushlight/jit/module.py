@@ -268,6 +268,10 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
                 is_it = target.cls.methods.get("forward") is method._rushlight_function
                 if not is_it or method.owner is not target:
                     return self._call_impl(*args, **kwargs)
+                quick = method._quick
+                run = quick.call
+                if run is not None and not kwargs and len(args) == quick.count and not quick.words:
+                    return run(*args)
                 return method(*args, **kwargs)
             except BaseException as error:
                 trim_traceback(error)

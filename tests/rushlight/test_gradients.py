@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import runpy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import rushlight as torch
+from rushlight.interpreter.running.invoking import tiers_of
 
 FOLDER = Path(__file__).parent / "gradients"
 PROGRAMS = [p for p in sorted(FOLDER.glob("*.txt")) if not p.name.endswith(".torch.txt")]
@@ -77,6 +79,17 @@ def _train(model: torch.nn.Module, optimizer: torch.optim.Optimizer, steps: int)
 def make_leaf(value: float) -> torch.Tensor:
     leaf = torch.tensor([value], requires_grad=True)
     return leaf * 2
+
+
+def make_constant(value: float) -> torch.Tensor:
+    return torch.tensor([value]) * 2
+
+
+@pytest.mark.parametrize(("function", "makes"), [(make_leaf, True), (make_constant, False)])
+def test_what_makes_no_leaves_is_not_recorded(function: Any, makes: bool) -> None:
+    scripted = torch.jit.script(function)
+    assert scripted(3.0).requires_grad == makes
+    assert tiers_of(scripted._rushlight_function).way().executable.makes_leaves == makes
 
 
 def test_a_script_makes_leaves() -> None:

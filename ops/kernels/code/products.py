@@ -33,8 +33,6 @@ _DIRECT: Final = 6
 """Vectors of columns that few rows are multiplied with at once."""
 _WIDE: Final = 32
 """Vectors of columns that one row is multiplied with, one after the other."""
-_DEEP: Final = 8
-"""Rows that are added to them at once."""
 _AHEAD: Final = 8
 """Rows of columns that are packed, from those that are brought near meanwhile."""
 _BYTES: Final = 64
@@ -409,56 +407,42 @@ class _Product:
     # -------------------------------------------------------------------------------------- row
 
     def write_row(self) -> None:
-        """One row times some columns: rows of b are added to the sums, which lie in the result."""
-        code, count = self.code, self.count
-        with self.units(_WIDE * self.lanes) as (column, _, _):
-            left = count["columns"] - column
-            end = column + code.choose(left > _WIDE * self.lanes, _WIDE * self.lanes, left)
-            whole = count["depth"] & -_DEEP
-            with code.counted(self.zero, whole, _DEEP) as deep:
-                self._add_rows(column, end, deep, _DEEP)
-            with code.counted(whole, count["depth"]) as deep:
-                self._add_rows(column, end, deep, 1)
-            with code.when(count["biased"].equals(1)):
-                self._each(column, end, self._add_bias)
-
-    def _each(
-        self, column: Value, end: Value, change: Callable[[Value, Value, Value | None], Value]
-    ) -> None:
-        """Change the vectors of the result from a column to the end, given where they begin."""
+        """One row times some columns: of as many vectors as registers hold at once, since rows of b
+        come sooner the longer the pieces are that lie together."""
         code, lanes = self.code, self.lanes
-        whole = column + ((end - column) & -lanes)
+        most = self.tile.rows * self.tile.vectors
+        with self.units(_WIDE * lanes) as (column, _, _):
+            left = self.count["columns"] - column
+            end = column + code.choose(left > _WIDE * lanes, _WIDE * lanes, left)
+            for vectors in (each for each in (16, 8, 4, 2) if each <= most):
+                after = column + ((end - column) / (vectors * lanes)) * (vectors * lanes)
+                with code.counted(column, after, vectors * lanes) as at:
+                    self._row(at, vectors, None)
+                column = after
+            with code.counted(column, end, lanes) as at:
+                self._row(at, 1, code.first(end - at, lanes))
 
-        def change_one(at: Value, mask: Value | None) -> None:
-            goal = self.at(self.place["out"], at)
-            code.store_if(change(code.load_if(self.vector, goal, mask), at, mask), goal, mask)
-
-        with code.counted(column, whole, lanes) as at:
-            change_one(at, None)
-        with code.when(whole < end):
-            change_one(whole, code.first(end - whole, lanes))
-
-    def _add_bias(self, total: Value, at: Value, mask: Value | None) -> Value:
-        return total + self.code.load_if(self.vector, self.at(self.place["bias"], at), mask)
-
-    def _add_rows(self, column: Value, end: Value, deep: Value, rows: int) -> None:
-        """Add some rows of b, times their elements of a; the first ones to zero."""
-        code, count = self.code, self.count
-        factors, lines = [], []
-        for i in range(rows):
-            place = self.at(self.place["a"], (deep + i) * count["a_column"])
-            factors.append(code.spread(code.load(self.kind, place), self.lanes))
-            lines.append(self.at(self.place["b"], (deep + i) * count["b_step"]))
-        is_first = deep.equals(0)
-
-        def add(total: Value, at: Value, mask: Value | None) -> Value:
-            total = code.choose(is_first, 0.0, total)
-            for factor, line in zip(factors, lines, strict=True):
-                seen = code.load_if(self.vector, self.at(line, at), mask)
-                total = self.multiply_add(factor, seen, total)
-            return total
-
-        self._each(column, end, add)
+    def _row(self, column: Value, vectors: int, mask: Value | None) -> None:
+        """The row times some vectors of columns."""
+        code = self.code
+        source = self.at(self.place["b"], column)
+        sums = add_products(
+            code,
+            (1, vectors),
+            lambda _, at: code.load(
+                self.kind, self.at(self.place["a"], at * self.count["a_column"])
+            ),
+            partial(self._vector, source, self.zero, mask),
+            self.count["depth"],
+            self.multiply_add,
+        )
+        whole = {place: self._goal(self.zero, column + place[1] * self.lanes) for place in sums}
+        with code.when(self.count["biased"].equals(1)):
+            for (_, j), total in sums.items():
+                bias = self.at(self.place["bias"], column + j * self.lanes)
+                total.set(total.now + code.load_if(self.vector, bias, mask))
+        for place, total in sums.items():
+            code.store_if(total.now, whole[place], mask)
 
     # ------------------------------------------------------------------------------------- dots
 
