@@ -1,6 +1,7 @@
 """Export programs to ONNX, check them, run them by onnxruntime and compare with their own results.
 
     python tools/check_onnx.py [layers] [examples] [programs] [operators] [--only TEXT] [--all]
+        [--opset NUMBER] [--functions]
 
 `layers` are the rows of `tests/rushlight/layers`, scripted, in evaluation; `examples` the models of
 `examples/`; `programs` functions with branches and loops (`onnx_programs.py`); `operators` calls of
@@ -34,13 +35,17 @@ import rushlight as torch
 Case = tuple[str, Any, tuple[Any, ...], dict[str, Any]]
 
 
-def leaves(value: Any) -> Iterator[np.ndarray]:
-    """The tensors and numbers of a result, in order; None is left out."""
+def leaves(value: Any, lists: bool = False) -> Iterator[np.ndarray]:
+    """The tensors and numbers of a result, in order; None is left out.  Lists of numbers, whose
+    length only a run knows, are one array if `lists`."""
+    if lists and isinstance(value, list) and value and isinstance(value[0], int | float):
+        yield np.asarray(value)
+        return
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, tuple | list):
         for each in value:
-            yield from leaves(each)
+            yield from leaves(each, lists)
     elif value is not None:
         yield np.asarray(value.detach().numpy() if isinstance(value, torch.Tensor) else value)
 
@@ -57,7 +62,8 @@ def flat_inputs(value: Any) -> Iterator[Any]:
 def outcome(program: Any, given: tuple[Any, ...], options: dict[str, Any]) -> str:
     """`agrees`, or what went wrong."""
     torch.manual_seed(2)
-    wanted = list(leaves(program(*_copies(given))))
+    with torch.no_grad():  # as what is exported computes
+        result = program(*_copies(given))
     file = io.BytesIO()
     try:
         torch.onnx.export(program, given, file, **options)
@@ -70,7 +76,7 @@ def outcome(program: Any, given: tuple[Any, ...], options: dict[str, Any]) -> st
         onnx.checker.check_model(file.getvalue(), full_check=True)
     except Exception as error:
         return f"FAILED the checker: {str(error)[:300]}"
-    return compared(file.getvalue(), given, wanted)
+    return compared(file.getvalue(), given, result)
 
 
 def _copies(given: Any) -> Any:
@@ -79,7 +85,7 @@ def _copies(given: Any) -> Any:
     return given.clone() if isinstance(given, torch.Tensor) else given
 
 
-def compared(data: bytes, given: Any, wanted: list[np.ndarray]) -> str:
+def compared(data: bytes, given: Any, result: Any) -> str:
     """Run by onnxruntime and compare."""
     settings = onnxruntime.SessionOptions()
     settings.log_severity_level = 4
@@ -104,6 +110,9 @@ def compared(data: bytes, given: Any, wanted: list[np.ndarray]) -> str:
         found = list(leaves(session.run(None, feeds)))
     except Exception as error:
         return f"FAILED to run: {str(error)[:300]}"
+    wanted = list(leaves(result))
+    if len(found) != len(wanted):
+        wanted = list(leaves(result, lists=True))
     if len(found) != len(wanted):
         return f"DIFFERS: {len(found)} results for {len(wanted)}"
     for a, b in zip(found, wanted, strict=True):
@@ -120,6 +129,7 @@ def layers() -> Iterator[Case]:
         try:
             layer = row.layer(torch)
             program = torch.jit.script(layer.eval())
+            program = program if hasattr(program, "forward") else layer
         except Exception:
             continue
         yield row.constructor, program, row.arguments(torch), {}
@@ -170,9 +180,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kinds", nargs="*", help=", ".join(KINDS))
     parser.add_argument("--only", default="", help="names that contain this")
+    parser.add_argument("--opset", type=int, help="of the files")
+    parser.add_argument("--functions", action="store_true", help="modules become functions")
     parser.add_argument("--all", action="store_true", help="tell of what agrees as well")
     wishes = parser.parse_args()
     warnings.simplefilter("ignore")
+    more = {"opset_version": wishes.opset, "export_modules_as_functions": wishes.functions}
     wrong = 0
     for kind in wishes.kinds or KINDS:
         counts: Counter[str] = Counter()
@@ -180,7 +193,7 @@ def main() -> int:
             if wishes.only not in name:
                 continue
             try:
-                told = outcome(program, given, options)
+                told = outcome(program, given, {**options, **more})
             except Exception as error:
                 told = f"does not run: {type(error).__name__}: {str(error).splitlines()[0]}"
             counts[told.split(":")[0].split(" by ")[0]] += 1

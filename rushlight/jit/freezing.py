@@ -14,7 +14,7 @@ from ..ir.graph import Graph
 from ..ir.passes.fewer_operators import remove_detach, remove_dropout
 from ..ir.passes.fold_frozen import fold_frozen
 from .module import RecursiveScriptModule, ScriptModule
-from .qualified_names import mangled
+from .qualified_names import mangled, unmangled
 
 __all__ = ["freeze", "optimize_for_inference", "optimize_frozen_graph", "run_frozen_optimizations"]
 
@@ -117,5 +117,4 @@ def _freeze_module(
 
 def renamed(name: str) -> str:
     """A new name for the copy of a class: the old one with another number."""
-    parts = [part for part in name.split(".") if not part.startswith("___torch_mangle_")]
-    return mangled(".".join(parts))
+    return mangled(unmangled(name))

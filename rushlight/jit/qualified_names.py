@@ -6,7 +6,7 @@ from itertools import count
 
 from ..frontend.locks import DEFINING
 
-__all__ = ["forget_names", "mangled", "qualified_name"]
+__all__ = ["forget_names", "mangled", "qualified_name", "unmangled"]
 
 _used: set[str] = set()
 _counter = count()
@@ -54,6 +54,12 @@ def mangled(name: str) -> str:
         candidate = f"{prefix}.___torch_mangle_{next(_counter)}.{last}"
         if candidate not in _used:  # no number is given twice
             return candidate
+
+
+def unmangled(name: str) -> str:
+    """The name without its number."""
+    parts = name.split(".")
+    return ".".join(part for part in parts if not part.startswith("___torch_mangle_"))
 
 
 def forget_names() -> None:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from .items import BROKEN, Cell, Item, Operand, Unsupported, View
+from .items import BROKEN, Cell, Item, Maybe, Operand, Unsupported, View
 
 __all__ = ["Contents", "Kept"]
 
@@ -145,6 +145,8 @@ class Contents:
             return tuple(self.resolved(each) for each in item)
         if isinstance(item, dict):
             return {key: self.resolved(each) for key, each in item.items()}
+        if isinstance(item, Maybe):
+            return Maybe(item.present, self.resolved(item.value))
         return item
 
     # -- branches and rounds

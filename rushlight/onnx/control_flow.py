@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from ..ir.graph import Block, Node
+from ..ir.graph import Block, Node, Value
 from ..typecheck.types import TENSOR
 from . import joined, proto
 from .contents import Kept
-from .items import BROKEN, Cell, Item, Operand, Unsupported
+from .items import BROKEN, Cell, Item, Maybe, Operand, Unsupported
 from .walk import Walk, step
 from .writer import BOOL, INT, Writer
 
@@ -77,8 +77,29 @@ def _if(walk: Walk, node: Node, items: list[Item]) -> Sequence[Item] | None:
     if not isinstance(condition, Operand):
         raise Unsupported("a branch depends on what is no number")
     before = walk.contents.saved()
-    ways = [_way(walk, block, before) for block in (yes, no)]
+    ways = []
+    for block, taken in ((yes, True), (no, False)):
+        with _knowing(walk, condition, taken):
+            ways.append(_way(walk, block, before))
     return _meeting(walk, condition, ways, before)
+
+
+@contextmanager
+def _knowing(walk: Walk, condition: Operand, taken: bool) -> Iterator[None]:
+    """While a branch is written that is taken where a value is there, or is None."""
+    opposite = walk.opposites.get(condition.name)
+    name, says = (condition.name, taken) if opposite is None else (opposite.name, not taken)
+    values = {
+        value: item
+        for value, item in walk._values.items()
+        if isinstance(item, Maybe) and item.present.name == name
+    }
+    for value, item in values.items():
+        walk.set(value, item.value if says else None)
+    try:
+        yield
+    finally:
+        walk._values.update(values)
 
 
 def _raises(block: Block) -> bool:
@@ -99,6 +120,9 @@ def _meeting(
     kept = [cell for cell in changed if cell not in lost]
     one, other = (_forms(walk, way, [*way.results, *kept]) for way in ways)
     forms = [joined.meet(a, b) for a, b in zip(one, other, strict=True)]
+    for number, (a, b) in enumerate(zip(*(way.results for way in ways), strict=True)):
+        if a is b and isinstance(a, Cell) and a in before:
+            forms[number] = joined.Same(a)
     graphs = []
     for way, name in zip(ways, ("then", "else"), strict=True):
         with _after(walk, way):
@@ -113,7 +137,20 @@ def _meeting(
     found = _gathered(walk, forms, results, sources, kept)
     for cell in lost:
         walk.contents.lose(cell)
-    return found
+    ends = zip(found, *(way.results for way in ways), strict=True)
+    return [_told(walk, condition, item, one, other) for item, one, other in ends]
+
+
+def _told(walk: Walk, condition: Operand, item: Item, one: Item, other: Item) -> Item:
+    """A result; one that says no more than the condition, or its opposite, is that."""
+    says = [one, other]
+    if isinstance(item, Maybe):
+        says = [end is not None for end in says if not isinstance(end, Maybe)]
+    for operand, wanted in ((condition, [True, False]), (None, [False, True])):
+        if len(says) == 2 and all(a is b for a, b in zip(says, wanted, strict=True)):
+            told = operand or walk.negated(condition)
+            return Maybe(told, item.value) if isinstance(item, Maybe) else told
+    return item
 
 
 def _lost(walk: Walk, way: _Way, cells: Iterable[Cell]) -> set[Cell]:
@@ -259,7 +296,14 @@ def _as_loop(walk: Walk, node: Node, items: list[Item]) -> Sequence[Item]:
     """
     before = walk.contents.saved()
     carried, kept, lost = items[2:], list[Cell](), set[Cell]()
-    forms = [joined.form_of(item, walk.contents) for item in carried]
+    forms = [
+        joined.Same(item)
+        if isinstance(item, Cell) and _is_itself(result, value)
+        else joined.form_of(item, walk.contents)
+        for item, value, result in zip(
+            carried, node.blocks[0].inputs[1:], node.blocks[0].outputs[1:], strict=True
+        )
+    ]
     problems = dict(walk.problems)
     for _ in range(_ATTEMPTS):
         walk.problems.clear()
@@ -269,13 +313,32 @@ def _as_loop(walk: Walk, node: Node, items: list[Item]) -> Sequence[Item]:
         gone = _lost(walk, attempt.way, [*kept, *new_cells])
         more = [c for c in new_cells if c not in gone]
         results = _forms(walk, attempt.way, [*attempt.way.results[1:], *kept])
-        met = [joined.meet(a, b) for a, b in zip(forms, results, strict=True)]
+        met = [
+            a if isinstance(a, joined.Same) and isinstance(a.item, Cell) else joined.meet(a, b)
+            for a, b in zip(forms, results, strict=True)
+        ]
         if met == forms and not more and not (gone - lost):
             return _written(walk, items, attempt, forms, kept, lost)
         lost |= gone
         forms = met + [joined.form_of(cell, walk.contents) for cell in more]
         kept = [*kept, *more]
     raise Unsupported("the loop's values differ from round to round")
+
+
+def _is_itself(value: Value, other: Value) -> bool:
+    """Whether a value is the same list or tensor as another, changed in place at most."""
+    while value is not other:
+        node = value.node
+        if isinstance(node, Node) and node.kind == "prim::If":
+            at = next(n for n, output in enumerate(node.outputs) if output is value)
+            return all(_is_itself(block.outputs[at], other) for block in node.blocks)
+        if not isinstance(node, Node) or not node.kind.endswith("_") or node.signature is None:
+            return False
+        written = node.signature.arguments[0].alias
+        if written is None or not written.is_write or len(node.outputs) != 1:
+            return False
+        value = node.inputs[0]
+    return True
 
 
 @dataclass

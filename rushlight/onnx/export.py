@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from ..frontend.exceptions import trimmed
 from ..jit.function import ScriptFunction
 from ..jit.module import ScriptModule
+from ..jit.qualified_names import qualified_name
 from ..jit.trace import trace
 from ..nn.modules.module import Module
 from ..ops.tensors.tensor import Tensor
@@ -109,11 +110,12 @@ def export(
         dynamic_axes: which axes of inputs and outputs vary, by name: `{"x": {0: "batch"}}` or
             `{"x": [0]}`.  The other sizes are those of `args`.
         training: the mode of plain modules while they are traced.
+        export_modules_as_functions: whether calls of modules are written as functions of the file,
+            of all modules or of those of some classes; equal ones share a function.
         do_constant_folding: whether what depends on constant tensors alone is computed now.
 
-    Sizes of `dynamic_shapes`, `custom_translation_table`, `custom_opsets`,
-    `export_modules_as_functions`, `verify` and other export types than ONNX are refused; the
-    remaining arguments have no effect.
+    Sizes of `dynamic_shapes`, `custom_translation_table`, `custom_opsets`, `verify` and other
+    export types than ONNX are refused; the remaining arguments have no effect.
 
     Raises:
         UnsupportedOperatorError: something has no ONNX form; all such places are told of at once,
@@ -125,7 +127,6 @@ def export(
         dynamic_shapes=dynamic_shapes,
         custom_translation_table=custom_translation_table,
         custom_opsets=custom_opsets,
-        export_modules_as_functions=export_modules_as_functions,
         verify=verify,
         operator_export_type=operator_export_type is not OperatorExportTypes.ONNX,
     )
@@ -139,6 +140,7 @@ def export(
             export_params=export_params,
             weights_as_inputs=keep_initializers_as_inputs,
             folds=do_constant_folding,
+            as_functions=_as_functions(export_modules_as_functions),
         )
         given, named = _arguments(args, kwargs)
         with exporting(), _in_mode(model, training):
@@ -158,6 +160,13 @@ def _refuse(**given: object) -> None:
     for name, value in given.items():
         if value:
             raise OnnxExporterError(f"torch.onnx.export: `{name}` is not supported by rushlight")
+
+
+def _as_functions(wanted: bool | Collection[type[Module]]) -> bool | frozenset[str]:
+    """The classes of modules by their names in compiled code."""
+    if isinstance(wanted, bool):
+        return wanted
+    return frozenset(qualified_name(each) for each in wanted)
 
 
 def _program_module() -> Any:
@@ -220,13 +229,24 @@ def _scripted(
     parameters.apply_defaults()
     if parameters.kwargs:
         raise OnnxExporterError("a module with keyword-only parameters must be scripted first")
-    if not all(_is_traceable(value) for value in parameters.args):
+    values = _without_defaults(parameters)
+    if not all(_is_traceable(value) for value in values):
         raise OnnxExporterError(
             "a module is traced with tensors, and lists, tuples and dicts of them: script one that "
             "takes other arguments"
         )
-    traced: ScriptModule = trace(model, parameters.args, check_trace=False)
+    traced: ScriptModule = trace(model, values, check_trace=False)
     return traced
+
+
+def _without_defaults(bound: inspect.BoundArguments) -> tuple[Any, ...]:
+    """The arguments as far as a trace can take them: those at the end that say what is said when
+    they are not given are left out."""
+    values = list(bound.args)
+    defaults = [parameter.default for parameter in bound.signature.parameters.values()]
+    while values and not isinstance(values[-1], Tensor) and values[-1] is defaults[len(values) - 1]:
+        values.pop()
+    return tuple(values)
 
 
 def _is_traceable(value: object) -> bool:

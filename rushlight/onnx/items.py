@@ -13,10 +13,10 @@ from typing import Final, TypeAlias
 
 from ..ops.memory.dtype import Array, Dtype
 
-__all__ = ["BROKEN", "Cell", "Item", "Operand", "Shape", "UNSET", "Unsupported", "View"]
+__all__ = ["BROKEN", "UNSET", "Cell", "Item", "Maybe", "Operand", "Shape", "Unsupported", "View"]
 
 Item: TypeAlias = object
-"""A Python value, an `Operand`, a `Cell`, or a list or tuple of these."""
+"""A Python value, an `Operand`, a `Cell`, a `Maybe`, or a list or tuple of these."""
 
 Shape = tuple[int | str | None, ...]
 """Sizes: a number, the name of an axis that varies, or None."""
@@ -48,6 +48,15 @@ class Operand:
         if self.shape is None or not all(isinstance(size, int) for size in self.shape):
             return None
         return [size for size in self.shape if isinstance(size, int)]
+
+
+@dataclass(frozen=True, eq=False)
+class Maybe:
+    """A value or None, where only a run knows which: `present` says it, a bool without dimensions.
+    Where it is None, `value` is of the right form and means nothing."""
+
+    present: Operand
+    value: Item
 
 
 class _Mark:

@@ -5,6 +5,7 @@
     [a, b] and [c, d]        -> a list of two tensors
     [a] and [a, b]           -> an ONNX sequence
     [1] and [1, 2]           -> a 1-d tensor
+    None and a               -> a bool, and a tensor that means something if it is true
 
 A form says which operands carry a value (`spread`) and what they are on the other side (`gather`).
 """
@@ -14,14 +15,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
 from ..ops.memory.dtype import Dtype
 from .contents import Contents
-from .items import BROKEN, UNSET, Cell, Item, Operand, Shape, Unsupported
+from .items import BROKEN, UNSET, Cell, Item, Maybe, Operand, Shape, Unsupported
 from .proto import element_type
-from .writer import Writer, is_number
+from .writer import BOOL, Writer, is_number
 
 __all__ = ["Form", "form_of", "gather", "leaves", "meet", "spread"]
 
@@ -56,7 +58,16 @@ class Several:
     keys: tuple[Item, ...] | None = None
 
 
-Form = Same | One | Several
+@dataclass(frozen=True)
+class OrNone:
+    """A value of a form, or None."""
+
+    form: Form
+
+
+Form = Same | One | Several | OrNone
+
+_PRESENT: Final = One(BOOL, (), weak=True, is_cell=False)
 
 
 def form_of(item: Item, contents: Contents) -> Form:
@@ -71,6 +82,8 @@ def form_of(item: Item, contents: Contents) -> Form:
     if isinstance(content, list | tuple):
         parts = tuple(form_of(each, contents) for each in content)
         return Several(parts, isinstance(content, list))
+    if isinstance(content, Maybe):
+        return OrNone(form_of(content.value, contents))
     return Same(content)
 
 
@@ -85,6 +98,11 @@ def meet(a: Form, b: Form) -> Form:
             return other
         if isinstance(one, Same) and one.item is BROKEN:
             return one
+        if isinstance(one, OrNone):
+            inner = other.form if isinstance(other, OrNone) else other
+            return one if inner == _NONE else OrNone(meet(one.form, inner))
+        if one == _NONE and other != _NONE:
+            return OrNone(other if isinstance(other, Several) else _one(other))
     if isinstance(a, Same) and isinstance(b, Same):
         if _equal(a.item, b.item):
             return a
@@ -97,6 +115,9 @@ def meet(a: Form, b: Form) -> Form:
         if not a.is_list:
             raise Unsupported("tuples of different lengths meet here")
     return _meet_ones(_one(a), _one(b))
+
+
+_NONE: Final = Same(None)
 
 
 def _equal(a: Item, b: Item) -> bool:
@@ -117,8 +138,6 @@ def _one(form: Form) -> One:
             return One(_number(item), (), weak=True, is_cell=False)
         case Several(forms, True):
             return _list(forms)
-        case Same(None):
-            raise Unsupported("None and a value meet here, and only a run says which")
         case Same(item):
             raise Unsupported(f"`{item}` and another value meet here, and only a run says which")
     raise Unsupported("tuples and other values meet here")
@@ -173,6 +192,9 @@ def leaves(form: Form) -> Iterator[One]:
     elif isinstance(form, Several):
         for each in form.forms:
             yield from leaves(each)
+    elif isinstance(form, OrNone):
+        yield _PRESENT
+        yield from leaves(form.form)
 
 
 def spread(item: Item, form: Form, contents: Contents, w: Writer) -> Iterator[Operand]:
@@ -191,6 +213,14 @@ def spread(item: Item, form: Form, contents: Contents, w: Writer) -> Iterator[Op
             given = list(content.values())
         for each, inner in zip(given, form.forms, strict=True):
             yield from spread(each, inner, contents, w)
+    elif isinstance(form, OrNone):
+        value = UNSET if content is None else item
+        if isinstance(content, Maybe):
+            yield content.present
+            value = content.value
+        else:
+            yield w.tensor(value is not UNSET)
+        yield from spread(value, form.form, contents, w)
 
 
 def _carried(content: Item, form: One, contents: Contents, w: Writer) -> Operand:
@@ -214,7 +244,7 @@ def _placeholder(form: One, dtype: Dtype, w: Writer) -> Operand:
     if form.is_sequence:
         return w.op("SequenceEmpty", dtype=element_type(dtype))
     sizes = [size if isinstance(size, int) else 1 for size in form.shape or ()]
-    return w.constant(np.zeros(sizes, dtype))
+    return w.filled(sizes, 0, dtype)
 
 
 def gather(
@@ -223,6 +253,8 @@ def gather(
     """The value that operands carry.  `others` are cells that it may be, under another name."""
     if isinstance(form, Same):
         return form.item
+    if isinstance(form, OrNone):
+        return Maybe(next(operands), gather(form.form, operands, contents, others))
     if isinstance(form, One):
         operand = next(operands)
         is_list = form.is_sequence or (form.weak and form.shape != ())

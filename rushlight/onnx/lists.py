@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..ir.graph import Node
 from .items import Cell, Item, Operand, Unsupported
 from .walk import Walk, step
-from .writer import INT, is_plain
+from .writer import END, INT, is_plain
 
 __all__: list[str] = []
 
@@ -160,6 +160,20 @@ def _pop(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
     taken = walk.contents.cell(walk.w.op("SequenceAt", operand, walk.w.tensor(place, INT)))
     walk.contents.write(items[0], walk.w.op("SequenceErase", operand, walk.w.tensor(place, INT)))
     return [taken]
+
+
+@step("aten::reverse")
+def _reverse(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    held = _held(walk, items[0])
+    assert isinstance(items[0], Cell)
+    if isinstance(held, list):
+        walk.contents.write(items[0], held[::-1])
+        return []
+    if held.is_sequence:
+        raise Unsupported("a list of tensors is turned around whose length only a run knows")
+    turned = walk.w.slice(held, 0, -1, -END, -1)
+    walk.contents.write(items[0], replace(turned, weak=True, shape=held.shape or (None,)))
+    return []
 
 
 @step("aten::clear")

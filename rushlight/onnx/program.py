@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
@@ -45,6 +45,7 @@ class Wishes:
     export_params: bool = True
     weights_as_inputs: bool = False
     folds: bool = True
+    as_functions: bool | Collection[str] = False
 
 
 def build(
@@ -66,6 +67,7 @@ def _build(
 ) -> Program:
     model = Model(wishes.opset)
     walk = Walk(model, {} if owner is None else _names(owner), wishes.folds)
+    walk.as_functions = wishes.as_functions
     inputs = _Inputs(walk, wishes)
     parameters = function.signature.arguments[0 if owner is None else 1 :]
     try:
@@ -194,6 +196,8 @@ def _outputs(walk: Walk, results: Sequence[Item], wishes: Wishes) -> Iterator[Op
         wanted = given[number] if number < len(given) else f"output_{number}"
         name = walk.model.name(wanted)
         walk.w.add(proto.make_node("Identity", [operand.name], [name], {}))
+        if operand.shape is None and operand.weak and not operand.is_sequence:
+            operand = replace(operand, shape=(None,))  # a list of numbers
         if not operand.is_sequence:
             if operand.shape is None:
                 raise Unsupported("only a run knows its number of dimensions")
@@ -230,16 +234,18 @@ def _model(
     graph = proto.make_graph(
         name, walk.w.nodes, infos, [proto.value_info(operand) for operand in outputs]
     )
-    return Program(graph, arrays, wishes.opset)
+    functions = proto.functions_used(walk.w.nodes, list(model.functions.values()))
+    return Program(graph, arrays, wishes.opset, functions)
 
 
 @dataclass(frozen=True)
 class Program:
-    """An exported program: a graph, and the constants beside it."""
+    """An exported program: a graph, the constants beside it, and functions that it calls."""
 
     graph: Any
     arrays: Mapping[str, Array]
     opset: int
+    functions: tuple[Any, ...] = ()
 
     def message(self) -> Any:
         """The model's message, with its constants in it."""
@@ -248,7 +254,7 @@ class Program:
 
     def _model(self, weights: Sequence[Any]) -> Any:
         graph = proto.with_weights(self.graph, weights)
-        return proto.make_model(graph, self.opset, "rushlight", __version__)
+        return proto.make_model(graph, self.opset, "rushlight", __version__, self.functions)
 
     def save(self, file: FilePath | BinaryIO, outside: bool | None = None) -> None:
         """Write the model, whole or not at all.

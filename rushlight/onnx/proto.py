@@ -6,7 +6,7 @@ exported.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -18,8 +18,28 @@ from .errors import OnnxExporterError
 from .items import Operand, Shape, Unsupported
 
 __all__ = [
-    *("check", "element_type", "infer", "little", "make_graph", "make_model"),
-    *("make_node", "names_used", "newest", "outside", "tensor", "value_info", "with_weights"),
+    *(
+        "check",
+        "element_type",
+        "functions_used",
+        "infer",
+        "little",
+        "make_function",
+        "make_graph",
+        "make_model",
+    ),
+    *(
+        "make_node",
+        "names_from_outside",
+        "names_made",
+        "names_used",
+        "with_names",
+        "newest",
+        "outside",
+        "tensor",
+        "value_info",
+        "with_weights",
+    ),
 ]
 
 
@@ -176,11 +196,99 @@ def names_used(nodes: Sequence[Any]) -> set[str]:
     return found
 
 
-def make_model(graph: Any, opset: int, producer: str, version: str) -> Any:
+def names_made(nodes: Sequence[Any]) -> list[str]:
+    """The values that nodes make, those of their inner graphs included, in order."""
+    found = list[str]()
+    for node in nodes:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                found += [each.name for each in attribute.g.input]
+                found += names_made(attribute.g.node)
+        found += node.output
+    return list(dict.fromkeys(found))
+
+
+def names_from_outside(nodes: Sequence[Any]) -> list[str]:
+    """The values that nodes read and do not make, in order."""
+    made, found = set(names_made(nodes)), dict[str, None]()
+
+    def look(nodes: Sequence[Any]) -> None:
+        for node in nodes:
+            found.update(dict.fromkeys(name for name in node.input if name and name not in made))
+            for attribute in node.attribute:
+                if attribute.HasField("g"):
+                    look(attribute.g.node)
+                    ends = [each.name for each in attribute.g.output]
+                    found.update(dict.fromkeys(name for name in ends if name not in made))
+
+    look(nodes)
+    return list(found)
+
+
+def with_names(node: Any, renamed: Mapping[str, str]) -> Any:
+    """A node's message with other names of values."""
+    made = _onnx().NodeProto()
+    made.CopyFrom(node)
+    _rename(made, renamed)
+    return made
+
+
+def _rename(node: Any, renamed: Mapping[str, str]) -> None:
+    node.input[:] = [renamed.get(name, name) for name in node.input]
+    node.output[:] = [renamed.get(name, name) for name in node.output]
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            attribute.g.name = "graph"
+            for each in (*attribute.g.input, *attribute.g.output):
+                each.name = renamed.get(each.name, each.name)
+            for inner in attribute.g.node:
+                _rename(inner, renamed)
+
+
+def make_function(
+    domain: str, name: str, inputs: Sequence[str], outputs: Sequence[str], nodes: Any, opset: int
+) -> Any:
+    """A function's message."""
+    others = sorted({node.domain for node in _all(nodes)} - {""})
+    return _onnx("helper").make_function(
+        domain, name, inputs, outputs, nodes, _imports(opset, others)
+    )
+
+
+def functions_used(nodes: Sequence[Any], functions: Sequence[Any]) -> tuple[Any, ...]:
+    """The functions that nodes call, those they call included."""
+    known = {(each.domain, each.name): each for each in functions}
+    waiting, found = list(_all(nodes)), set[tuple[str, str]]()
+    while waiting:
+        node = waiting.pop()
+        key = node.domain, node.op_type
+        if key in known and key not in found:
+            found.add(key)
+            waiting += _all(known[key].node)
+    return tuple(each for key, each in known.items() if key in found)
+
+
+def _all(nodes: Sequence[Any]) -> Iterator[Any]:
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from _all(attribute.g.node)
+
+
+def _imports(opset: int, domains: Sequence[str]) -> list[Any]:
+    make = _onnx("helper").make_opsetid
+    return [make("", opset), *(make(domain, 1) for domain in domains)]
+
+
+def make_model(
+    graph: Any, opset: int, producer: str, version: str, functions: Sequence[Any] = ()
+) -> Any:
     """A model's message."""
     return _onnx("helper").make_model(
         graph,
-        opset_imports=[_onnx("helper").make_opsetid("", opset)],
+        functions=functions,
+        opset_imports=_imports(opset, sorted({function.domain for function in functions})),
         ir_version=_ir_version(opset),
         producer_name=producer,
         producer_version=version,

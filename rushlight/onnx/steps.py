@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ..interpreter.values.objects import ScriptObject
 from ..ir.graph import Node
+from ..jit.qualified_names import unmangled
 from ..typecheck.class_types import ClassType, FunctionType
 from ..typecheck.functions import Function
 from ..typecheck.types import NONE
-from .items import UNSET, Cell, Item, Operand, Unsupported
+from .functions import called
+from .items import UNSET, Cell, Item, Maybe, Operand, Unsupported
 from .walk import Walk, graph_of, step
 
 __all__: list[str] = []
@@ -43,6 +45,11 @@ def _call_method(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
     method = cls.method(name) if isinstance(cls, ClassType) else None
     if not isinstance(method, Function):
         raise Unsupported(f"the method `{name}` of an object that only a run knows")
+    if name == "forward" and cls is not None and walk.as_functions is not False:
+        path = unmangled(cls.qualified_name)
+        if walk.as_functions is True or path in walk.as_functions:
+            domain, _, last = path.removeprefix("__torch__.").rpartition(".")
+            return called(walk, node, method, items, (domain or "modules", last))
     return walk.call(graph_of(method), items, node, method.qualified_name)
 
 
@@ -75,7 +82,9 @@ def _tuple_index(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
 
 @step("prim::unchecked_cast", "prim::unchecked_unwrap_optional", "aten::_unwrap_optional")
 def _same(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
-    return [items[0]]
+    item = items[0]
+    whole = isinstance(item, Maybe) and node.output.type.optional_of is None
+    return [item.value if isinstance(item, Maybe) and whole else item]
 
 
 @step("prim::Print", "aten::warn", "aten::_assert_async")
@@ -88,10 +97,18 @@ def _raise(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
     raise Unsupported("every run would raise here")
 
 
+def _presence(walk: Walk, item: Maybe, wanted: bool) -> Operand:
+    """Whether there is a value, or whether there is none."""
+    return item.present if wanted else walk.negated(item.present)
+
+
 @step("aten::__is__", "aten::__isnot__")
 def _identity(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
     if any(item is UNSET for item in items):
         raise Unsupported("whether a value is None only a run knows")
+    for one, other in (items, items[::-1]):
+        if isinstance(one, Maybe) and other is None:
+            return [_presence(walk, one, node.kind == "aten::__isnot__")]
     if not any(item is None for item in items):
         one, other = items
         cells = isinstance(one, Cell) and isinstance(other, Cell)
@@ -106,7 +123,7 @@ def _is_instance(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
     assert isinstance(types, list | tuple)
     item = items[0]
     if list(types) == [NONE]:
-        return [item is None]
+        return [_presence(walk, item, False) if isinstance(item, Maybe) else item is None]
     raise Unsupported("the type of a value is asked for")
 
 

@@ -6,7 +6,7 @@ possible; what is left becomes ONNX nodes by the table of operators, `If` and `L
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
@@ -59,13 +59,21 @@ class NotKnown(Exception):
 
 
 class Walk:
-    """One export.  `problems` are what has no ONNX form, by node."""
+    """One export.
+
+    Attributes:
+        problems: what has no ONNX form, by node.
+        as_functions: the classes of modules whose calls become functions; True: of all.
+        opposites: what was negated, by the names of the results.
+    """
 
     def __init__(self, model: Model, names: dict[int, str], folds: bool = True) -> None:
         self.model = model
         self.w = Writer(model)
         self.contents = Contents()
         self.problems: dict[object, Diagnostic] = {}
+        self.opposites: dict[str, Operand] = {}
+        self.as_functions: bool | Collection[str] = False
         self.folds = folds
         self._names = names
         self._weights: dict[int, Cell] = {}
@@ -142,6 +150,14 @@ class Walk:
     def _list_or_tensor(self, operand: Operand, type: Type) -> Cell:
         is_list = type.list_of is not None and not operand.is_sequence
         return self.contents.cell(replace(operand, weak=is_list))
+
+    def negated(self, operand: Operand) -> Operand:
+        """The opposite of a bool, which is also what was negated once."""
+        found = self.opposites.get(operand.name)
+        if found is None:
+            found = replace(self.w.op("Not", operand), weak=True)
+            self.opposites[found.name] = operand
+        return found
 
     # -- blocks and nodes
 

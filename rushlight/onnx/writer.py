@@ -12,7 +12,7 @@ import numpy as np
 from ..ops.memory.dtype import Array, Dtype, default_dtype, numpy_dtype
 from ..ops.table.promotion import number_dtype, result_dtype
 from . import proto
-from .items import Item, Operand, Shape, Unsupported
+from .items import Item, Maybe, Operand, Shape, Unsupported
 
 __all__ = [
     *("BOOL", "DOUBLE", "END", "FLOAT", "INT", "Model", "Writer"),
@@ -51,6 +51,7 @@ class Model:
         self.opset = opset
         self.arrays: dict[str, Array] = {}
         self.weights: list[str] = []
+        self.functions: dict[object, Any] = {}
         self._names: set[str] = set()
         self._constants: dict[object, Operand] = {}
 
@@ -85,6 +86,20 @@ class Model:
         found = self._keep(self.name(name), array)
         self.weights.append(found.name)
         return found
+
+    def function(
+        self, names: tuple[str, str], nodes: Sequence[Any], inputs: list[str], outputs: list[str]
+    ) -> tuple[str, str]:
+        """The domain and name of a function of these nodes; equal ones are one."""
+        key = names, tuple(inputs), tuple(outputs), tuple(n.SerializeToString() for n in nodes)
+        if key not in self.functions:
+            domain, wanted = names
+            taken = {each.name for each in self.functions.values() if each.domain == domain}
+            tries = itertools.chain([wanted], (f"{wanted}_{n}" for n in itertools.count(1)))
+            name = next(each for each in tries if each not in taken)
+            made = proto.make_function(domain, name, inputs, outputs, nodes, self.opset)
+            self.functions[key] = made
+        return self.functions[key].domain, self.functions[key].name
 
     def _keep(self, name: str, array: Array) -> Operand:
         self.arrays[name] = array
@@ -160,6 +175,8 @@ class Writer:
             return self.constant(_within(item, dtype or own), dtype or own)
         if isinstance(item, list | tuple):
             return self.vector(item, dtype or INT)
+        if isinstance(item, Maybe):
+            raise Unsupported("whether an argument is None only a run knows")
         raise Unsupported(f"`{item}` stands where ONNX wants a tensor")
 
     def optional(self, item: Item) -> Operand | None:

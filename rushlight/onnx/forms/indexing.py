@@ -116,7 +116,8 @@ def _in_place(axes: list[int]) -> bool:
 def index(w: Writer, self: Item, indices: Item) -> Item:
     x = w.tensor(self)
     turned, axes, places = _places(w, x, indices)
-    found = w.op("GatherND", turned, places)
+    shape = [*(places.shape or ())[:-1], *(turned.shape or ())[len(axes) :]]
+    found = w.op("GatherND", turned, places, dims=shape)
     if not _in_place(axes) or axes[0] == 0:
         return found
     front, before = w.rank(places) - 1, axes[0]

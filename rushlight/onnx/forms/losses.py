@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from ..items import Item, Operand, Unsupported
+import math
+
+from ..items import Item, Operand
 from ..table import EXPORTS, exports
-from ..writer import Writer
+from ..writer import INT, Writer
 from .reductions import log_softmax
 
 __all__: list[str] = []
@@ -96,41 +98,46 @@ def cross_entropy_loss(
 ) -> Item:
     x, y = w.tensor(self), w.tensor(target)
     axis = 0 if w.rank(x) == 1 else 1
-    logs = log_softmax(w, x, axis)
+    logs = w.tensor(log_softmax(w, x, axis))
     share = w.real(label_smoothing, "label_smoothing")
-    if share != 0 and y.dtype.kind == "f" and weight is None:
-        classes = w.known_size(x, axis, "the number of classes")
-        kept, added = (w.constant(n, y.dtype) for n in (1 - share, share / classes))
-        y = w.op("Add", w.op("Mul", y, kept), added)
-    elif share != 0:
-        return _smoothed(w, logs, y, weight, reduction, ignore_index, axis, label_smoothing)
-    if y.dtype.kind != "f":
-        return nll_loss(w, logs, y, weight, reduction, ignore_index)
-    if weight is not None:
-        raise Unsupported("weights of classes with probabilities as the target")
-    each = w.op("Neg", w.reduce("ReduceSum", w.op("Mul", w.tensor(logs), y), [axis], False))
-    return _reduced(w, each, reduction)
+    weighted = logs if weight is None else w.op("Mul", logs, _along(w, weight, logs, axis))
+    if y.dtype.kind == "f":
+        if share != 0:
+            classes = w.known_size(x, axis, "the number of classes")
+            kept, added = (w.constant(n, y.dtype) for n in (1 - share, share / classes))
+            y = w.op("Add", w.op("Mul", y, kept), added)
+        each = w.op("Neg", w.reduce("ReduceSum", w.op("Mul", weighted, y), [axis], False))
+        return _reduced(w, each, reduction)
+    sharp = nll_loss(w, logs, y, weight, reduction, ignore_index)
+    if share == 0:
+        return sharp
+    ignored = w.op("Equal", y, w.constant(w.whole(ignore_index, "ignore_index"), y.dtype))
+    nothing = w.constant(0.0, x.dtype)
+    each = w.op("Neg", w.reduce("ReduceSum", weighted, [axis], False))
+    flat = w.where(ignored, nothing, each)
+    if w.whole(reduction, "reduction") == 1:
+        counted = _counted(w, y, weight, ignored, x)
+        flat = w.op("Div", _reduced(w, flat, 2), _reduced(w, counted, 2))
+    else:
+        flat = _reduced(w, flat, reduction)
+    classes = w.known_size(x, axis, "the number of classes")
+    part, rest = w.constant(share / classes, x.dtype), w.constant(1 - share, x.dtype)
+    return w.op("Add", w.op("Mul", w.tensor(sharp), rest), w.op("Mul", flat, part))
 
 
-def _smoothed(
-    w: Writer,
-    logs: Item,
-    target: Operand,
-    weight: Item,
-    reduction: Item,
-    ignore_index: Item,
-    axis: int,
-    smoothing: Item,
-) -> Item:
-    """Entropies of classes whose labels hold a part of all others."""
-    x, share = w.tensor(logs), w.real(smoothing, "label_smoothing")
-    ignored = w.whole(ignore_index, "ignore_index")
-    if target.dtype.kind == "f" or weight is not None or ignored >= 0:
-        raise Unsupported("label smoothing with weights, probabilities or classes to ignore")
-    sharp = w.tensor(nll_loss(w, logs, target, None, reduction, ignore_index))
-    flat = _reduced(w, w.op("Neg", w.reduce("ReduceMean", x, [axis], False)), reduction)
-    part, rest = w.constant(share, x.dtype), w.constant(1 - share, x.dtype)
-    return w.op("Add", w.op("Mul", sharp, rest), w.op("Mul", flat, part))
+def _along(w: Writer, weight: Item, x: Operand, axis: int) -> Operand:
+    """Weights of classes, as they lie along an axis."""
+    given = w.tensor(weight)
+    return w.unsqueeze(given, *range(1, w.rank(x) - axis)) if w.rank(x) - axis > 1 else given
+
+
+def _counted(w: Writer, y: Operand, weight: Item, ignored: Operand, x: Operand) -> Operand:
+    """How much each label counts in a mean: the weight of its class, 0 if it is ignored."""
+    nothing, one = w.constant(0.0, x.dtype), w.constant(1.0, x.dtype)
+    if weight is None:
+        return w.where(ignored, nothing, one)
+    places = w.where(ignored, w.constant(0, INT), w.cast(y, INT))
+    return w.where(ignored, nothing, w.op("Gather", w.tensor(weight), places, axis=0))
 
 
 @exports("aten::cosine_embedding_loss")
@@ -258,11 +265,80 @@ def poisson_nll_loss(
     w: Writer, input: Item, target: Item, log_input: Item, full: Item, eps: Item, reduction: Item
 ) -> Item:
     x, y = w.common(input, target)
-    if full is not False:
-        raise Unsupported("Stirling's term")
     if log_input is True:
         found = w.op("Sub", w.op("Exp", x), w.op("Mul", y, x))
     else:
         logs = w.op("Log", w.op("Add", x, w.tensor(eps, x.dtype)))
         found = w.op("Sub", x, w.op("Mul", y, logs))
+    if full is not False:
+        found = w.op("Add", found, _stirling(w, y))
     return _reduced(w, found, reduction)
+
+
+def _stirling(w: Writer, y: Operand) -> Operand:
+    """About the logarithm of y!, from 2 on; 0 below (Stirling's formula)."""
+    one = w.constant(1.0, y.dtype)
+    large = w.op("Greater", y, one)
+    safe = w.where(large, y, one)
+    flat = w.op("Sub", w.op("Mul", safe, w.op("Log", safe)), safe)
+    turned = w.op("Log", w.op("Mul", w.constant(2 * math.pi, y.dtype), safe))
+    rest = w.op("Mul", w.constant(0.5, y.dtype), turned)
+    return w.where(large, w.op("Add", flat, rest), w.constant(0.0, y.dtype))
+
+
+def _margins(w: Writer, margin: Item, gap: Operand) -> Operand:
+    """What is above 0 of a margin minus a gap."""
+    return _hinge(w, w.op("Sub", w.constant(w.real(margin, "margin"), gap.dtype), gap))
+
+
+@exports("aten::multi_margin_loss")
+def multi_margin_loss(
+    w: Writer,
+    self: Item,
+    target: Item,
+    p: Item = 1,
+    margin: Item = 1,
+    weight: Item = None,
+    reduction: Item = 1,
+) -> Item:
+    x, y = w.tensor(self), w.tensor(target)
+    is_single = w.rank(x) == 1
+    if is_single:
+        x, y = w.unsqueeze(x, 0), w.op("Reshape", y, w.ints(1))
+    classes = w.known_size(x, 1, "the number of classes")
+    places = w.unsqueeze(w.cast(y, INT), 1)
+    right = w.op("GatherElements", x, places, axis=1)
+    gaps = _margins(w, margin, w.op("Sub", right, x))
+    if w.whole(p, "p") == 2:
+        gaps = w.op("Mul", gaps, gaps)
+    if weight is not None:
+        gaps = w.op("Mul", gaps, w.unsqueeze(w.op("Gather", w.tensor(weight), w.cast(y, INT)), 1))
+    own = w.op("Equal", places, w.ints(*range(classes)))
+    gaps = w.where(own, w.constant(0.0, x.dtype), gaps)
+    found = w.op("Div", w.reduce("ReduceSum", gaps, [1], False), w.constant(classes, x.dtype))
+    found = _reduced(w, found, reduction)
+    return w.squeeze(found, 0) if is_single and w.whole(reduction, "reduction") == 0 else found
+
+
+@exports("aten::multilabel_margin_loss")
+def multilabel_margin_loss(w: Writer, self: Item, target: Item, reduction: Item = 1) -> Item:
+    """Labels of a row end where the first negative one is."""
+    x, labels = w.tensor(self), w.cast(w.tensor(target), INT)
+    is_single = w.rank(x) == 1
+    if is_single:
+        x, labels = w.unsqueeze(x, 0), w.unsqueeze(labels, 0)
+    classes = w.known_size(x, 1, "the number of classes")
+    zero, nothing = w.constant(0, INT), w.constant(0.0, x.dtype)
+    ended = w.op("CumSum", w.cast(w.op("Less", labels, zero), INT), w.constant(1, INT))
+    counts = w.op("Equal", ended, zero)
+    places = w.where(counts, labels, zero)
+    # (rows, labels, classes): which labels are which classes
+    same = w.op("Equal", w.unsqueeze(places, 2), w.ints(*range(classes)))
+    same = w.op("And", same, w.unsqueeze(counts, 2))
+    is_label = w.op("Greater", w.reduce("ReduceMax", w.cast(same, INT), [1], True), zero)
+    right = w.unsqueeze(w.op("GatherElements", x, places, axis=1), 2)
+    gaps = _margins(w, 1.0, w.op("Sub", right, w.unsqueeze(x, 1)))
+    counted = w.op("And", w.unsqueeze(counts, 2), w.op("Not", is_label))
+    total = w.reduce("ReduceSum", w.where(counted, gaps, nothing), [1, 2], False)
+    found = _reduced(w, w.op("Div", total, w.constant(classes, x.dtype)), reduction)
+    return w.squeeze(found, 0) if is_single and w.whole(reduction, "reduction") == 0 else found

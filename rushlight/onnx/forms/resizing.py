@@ -15,6 +15,8 @@ def _coordinates(mode: str, corners: bool) -> str:
     """Where the new places lie among the old ones."""
     if mode == "nearest":
         return "asymmetric"
+    if mode == "nearest-exact":
+        return "half_pixel"
     if corners:
         return "align_corners"
     return "pytorch_half_pixel" if mode == "linear" else "half_pixel"
@@ -26,9 +28,9 @@ def _resized(
     """By factors where they are given, else to sizes."""
     x = w.tensor(input)
     options: dict[str, Any] = {
-        "mode": mode,
+        "mode": mode.removesuffix("-exact"),
         "coordinate_transformation_mode": _coordinates(mode, corners),
-        "nearest_mode": "floor" if mode == "nearest" else None,
+        "nearest_mode": {"nearest": "floor", "nearest-exact": "round_prefer_ceil"}.get(mode),
         "cubic_coeff_a": -0.75 if mode == "cubic" else None,
     }
     given = [each for each in factors if each is not None]
@@ -54,11 +56,12 @@ def _declare(name: str, mode: str, count: int, with_corners: bool) -> None:
             more = more[0].array.tolist()
         return _resized(w, input, size, more, mode, corners)
 
-    EXPORTS[f"aten::upsample_{name}{count}d"] = form
+    EXPORTS[f"aten::{'_' * name.endswith('exact')}upsample_{name}{count}d"] = form
 
 
 for _count in (1, 2, 3):
     _declare("nearest", "nearest", _count, with_corners=False)
+    _declare("nearest_exact", "nearest-exact", _count, with_corners=False)
 _declare("linear", "linear", 1, with_corners=True)
 _declare("bilinear", "linear", 2, with_corners=True)
 _declare("trilinear", "linear", 3, with_corners=True)
