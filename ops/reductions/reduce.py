@@ -17,6 +17,7 @@ from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..memory.overlap import OutOverlap
+from ..memory.warned import warn_caller
 from ..table.faces import Face
 from ..table.layouts import contiguous
 from ..table.out_dtypes import COMPUTED, OutDtype
@@ -212,19 +213,29 @@ def _freedom(count: int, correction: Scalar | None) -> float:
     return max(count - (1 if correction is None else _real(correction)), 0)
 
 
+def _warn_of_freedom(name: str, count: int, correction: Scalar | None) -> None:
+    if count - (1 if correction is None else _real(correction)) <= 0:
+        warn_caller(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+            "reduction factor (input numel divided by output numel)."
+        )
+
+
 def _variance(
-    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool, name: str = "std and var"
+    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool, name: str
 ) -> tuple[Array, Array]:
     """The variance and the mean, in double."""
     if kind(self.dtype) < 2:
+        both = "std and var" if name in ("std", "var") else name
         raise OperatorError(
-            f"{name} only support floating point and complex dtypes",
+            f"{both} only support floating point and complex dtypes",
             code="dtype-mismatch",
             headline=f"the variance of a `{dtype_of(self)}` tensor is not defined",
             roles={"self": "must be of floats"},
         )
     axes = wrap_dims(dim, self.ndim)
     count = _count(self, axes)
+    _warn_of_freedom(name, count if self.size else 0, correction)
     found = moments(self, axes)
     if found is None:
         found = _wide_moments(self, axes, count)
@@ -278,7 +289,7 @@ def _real_dtype(self: Array) -> Dtype:
     out_overlap="read-first",
 )
 def var(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
-    return _variance(self, dim, correction, keepdim)[0].astype(_real_dtype(self))
+    return _variance(self, dim, correction, keepdim, "var")[0].astype(_real_dtype(self))
 
 
 @operator(
@@ -289,7 +300,7 @@ def var(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Arr
     out_overlap="read-first",
 )
 def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
-    spread = _variance(self, dim, correction, keepdim)[0]
+    spread = _variance(self, dim, correction, keepdim, "std")[0]
     return asarray(np.sqrt(spread)).astype(_real_dtype(self))
 
 

@@ -14,6 +14,7 @@ from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..table.out_dtypes import OutDtype
 from ..table.promotion import kind
+from ..table.refusals import cpp_name
 from ..table.table import operator
 from ..table.without_data import always
 from .places import span
@@ -113,7 +114,7 @@ def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Array:
     if not (np.isfinite(low) and np.isfinite(high)):
         raise OperatorError(f"range of [{low:g}, {high:g}] is not finite")
     if low > high:
-        raise OperatorError("max must be larger than min")
+        raise OperatorError("torch.histc: max must be larger than min")
     if low == high:
         low, high = low - number(1), high + number(1)
     values = self.reshape(-1)
@@ -200,14 +201,26 @@ def _count(points: Array, edges: Sequence[Array], weight: Array | None, density:
     return np.asarray(counts)
 
 
+def _check_bins(self: Array, bins: Sequence[Array]) -> None:
+    """Refuse edges of bins that are of another dtype than the points."""
+    for place, edges in enumerate(bins):
+        if edges.dtype != self.dtype:
+            raise OperatorError(
+                "torch.histogramdd: input tensor and bins tensors should have the same dtype, but "
+                f"got input with dtype {cpp_name(dtype_of(self))} and bins for dimension {place} "
+                f"with dtype {cpp_name(dtype_of(edges))}",
+                code="dtype-mismatch",
+            )
+
+
 def _check_weight(name: str, points: Array, self: Array, weight: Array | None) -> None:
     if weight is None:
         return
     if weight.dtype != self.dtype:
         raise OperatorError(
-            f"{name}: if weight tensor is provided, input tensor and weight tensor should have "
-            f"the same dtype, but got input(self) {dtype_of(self).scalar_name}, and weight "
-            f"{dtype_of(weight).scalar_name}",
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor "
+            f"should have the same dtype, but got input({cpp_name(dtype_of(self))}), and "
+            f"weight({cpp_name(dtype_of(weight))})",
             code="dtype-mismatch",
         )
     if weight.size != len(points):
@@ -276,6 +289,7 @@ def histogramdd_at(
     density: bool,
 ) -> tuple[Array, list[Array]]:
     points = _points("histogramdd", self)
+    _check_bins(self, bins)
     _check_weight("torch.histogramdd", points, self, weight)
     return _count(points, bins, weight, density), list(bins)
 
@@ -326,5 +340,6 @@ def histogram_at(
 ) -> tuple[Array, Array]:
     _check_floats("histogramdd", self)
     points = self.reshape(-1, 1)
+    _check_bins(self, [bins])
     _check_weight("torch.histogram", points, self, weight)
     return _count(points, [bins], weight, density), bins.copy()

@@ -53,8 +53,9 @@ def _operand(self: Array) -> Array:
 
 def _real_operand(self: Array, name: str) -> Array:
     if self.dtype.kind == "c":
+        real = "real-valued" if name.endswith("n") else "real"
         raise OperatorError(
-            f"{name} expects a real input tensor, but got {dtype_of(self).scalar_name}",
+            f"{name} expects a {real} input tensor, but got {dtype_of(self).scalar_name}",
             code="dtype-mismatch",
             headline=f"`{name}` transforms real numbers, not `{dtype_of(self)}`",
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
+from ..memory.warned import warn_caller
 from ..shapes.pad import pad
 from ..table.pointwise import as_array
 from ..table.promotion import kind
@@ -62,6 +63,12 @@ def _described(
     )
 
 
+_TO_SUPPRESS: Final = (
+    "To suppress this warning and use a rectangular window, explicitly set "
+    "`window=torch.ones(n_fft, device=<device>)`."
+)
+
+
 def _whole_window(window: Array | None, n_fft: int, length: int, dtype: Dtype) -> Array | None:
     """The window with zeros on both sides to the transform's length; None for all ones."""
     if window is None and length == n_fft:
@@ -101,6 +108,15 @@ def stft(
     flags = (normalized, onesided, return_complex, align_to_window)
     where = _described(self, n_fft, hop, length, window, *flags)
     _check_window(self, n_fft, hop, length, window, where)
+    if window is None:
+        warn_caller(
+            "A window was not provided. A rectangular window will be applied,which is known to "
+            "cause spectral leakage. Other windows such as torch.hann_window or "
+            "torch.hamming_window are recommended to reduce spectral leakage."
+            f"{_TO_SUPPRESS}"
+        )
+    if onesided and is_complex:
+        raise OperatorError("Cannot have onesided output if window or input is complex")
     batch = self if self.ndim == 2 else self[None]
     whole = _whole_window(window, n_fft, length, self.dtype)
     pieces = np.lib.stride_tricks.sliding_window_view(batch, n_fft, -1)[:, ::hop]
@@ -196,6 +212,12 @@ def istft(
     """The signal whose short-time transform this is, by least squares (Griffin and Lim, 1984)."""
     hop = n_fft // 4 if hop_length is None else hop_length
     size = n_fft if win_length is None else win_length
+    if window is None:
+        warn_caller(
+            "A window was not provided. A rectangular window will be applied.Please provide the "
+            "same window used by stft to make the inversion lossless."
+            f"{_TO_SUPPRESS}"
+        )
     half = self.shape[-2] != n_fft if onesided is None else onesided
     _check_spectrum(self, n_fft, hop, half)
     _check_length(n_fft, size, window, "istft")

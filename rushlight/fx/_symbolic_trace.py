@@ -29,7 +29,7 @@ from ._patching import _wrapped_methods_to_patch as _wrapped_methods_to_patch
 from .graph import Graph
 from .graph_module import TRACER, GraphModule
 from .node import Argument
-from .proxy import ParameterProxy, Proxy, Scope, ScopeContextManager, TracerBase
+from .proxy import ParameterProxy, Proxy, Scope, ScopeContextManager, TraceError, TracerBase
 
 __all__ = ["PH", "PHBase", "PHWithMeta", "ProxyableClassMeta", "Tracer", "symbolic_trace", "wrap"]
 
@@ -154,6 +154,10 @@ class Tracer(TracerBase):
             for name, buffer in self.root.named_buffers():
                 if a is buffer:
                     return self.create_node("get_attr", name, (), {})
+        elif isinstance(a, Module):
+            for name, module in self.root.named_modules():
+                if a is module:
+                    return self.create_node("get_attr", name, (), {})
         elif isinstance(a, tuple) and hasattr(a, "_fields"):
             made = tuple(self.create_arg(each) for each in a)
             return self.create_node("call_function", type(a), made, {})
@@ -181,13 +185,15 @@ class Tracer(TracerBase):
     # -- modules -------------------------------------------------------------------------------
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-        """Whether a call of the module is one node; torch's own are, but for Sequential."""
+        """Whether a call of the module is one node; torch's own are, but for Sequential, and
+        compiled ones."""
+        from ..jit import ScriptModule
         from ..nn.modules.container import Sequential
 
         del module_qualified_name
         module = type(m).__module__
         own = module.startswith((f"{__name__.partition('.')[0]}.nn", "torch.nn"))
-        return own and not isinstance(m, Sequential)
+        return (own and not isinstance(m, Sequential)) or isinstance(m, ScriptModule)
 
     def path_of_module(self, mod: Module) -> str:
         """The name of a module below the traced one.
@@ -284,12 +290,14 @@ class Tracer(TracerBase):
         inputs = [self._input(name, defaults[name].default, concrete) for name in names[first:]]
         args += inputs
         if any(not _is_flat(concrete.get(name)) for name in names[first:]):
-            return self._of_containers(function, args, names)
+            return self._of_containers(root_fn, args, names)
         after = total
         for flag, stars in ((inspect.CO_VARARGS, "*"), (inspect.CO_VARKEYWORDS, "**")):
             if code.co_flags & flag:
                 args.append(self._placeholder(f"{stars}{code.co_varnames[after]}", ()))
                 after += 1
+        if root_fn is not function:
+            return _undecorated(root_fn, code), args
         return _with_stars(function, code, len(args)), args
 
     def _placeholder(self, name: str, default: tuple[object, ...]) -> Proxy:
@@ -377,26 +385,32 @@ class Tracer(TracerBase):
         return function  # type: ignore[no-any-return]
 
     def _patch(self, patcher: Patcher, function: Any) -> None:
+        from ..jit import RecursiveScriptModule
+
         cache: dict[str, Proxy] = {}
-        call, read = Module.__call__, Module.__getattr__
+        read = Module.__getattr__
 
-        def called(module: Module, *args: Any, **kwargs: Any) -> Any:
-            if not is_tracing():  # another thread: the class is that of all
-                return call(module, *args, **kwargs)
+        def traced(call: Callable[..., Any]) -> Callable[..., Any]:
+            def called(module: Module, *args: Any, **kwargs: Any) -> Any:
+                if not is_tracing():  # another thread: the class is that of all
+                    return call(module, *args, **kwargs)
 
-            def forward(*args: Any, **kwargs: Any) -> Any:
-                return call(module, *args, **kwargs)
+                def forward(*args: Any, **kwargs: Any) -> Any:
+                    return call(module, *args, **kwargs)
 
-            scope = getattr(getattr(module, "forward", None), "__globals__", {})
-            autowrap(patcher, scope, self._autowrap_functions)
-            return self.call_module(module, forward, args, kwargs)
+                scope = getattr(getattr(module, "forward", None), "__globals__", {})
+                autowrap(patcher, scope, self._autowrap_functions)
+                return self.call_module(module, forward, args, kwargs)
+
+            return called
 
         def attribute(module: Module, name: str) -> object:
             found = read(module, name)
             return self.getattr(name, found, cache) if is_tracing() else found
 
         patcher.patch_method(Module, "__getattr__", attribute)
-        patcher.patch_method(Module, "__call__", called)
+        for kind in (Module, RecursiveScriptModule):  # which has a call of its own
+            patcher.patch_method(kind, "__call__", traced(cast(Any, kind).__call__))
         patch_wrapped(patcher)
         names = getattr(inspect.unwrap(function), "__globals__", {})
         autowrap(patcher, names, self._autowrap_functions)
@@ -471,6 +485,26 @@ def _annotations(function: object) -> dict[str, object]:
             except NameError:  # a name for type checkers alone
                 continue
     return found
+
+
+def _undecorated(decorated: Callable[..., object], code: CodeType) -> Callable[..., object]:
+    """A function whose decorator is traced with it, called with the parameters in their order.
+
+    Raises:
+        TraceError: it takes `*args` or `**kwargs`, of which a decorator makes what it likes.
+    """
+    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        raise TraceError(
+            f"{code.co_name}() has a decorator and takes *args or **kwargs: trace the function "
+            "that it decorates (inspect.unwrap)"
+        )
+    positional, count = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    keywords = code.co_varnames[positional:count]
+
+    def called(*args: object) -> object:
+        return decorated(*args[:positional], **dict(zip(keywords, args[positional:], strict=True)))
+
+    return called
 
 
 def _with_stars(function: Any, code: CodeType, count: int) -> object:

@@ -75,6 +75,9 @@ def _deserialize_graph_module(
     for key, value in body.items():
         if not hasattr(made, key):
             setattr(made, key, value)
+    for table in ("_modules", "_parameters", "_buffers"):  # of which the graph needs only some
+        for key, value in body.get(table, {}).items():
+            vars(made)[table].setdefault(key, value)
     return made
 
 

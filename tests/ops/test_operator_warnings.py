@@ -196,3 +196,45 @@ def test_what_lies_in_a_format_already_stays() -> None:
 
 def test_out_takes_requires_grad() -> None:
     assert torch.zeros(2, out=torch.zeros(2), requires_grad=True).requires_grad
+
+
+@pytest.mark.parametrize("name", ["var", "std", "var_mean", "std_mean"])
+def test_spreads_of_too_few_elements(name: str) -> None:
+    spread = getattr(torch, name)
+    for options in ({}, {"dim": 1}, {"correction": 7}, {"dim": [0], "correction": 2}):
+        with pytest.warns(UserWarning, match=rf"^{name}\(\): degrees of freedom is <= 0"):
+            spread(torch.ones(2, 1) if options else torch.ones(1), **options)
+    with pytest.warns(UserWarning, match="degrees of freedom"):
+        spread(torch.ones(0, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        spread(torch.ones(2))
+        spread(torch.ones(1), unbiased=False)
+
+
+def test_windows_that_are_not_given() -> None:
+    x = torch.ones(20)
+    with pytest.warns(UserWarning, match="known to cause spectral leakage"):
+        spectrum = torch.stft(x, 8, return_complex=True)
+    with pytest.warns(UserWarning, match="to make the inversion lossless"):
+        torch.istft(spectrum, 8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch.istft(
+            torch.stft(x, 8, window=torch.ones(8), return_complex=True), 8, window=torch.ones(8)
+        )
+    with pytest.raises(RuntimeError, match="Cannot have onesided output if window or input is"):
+        torch.stft(x + 0j, 8, window=torch.ones(8), onesided=True)
+
+
+def test_bins_and_weights_of_another_dtype() -> None:
+    x, edges = torch.ones(3), torch.tensor([0.0, 1.0], dtype=torch.float64)
+    message = "input with dtype float and bins for dimension 0 with dtype double"
+    with pytest.raises(RuntimeError, match=message):
+        torch.histogram(x, edges)
+    with pytest.raises(RuntimeError, match=message):
+        torch.histogramdd(x[:, None], [edges])
+    with pytest.raises(RuntimeError, match=r"got input\(float\), and weight\(double\)"):
+        torch.histogram(x, 2, weight=edges.new_ones(3))
+    with pytest.raises(RuntimeError, match="rfftn expects a real-valued input tensor, but got Com"):
+        torch.fft.rfft2(torch.ones(2, 2) + 0j)
