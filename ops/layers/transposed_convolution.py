@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from ..kernels import family
 from ..memory.dtype import Array
 from ..shapes.windows import Ints, Pads
 
@@ -21,6 +22,8 @@ __all__ = ["in_parts"]
 
 _MOST: Final = 9
 """Convolutions that one is made of, at the most."""
+_TAPS: Final = 16
+"""Elements of kernels that native code cuts."""
 Convolve = Callable[[Array, Array, Ints, Pads, Ints], Array | None]
 """Input, weights, sizes of the result, pads, dilation -> the convolution; None if there is none."""
 
@@ -63,6 +66,21 @@ def _parts(
             yield _Part(goal, count, taken, spread, seen, (before, after))
 
 
+def _cut(weight: Array, groups: int, taken: list[tuple[slice, ...]]) -> list[Array]:
+    """The weights of plain convolutions, each of which sees some elements of the kernel."""
+    channels, made, *sizes = weight.shape
+    kernels = family("turned_weights") if prod(sizes) <= _TAPS else None
+    if kernels is not None and taken:
+        places = [np.arange(prod(sizes)).reshape(sizes)[part] for part in taken]
+        found = kernels.cut(
+            weight.reshape(channels, made, -1), groups, [tuple(p.ravel().tolist()) for p in places]
+        )
+        return [w.reshape(*w.shape[:2], *p.shape) for w, p in zip(found, places, strict=True)]
+    by_group = weight.reshape(groups, channels // groups, made, *sizes).swapaxes(1, 2)
+    turned = by_group.reshape(made * groups, channels // groups, *sizes)
+    return [np.ascontiguousarray(turned[(slice(None), slice(None), *part)]) for part in taken]
+
+
 def in_parts(
     input: Array,
     weight: Array,
@@ -74,23 +92,22 @@ def in_parts(
     convolve: Convolve,
 ) -> Array | None:
     """The transposed convolution of float32 without bias; None if there is no such way."""
-    batch, inside, made = input.shape[0], weight.shape[0] // groups, weight.shape[1] * groups
+    batch, made = input.shape[0], weight.shape[1] * groups
     if prod(stride) > _MOST or not prod(output):
         return None
-    by_group = weight.reshape(groups, inside, *weight.shape[1:]).swapaxes(1, 2)
-    turned = by_group.reshape(made, inside, *weight.shape[2:])
     settings = zip(
         input.shape[2:], weight.shape[2:], stride, padding, dilation, output, strict=True
     )
     everything = (slice(None), slice(None))
     is_whole = prod(stride) == 1
     result = np.zeros((batch, made, *output), np.float32)
-    for parts in product(*(list(_parts(*each)) for each in settings)):
+    several = list(product(*(list(_parts(*each)) for each in settings)))
+    taken = [tuple(part.taken for part in parts) for parts in several]
+    for parts, cut in zip(several, _cut(weight, groups, taken), strict=True):
         source = (*everything, *(part.seen for part in parts))
-        taken = (*everything, *(part.taken for part in parts))
         found = convolve(
             input[source],
-            np.ascontiguousarray(turned[taken]),
+            cut,
             [part.length for part in parts],
             [part.pads for part in parts],
             [part.dilation for part in parts],

@@ -1,0 +1,65 @@
+"""Transposed convolutions whose weights native code cuts into those of plain convolutions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops.kernels import family
+from rushlight.ops.layers import transposed_convolution
+
+FUNCTIONS = (
+    torch.nn.functional.conv_transpose1d,
+    torch.nn.functional.conv_transpose2d,
+    torch.nn.functional.conv_transpose3d,
+)
+CASES = [  # channels, groups, kernel, stride, padding, output padding, dilation
+    ((64, 32), 1, (4, 4), (2, 2), (1, 1), (0, 0), (1, 1)),
+    ((48, 30), 3, (3, 3), (2, 2), (1, 1), (1, 1), (1, 1)),
+    ((32, 16), 1, (2, 2), (2, 2), (0, 0), (0, 0), (1, 1)),
+    ((32, 16), 1, (3, 4), (1, 2), (2, 0), (0, 1), (2, 1)),
+    ((32, 16), 2, (16,), (8,), (4,), (0,), (1,)),
+    ((32, 16), 1, (2, 2, 2), (2, 1, 2), (1, 0, 0), (0, 0, 1), (1, 2, 1)),
+    ((32, 16), 1, (5, 5), (2, 2), (2, 2), (1, 1), (1, 1)),  # too large to be cut natively
+]
+
+
+@pytest.mark.parametrize(
+    ("channels", "groups", "kernel", "stride", "padding", "output", "dilation"), CASES
+)
+def test_results_are_those_of_float64(
+    channels: tuple[int, int],
+    groups: int,
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    output: tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> None:
+    torch.manual_seed(3)
+    x = torch.randn(3, channels[0], *(9, 8, 7)[: len(kernel)])
+    weight = torch.randn(channels[0], channels[1] // groups, *kernel)
+    bias = torch.randn(channels[1])
+    settings = stride, padding, output, groups, dilation
+    convolve = FUNCTIONS[len(kernel) - 1]
+    made = convolve(x, weight, bias, *settings)
+    exact = convolve(x.double(), weight.double(), bias.double(), *settings)
+    assert torch.allclose(made.double(), exact, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.skipif(family("turned_weights") is None, reason="native code is off")
+@pytest.mark.parametrize("groups", [1, 2])
+def test_parts_are_cut_as_numpy_cuts_them(groups: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    weight = np.random.default_rng(0).random((6, 5, 4, 3), np.float32)
+    taken = [
+        (slice(3, None, -2), slice(2, None, -1)),
+        (slice(2, None, -2), slice(1, None, -2)),
+        (slice(0, None, -1), slice(2, 0, -1)),
+    ]
+    cut = transposed_convolution._cut(weight, groups, taken)
+    monkeypatch.setattr(transposed_convolution, "_TAPS", 0)
+    by_numpy = transposed_convolution._cut(weight, groups, taken)
+    for one, other in zip(cut, by_numpy, strict=True):
+        assert one.shape == other.shape == (5 * groups, 6 // groups, *one.shape[2:])
+        assert np.array_equal(one, other)
