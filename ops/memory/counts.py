@@ -5,16 +5,19 @@ Sums and products are Python's ints: NumPy's wrap, and what it then writes lies 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Final
 
 import numpy as np
 
-from .dtype import Array
+from .dtype import Array, Dtype
 from .errors import OperatorError
 
-__all__ = ["MOST_DIMENSIONS", "check_count", "check_storage", "repeated", "too_many_dimensions"]
+__all__ = [
+    *("MOST_DIMENSIONS", "check_count", "check_room", "check_storage", "repeated"),
+    "too_many_dimensions",
+]
 
 MOST_DIMENSIONS: Final = 64
 """Of NumPy's arrays."""
@@ -61,6 +64,17 @@ def check_storage(sizes: list[int]) -> None:
         raise OperatorError(
             f"Storage size calculation overflowed with sizes={sizes}", code="shape-mismatch"
         )
+
+
+def check_room(sizes: Sequence[int], dtype: Dtype) -> None:
+    """See that there is memory for a result, before work on its parts begins.
+
+    Raises:
+        OperatorError: no memory is that large.
+        MemoryError: this machine's is not.
+    """
+    check_storage([*sizes])
+    np.empty(sizes, dtype)
 
 
 def _total(counts: Array, most: int) -> int:

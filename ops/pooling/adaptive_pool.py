@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..memory.counts import check_room
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..reductions.reduce import mean_over
@@ -78,6 +79,7 @@ def _averages(input: Array, output: Ints, name: str) -> Array:
         raise not_implemented(name if dims < 3 else f"{name}_cpu", input.dtype)
     if dims == 3 and input.itemsize == 2 and input.size:
         return _narrow_averages(input, output)
+    check_room((*input.shape[: input.ndim - dims], *output), input.dtype)
     total = input.astype(wide_dtype(input.dtype), copy=False)
     counts = np.ones((), total.dtype)
     for place, count in enumerate(output):
@@ -202,6 +204,7 @@ def _maxima(input: Array, output: Ints, name: str) -> tuple[Array, Array]:
         )
     if 0 in shape:
         return np.empty(shape, input.dtype), np.empty(shape, _INT64)
+    check_room(shape, _INT64)
     values, index, scale = input.astype(wide, copy=False), None, 1
     for place in reversed(range(dims)):
         axis = input.ndim - dims + place

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..memory.counts import check_room
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.remembered import remembered
@@ -83,6 +84,7 @@ def resized(
     wide = input.dtype
     if not is_nearest:
         wide = wide_dtype(input.dtype)
+    check_room((*input.shape[:2], *output), input.dtype)
     result = input.astype(wide, copy=False)
     for place in reversed(range(len(output))):
         axis = 2 + place

@@ -515,10 +515,32 @@ def _indices(below: bool) -> Callable[..., Array]:
         wanted = _INT64 if dtype is None else numpy_dtype(dtype)
         if wanted.name not in ("int64", "int32"):
             raise not_implemented("tril_indices" if below else "triu_indices", wanted)
-        places = np.tril_indices(row, offset, col) if below else np.triu_indices(row, offset, col)
-        return np.stack(places).astype(wanted)
+        return _triangle(row, col, offset, below, wanted)
 
     return indices
+
+
+def _triangle(row: int, col: int, offset: int, below: bool, wanted: Dtype) -> Array:
+    """The places of a triangle's elements, row by row; the room for them is asked for first."""
+    all_below = _count_below(row, col, offset if below else offset - 1)
+    sizes = 2, all_below if below else row * col - all_below
+    check_storage([*sizes])
+    made = np.empty(sizes, wanted)
+    if not made.size:
+        return made
+    rows = np.arange(max(0, -offset) if below else 0, row if below else min(row, col - offset))
+    first = np.zeros_like(rows) if below else np.maximum(rows + offset, 0)
+    counts = (np.minimum(rows + offset + 1, col) if below else col) - first
+    made[0] = np.repeat(rows, counts)
+    made[1] = np.arange(made.shape[1]) - np.repeat(np.cumsum(counts) - counts - first, counts)
+    return made
+
+
+def _count_below(row: int, col: int, offset: int) -> int:
+    """How many elements lie on a diagonal or below."""
+    begin = min(row, max(0, -offset))
+    whole = min(row, max(begin, col - offset - 1))  # the first row with all columns
+    return (whole - begin) * (begin + whole + 1 + 2 * offset) // 2 + (row - whole) * col
 
 
 for _name, _below in (("tril", True), ("triu", False)):
