@@ -21,7 +21,6 @@ __all__ = [
     "Host",
     "ScriptObject",
     "comes_from",
-    "enum_member",
     "python_class",
     "python_classes",
 ]
@@ -177,14 +176,3 @@ class EnumMember:
 
     def __str__(self) -> str:
         return f"Enum<{self.enum.python}.{self.name}>"
-
-
-def enum_member(enum: EnumType, name: str) -> EnumMember:
-    """The member of that name.
-
-    Raises:
-        KeyError: there is none.
-    """
-    if name not in dict(enum.members):
-        raise KeyError(name)
-    return EnumMember(enum, name)

@@ -123,12 +123,6 @@ class Table:
         """Have operators of a namespace declared when one of them is first asked for."""
         self._later[namespace] = declare
 
-    def has_namespace(self, namespace: str) -> bool:
-        """Whether there are operators of a namespace."""
-        return namespace in self._later or any(
-            known.startswith(f"{namespace}::") for known in self._by_name
-        )
-
     def _declared_late(self, name: str) -> list[Operator] | None:
         """The overloads of a name whose namespace was declared later, if it is one."""
         namespace = name.partition("::")[0]
