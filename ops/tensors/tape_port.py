@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from ..table.table import Operator
 
 __all__ = ["Tape", "install", "tape"]
+
+_T = TypeVar("_T")
 
 
 class Tape(Protocol):
@@ -42,13 +44,13 @@ class Tape(Protocol):
     def grad_fn(self, tensor: Any, /) -> Any:
         """The node that a tensor came from; None for leaves."""
 
-    def get_item(self, tensor: object, key: object, /) -> Any:
+    def get_item(self, tensor: _T, key: object, /) -> _T:
         """`tensor[key]`, recorded."""
 
     def set_item(self, tensor: object, key: object, value: object, /) -> None:
         """`tensor[key] = value`, recorded."""
 
-    def parts(self, tensor: Any, /) -> Any:
+    def parts(self, tensor: _T, /) -> _T:
         """The real and imaginary parts of complex numbers along a last dimension, recorded."""
 
     def refresh(self, view: object, /) -> None:

@@ -380,7 +380,7 @@ class Tensor(_Base):
         except AsksError:
             return overriding.ask_operator("__getitem__", self, key)  # type: ignore[no-any-return]
         if self._requires_grad and is_grad_enabled():
-            return tape().get_item(self, key)  # type: ignore[no-any-return]
+            return tape().get_item(self, key)
         part = object.__new__(Tensor)
         part._array = get_item(self._array, plain)
         part._view_of = self
@@ -426,7 +426,7 @@ class Tensor(_Base):
     def T(self) -> Tensor:
         """The dimensions in reverse order."""
         if ACTIVE and (tracer := current_tracer()) is not None:
-            return tracer.operator("aten::numpy_T", self)  # type: ignore[no-any-return]
+            return tracer.operator("aten::numpy_T", self)
         if self._requires_grad:
             return self.permute(list(range(self.ndim))[::-1])
         return Tensor._of(numpy_t(self._array))._seen_as(self)
@@ -436,7 +436,7 @@ class Tensor(_Base):
         """The last two dimensions swapped."""
         turned = matrix_t(self._array)
         if ACTIVE and (tracer := current_tracer()) is not None:
-            return tracer.operator("aten::mT", self)  # type: ignore[no-any-return]
+            return tracer.operator("aten::mT", self)
         if self._requires_grad:
             return self.transpose(-2, -1) if turned.ndim else self.view_as(self)
         return Tensor._of(turned)._seen_as(self)
@@ -446,7 +446,7 @@ class Tensor(_Base):
         """The conjugate transposes of matrices."""
         matrix_t(self._array, "mH")  # which refuses what is no matrix
         if ACTIVE and (tracer := current_tracer()) is not None:
-            return tracer.operator("aten::mH", self)  # type: ignore[no-any-return]
+            return tracer.operator("aten::mH", self)
         return self.mT.conj() if self._array.dtype.kind == "c" else self.mT
 
     def _seen_as(self, base: Tensor) -> Self:
@@ -463,7 +463,7 @@ class Tensor(_Base):
                 f"Got {self._array.ndim}-D tensor."
             )
         if ACTIVE and (tracer := current_tracer()) is not None:
-            return tracer.operator("aten::matrix_H", self)  # type: ignore[no-any-return]
+            return tracer.operator("aten::matrix_H", self)
         turned: Tensor = self.transpose(0, 1) if self._array.ndim else self.view_as(self)
         return turned.conj()
 
@@ -471,11 +471,11 @@ class Tensor(_Base):
     def real(self) -> Tensor:
         """The real parts; the tensor itself if it is not complex."""
         if ACTIVE and (tracer := current_tracer()) is not None:
-            return tracer.operator("aten::real", self)  # type: ignore[no-any-return]
+            return tracer.operator("aten::real", self)
         if not is_complex(self._array.dtype):
             return self
         if self._requires_grad:
-            return tape().parts(self).select(-1, 0)  # type: ignore[no-any-return]
+            return tape().parts(self).select(-1, 0)
         return Tensor._of(parts(self._array)[..., 0])._seen_as(self)
 
     @real.setter
@@ -488,9 +488,9 @@ class Tensor(_Base):
         if not is_complex(self._array.dtype):
             raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
         if ACTIVE and (tracer := current_tracer()) is not None:
-            return tracer.operator("aten::imag", self)  # type: ignore[no-any-return]
+            return tracer.operator("aten::imag", self)
         if self._requires_grad:
-            return tape().parts(self).select(-1, 1)  # type: ignore[no-any-return]
+            return tape().parts(self).select(-1, 1)
         return Tensor._of(parts(self._array)[..., 1])._seen_as(self)
 
     @imag.setter

@@ -56,8 +56,8 @@ class Tracer(Protocol):
         """A tensor was made `through` operators of data, or, if through none, of sizes alone; of
         `maker` a trace warns."""
 
-    def operator(self, name: str, *args: object) -> Any:
-        """Call an operator by name."""
+    def operator(self, name: str, tensor: _T, *args: object) -> _T:
+        """Call an operator that makes a tensor of a tensor, by name."""
 
     def get_item(self, tensor: Any, key: object) -> Any:
         """`tensor[key]`."""
