@@ -14,7 +14,7 @@ errors and their places are the plan's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from ...ops.table.record import Operator
 from ..code.outside import comes_from_outside
 from .compiling import Compiling
 
-__all__ = ["Group", "Task"]
+__all__ = ["Fact", "Group", "Task", "Way", "word"]
 
 MOST_WAYS: Final = 32
 """Combinations of sizes and strides that a group remembers."""
@@ -53,7 +53,7 @@ class Task(NamedTuple):
     operands: tuple[int, ...]
 
 
-class _Fact(NamedTuple):
+class Fact(NamedTuple):
     """What was seen of a result: how it lies, the letter of its dtype, the letter of the one it was
     computed in if it may join others, whether that is so whatever the default dtype, and the value
     that it is, if it is not a new one."""
@@ -67,12 +67,22 @@ class _Fact(NamedTuple):
     same_as: int | None
 
 
+class Way(Protocol):
+    """What a group does for operands that lie in some way, once its kernels are there."""
+
+    def run(self, group: Group, given: Sequence[Any]) -> list[Any] | None:
+        """The values, as far as they are needed; None if it could not be done."""
+
+    def prospect(self) -> bool | None:
+        """See `Group.prospect`."""
+
+
 class _Called(NamedTuple):
     """An operator that is called."""
 
     task: Task
     number: int
-    fact: _Fact
+    fact: Fact
 
     def run(self, group: Group, held: list[Any]) -> bool:
         """Whether the result is as it was when it was seen."""
@@ -84,7 +94,7 @@ class _Joined:
     """Operators that are one expression."""
 
     def __init__(
-        self, expression: Any, way: Any, inputs: list[int], outputs: list[tuple[int, _Fact]]
+        self, expression: Any, way: Any, inputs: list[int], outputs: list[tuple[int, Fact]]
     ) -> None:
         self.expression = expression
         self.kernel: int | None = None
@@ -99,7 +109,7 @@ class _Joined:
     def run(self, group: Group, held: list[Any]) -> bool:
         """Always done."""
         constants, way = group.constants, self._way
-        operands = [constants[-1 - n] if n < 0 else _word(held[n]) for n in self._inputs]
+        operands = [constants[-1 - n] if n < 0 else word(held[n]) for n in self._inputs]
         results = []
         for number, fact in self._outputs:
             held[number] = made = laid_out(fact.shape, fact.dtype, fact.strides)
@@ -135,7 +145,7 @@ class Group:
         self.constants = [int(each) if type(each) is bool else each for each in constants]
         self._plain_constants = constants
         self._by_value = by_value
-        self._ways: dict[object, _Way] = {}
+        self._ways: dict[object, Way] = {}
         self._balance = MOST_WAYS
         self._last = _last_uses(tasks, outside, results)
 
@@ -171,7 +181,9 @@ class Group:
             return value.dtype, value.shape, value.strides
         if isinstance(value, ndarray):
             raise _Undone
-        return (type(value), value) if number in self._by_value else type(value)
+        if number not in self._by_value:
+            return type(value)
+        return type(value), tuple(value) if type(value) is list else value
 
     def call(self, task: Task, held: Sequence[Any]) -> Any:
         """The result of a task's operator."""
@@ -190,7 +202,7 @@ class Group:
         self._balance -= 1
         if arrays is None:
             return None
-        held, facts = list(given), list[_Fact]()
+        held, facts = list(given), list[Fact]()
         for task, dying in zip(self.tasks, self._last, strict=True):
             result = self.call(task, held)
             facts.append(self._fact(arrays, task, held, result))
@@ -199,8 +211,12 @@ class Group:
                 held[number] = None
         if len(self._ways) >= MOST_WAYS:
             self._ways.clear()
-        self._ways[key] = _Way(_Joining(arrays, self, given, facts))
+        self._ways[key] = self._way(arrays, given, facts)
         return held
+
+    def _way(self, arrays: Any, given: Sequence[Any], facts: Sequence[Fact]) -> Way:
+        """What is done from now on for operands like these."""
+        return _JoinedWay(_Joining(arrays, self, given, facts))
 
     def _given_back(self, held: Sequence[Any], given: Sequence[Any]) -> Any:
         """What a call gives: values from outside are themselves."""
@@ -211,7 +227,7 @@ class Group:
             found.append(next(same, value))
         return found[0] if len(found) == 1 else tuple(found)
 
-    def _fact(self, arrays: Any, task: Task, held: list[Any], result: Any) -> _Fact:
+    def _fact(self, arrays: Any, task: Task, held: list[Any], result: Any) -> Fact:
         dtype, shape, strides = _lies(result)
         same = next((n for n in task.operands if n >= 0 and held[n] is result), None)
         letter = arrays.LETTERS[dtype]
@@ -226,10 +242,10 @@ class Group:
             )
             if is_again or not is_same(arrays, task.formula, joins, result):
                 joins = ""
-        return _Fact(dtype, shape, strides, letter, joins, settled, same)
+        return Fact(dtype, shape, strides, letter, joins, settled, same)
 
 
-def _word(value: Any) -> Any:
+def word(value: Any) -> Any:
     """A value as kernels take it."""
     return int(value) if type(value) is bool else value
 
@@ -257,7 +273,7 @@ class _Joining:
     """Making the actions of a group for operands of which everything was seen."""
 
     def __init__(
-        self, arrays: Any, group: Group, given: Sequence[Any], facts: Sequence[_Fact]
+        self, arrays: Any, group: Group, given: Sequence[Any], facts: Sequence[Fact]
     ) -> None:
         self._arrays = arrays
         self._group = group
@@ -412,7 +428,7 @@ class _Joining:
         return dtype.itemsize, self._arrays.spread_strides(sizes, strides, shape)
 
 
-def _order(fact: _Fact) -> tuple[int, ...] | None:
+def _order(fact: Fact) -> tuple[int, ...] | None:
     """The dimensions of a result, innermost first; None if it does not lie in one piece."""
     dims = [dim for dim in range(len(fact.shape)) if fact.shape[dim] > 1]
     dims.sort(key=lambda dim: fact.strides[dim])
@@ -427,8 +443,8 @@ def _order(fact: _Fact) -> tuple[int, ...] | None:
 # ------------------------------------------------------------------------------------- kernels
 
 
-class _Way:
-    """What a group does for operands that lie in some way, once its kernels are there."""
+class _JoinedWay:
+    """The way of a group whose operators become expressions."""
 
     def __init__(self, joining: _Joining) -> None:
         self._joining: _Joining | None = joining

@@ -1,4 +1,5 @@
-"""Finding runs of pointwise operators in register code, which plans call as groups (`fusing`)."""
+"""Finding runs of pointwise operators in register code, which plans call as groups (`fusing`), and
+of such runs with folds of rows among them (`row_groups`)."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from ...typecheck.types import BOOL, FLOAT, INT, NUMBER, TENSOR
 from ..code.code import Code, Region, Step
 from ..code.instructions import read_numbers, row
 from .fusing import Group, Task
+from .row_groups import RowGroup
 
 __all__ = ["Run", "find_runs"]
 
@@ -41,15 +43,18 @@ class Run(NamedTuple):
     emptied: tuple[int, ...]
 
 
-def find_runs(code: Code, region: Region, others: Container[int] = ()) -> dict[int, Run]:
-    """The runs of a region that are worth a group, by where they begin.
+def find_runs(
+    code: Code, region: Region, others: Container[int] = (), *, folds: bool = False
+) -> dict[int, Run]:
+    """The runs of a region that are worth a group, by where they begin; those with `folds` of rows
+    among them, or those without.
 
     What stands at the positions `others` belongs to none.
     """
     found: dict[int, Run] = {}
     position = 0
     while position < len(region):
-        building = _Building(code)
+        building = _Building(code, folds=folds)
         stop = position
         while stop < len(region) and stop not in others and building.takes(region[stop]):
             stop += 1
@@ -62,8 +67,9 @@ def find_runs(code: Code, region: Region, others: Container[int] = ()) -> dict[i
 class _Building:
     """A run as far as it goes."""
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: Code, *, folds: bool) -> None:
         self._code = code
+        self._takes_folds, self._folds = folds, 0
         self._pointwise = 0
         self._given: list[int | Step] = []
         self._tasks: list[tuple[Operator, Formula | None, list[_Operand]]] = []
@@ -76,6 +82,8 @@ class _Building:
     @property
     def is_worth_it(self) -> bool:
         """Whether there are operators to join, and a tensor that tells their size."""
+        if self._takes_folds:
+            return self._folds > 0 and self._folds + self._pointwise > 1 and bool(self._tested)
         return self._pointwise > 1 and bool(self._tested or self._viewed)
 
     def takes(self, part: object) -> bool:
@@ -93,7 +101,8 @@ class _Building:
 
     def _takes_given(self, step: Step, name: str) -> bool:
         """What cannot fail, and reads nothing that the run writes, is as good as from outside."""
-        if name != "get_tensor" and not self._is_safe_call(step, name):
+        is_dims = self._takes_folds and name == "list" and _is_of_numbers(step)
+        if name != "get_tensor" and not is_dims and not self._is_safe_call(step, name):
             return False
         if any(number in self._now for number in read_numbers(step.instruction)):
             return False
@@ -121,31 +130,38 @@ class _Building:
         entry = self._code.operators[number]
         if len(numbers) != len(types) or step.node.output.type != TENSOR:
             return False
-        if any(n >= 0 and t not in _TAKEN for n, t in zip(numbers, types, strict=True)):
+        is_fold = self._is_fold(entry, numbers)
+        places = range(2 if is_fold else 0, len(numbers))
+        if any(numbers[i] >= 0 and types[i] not in _TAKEN for i in places):
             return False
         formula = self._formula(entry, numbers)
-        if formula is None and not (entry.is_view and self._tasks):
+        if formula is None and not is_fold and not (entry.is_view and self._tasks):
             return False
         if any(n >= 0 and n in self._now and self._now[n] is None for n in numbers):
             return False
-        if formula is None and any(
-            n >= 0 and t != TENSOR for n, t in zip(numbers, types, strict=True)
-        ):
+        if formula is None and any(numbers[i] >= 0 and types[i] != TENSOR for i in places):
             return False  # where a view lies depends on numbers, which loops change
         operands = [self._operand(n) for n in numbers]
         for place, (where, index) in enumerate(operands):
             if where != "given":
                 continue
             if types[place] == TENSOR:
-                is_taken = formula is not None and place in formula.operands
+                is_taken = is_fold or (formula is not None and place in formula.operands)
                 if numbers[place] not in self._now:
                     (self._tested if is_taken else self._viewed).append(numbers[place])
-            elif formula is not None and (formula.checks or place not in formula.operands):
+            elif is_fold or formula is None or formula.checks or place not in formula.operands:
                 self._by_value.add(index)
         self._pointwise += formula is not None
+        self._folds += is_fold
         self._now[register] = "task", len(self._tasks)
         self._tasks.append((entry, formula, operands))
         return True
+
+    def _is_fold(self, entry: Operator, numbers: Sequence[int]) -> bool:
+        """Whether it is a fold of dimensions, in the tensor's dtype, if folds are taken."""
+        if not (self._takes_folds and entry.row_fold) or any(n >= 0 for n in numbers[2:]):
+            return False
+        return all(self._code.constants[-1 - n] is None for n in numbers[3:])
 
     def _formula(self, entry: Operator, numbers: Sequence[int]) -> Formula | None:
         """The formula that stands for an operator here, if it makes a new tensor."""
@@ -184,7 +200,8 @@ class _Building:
                 passed.append((register, given))
             elif each is not None:
                 held[register] = begin[each[0]] + each[1]
-        group = Group(
+        kind = RowGroup if self._takes_folds else Group
+        group = kind(
             tasks,
             outside,
             frozenset(self._by_value),
@@ -200,3 +217,8 @@ class _Building:
             tuple(passed),
             tuple(register for register, each in self._now.items() if each is None),
         )
+
+
+def _is_of_numbers(step: Step) -> bool:
+    """Whether a step makes a list of numbers."""
+    return all(each.type in _LIGHT for each in step.node.inputs)

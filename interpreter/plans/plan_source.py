@@ -27,6 +27,7 @@ from ..code.reuse import LARGE
 from .chains import Found, find_chains
 from .groups import Run, find_runs
 from .loop_tests import loop_test
+from .row_groups import RowGroup
 from .slots import created_once, is_plain_slot
 from .source import PlanSource
 from .stretches import Found as FoundStretch
@@ -173,14 +174,15 @@ class _Writer:
         if len(self.source.lines) == lines:
             self.source.add(depth + 1, "pass")
 
-    def _row(self, region: Region, depth: int) -> None:
-        """Parts that stand one after the other."""
+    def _row(self, region: Region, depth: int, *, folds: bool = True) -> None:
+        """Parts that stand one after the other; `folds` are those of rows that may be joined."""
         is_plain = not (self._called or self._noted)
         chained = self._find_chains(region) if is_plain else {}
         runs = find_runs(self.code, region, chained) if is_plain else {}
+        folded = find_runs(self.code, region, chained, folds=True) if is_plain and folds else {}
         position = 0
         while position < len(region):
-            run = runs.get(position)
+            run = folded.get(position) or runs.get(position)
             if id(region[position]) in self._whole:
                 position = self._whole_chain(region, position, depth, chained)
             elif run is None:
@@ -275,12 +277,16 @@ class _Writer:
         """Operators that are computed together: where the operands are large by what makes ready
         for each call, else where native code knows calls beforehand."""
         name = f"g{len(self.source.named)}"
-        self.source.named[name] = self.source.groups[name] = run.group
+        self.source.named[name] = run.group
         first = region[begin]
         assert isinstance(first, Step)
-        sizes = " or ".join(f"r{register}.size >= {JOINED}" for register in run.tested)
+        small, is_folded = "None", isinstance(run.group, RowGroup)
+        least = 2 * JOINED if is_folded else JOINED
+        sizes = " or ".join(f"r{register}.size >= {least}" for register in run.tested)
         given = ", ".join(map(self._given, run.given))
-        small = f"d{name}({given}) if warm{name} else None"
+        if not is_folded:
+            self.source.groups[name] = run.group
+            small = f"d{name}({given}) if warm{name} else None"
         test = f"if (made := {name}({given}) if {sizes} else {small}) is not None:"
         self.source.add(depth, test, first)
         goal = ", ".join(f"r{register}" for register in run.results)
@@ -292,6 +298,8 @@ class _Writer:
             self.source.add(depth + 1, f"r{register} = None", first)
         self.source.add(depth + 1, "made = None", first)
         self.source.add(depth, "else:", first)
+        if is_folded:
+            return self._row(region[begin : run.stop], depth + 1, folds=False)
         for position in range(begin, run.stop):
             self._part(region, position, depth + 1)
 

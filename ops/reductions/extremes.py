@@ -118,6 +118,7 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
     )(along)
     operator(
         f"aten::a{name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+        row_fold=name,
         prepared=True,
         out_dtype=OutDtype(
             "same",

@@ -117,6 +117,7 @@ def total(self: Array, dtype: int | None) -> Array:
 @operator(
     "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
+    row_fold="sum",
     prepared=True,
     autocast_in_graphs="full-unless-dtype",
     out="IntList_out",
@@ -182,6 +183,7 @@ def mean(self: Array, dtype: int | None) -> Array:
 @operator(
     "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
+    row_fold="mean",
     prepared=True,
     out="out",
     out_dtype=COMPUTED,

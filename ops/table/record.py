@@ -82,6 +82,7 @@ class Known(TypedDict, total=False):
     refuses: Refusal
     takes_numbers: bool
     unchosen: str
+    row_fold: str
     rows: Rows
     scales: Callable[..., Any] | None
     undefined: bool
@@ -108,6 +109,7 @@ def of_twin(known: Known) -> Known:
     twin.pop("prepared", None)
     twin.pop("takes_numbers", None)
     twin.pop("unchosen", None)
+    twin.pop("row_fold", None)
     twin.pop("rows", None)
     twin.pop("scales", None)
     return twin
@@ -229,6 +231,10 @@ class Operator:
 
     unchosen: str = ""
     """Overloads of its name that a script never means by that name (a dtype is an int there)."""
+
+    row_fold: str = ""
+    """Which of the folds of `kernels/code/row_expressions.py` it is of dimensions, its second
+    argument; others are whether to keep them and, if there is one, a dtype."""
 
     rows: Rows | None = None
     """Which rows pass through it, where its results' sizes are to be had without computing."""

@@ -27,7 +27,7 @@ from .run import run
 from .target import Target
 from .text import DOUBLE, INT64, LANES, POINTER, Code, Value, Variable
 
-__all__ = ["PIECE", "PIECE_ROWS", "fold", "folds_text"]
+__all__ = ["PIECE", "PIECE_ROWS", "Joining", "fold", "folds_text"]
 
 PIECE: Final = 1 << 15
 PIECE_ROWS: Final = 1 << 11
@@ -176,19 +176,37 @@ def folds_text(
     return folding.code.kernel("fold", words)
 
 
-class _Fold:
-    """The code of a kernel."""
+class Joining:
+    """How an operation folds numbers of a dtype: in lanes of a kind that begin with `start`, so
+    many vectors of them `beside` each other."""
 
-    def __init__(self, target: Target, operation: str, letter: str, made: str) -> None:
-        self.code = code = Code(target)
-        self.operation, self.letter, self.made = operation, letter, made
+    def __init__(self, code: Code, operation: str, letter: str) -> None:
+        self.code, self.operation, self.letter = code, operation, letter
         self.wide = KINDS[_wide(operation, letter)].of_lanes(LANES)
         end = float("inf") if self.wide.is_real else 2**63 - 1
         starts = {"product": 1, "max": -end - (not self.wide.is_real), "min": end}
         self.start = starts.get(operation, 0)
+        self.beside = _BESIDE if self.wide.element == "float" else WIDE_BESIDE
+
+    def joined(self, one: Value, other: Value) -> Value:
+        """Two results as one."""
+        if self.operation in _ADDED:
+            return one + other
+        if self.operation == "product":
+            return one * other
+        out = other > one if self.operation == "max" else other < one
+        return self.code.choose(out | other.is_nan(), other, one)
+
+
+class _Fold(Joining):
+    """The code of a kernel."""
+
+    def __init__(self, target: Target, operation: str, letter: str, made: str) -> None:
+        super().__init__(Code(target), operation, letter)
+        code = self.code
+        self.made = made
         self.count = code.argument(INT64, "count")
         self.zero = code.constant(INT64, 0)
-        self.beside = _BESIDE if self.wide.element == "float" else WIDE_BESIDE
         if operation == "squares":
             self.middle = code.spread(code.argument(DOUBLE, "number"))
 
@@ -227,15 +245,6 @@ class _Fold:
         if mask is not None:
             apart = code.choose(mask, apart, 0.0)
         return code.multiply_add(apart, apart, total)
-
-    def joined(self, one: Value, other: Value) -> Value:
-        """Two results as one."""
-        if self.operation in _ADDED:
-            return one + other
-        if self.operation == "product":
-            return one * other
-        out = other > one if self.operation == "max" else other < one
-        return self.code.choose(out | other.is_nan(), other, one)
 
     def narrow(self, value: Value) -> Value:
         """As it is kept."""
