@@ -320,7 +320,7 @@ def sample_dirichlet(self: Array, generator: Generator | None) -> Array:
     """Points of the simplex, from gamma numbers divided by their sum."""
     _refuse_dirichlet(self.dtype)
     least = np.finfo(self.dtype).tiny
-    drawn = np.fmax(_gammas(self, generator, float), least)
+    drawn = np.fmax(_gammas(self, generator, float), np.finfo(np.float64).tiny)
     shares = (drawn / drawn.sum(-1, keepdims=True)).astype(self.dtype)
     below_one = np.nextafter(self.dtype.type(1), self.dtype.type(0))
     return as_array(np.fmin(np.fmax(shares, least), below_one))

@@ -25,6 +25,7 @@ _COUNT: Final = 161
 _STEPS: Final = np.arange(_COUNT) / (_COUNT - 1)
 _START, _END = -3.6, 6.4
 """Where s begins, and where it ends if the integrand falls over one length only."""
+_LARGE: Final = 1e300
 _AT_ONCE: Final = 4096
 """Elements whose integrals are done together; each takes 161 numbers."""
 
@@ -44,7 +45,7 @@ def _integral(scale: Array, tail: Array, integrand: Callable[[Array], Array]) ->
 
 def _fall(slope: Array, curve: Array) -> Array:
     """The u > 0 with slope u + curve u^2 / 2 = 1."""
-    length: Array = 2 / (slope + np.sqrt(slope * slope + 2 * curve))
+    length: Array = 2 / (slope + np.hypot(slope, np.sqrt(2 * np.minimum(curve, _LARGE))))
     return length
 
 
@@ -67,13 +68,15 @@ def _beta_part(x: Array, a: Array, b: Array) -> Array:
     where 1 - x is."""
     mean_log = digamma(a) - digamma(a + b)
     is_low = np.log(x) <= mean_log
-    near, own, other = np.where(is_low, x, 1 - x), np.where(is_low, a, b), np.where(is_low, b, a)
-    odds = near / (1 - near)
+    near, far = np.where(is_low, x, 1 - x), np.where(is_low, 1 - x, x)
+    own, other = np.where(is_low, a, b), np.where(is_low, b, a)
+    odds = near / far
     slope = np.maximum(own - (other - 1) * odds, 0)
-    scale = _fall(slope, np.abs(other - 1) * odds / (1 - near) + own * own)
+    scale = _fall(slope, np.abs(other - 1) * odds / far + own * own)
 
     def beyond(u: Array) -> Array:
-        logarithm = np.where(is_low, np.log(x) - u, np.log1p(-near * np.exp(-u)))
+        rest = np.where(near < 0.5, np.log1p(-near * np.exp(-u)), np.log(far - near * np.expm1(-u)))
+        logarithm = np.where(is_low, np.log(x) - u, rest)
         power = (other - 1) * np.log1p(-odds * np.expm1(-u))
         values: Array = (logarithm - mean_log) * np.exp(power - own * u)
         return values

@@ -13,7 +13,7 @@ from ..ops.tensors.tensor import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily
 from .probs_or_logits import ProbsOrLogits, which_is_given
-from .utils import broadcast_all, clamp_probs, probs_to_logits
+from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
 
 __all__ = ["ContinuousBernoulli"]
 
@@ -50,6 +50,11 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
     def _expand_parts(self, new: Self, batch_shape: Size) -> None:
         super()._expand_parts(new, batch_shape)
         new._lims = self._lims
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        """Probabilities, from logits; never quite 0 or 1, as the formulas divide by them."""
+        return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
     def _outside_unstable_region(self) -> Tensor:
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])

@@ -121,7 +121,7 @@ class Wishart(Covariance, ExponentialFamily):
         inner = self._dist_chi2.rsample(sample_shape).sqrt().diag_embed(dim1=-2, dim2=-1)
         rows, columns = aten.tril_indices(size, size, -1).unbind()
         shape = Size(sample_shape) + self._batch_shape + (size * (size - 1) // 2,)
-        inner[..., rows, columns] = aten.randn(shape, dtype=self.df.dtype, device=self.df.device)
+        inner[..., rows, columns] = aten.randn(shape, dtype=inner.dtype, device=inner.device)
         factor = self._unbroadcasted_scale_tril @ inner
         return factor @ factor.mT
 
@@ -169,9 +169,11 @@ class Wishart(Covariance, ExponentialFamily):
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
-        return self.df / 2, -self.precision_matrix / 2
+        size = self._event_shape[-1]
+        return -self.precision_matrix / 2, (self.df - size - 1) / 2
 
     def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:
         size = self._event_shape[-1]
-        _, log_det = aten.linalg_slogdet(-2 * y)
-        return x * (size * math.log(2) - log_det) + x.mvlgamma(size)
+        _, log_det = aten.linalg_slogdet(-2 * x)
+        half = y + (size + 1) / 2
+        return half * (size * math.log(2) - log_det) + half.mvlgamma(size)

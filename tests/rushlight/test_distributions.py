@@ -160,3 +160,47 @@ def test_matrices_with_nan_have_no_cholesky_factor(dtype: torch.dtype) -> None:
     with pytest.raises(torch.linalg.LinAlgError, match="leading minor of order 3"):
         torch.linalg.cholesky(torch.stack([matrix, matrix])[1])
     assert not constraints.positive_definite.check(matrix)
+
+
+def test_gradients_of_shares_that_are_nearly_nothing() -> None:
+    """Where 1 - x is 1 in double, on the side of the mean that the integral goes beyond."""
+    x = torch.tensor([3e-31, 5e-22, 8.7e-22, 2.9e-17, 1.6e-9, 1 - 1e-16])
+    shares = torch.stack([x.double(), 1 - x.double()], -1)
+    concentration = torch.full_like(shares, 0.01)
+    moved = torch._dirichlet_grad(shares, concentration, concentration * 2)[:5, 0].tolist()
+    # those of torch
+    assert moved == pytest.approx([3.608e-27, 4.9516e-18, 8.5675e-18, 2.5538e-13, 1.124e-5], 1e-3)
+
+
+def test_small_concentrations_of_float32_are_drawn_in_double() -> None:
+    torch.manual_seed(1)
+    small = torch.tensor(0.001)
+    drawn = torch.distributions.Beta(small, small).sample((2000,))
+    assert 0.3 < (drawn < 0.1).double().mean().item() < 0.45
+    assert 0.3 < (drawn > 0.9).double().mean().item() < 0.45
+    assert drawn.min().item() > 0
+
+
+@pytest.mark.parametrize(
+    ("logits", "expected"), [(1e3, [-997.2310, 2.7690]), (50.0, [-47.231, 2.769])]
+)
+def test_continuous_coins_that_are_nearly_certain(logits: float, expected: list[float]) -> None:
+    value = torch.tensor([0.0, 1.0])
+    for sign, wanted in ((1, expected), (-1, expected[::-1])):
+        coin = torch.distributions.ContinuousBernoulli(logits=torch.tensor(sign * logits))
+        assert coin.log_prob(value).tolist() == pytest.approx(wanted, 1e-5)
+        assert coin.entropy().isfinite()
+        assert 0 < coin.mean.item() < 1
+
+
+@pytest.mark.filterwarnings("ignore:Singular sample detected")
+def test_the_entropy_of_wishart_follows_from_its_family() -> None:
+    scale = torch.eye(2) * 2 + 0.3
+    law = torch.distributions.Wishart(torch.tensor([3.0, 4.0]), torch.stack([scale, scale * 2]))
+    by_family = torch.distributions.ExponentialFamily.entropy(law)
+    assert torch.allclose(by_family, law.entropy(), atol=1e-4)
+    matrix, number = law._natural_params
+    assert torch.allclose(matrix, -law.precision_matrix / 2)
+    assert number.tolist() == [0, 0.5]
+    whole = torch.distributions.Wishart(torch.tensor(2), torch.ones(1, 1), validate_args=False)
+    assert whole.sample().shape == (1, 1)
