@@ -76,8 +76,8 @@ class Diagnostic:
     "in function `f`" or "in method `C.f`"; `stack` lists calls outermost first; `torch_message` is
     torch's sentence for the same fault, `torch_span` what torch underlines if not `primary`, and
     `exception` the class that torch raises.  `demands` says, outermost first, why the function at
-    fault is compiled at all.  `torch_text` replaces all of torch's text where it is not made of
-    sentence, place and demands.
+    fault is compiled at all; torch finds an `is_early` one before it counts the last of them.
+    `torch_text` replaces all of torch's text where it is not made of sentence, place and demands.
     """
 
     code: str
@@ -95,6 +95,7 @@ class Diagnostic:
     severity: Literal["error", "warning", "bug"] = "error"
     demands: tuple[Demand, ...] = ()
     torch_text: str = ""
+    is_early: bool = False
 
     def labels(self) -> list[tuple[Label, bool]]:
         """The labels in the order of their places, each with whether it is the primary one."""

@@ -26,6 +26,7 @@ _PLACED_AFTER_SENTENCE = {
     "UnsupportedNodeError",
     "ValueError",
 }
+"""The classes of what torch finds while it reads Python, before it compiles."""
 _PLACED_AFTER_BLANK = {"RuntimeError", "FrontendTypeError"}
 
 
@@ -99,7 +100,9 @@ def compile_error_text(diagnostic: Diagnostic) -> str:
     if span is None or diagnostic.exception not in _PLACED_AFTER_SENTENCE | _PLACED_AFTER_BLANK:
         return sentence
     before = "\n" if diagnostic.exception in _PLACED_AFTER_BLANK else ""
-    return f"{before}{sentence}:\n{highlight(span)}{_chain(diagnostic.demands)}"
+    is_early = diagnostic.is_early or diagnostic.exception in _PLACED_AFTER_SENTENCE
+    counted = diagnostic.demands[:-1] if is_early else diagnostic.demands
+    return f"{before}{sentence}:\n{highlight(span)}{_chain(counted)}"
 
 
 def _chain(demands: Sequence[Demand]) -> str:

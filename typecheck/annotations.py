@@ -200,6 +200,7 @@ class AnnotationReader:
             f"for example `{example}`",
             f"Attempted to use {word} without {missing}. "
             f"Please add {missing.removesuffix('s')}, e.g. {example}",
+            is_placed=self._is_text,
         )
 
     def _resolved(self, node: tree.Name | tree.Attribute) -> Type | None:
@@ -365,7 +366,14 @@ class AnnotationReader:
         return f"Unknown type name '{self._whole.span.text if self._whole else ''}'"
 
     def _fault(
-        self, span: Span, message: str, label: str, torch: str, helps: tuple[Help, ...] = ()
+        self,
+        span: Span,
+        message: str,
+        label: str,
+        torch: str,
+        helps: tuple[Help, ...] = (),
+        *,
+        is_placed: bool = True,
     ) -> Type:
         self._collector.add(
             Diagnostic(
@@ -375,6 +383,7 @@ class AnnotationReader:
                 self._where,
                 helps=helps,
                 torch_message=torch,
+                torch_text="" if is_placed else torch,
                 torch_span=span if self._is_text or self._whole is None else self._whole.span,
                 demands=tuple(self._collector.demands),
             )

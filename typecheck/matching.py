@@ -359,6 +359,8 @@ class _Matcher:
         actual = self.inputs[index].type
         reason = match(argument.type, actual, self.variables)
         if reason:
+            if reason.endswith(f" {actual.annotation_str}"):
+                reason = reason.removesuffix(actual.annotation_str) + ACTUAL
             raise self.fail(
                 "argument-type",
                 f"Could not match type {ACTUAL} to {argument.type.annotation_str} "

@@ -112,7 +112,7 @@ def report_mismatch(
 
 
 def _torch_overloads(scope: Scope, failures: Sequence[Mismatch]) -> str:
-    if len(failures) == 1:
+    if len(failures) == 1 and len(scope.table.overloads(failures[0].signature.name)) < 2:
         return _torch_one(scope, failures[0], None)
     lines = ["Arguments for call are not valid.", "The following variants are available:"]
     for failure in failures:

@@ -145,6 +145,7 @@ def _report_default(
             "default None and instantiate the default parameter within the body of the "
             f"function. Found <class '{kind}'> on parameter {node.name}",
             torch_span=scope.tree.span,
+            is_early=True,
         )
     else:
         scope.report(
@@ -154,6 +155,7 @@ def _report_default(
             f"declared `{type.python}`",
             torch=_torch_default(node, type),
             torch_span=scope.tree.span,
+            is_early=True,
             helps=may_be_none(scope, node) if written.span.text == "None" else (),
         )
     return None

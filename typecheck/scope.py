@@ -155,6 +155,7 @@ class Scope:
         notes: tuple[str, ...] = (),
         helps: tuple[Help, ...] = (),
         exception: str = "RuntimeError",
+        is_early: bool = False,
     ) -> None:
         """Add a diagnostic."""
         self.collector.add(
@@ -170,6 +171,7 @@ class Scope:
                 torch_span=torch_span if torch_span is not None else span,
                 demands=tuple(self.collector.demands),
                 exception=exception,
+                is_early=is_early,
             )
         )
 

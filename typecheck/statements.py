@@ -255,7 +255,7 @@ def _exception(scope: Scope, node: tree.Raise) -> ExceptionValue | None:
     """The exception that is raised; None for a bare class or after an error."""
     raised = node.exception
     if raised is None:
-        _report_raise(scope, node.span, "nothing is raised here")
+        _report_raise(scope, node, node.span, "nothing is raised here")
         return None
     function = raised.function if isinstance(raised, tree.Call) else raised
     name = _builtin_exception(function)
@@ -265,7 +265,7 @@ def _exception(scope: Scope, node: tree.Raise) -> ExceptionValue | None:
             return sugar
         known = isinstance(sugar, ExceptionClass)
         if not known and not (isinstance(sugar, typed.Expr) and sugar.type is UNKNOWN):
-            _report_raise(scope, raised.span, "not an exception")
+            _report_raise(scope, node, raised.span, "not an exception")
         return None
     if not isinstance(raised, tree.Call):
         return None
@@ -274,13 +274,14 @@ def _exception(scope: Scope, node: tree.Raise) -> ExceptionValue | None:
     return made if isinstance(made, ExceptionValue) else None
 
 
-def _report_raise(scope: Scope, span: Span, label: str) -> None:
+def _report_raise(scope: Scope, node: tree.Raise, span: Span, label: str) -> None:
     scope.report(
         "unsupported-syntax",
         "only an exception can be raised",
         span,
         label,
         torch="exceptions must derive from BaseException",
+        torch_span=node.span,
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable
 
 import pytest
 
 import rushlight as torch
 from rushlight import Tensor
+from rushlight.frontend.exceptions import UnsupportedNodeError
 
 
 def sizes() -> Tensor:
@@ -16,6 +18,10 @@ def sizes() -> Tensor:
 
 def casts(x: Tensor) -> Tensor:
     return x.to("a", "b", 3)
+
+
+def shapes(x: Tensor) -> Tensor:
+    return x.view("a")
 
 
 def results(x: Tensor) -> Tensor:
@@ -67,6 +73,11 @@ def call_of_defaults() -> tuple[int, float]:
             "non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a):",
         ),
         (
+            shapes,
+            "Arguments for call are not valid.\nThe following variants are available:\n  \n  "
+            "aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a):",
+        ),
+        (
             results,
             "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> "
             "(Tensor values, Tensor indices):",
@@ -116,3 +127,74 @@ def test_what_cannot_be_unpacked(
         torch.jit.script(function)
     assert f"\n{sentence}:\n" in str(caught.value)
     assert f" {'~' * len(underlined)} <--- HERE" in str(caught.value)
+
+
+def raises_a_tensor(x: Tensor) -> Tensor:
+    raise x
+
+
+def test_the_whole_of_what_raises_is_underlined() -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.jit.script(raises_a_tensor)
+    assert " ~~~~~~~ <--- HERE" in str(caught.value)
+
+
+def appended(y):
+    x = [1]
+    x.append(y)
+    return x
+
+
+def bare(y: typing.List) -> Tensor:  # noqa: UP006
+    return y
+
+
+def shares_default(x: list[int] = []) -> list[int]:  # noqa: B006
+    return x
+
+
+def tries(x: int) -> int:
+    try:
+        return x
+    except ValueError:
+        return 1
+
+
+def calls_bare(y: list[int]) -> Tensor:
+    return bare(y)
+
+
+def calls_default(q: int) -> list[int]:
+    return shares_default([q])
+
+
+def calls_tries(q: int) -> int:
+    return tries(q)
+
+
+def calls_twice(q: int) -> int:
+    return calls_tries(q)
+
+
+def said_of(function: Callable[..., object]) -> str:
+    with pytest.raises((RuntimeError, UnsupportedNodeError)) as caught:
+        torch.jit.script(function)
+    return str(caught.value)
+
+
+def test_types_that_were_inferred_say_so_wherever_they_are_named() -> None:
+    sentence = "previously matched to type int is matched to type Tensor (inferred)."
+    assert sentence in said_of(appended)
+
+
+def test_a_type_without_its_parts_has_no_place() -> None:
+    sentence = "Attempted to use List without a contained type. Please add a contained type, e.g. "
+    assert said_of(bare) == said_of(calls_bare) == sentence + "List[int]"
+
+
+def test_what_is_found_while_python_is_read_belongs_to_no_call_yet() -> None:
+    for function in (calls_default, calls_tries):
+        assert "is being compiled" not in said_of(function)
+    chain = said_of(calls_twice)
+    assert "'tries' is being compiled" not in chain
+    assert "'calls_tries' is being compiled since it was called from 'calls_twice'" in chain
