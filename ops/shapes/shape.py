@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import LARGE, family
 from ..memory.dims import infer_size, wrap_dim
 from ..memory.dtype import Array, Dtype, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -78,10 +79,26 @@ def _copied(result: Array, self: Array, *_: object) -> list[Part]:
 def reshape(self: Array, shape: Sequence[int]) -> Array:
     if self.size and (not shape or min(shape) >= -1):
         try:
-            return self.reshape(shape)
+            return _reshaped(self, shape)
         except ValueError:  # the words for it come from infer_size
             pass
     return self.reshape(infer_size(shape, self.size))
+
+
+def _reshaped(self: Array, shape: Sequence[int]) -> Array:
+    """The same memory, or a copy, which kernels make where there is much of it.
+
+    Raises:
+        ValueError: there is no such shape.
+    """
+    if self.size < LARGE or self.flags.c_contiguous:
+        return self.reshape(shape)
+    try:
+        return self.reshape(shape, copy=False)
+    except ValueError:
+        arrays = family("arrays") if self.flags.aligned else None
+        copy = arrays and arrays.copied_by_rows(self)
+        return (self if copy is None else copy).reshape(shape)
 
 
 @operator("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", face="method")
@@ -91,7 +108,7 @@ def reshape_as(self: Array, other: Array) -> Array:
 
 @operator("aten::ravel(Tensor(a) self) -> Tensor(a)")
 def ravel(self: Array) -> Array:
-    return (self if self.flags.c_contiguous else self.copy()).reshape(-1)
+    return _reshaped(self, [-1])
 
 
 @operator(
@@ -107,7 +124,7 @@ def flatten(self: Array, start_dim: int, end_dim: int) -> Array:
     if first == last:
         return self
     count = math.prod(self.shape[first : last + 1])
-    return self.reshape(*self.shape[:first], count, *self.shape[last + 1 :])
+    return _reshaped(self, [*self.shape[:first], count, *self.shape[last + 1 :]])
 
 
 @operator("aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)")

@@ -70,3 +70,45 @@ def test_a_factor_does_not_grow_beyond_float32() -> None:
     scaler.step(optimizer)
     scaler.update()
     assert scaler.get_scale() == pytest.approx(1e38, rel=1e-6)
+
+
+_TURNED = {
+    "turned": lambda x: x.transpose(0, 1),
+    "turned around": lambda x: x.permute(2, 0, 1),
+    "every second": lambda x: x[:, ::2],
+    "every third": lambda x: x[..., ::3],
+    "expanded": lambda x: x[:, None].expand(-1, 4, -1, -1),
+}
+
+
+@pytest.mark.parametrize("name", _TURNED)
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "bfloat16", "float16", "int64", "int8", "bool", "complex64"]
+)
+def test_other_sizes_of_what_does_not_lie_in_one_piece(name: str, dtype: str) -> None:
+    x = (torch.randn(40, 30, 50) * 5).to(getattr(torch, dtype))
+    given = _TURNED[name](x)
+    wanted = np.ascontiguousarray(given._array)
+    for sizes in ([-1], [given.numel() // 10, 10], [2, -1, 1]):
+        made = given.reshape(sizes)
+        assert made.is_contiguous()
+        assert made.dtype == x.dtype
+        assert made._array.tobytes() == wanted.tobytes()
+    assert given.flatten()._array.tobytes() == given.ravel()._array.tobytes() == wanted.tobytes()
+    with pytest.raises(RuntimeError, match="is invalid for input of size"):
+        given.reshape(7, 11)
+
+
+def test_bits_of_halves_that_are_no_numbers_are_kept_in_copies() -> None:
+    words = torch.arange(1 << 16).to(torch.int32).to(torch.int16).reshape(256, 256)
+    for dtype in (torch.float16, torch.bfloat16):
+        made = words.view(dtype).t().reshape(-1)
+        assert torch.equal(made.view(torch.int16), words.t().contiguous().reshape(-1))
+
+
+def test_what_can_be_a_view_is_one_however_large() -> None:
+    x = torch.zeros(200, 200).t()
+    x.reshape(10, 20, 200).add_(1)
+    assert x.min() == 1
+    x.reshape(-1).add_(1)
+    assert x.max() == 1

@@ -34,6 +34,7 @@ __all__ = [
     "apply",
     "cast",
     "compute",
+    "copied_by_rows",
     "evaluate",
     "expression_kernel",
     "in_order",
@@ -252,6 +253,23 @@ def in_order(x: Any) -> Any:
         return None
     run(_casting(letter, letter, way.places, way.rank), way.size, way.least, way.geometry, x, out)
     return out
+
+
+def copied_by_rows(x: Any) -> Any:
+    """A copy whose last dimension is innermost; None where the dtype has no letter, or rows are too
+    short for that to pay."""
+    x = x[...]
+    letter, dtype = LETTERS[x.dtype], x.dtype
+    if not letter:
+        return None
+    if x.itemsize == 2:  # whose bits are moved, whatever they mean
+        letter, x = "h", x.view(np.int16)
+    out = np.empty(x.shape, x.dtype)
+    way = way_of(out.shape, out.strides, ((x.itemsize, x.strides),))
+    if not way.is_quick:
+        return None
+    run(_casting(letter, letter, way.places, way.rank), way.size, way.least, way.geometry, x, out)
+    return out.view(dtype)
 
 
 @lru_cache(256)
