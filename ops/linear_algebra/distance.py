@@ -198,6 +198,10 @@ def _cosines_natively(x1: Array, x2: Array, axis: int, eps: float) -> Array | No
     arrays = family("arrays") if x1.ndim and x1.shape[-1] >= _LONG else None
     if arrays is None:
         return None
+    if axis == x1.ndim - 1:
+        found: Array | None = family("row_expressions").cosines(x1, x2, eps)
+        if found is not None:
+            return found
     least, unit = operand(eps, x1.dtype), list[Array]()
     for x in (x1, x2):
         length = arrays.apply("maximum", (vector_norm(x, 2.0, [axis], True), least))

@@ -14,6 +14,7 @@ from rushlight.ops.kernels.code import elf
 from rushlight.ops.kernels.code.run import run
 from rushlight.ops.kernels.code.scans import scan_text
 from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.linear_algebra.distance import cosine_similarity
 
 pytestmark = pytest.mark.skipif(kernels.family("scans") is None, reason="no native code here")
 
@@ -249,3 +250,18 @@ def test_the_way_through_an_empty_array_visits_nothing(shape: Any) -> None:
     x = np.empty(shape)
     assert arrays.way_of(shape, x.strides, ((8, x.strides),)).size == 0
     assert arrays.cast(x, np.dtype(np.float32)).shape == shape
+
+
+@pytest.mark.parametrize("shape", [(2, 17), (300, 40), (3, 5, 300), (33,), (3, 33_000)])
+def test_cosines_of_rows_have_the_bits_of_operators_one_by_one(
+    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = np.random.default_rng(sum(shape))
+    a, b = (draw.standard_normal(shape).astype(np.float32) for _ in range(2))
+    if len(a) == 300:
+        a[1], b[0, 3], a[2, 4], a[3], a[5] = 0, np.nan, np.inf, 1e-30, 3e30
+    made = cosine_similarity(a, b, -1, 1e-8)
+    monkeypatch.setattr(kernels.family("row_expressions"), "cosines", lambda *given: None)
+    other = cosine_similarity(a, b, -1, 1e-8)
+    assert made.shape == other.shape == shape[:-1]
+    assert made.tobytes() == other.tobytes()

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import cycle
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from .folds import Joining
+import numpy as np
+
+from .folds import PIECE, Joining
 from .formulas import FORMULAS, KINDS, as_kind, stored_as, stored_kind, taken_from
 from .lanes import begun, folded
 from .loops import NUMBER_LETTERS
@@ -22,9 +24,9 @@ from .run import run
 from .target import Target
 from .text import FLOAT, INT64, LANES, POINTER, Code, Kind, Value
 
-__all__ = ["FOLDS", "RowProgram", "RowStep", "is_at_hand", "row_program", "run"]
+__all__ = ["FOLDS", "RowProgram", "RowStep", "cosines", "is_at_hand", "row_program", "run"]
 
-FOLDS: Final = ("sum", "mean", "max", "min")
+FOLDS: Final = ("sum", "mean", "max", "min", "squares")
 _NAME: Final = "row_expression"
 _BESIDE: Final = 2
 """Vectors of results that are worked on side by side."""
@@ -32,7 +34,7 @@ _BESIDE: Final = 2
 
 class RowStep(NamedTuple):
     """A step that gives rows ("rows") or one number a row ("row"), by a formula that computes in a
-    dtype; or a fold ("fold"), by one of `FOLDS`.
+    dtype; or a fold ("fold"), by one of `FOLDS`: "squares" is the sum of them, in float64.
 
     Operands of the program have the first numbers, then come steps.
     """
@@ -65,6 +67,38 @@ class RowProgram(NamedTuple):
 def row_program(program: RowProgram) -> int:
     """A kernel of `size`, the operands and the results, for a range of rows."""
     return kernel(_NAME, (program.word,), lambda target: _Text(target, program).text())
+
+
+def cosines(x: Any, other: Any, eps: float) -> Any | None:
+    """The cosines of the angles between rows of two matrices of float32 in one piece, whose lengths
+    count as at least `eps`; None for rows that are folded otherwise."""
+    x, other = x[...], other[...]  # which no other thread can change
+    columns = x.shape[-1]
+    if not LANES < columns <= PIECE or x.shape != other.shape:
+        return None
+    out = np.empty(x.shape[:-1], np.float32)
+    least = _PER_THREAD // columns + 1
+    run(row_program(_COSINES), out.size, least, columns, x, other, float(eps), out)
+    return out
+
+
+_PER_THREAD: Final = 1 << 14
+"""Elements that are worth another thread."""
+_LENGTHS: Final = tuple(
+    RowStep(*each)
+    for place, at in ((0, 3), (1, 7))
+    for each in (
+        ("fold", "squares", "f", (place,)),
+        ("row", "sqrt", "f", (at,)),
+        ("row", "maximum", "f", (at + 1, 2)),
+        ("rows", "divide", "f", (place, at + 2)),
+    )
+)
+_COSINES: Final = RowProgram(
+    ("fx", "fx", "D"),
+    (*_LENGTHS, RowStep("rows", "multiply", "f", (6, 10)), RowStep("fold", "sum", "f", (11,))),
+    ((9, "f"),),
+)
 
 
 def is_at_hand(program: RowProgram) -> bool:
@@ -180,8 +214,7 @@ class _Text:
                     seen = as_kind(seen, joining[i].wide)
                     if mask is not None:
                         seen = code.choose(mask, seen, joining[i].start)
-                    total = lanes[i][place]
-                    total.set(joining[i].joined(total.now, seen))
+                    lanes[i][place].set(self._joined(i, lanes[i][place].now, seen))
                 for number, address in keeping.items():
                     value = known.get(number)
                     if (
@@ -195,10 +228,18 @@ class _Text:
         code.vectors(self._zero, self._size, beside, visit)
         self._kept.update((number, keeping[number]) for number in made_here)
         for i in folds:
-            made = as_kind(folded(lanes[i], joining[i].joined), KINDS[self._steps[i].letter])
+            made = folded(lanes[i], joining[i].joined)
+            if self._steps[i].name != "squares":
+                made = as_kind(made, KINDS[self._steps[i].letter])
             if self._steps[i].name == "mean":
                 made = made / self._size.converted("sitofp", made.kind)
             self._same[self._first + i] = code.spread(made)
+
+    def _joined(self, fold: int, total: Value, seen: Value) -> Value:
+        """A vector folded into another."""
+        if self._steps[fold].name == "squares":
+            return self.code.multiply_add(seen, seen, total)
+        return self._joining[fold].joined(total, seen)
 
     def _write(self, row: Value, begin: Value) -> None:
         """Write what is to come of the row."""
