@@ -75,7 +75,7 @@ class Overload:
     @property
     def _schema(self) -> object:
         schemas = import_module("..._C.schemas", __package__)
-        return schemas.FunctionSchema(self._entry.signature, self._entry.schema)
+        return schemas.FunctionSchema(self._entry.signature)
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         asked = askers(args, kwargs)

@@ -24,6 +24,7 @@ _TAKEN: Final = ("float32", "bfloat16", "float16")
     "aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, "
     "ScalarType? out_dtype=None) -> Tensor",
     cost="product",
+    out="",
 )
 def grouped_mm(
     self: Array, mat2: Array, offs: Array | None, bias: Array | None, out_dtype: int | None
