@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
 from .codes import CODES
 from .diagnostics import Diagnostic, Help, Label, sorted_by_place
@@ -38,7 +37,7 @@ def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
     return json.dumps(log, indent=1) + "\n"
 
 
-def _result(diagnostic: Diagnostic) -> dict[str, Any]:
+def _result(diagnostic: Diagnostic) -> dict[str, object]:
     notes = [f"note: {note}" for note in diagnostic.notes]
     helps = [f"help: {help.text}" for help in diagnostic.helps]
     result: dict[str, object] = {

@@ -26,7 +26,7 @@ def _call(name: str, *args: object) -> Any:
     return eager_function(f"aten::{name}")(*args)
 
 
-def get_item(tensor: Tensor, key: object) -> Any:
+def get_item(tensor: Tensor, key: object) -> object:
     """`tensor[key]`."""
     view, indices = _walk(tensor, key)
     if indices:
@@ -134,7 +134,7 @@ def note_made(tracer: Any, tensor: Tensor, through: Sequence[str]) -> None:
         _insert(tracer, tensor, "empty.memory_format", [whole, *kind, *rest])
 
 
-def _insert(tracer: Any, tensor: Tensor, overload: str, inputs: list[Any]) -> None:
+def _insert(tracer: Any, tensor: Tensor, overload: str, inputs: list[object]) -> None:
     signature = signature_named(f"aten::{overload}")
     node = tracer.insert(signature.name, inputs, [TENSOR], placed=True)
     node.signature = signature

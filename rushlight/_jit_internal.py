@@ -90,7 +90,7 @@ class FunctionModifiers:
     _DROP = "_drop (function is fully ignored, declaration can be unscriptable)"
 
 
-def _copy_to_script_wrapper(fn: Any) -> Any:
+def _copy_to_script_wrapper(fn: Any) -> object:
     """Mark a method that Python calls of a scripted module as well."""
     fn._torchscript_modifier = FunctionModifiers.COPY_TO_SCRIPT_WRAPPER
     return fn

@@ -79,7 +79,7 @@ def _rebuild_meta_tensor_no_storage(
 
 
 def _rebuild_from_type_v2(
-    func: Callable[..., Tensor], new_type: type, args: tuple[Any, ...], state: Any
+    func: Callable[..., Tensor], new_type: type, args: tuple[object, ...], state: object
 ) -> Tensor:
     """A tensor of a class of its own, or with attributes: what a function makes, and its state."""
     made = func(*args)

@@ -72,7 +72,7 @@ def _rebuild_tensor_v2(
     return tensor
 
 
-def _rebuild_sparse_tensor(layout: Layout, data: Any) -> Any:
+def _rebuild_sparse_tensor(layout: Layout, data: Any) -> object:
     """A sparse tensor of its parts: places, values, sizes, and whether it is coalesced."""
     if layout.name == "sparse_coo":
         indices, values, sizes, *coalesced = data
@@ -82,7 +82,7 @@ def _rebuild_sparse_tensor(layout: Layout, data: Any) -> Any:
 
 
 def _rebuild_parameter_with_state(
-    data: Tensor, requires_grad: bool, backward_hooks: OrderedDict[int, object], state: Any
+    data: Tensor, requires_grad: bool, backward_hooks: OrderedDict[int, object], state: object
 ) -> Parameter:
     """A parameter with the attributes that a program gave it."""
     made = Parameter(data, requires_grad)
@@ -134,7 +134,7 @@ def _get_device_module(device_type: str) -> object:
     return module
 
 
-def get_device_module(device: Any = None) -> object:
+def get_device_module(device: object = None) -> object:
     """The module of a device, or of its name: `torch.cpu`, also for None.
 
     Raises:
@@ -147,7 +147,9 @@ def get_device_module(device: Any = None) -> object:
     return _get_device_module(Device(device).type)
 
 
-def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int | None:
+def _get_device_index(
+    device: object, optional: bool = False, allow_cpu: bool = False
+) -> int | None:
     """The number of a device: of the text, the device or the number that names it.
 
     Args:

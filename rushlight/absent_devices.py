@@ -16,7 +16,7 @@ __all__ = ["GPU_TYPES", "names_without"]
 GPU_TYPES: Final = ["cuda", "mps", "xpu", "mtia"]
 """Kinds of devices that torch's compiler takes for GPUs."""
 
-_EMPTY: Final[dict[str, Callable[[], Any]]] = {
+_EMPTY: Final[dict[str, Callable[[], object]]] = {
     "bool": bool,
     "dict": OrderedDict,
     "int": int,
@@ -61,7 +61,7 @@ class _Chosen:
 
     said = ""
 
-    def __init__(self, chosen: Any = None) -> None:
+    def __init__(self, chosen: object = None) -> None:
         self._chosen = chosen
 
     def __enter__(self) -> None:

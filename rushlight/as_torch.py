@@ -55,7 +55,7 @@ class StandIn(abc.MetaPathFinder):
     """
 
     def __init__(self) -> None:
-        self._version: Any = None
+        self._version: object = None
         self._renamed: list[tuple[Any, str]] = []
 
     def put_in_place(self) -> None:

@@ -24,7 +24,7 @@ _A_TENSOR = (
 )
 
 
-def _raise(error_type: type[Exception], message: Any) -> None:
+def _raise(error_type: type[Exception], message: object) -> None:
     if message is not None and not callable(message):
         raise TypeError("message must be a callable")
     raise error_type(_UNSAID if message is None else str(message()))

@@ -89,7 +89,7 @@ def _chosen(options: dict[str, object], at: int) -> dict[str, object]:
     return {key: v[at] if isinstance(v, Sequence) else v for key, v in options.items()}
 
 
-def _norm(self: Sequence[Tensor], ord: float = 2, dtype: Any = None) -> list[Tensor]:
+def _norm(self: Sequence[Tensor], ord: float = 2, dtype: object = None) -> list[Tensor]:
     """The norms of the tensors."""
     return [linalg.vector_norm(each, ord, dtype=dtype) for each in _tensors(self)]
 

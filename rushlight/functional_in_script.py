@@ -144,7 +144,7 @@ def _counted(a: Tensor, b: Tensor, count: int) -> tuple[list[int], list[int]]:
 
 
 @declares(_tensordot_3, _tensordot_0, _tensordot_1, _tensordot_2)  # a tensor fits an int too
-def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
+def tensordot(a: Any, b: Any, dims: Any = 2, out: object = None) -> Any:
     """Sums of products over pairs of dimensions, as script has it."""
     first: list[int] = []
     second: list[int] = []

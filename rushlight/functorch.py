@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .func import (
     functionalize,
     grad,
@@ -29,7 +27,7 @@ __all__ = [
     "vmap",
 ]
 
-_REFUSED: dict[str, Any] = refusing(
+_REFUSED: dict[str, object] = refusing(
     "functorch",
     "FunctionalModule FunctionalModuleWithBuffers combine_state_for_ensemble make_functional "
     "make_functional_with_buffers",

@@ -31,7 +31,7 @@ def collect_all(futures: Sequence[Any]) -> Any:
     together: Any = Future()
     lock = threading.Lock()
 
-    def ended(_: Any) -> None:
+    def ended(_: object) -> None:
         nonlocal left
         with lock:
             left -= 1
@@ -45,7 +45,7 @@ def collect_all(futures: Sequence[Any]) -> Any:
     return together
 
 
-def _futures(futures: Sequence[Any]) -> Sequence[Any]:
+def _futures(futures: Sequence[object]) -> Sequence[Any]:
     if any(each is None for each in futures):
         raise RuntimeError("Future can't be None")
     return futures

@@ -17,9 +17,9 @@ __all__ = ["associative_scan", "cond", "while_loop"]
 
 def cond(
     pred: bool | int | float | Tensor,
-    true_fn: Callable[..., Any],
-    false_fn: Callable[..., Any],
-    operands: tuple[Any, ...] | list[Any] = (),
+    true_fn: Callable[..., object],
+    false_fn: Callable[..., object],
+    operands: tuple[object, ...] | list[Any] = (),
 ) -> Any:
     """`true_fn(*operands)` if `pred` is true, else `false_fn(*operands)`.
 
@@ -39,9 +39,9 @@ def cond(
 
 
 def while_loop(
-    cond_fn: Callable[..., Any],
+    cond_fn: Callable[..., object],
     body_fn: Callable[..., Any],
-    carried_inputs: tuple[Any, ...] | list[Any],
+    carried_inputs: tuple[object, ...] | list[Any],
 ) -> Any:
     """`carried = body_fn(*carried)` for as long as `cond_fn(*carried)` is true.
 
@@ -76,8 +76,8 @@ def while_loop(
 
 
 def associative_scan(
-    combine_fn: Callable[[Any, Any], Any],
-    xs: Any,
+    combine_fn: Callable[[Any, Any], object],
+    xs: object,
     dim: int,
     reverse: bool = False,
     combine_mode: str = "pointwise",

@@ -64,7 +64,7 @@ class Event:
         TypeError: these are something else.
     """
 
-    def __init__(self, name: str, timestamp: datetime, data: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, timestamp: datetime, data: Mapping[str, object]) -> None:
         told = isinstance(data, Mapping) and all(
             isinstance(key, str) and isinstance(value, (str, int, float, bool))
             for key, value in data.items()

@@ -48,7 +48,7 @@ def _joined(parts: Sequence[Tensor]) -> Any:
 
 
 def nested_tensor(
-    tensor_list: Any,
+    tensor_list: object,
     *,
     dtype: DType | None = None,
     layout: Layout | None = None,
@@ -84,7 +84,7 @@ def nested_tensor(
 
 
 def as_nested_tensor(
-    ts: Any,
+    ts: object,
     dtype: DType | None = None,
     device: Device | str | None = None,
     layout: Layout | None = None,
@@ -121,7 +121,10 @@ def as_nested_tensor(
 
 
 def to_padded_tensor(
-    input: Any, padding: float, output_size: Sequence[int] | None = None, out: Tensor | None = None
+    input: object,
+    padding: float,
+    output_size: Sequence[int] | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """One tensor in which all parts of a nested one lie, filled up with a number.
 

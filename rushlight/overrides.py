@@ -46,7 +46,7 @@ def wrap_torch_function(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A decorator that has the classes of arguments asked first; `dispatcher` picks these."""
 
-    def inner(func: Callable[..., Any]) -> Callable[..., Any]:
+    def inner(func: Callable[..., object]) -> Callable[..., Any]:
         @wraps(func)
         def wrapped(*args: object, **kwargs: object) -> object:
             relevant: Sequence[object] = tuple(dispatcher(*args, **kwargs))

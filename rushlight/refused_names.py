@@ -14,7 +14,7 @@ class Refused:
 
     _said = ""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         raise NotImplementedError(self._said)
 
 

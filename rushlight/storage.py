@@ -99,7 +99,7 @@ QUInt4x2Storage = _named("QUInt4x2Storage", "quint4x2")
 QUInt8Storage = _named("QUInt8Storage", "quint8")
 
 
-def _load_from_bytes(b: bytes) -> Any:
+def _load_from_bytes(b: bytes) -> object:
     """A storage that a pickle holds as a file of `torch.save`; it runs what that pickle could."""
     return import_module(".weights", __package__).load(io.BytesIO(b), weights_only=False)
 

@@ -126,7 +126,7 @@ class Summary:
 
 def summary(
     model: Module,
-    input_size: Sequence[Any] | None = None,
+    input_size: Sequence[object] | None = None,
     *,
     input_data: Sequence[Tensor] | None = None,
     dtypes: Sequence[DType] | None = None,
@@ -225,7 +225,7 @@ class _Counting(TorchDispatchMode):
                 layer.multiply_adds += count
         return out
 
-    def hear(self, layer: Layer | None, run: Callable[[], Any]) -> Any:
+    def hear(self, layer: Layer | None, run: Callable[[], object]) -> Any:
         """Run a layer, and note what it gives."""
         if layer is None:
             return run()
@@ -253,7 +253,12 @@ def _tensors_of(value: object) -> Iterator[Tensor]:
 
 
 def _recurrent(
-    input: list[int], hx: Any, params: list[Any], *args: Any, out_shape: Any = None, **kw: Any
+    input: list[int],
+    hx: object,
+    params: list[Any],
+    *args: object,
+    out_shape: object = None,
+    **kw: object,
 ) -> int:
     """Every step multiplies by all matrices of weights."""
     weights = sum(int(prod(each)) for each in params if len(each) == 2)
@@ -346,7 +351,7 @@ def _scripted(target: ScriptObject, given: list[Tensor] | None) -> Layer:
         raise RuntimeError(f"`{target.cls.name}` has no method `forward`")
     counting = _Counting()
 
-    def heard(owner: ScriptObject, name: str, run: Callable[[], Any]) -> Any:
+    def heard(owner: ScriptObject, name: str, run: Callable[[], object]) -> Any:
         is_forward = name.partition("__")[0] == "forward"  # overloads have numbers behind it
         return counting.hear(layers.get(id(owner)) if is_forward else None, run)
 

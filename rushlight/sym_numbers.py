@@ -53,7 +53,7 @@ def sym_min(a: object, b: Any) -> Any:
     return float(found) if isinstance(a, float) or isinstance(b, float) else found
 
 
-def sym_ite(b: bool, t: Any, f: Any) -> Any:
+def sym_ite(b: bool, t: object, f: object) -> Any:
     """`t` if `b`, else `f`.
 
     Raises:
@@ -79,9 +79,9 @@ def sym_sqrt(a: Any) -> float:
     return math.sqrt(a)
 
 
-def sym_sum(*args: Any) -> Any:
+def sym_sum(*args: object) -> Any:
     """The sum of numbers, which may come as one list."""
-    numbers: Sequence[Any] = (
+    numbers: Sequence[object] = (
         args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
     )
     return sum(numbers)

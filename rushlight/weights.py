@@ -47,7 +47,7 @@ def load(
     *,
     weights_only: bool | None = None,
     mmap: bool | None = None,
-    **pickle_load_args: Any,
+    **pickle_load_args: object,
 ) -> Any:
     """Read what `torch.save` wrote, in the zip format or an older one, or a safetensors file.
 

@@ -11,7 +11,7 @@ import struct
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from numpy import ndarray
 
@@ -88,7 +88,7 @@ def words_of(text: str, outer: Iterable[str]) -> list[str]:
 
 @cache
 def _address(name: str) -> int:
-    library: Any = ctypes.pythonapi if name.startswith("Py") else ctypes.CDLL(None)
+    library: object = ctypes.pythonapi if name.startswith("Py") else ctypes.CDLL(None)
     function = getattr(library, name.removeprefix("m_"))
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 

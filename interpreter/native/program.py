@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ...ops.kernels.code.methods import BYTES_BEGIN, method
 from ...ops.kernels.code.objects import native_addresses
@@ -76,7 +76,7 @@ def _stamp() -> str:
     return digest.hexdigest()
 
 
-def compile_native(source: NativeSource) -> Callable[..., Any]:
+def compile_native(source: NativeSource) -> Callable[..., object]:
     """The function of a source.
 
     Its first arguments are how many rounds of loops may run, the address of a number (what is not 0

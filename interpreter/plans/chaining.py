@@ -53,7 +53,7 @@ class _Work:
 
     __slots__ = ("calls", "given", "later", "letters", "operands", "places", "steps")
 
-    def __init__(self, later: Later, given: Sequence[Any]) -> None:
+    def __init__(self, later: Later, given: Sequence[object]) -> None:
         self.later = later
         self.given = [given]
         self.places, self.letters = "o", "f"
@@ -61,19 +61,19 @@ class _Work:
         self.steps: list[tuple[str, list[int]]] = []
         self.calls: list[tuple[Operator, tuple[Any, ...]]] = []
 
-    def take(self, place: str, letter: str, operand: Any) -> int:
+    def take(self, place: str, letter: str, operand: object) -> int:
         """The number of an operand."""
         self.places += place
         self.letters += letter
         self.operands.append(operand)
         return len(self.operands)
 
-    def scale(self, factor: Any, term: Any) -> None:
+    def scale(self, factor: object, term: object) -> None:
         """Take a product with one number a channel, and the sum with another."""
         numbers = [self.take("v", "f", each) for each in (factor, term)]
         self.steps.append(("multiply_add", [0, *numbers]))
 
-    def takes(self, formula: Formula, given: Sequence[Any]) -> bool:
+    def takes(self, formula: Formula, given: Sequence[object]) -> bool:
         """Whether a formula can be computed along; it is taken then."""
         out, found = self.later.out, list[tuple[str, str, Any]]()
         for place in formula.operands:
@@ -136,7 +136,7 @@ class Chain:
         self._passed: set[int] = set()
         self._collector = Collector(self._filled)
 
-    def begin(self, *given: Any) -> tuple[Any, _Work | Collected | None]:
+    def begin(self, *given: object) -> tuple[Any, _Work | Collected | None]:
         """Check the operands of the first operator, and make its result without filling it."""
         collected = self._collector.begun(given)
         if collected is not None:
@@ -146,7 +146,7 @@ class Chain:
             return self._head.forward(*given), None
         return work.later.out, work
 
-    def _begun(self, given: Sequence[Any]) -> _Work | None:
+    def _begun(self, given: Sequence[object]) -> _Work | None:
         head = self._head
         if head.scales is not None:
             scales = head.scales(*given)
@@ -161,7 +161,7 @@ class Chain:
                 return _Work(later, given)
         return None
 
-    def whole(self, own: Sequence[Sequence[bool]], *given: Any) -> Any:
+    def whole(self, own: Sequence[Sequence[bool]], *given: object) -> Any:
         """All of a chain at once, of the operands that come from outside: those of the first
         operator, then those of each link but where `own` says that it takes what there is by then.
 
@@ -174,7 +174,7 @@ class Chain:
                 raise
             return None
 
-    def _whole(self, own: Sequence[Sequence[bool]], given: Sequence[Any]) -> Any:
+    def _whole(self, own: Sequence[Sequence[bool]], given: Sequence[object]) -> object:
         others = iter(given)
         work = self._begun(list(islice(others, len(given) - sum(map(_count_others, own)))))
         if work is None:
@@ -188,7 +188,7 @@ class Chain:
         return work.later.out
 
     def join(
-        self, index: int, work: _Work | Collected, *given: Any
+        self, index: int, work: _Work | Collected, *given: object
     ) -> tuple[Any, _Work | Collected | None]:
         """Do what a link does, if it can be done later, else now."""
         if isinstance(work, Collected):
@@ -207,7 +207,7 @@ class Chain:
         self._passed.add(index)
         return result, None
 
-    def _takes(self, index: int, work: _Work, given: Sequence[Any]) -> bool:
+    def _takes(self, index: int, work: _Work, given: Sequence[object]) -> bool:
         entry, formula = self._links[index]
         if formula is not None:
             # whose numbers are constants: the forward refuses them at once, or never
@@ -217,7 +217,7 @@ class Chain:
             work.scale(*scales)
         return scales is not None
 
-    def _filled(self, out: Any, given: Sequence[Sequence[Any]]) -> None:
+    def _filled(self, out: Any, given: Sequence[Sequence[object]]) -> None:
         """Compute `out`, of operands that could be taken along before."""
         work = self._begun(given[0])
         if work is not None and work.later.out.shape == out.shape:

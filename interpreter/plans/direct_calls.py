@@ -49,7 +49,7 @@ class _Trying:
         self._group, self._learn, self._cool = group, learn, cool
         self._calls = self._fruitless = 0
 
-    def __call__(self, *given: Any) -> Any:
+    def __call__(self, *given: object) -> Any:
         self._calls += 1
         if self._calls % BETWEEN:
             return None
@@ -69,9 +69,9 @@ class DirectCalls:
 
     def __init__(
         self,
-        space: dict[str, Any],
+        space: dict[str, object],
         operators: Mapping[int, Operator],
-        chains: Mapping[str, Callable[..., Any]],
+        chains: Mapping[str, Callable[..., object]],
         groups: Mapping[str, Group],
         replays: Mapping[str, Replay],
     ) -> None:

@@ -63,7 +63,7 @@ def make_line_plan(
     writer.function(name)
     code = writer.code(name)
     machine = Machine(code, invoke, calls)
-    space: dict[str, Any] = {
+    space: dict[str, object] = {
         "__name__": "rushlight.lines",
         ".do": machine.do,
         ".empty": machine.empty,

@@ -53,7 +53,7 @@ class Plan:
             traceback = traceback.tb_next
         return False
 
-    def failed_step(self, traceback: TracebackType | None) -> tuple[Step, dict[str, Any]] | None:
+    def failed_step(self, traceback: TracebackType | None) -> tuple[Step, dict[str, object]] | None:
         """The step that raised and the registers by name; None if the plan was not running."""
         while traceback is not None:
             if traceback.tb_frame.f_code is self.compiled:

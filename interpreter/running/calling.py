@@ -100,7 +100,7 @@ def after_failure(
     given: Sequence[object],
     kwargs: Mapping[str, object],
     error: BaseException,
-) -> Any:
+) -> object:
     """What a call gives in which the plan of a way failed, which enters no contexts and calls
     nothing: that of a call with tensors themselves, where it has met such.
 
@@ -123,7 +123,7 @@ def _call_on_handles(
     given: Sequence[object],
     kwargs: Mapping[str, object] | None,
     told: Callable[[Failure, Function], Exception],
-) -> Any:
+) -> object:
     """Call a function with values that are tensors themselves: its operators are eager calls."""
     depth = len(ENTERED.objects)
     try:

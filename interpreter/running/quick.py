@@ -79,7 +79,7 @@ class Quick:
             self.count, self.words = count, words
             self.call = self._made()
 
-    def drop(self, *given: Any, **named: Any) -> Any:
+    def drop(self, *given: object, **named: object) -> Any:
         """Something is no longer as it was: the call is done slowly, and there will be another."""
         self.call, self._left = None, FIRST
         return self._slow(*given, **named)
@@ -114,7 +114,7 @@ class Quick:
         return None if _UNKNOWN in behind else _Text(self, tiers, way).made(types, behind)
 
 
-def _source(argument: Argument, words: tuple[str, ...]) -> Any:
+def _source(argument: Argument, words: tuple[str, ...]) -> object:
     """Which of the names of a call an argument is, or its default; `_UNKNOWN` if that may differ
     from call to call."""
     if argument.name in words:
@@ -186,7 +186,7 @@ class _Text:
         ]
         # as if it stood in this file, whose frames users do not see
         exec(compile("\n".join(lines) + "\n", __file__, "exec"), self.space)
-        made: Callable[..., Any] = self.space["quick"]
+        made: Callable[..., object] = self.space["quick"]
         return made
 
     def _value(self, name: str, type: Type) -> str | None:

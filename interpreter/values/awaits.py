@@ -18,7 +18,7 @@ class _Await:
     __module__ = "rushlight._C"  # its public place
 
     _call: Callable[[], Any] | None
-    _result: Any
+    _result: object
     _type: str
     _function: Callable[..., Any] | None
     _arguments: tuple[object, ...]
@@ -32,7 +32,7 @@ class _Await:
 
     @classmethod
     def _made(
-        cls, call: Callable[[], Any] | None, result: object, type: str = "PyObject"
+        cls, call: Callable[[], object] | None, result: object, type: str = "PyObject"
     ) -> _Await:
         made = object.__new__(cls)
         made._call, made._result, made._type = call, result, type
@@ -40,14 +40,14 @@ class _Await:
         return made
 
     @classmethod
-    def _of_call(cls, function: Callable[..., Any], *args: object, **kwargs: object) -> _Await:
+    def _of_call(cls, function: Callable[..., object], *args: object, **kwargs: object) -> _Await:
         """What waits for a call of a Python function."""
         made = cls._made(lambda: function(*args, **kwargs), None)
         made._function, made._arguments = function, args
         return made
 
     @classmethod
-    def _of_script(cls, call: Callable[[], Any] | None, result: object, type: str) -> _Await:
+    def _of_script(cls, call: Callable[[], object] | None, result: object, type: str) -> _Await:
         """What waits for a call in running code; `type` is the result's, as it is written."""
         made = cls._made(call, result, type)
         made._arguments = ()

@@ -99,7 +99,7 @@ def _cannot(value: object) -> CastError:
     )
 
 
-def _tensor(value: object) -> Any:
+def _tensor(value: object) -> object:
     if isinstance(value, Tensor):
         return value if KEEPING and keeps_handles() else value._array
     if value is None:

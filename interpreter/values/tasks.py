@@ -68,7 +68,7 @@ class Future:
     def __init__(self, *, devices: object = None) -> None:
         del devices  # of values on GPUs
         self._result: TaskResult | None = None
-        self._convert: Callable[[Any], Any] | None = None
+        self._convert: Callable[[Any], object] | None = None
         self._changed = threading.Condition()
         self._callbacks: list[Callable[[Future], object]] = []
 
@@ -113,7 +113,7 @@ class Future:
         """Whether there is a result, or a failure."""
         return self._result is not None
 
-    def set_result(self, result: Any) -> None:
+    def set_result(self, result: object) -> None:
         """Give the value.
 
         Raises:
@@ -145,7 +145,7 @@ class Future:
         for callback in waiting:
             self._call(callback)
 
-    def then(self, callback: Callable[[Future], Any]) -> Future:
+    def then(self, callback: Callable[[Future], object]) -> Future:
         """The future of `callback(self)`; its `wait` raises a RuntimeError if that fails."""
         following = Future()
 
@@ -158,7 +158,7 @@ class Future:
         self._when_done(go_on)
         return following
 
-    def add_done_callback(self, callback: Callable[[Future], Any]) -> None:
+    def add_done_callback(self, callback: Callable[[Future], object]) -> None:
         """Call `callback(self)` when done; if it fails, that is written to the standard error."""
         self._when_done(callback)
 

@@ -53,12 +53,12 @@ def _sigmoid(x: Any) -> object:
     return _reciprocal(result, result)
 
 
-def _of_one(x: Any) -> object:
+def _of_one(x: Array) -> Array:
     """`1 / x`; of complex numbers NumPy's reciprocal has other signs of 0, and no infinities."""
     return np.true_divide(1, x) if x.dtype.kind == "c" else _reciprocal(x)
 
 
-def _rsqrt(x: Any) -> object:
+def _rsqrt(x: Array) -> Array:
     return _of_one(np.sqrt(x))
 
 

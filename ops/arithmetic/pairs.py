@@ -44,7 +44,7 @@ def _xlog1py(x: Any, y: Any) -> object:
 def _native(name: str, kernel: Callable[..., object]) -> Callable[..., object]:
     """A function of two floats, float32 by native code."""
 
-    def computed(x: Any, y: Any) -> object:
+    def computed(x: object, y: object) -> object:
         found = of_floats(name, x, y)
         return kernel(x, y) if found is None else found
 

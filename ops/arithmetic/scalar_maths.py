@@ -476,7 +476,7 @@ def int_of_scalar(a: Any) -> int:
     + inline("{0}", "type({0}) is float", of="Scalar"),
     native=native("float({0})", of=("int", "float")),
 )
-def float_of(a: Any) -> float:
+def float_of(a: int) -> float:
     return float(a.real if isinstance(a, complex) else a)
 
 

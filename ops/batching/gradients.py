@@ -17,7 +17,7 @@ def grad_of_batched(
     func: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, object],
-) -> Any:
+) -> object:
     """The gradients of all slices together: slices do not depend on each other, so the gradient of
     their sum is that of each."""
     outputs, inputs = ([*each] if isinstance(each, (list, tuple)) else [each] for each in args[:2])
@@ -38,11 +38,11 @@ def grad_of_batched(
 def _one_by_one(
     level: Any,
     kind: Any,
-    func: Callable[..., Any],
-    outputs: list[Any],
-    inputs: list[Any],
+    func: Callable[..., object],
+    outputs: Sequence[object],
+    inputs: Sequence[object],
     grads: list[Any],
-    options: dict[str, Any],
+    options: dict[str, object],
 ) -> Any:
     """Several vectors sent back through one and the same history."""
     options["retain_graph"] = True

@@ -74,7 +74,7 @@ _ONE_DIM: Final = ("dim", "dim0", "dim1", "dim2", "axis0", "axis1", "start_dim",
 _MANY: Final = ("dims", "source", "destination")
 
 
-def _behind(dim: Any, rank: int) -> Any:
+def _behind(dim: object, rank: int) -> object:
     """A dimension, or several, of a slice as those of all slices."""
     if isinstance(dim, (list, tuple)):
         return [_behind(each, rank) for each in dim]
@@ -83,7 +83,7 @@ def _behind(dim: Any, rank: int) -> Any:
     return dim % max(rank, 1) + 1
 
 
-def _dims(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _dims(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> object:
     """Dimensions that arguments name, as a form says, are counted behind the slices'."""
     if not args or not _is_open(args[0]):
         raise NotTogetherError
@@ -114,7 +114,7 @@ def _dims(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
     return func(self, **found)
 
 
-def _fits(form: Any, args: list[Any], kwargs: dict[str, Any]) -> bool:
+def _fits(form: Any, args: list[object], kwargs: dict[str, object]) -> bool:
     """Whether a form may be the one that arguments mean: all others than the tensor are plain."""
     if len(args) > form.positional and form.spread is None:
         return False
@@ -170,7 +170,7 @@ def _products(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]
     raise NotTogetherError
 
 
-def _linear(args: list[Any], ranks: list[int]) -> Any:
+def _linear(args: list[object], ranks: list[int]) -> object:
     weight = _bare(args[1]).transpose(-1, -2)
     rows = _bare(args[0])
     rows = rows.unsqueeze(-2) if ranks[0] == 1 else rows

@@ -9,6 +9,7 @@ from typing import Any, Final
 from ..eager.dispatch import eager_function
 from ..gradients.rows import aten
 from ..tensors.construct import finfo
+from ..tensors.tensor import Tensor
 from .forms import by_schema, form_of
 from .shapes import converted
 
@@ -17,7 +18,7 @@ __all__: list[str] = []
 # --------------------------------------------------------------------------- convolutions
 
 
-def _convolved(x: Any, weight: Any, bias: Any, *options: Any) -> Any:
+def _convolved(x: Tensor, weight: Tensor, bias: Tensor | None, *options: Any) -> Tensor:
     rank = weight.dim()
     if x.dim() == rank - 1:
         return aten.squeeze(aten.convolution(aten.unsqueeze(x, 0), weight, bias, *options), 0)
@@ -26,7 +27,13 @@ def _convolved(x: Any, weight: Any, bias: Any, *options: Any) -> Any:
 
 @form_of("conv1d", "conv2d", "conv3d")
 def _conv(
-    x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+    x: Tensor,
+    weight: Any,
+    bias: Tensor | None,
+    stride: list[int],
+    padding: Any,
+    dilation: Any,
+    groups: int,
 ) -> Any:
     zeros = [0] * (weight.dim() - 2)
     if isinstance(padding, str):
@@ -42,15 +49,15 @@ def _conv(
 
 @form_of("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 def _transposed(
-    x: Any,
-    weight: Any,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    extra: Any,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: list[int],
+    padding: list[int],
+    extra: list[int],
     groups: int,
-    dilation: Any,
-) -> Any:
+    dilation: list[int],
+) -> Tensor:
     return _convolved(x, weight, bias, stride, padding, dilation, True, extra, groups)
 
 
@@ -59,14 +66,23 @@ def _transposed(
 
 @form_of("batch_norm")
 def _batch_norm(
-    x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float,
-    eps: float, cudnn: bool,
-) -> Any:  # fmt: skip
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor | None,
+    var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn: bool,
+) -> Tensor:
     return aten.native_batch_norm(x, weight, bias, mean, var, training, momentum, eps)[0]
 
 
 @form_of("layer_norm")
-def _layer_norm(x: Any, sizes: Any, weight: Any, bias: Any, eps: float, cudnn: bool) -> Any:
+def _layer_norm(
+    x: Tensor, sizes: list[int], weight: Tensor | None, bias: Tensor | None, eps: float, cudnn: bool
+) -> Tensor:
     return aten.native_layer_norm(x, sizes, weight, bias, eps)[0]
 
 
@@ -92,9 +108,16 @@ def _rms_norm(x: Any, sizes: Sequence[int], weight: Any, eps: Any) -> Any:
 
 @form_of("instance_norm")
 def _instance_norm(
-    x: Any, weight: Any, bias: Any, mean: Any, var: Any, by_input: bool, momentum: float,
-    eps: float, cudnn: bool,
-) -> Any:  # fmt: skip
+    x: Any,
+    weight: Any,
+    bias: Any,
+    mean: Any,
+    var: Any,
+    by_input: bool,
+    momentum: float,
+    eps: float,
+    cudnn: bool,
+) -> Any:
     if mean is not None or var is not None or not by_input:
         return NotImplemented
     batch, channels, *rest = x.shape
@@ -108,12 +131,12 @@ def _instance_norm(
 
 
 @form_of("softmax.int")
-def _softmax(x: Any, dim: int, dtype: Any) -> Any:
+def _softmax(x: Tensor, dim: int, dtype: Any) -> Tensor:
     return aten._softmax(converted(x, dtype, False, None), dim, False)
 
 
 @form_of("log_softmax.int")
-def _log_softmax(x: Any, dim: int, dtype: Any) -> Any:
+def _log_softmax(x: Tensor, dim: int, dtype: Any) -> Tensor:
     return aten._log_softmax(converted(x, dtype, False, None), dim, False)
 
 
@@ -150,7 +173,7 @@ def _prelu(x: Any, weight: Any) -> Any:
 
 
 @form_of("dropout")
-def _dropout(x: Any, p: float, train: bool) -> Any:
+def _dropout(x: Tensor, p: float, train: bool) -> Any:
     if not train or p == 0 or not x.numel():
         return x
     if not 0 < p < 1:
@@ -163,12 +186,12 @@ def _dropout(x: Any, p: float, train: bool) -> Any:
 
 
 @form_of("max_pool2d")
-def _max_pool2d(x: Any, *options: Any) -> Any:
+def _max_pool2d(x: Tensor, *options: Any) -> Tensor:
     return aten.max_pool2d_with_indices(x, *options)[0]
 
 
 @form_of("max_pool3d")
-def _max_pool3d(x: Any, *options: Any) -> Any:
+def _max_pool3d(x: Tensor, *options: Any) -> Tensor:
     return aten.max_pool3d_with_indices(x, *options)[0]
 
 
@@ -189,7 +212,7 @@ def _max_pool1d(x: Any, size: Any, stride: Any, padding: Any, dilation: Any, cei
 
 
 @form_of("adaptive_avg_pool2d")
-def _adaptive_avg_pool2d(x: Any, size: Sequence[int]) -> Any:
+def _adaptive_avg_pool2d(x: Tensor, size: Sequence[int]) -> Tensor:
     if list(size) == [1, 1]:
         return aten.mean(x, [-1, -2], True)
     return aten._adaptive_avg_pool2d(x, size)
@@ -202,7 +225,7 @@ def _adaptive_avg_pool1d(x: Any, size: Sequence[int]) -> Any:
 
 
 def _resized(name: str) -> None:
-    def form(x: Any, sizes: Any, *rest: Any) -> Any:
+    def form(x: Tensor, sizes: Any, *rest: Any) -> Any:
         flags, scales = rest[:-1], rest[-1]
         if scales is not None:
             sizes = [floor(n * scale) for n, scale in zip(x.shape[2:], scales, strict=True)]
@@ -243,7 +266,7 @@ def _embedding_bag(*args: Any) -> Any:
 
 @form_of("cross_entropy_loss")
 def _cross_entropy(
-    x: Any, target: Any, weight: Any, reduction: int, ignored: int, smoothing: float
+    x: Tensor, target: Tensor, weight: Any, reduction: int, ignored: int, smoothing: float
 ) -> Any:
     if smoothing or target.is_floating_point():
         return NotImplemented
@@ -252,7 +275,7 @@ def _cross_entropy(
 
 
 @form_of("nll_loss_nd", "nll_loss", "nll_loss2d")
-def _nll_loss(x: Any, target: Any, weight: Any, reduction: int, ignored: int) -> Any:
+def _nll_loss(x: Tensor, target: Tensor, weight: Any, reduction: int, ignored: int) -> Any:
     if x.dim() in (1, 2):
         return by_schema("nll_loss_forward", x, target, weight, reduction, ignored)[0]
     if x.dim() == 4:
@@ -289,7 +312,7 @@ for _name in ("var", "std", "var_mean", "std_mean"):
 
 @form_of("scaled_dot_product_attention")
 def _attention(
-    q: Any, k: Any, v: Any, mask: Any, p: float, causal: bool, scale: Any, gqa: bool
+    q: Tensor, k: Tensor, v: Tensor, mask: Any, p: float, causal: bool, scale: Any, gqa: bool
 ) -> Any:
     if gqa or q.dim() < 3:
         return NotImplemented
@@ -300,7 +323,7 @@ def _attention(
     return _attention_by_products(q, k, v, mask, p, causal, scale)
 
 
-def _as_numbers(mask: Any, q: Any) -> Any:
+def _as_numbers(mask: Any, q: Tensor) -> Any:
     """A mask of bools as what is added to the scores."""
     if mask is None or mask.is_floating_point():
         return mask
@@ -309,7 +332,7 @@ def _as_numbers(mask: Any, q: Any) -> Any:
 
 
 def _attention_by_products(
-    q: Any, k: Any, v: Any, mask: Any, p: float, causal: bool, scale: Any
+    q: Tensor, k: Tensor, v: Tensor, mask: Any, p: float, causal: bool, scale: Any
 ) -> Any:
     if causal:
         return NotImplemented

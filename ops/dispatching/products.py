@@ -8,6 +8,7 @@ from typing import Any
 
 from ..gradients.rows import aten
 from ..table.grad_mode import is_grad_enabled
+from ..tensors.tensor import Tensor
 from .forms import form_of
 
 __all__: list[str] = []
@@ -30,7 +31,7 @@ def _linear(x: Any, weight: Any, bias: Any) -> Any:
 
 
 @form_of("matmul")
-def _matmul(a: Any, b: Any) -> Any:
+def _matmul(a: Tensor, b: Tensor) -> Any:
     match min(a.dim(), 3), min(b.dim(), 3):
         case 1, 1:
             return aten.dot(a, b)
@@ -45,7 +46,7 @@ def _matmul(a: Any, b: Any) -> Any:
     return _folded(a, b) if _folds(a, b) else _batched(a, b)
 
 
-def _folds(a: Any, b: Any) -> bool:
+def _folds(a: Tensor, b: Tensor) -> bool:
     """Whether the larger operand is seen as one matrix, by torch's rule."""
     large, small = (a, b) if a.dim() >= b.dim() else (aten.mT(b), a)
     if large.dim() < 3 or small.dim() > 2:
@@ -60,7 +61,7 @@ def _folds(a: Any, b: Any) -> bool:
     )
 
 
-def _folded(a: Any, b: Any) -> Any:
+def _folded(a: Tensor, b: Tensor) -> Tensor:
     turned = a.dim() < b.dim()
     large, small = (aten.mT(b), a if a.dim() == 1 else aten.t(a)) if turned else (a, b)
     shape = list(large.shape[:-1])
@@ -71,7 +72,7 @@ def _folded(a: Any, b: Any) -> Any:
     return aten.mT(found) if turned else found
 
 
-def _batched(a: Any, b: Any) -> Any:
+def _batched(a: Tensor, b: Tensor) -> Tensor:
     n = a.shape[-2] if a.dim() > 1 else 1
     p = b.shape[-1] if b.dim() > 1 else 1
     left, right = list(a.shape[:-2]), list(b.shape[:-2])

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..gradients.rows import aten
 from ..meta.tensors import opened
+from ..tensors.tensor import Tensor
 from .forms import form_of
 
 __all__ = ["converted"]
@@ -15,7 +16,7 @@ __all__ = ["converted"]
 # --------------------------------------------------------------------------- shapes
 
 
-def _viewed(x: Any, sizes: Sequence[int]) -> bool:
+def _viewed(x: Tensor, sizes: Sequence[int]) -> bool:
     """Whether a shape needs no copy."""
     with opened():
         try:
@@ -26,7 +27,7 @@ def _viewed(x: Any, sizes: Sequence[int]) -> bool:
 
 
 @form_of("reshape")
-def _reshape(x: Any, sizes: Sequence[int]) -> Any:
+def _reshape(x: Tensor, sizes: Sequence[int]) -> Tensor:
     sizes = list(sizes)
     if -1 in sizes:
         rest = -prod(sizes)
@@ -51,7 +52,7 @@ def _flatten(x: Any, start: int, end: int) -> Any:
 
 
 @form_of("unflatten.int")
-def _unflatten(x: Any, dim: int, sizes: Sequence[int]) -> Any:
+def _unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Any:
     shape = list(x.shape)
     dim %= len(shape)
     if -1 in sizes or prod(sizes) != shape[dim]:
@@ -60,7 +61,7 @@ def _unflatten(x: Any, dim: int, sizes: Sequence[int]) -> Any:
 
 
 @form_of("contiguous")
-def _contiguous(x: Any, memory_format: Any) -> Any:
+def _contiguous(x: Tensor, memory_format: int) -> Tensor:
     if memory_format in (None, 0) and x.is_contiguous():
         return x
     return aten.clone(x, memory_format=memory_format or 0)
@@ -110,7 +111,7 @@ def _numpy_t(x: Any) -> Any:
 
 
 @form_of("mT")
-def _matrix_t(x: Any) -> Any:
+def _matrix_t(x: Tensor) -> Tensor:
     return aten.transpose(x, -2, -1)
 
 
@@ -140,7 +141,7 @@ def _vstack(tensors: Sequence[Any]) -> Any:
 
 
 @form_of("sum_to_size")
-def _sum_to_size(x: Any, sizes: Sequence[int]) -> Any:
+def _sum_to_size(x: Tensor, sizes: Sequence[int]) -> Tensor:
     more = x.dim() - len(sizes)
     ends = range(more, x.dim())
     dims = [*range(more), *(d for d in ends if sizes[d - more] == 1 and x.shape[d] != 1)]
@@ -170,7 +171,7 @@ def _tile(x: Any, sizes: Sequence[int]) -> Any:
 # --------------------------------------------------------------------------- conversions
 
 
-def converted(x: Any, dtype: Any, copy: Any, memory_format: Any) -> Any:
+def converted(x: Tensor, dtype: Any, copy: bool, memory_format: Any) -> Tensor:
     """A tensor in a dtype; itself if it is in that and no copy is asked for."""
     if (dtype is None or dtype is x.dtype) and not copy and memory_format is None:
         return x
@@ -178,7 +179,7 @@ def converted(x: Any, dtype: Any, copy: Any, memory_format: Any) -> Any:
 
 
 @form_of("to.dtype")
-def _to_dtype(x: Any, dtype: Any, non_blocking: Any, copy: Any, memory_format: Any) -> Any:
+def _to_dtype(x: Tensor, dtype: Any, non_blocking: bool, copy: bool, memory_format: Any) -> Tensor:
     return converted(x, dtype, copy, memory_format)
 
 

@@ -55,7 +55,7 @@ def fits(converted: object) -> bool:
 # --------------------------------------------------------------------------- one value
 
 
-def _tensor(value: object, lenient: bool) -> Any:
+def _tensor(value: object, lenient: bool) -> object:
     if isinstance(value, Tensor):
         return value._array
     if lenient and isinstance(value, (bool, int, float, complex)):
@@ -218,7 +218,7 @@ def _converter_of(argument: Argument, schema: str) -> Converter:
 def _none_as_empty(convert: Converter) -> Converter:
     """None stands for the empty list where that is the default and one number may stand for all."""
 
-    def converted(value: object, lenient: bool) -> Any:
+    def converted(value: object, lenient: bool) -> list[int]:
         return [] if value is None else convert(value, lenient)
 
     return converted

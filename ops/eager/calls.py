@@ -27,7 +27,7 @@ def run(
     entry: Operator,
     values: list[object],
     handles: Sequence[object],
-    forward: Callable[..., Any] | None = None,
+    forward: Callable[..., object] | None = None,
 ) -> Any:
     """Run an operator on machine values; arrays come back as tensors.
 
@@ -133,10 +133,10 @@ def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> obje
     return result
 
 
-_SEVERAL: Final[dict[Operator, type[tuple[Any, ...]]]] = {}
+_SEVERAL: Final[dict[Operator, type[tuple[object, ...]]]] = {}
 
 
-def _several(entry: Operator) -> type[tuple[Any, ...]]:
+def _several(entry: Operator) -> type[tuple[object, ...]]:
     """The type of an operator's results, of which there are several."""
     names = [result.name for result in entry.signature.returns]
     name = entry.name.partition("::")[2]

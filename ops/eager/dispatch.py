@@ -74,7 +74,7 @@ _DIVISIONS: Final = frozenset({"div", "divide", "true_divide"})
 _SUBTRACTIONS: Final = frozenset({"sub", "subtract"})
 
 
-def _as_operands(name: str, first: object, second: object) -> tuple[Any, Any]:
+def _as_operands(name: str, first: object, second: object) -> tuple[object, object]:
     """A number before a tensor as the tensor it stands for, and the tensor.
 
     A number leaves the dtype of a tensor as it is where it can: a complex one meets wide unsigned
@@ -176,7 +176,7 @@ class EagerFunction:
             trim_traceback(found)  # where an operator found it is of no use to the caller
             raise found  # noqa: B904
 
-    def choose(self, args: tuple[object, ...], kwargs: dict[str, Any], run: Run) -> Any:
+    def choose(self, args: tuple[object, ...], kwargs: dict[str, object], run: Run) -> Any:
         """Choose the overload that arguments fit, and have it run in a way of its own."""
         return self._choose(args, kwargs, None, run)
 
@@ -383,7 +383,7 @@ def eager_function(name: str) -> EagerFunction:
 class _LeftOut(EagerFunction):
     """An operator that a bundle of part of the library does not have."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Nothing.
 
         Raises:

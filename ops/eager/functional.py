@@ -194,7 +194,7 @@ def _dim_order(self: Tensor, ambiguity_check: bool | list[MemoryFormat] = False)
     return tuple(sorted(range(self.dim()), key=lambda dim: -strides[dim]))
 
 
-def _in_layout(name: str) -> Any:
+def _in_layout(name: str) -> object:
     """A method that sparse tensors know of."""
 
     def method(self: Tensor, *args: object, **kwargs: object) -> Any:

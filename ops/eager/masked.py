@@ -370,7 +370,7 @@ def normalize(
 # --------------------------------------------------------------------------- softmax
 
 
-def _softmax(name: str) -> Any:
+def _softmax(name: str) -> object:
     def softmax(
         input: Tensor, dim: int, *, dtype: DType | None = None, mask: Tensor | None = None
     ) -> Tensor:

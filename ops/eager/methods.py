@@ -415,7 +415,7 @@ def slice_inverse(
     return made
 
 
-def _unknown(self: Tensor, name: str) -> Any:
+def _unknown(self: Tensor, name: str) -> object:
     """What there is no method or attribute for."""
     cls = type(self)
     sentence = f"'{cls.__name__}' object has no attribute '{name}'"

@@ -257,7 +257,7 @@ def meshgrid(*tensors: object, indexing: str | None = None) -> object:
 
 
 @stands_for("aten::range")
-def closed_range(*args: Any, **kwargs: Any) -> Tensor:
+def closed_range(*args: object, **kwargs: object) -> Tensor:
     """The numbers from `start` up to and with `end`, in steps: torch's older `arange`."""
     warn_caller(
         "torch.range is deprecated and will be removed in a future release because its behavior is "
@@ -353,7 +353,7 @@ def eager_dtype(name: str, *dtypes: DType) -> DType:
     return dtype_by_number(number)
 
 
-_BY_HAND: Final[dict[str, Any]] = {
+_BY_HAND: Final[dict[str, object]] = {
     **{"Tensor": Tensor, "Size": Size, "Generator": Generator, "device": Device, "dtype": DType},
     **{"qscheme": QScheme, "legacy_contiguous_format": MEMORY_FORMATS["contiguous_format"]},
     **{"slice_inverse": methods.slice_inverse, "bit": DTYPES["uint1"]},

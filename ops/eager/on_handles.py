@@ -29,8 +29,8 @@ __all__ = ["on_handles"]
 
 
 def on_handles(
-    entry: Operator, forward: Callable[..., Any], *, bounded: bool = False
-) -> Callable[..., Any]:
+    entry: Operator, forward: Callable[..., object], *, bounded: bool = False
+) -> Callable[..., object]:
     """What stands in an operator's place where tensors are handles.
 
     `forward` is the operator's own, with whatever counts it around it.  Where calls are `bounded`
@@ -41,7 +41,7 @@ def on_handles(
     name = entry.name.partition("::")[2]
     alone = entry.name.startswith("prim::") and len(entry.signature.arguments) == 1
 
-    def call(*values: Any) -> Any:
+    def call(*values: object) -> Any:
         first = values[0] if values else None
         if isinstance(first, Tensor):
             own = getattr(type(first), name, None)
@@ -62,7 +62,7 @@ def _holds_tensors(type: Type) -> bool:
     return inner == TENSOR or (inner.list_of is not None and inner.list_of.inner == TENSOR)
 
 
-def _asked(entry: Operator, own: Any, values: Sequence[Any]) -> object:
+def _asked(entry: Operator, own: object, values: Sequence[object]) -> object:
     """What a member of the tensor's own class says, as it does in Python."""
     if not callable(own):
         return getattr(values[0], entry.name.partition("::")[2])
@@ -70,7 +70,7 @@ def _asked(entry: Operator, own: Any, values: Sequence[Any]) -> object:
 
 
 def _run(
-    entry: Operator, forward: Callable[..., Any], values: Sequence[Any], bounded: bool
+    entry: Operator, forward: Callable[..., Any], values: Sequence[object], bounded: bool
 ) -> object:
     below = STATE.below
 
@@ -100,7 +100,7 @@ def _run(
     return call_kernel(entry, call, python_values(entry, values))
 
 
-def _array(value: Any) -> Any:
+def _array(value: object) -> Any:
     """A value with arrays in the place of tensors."""
     if isinstance(value, Tensor):
         return value._array

@@ -110,7 +110,7 @@ class OpenOperator(Operator):
         self._c_kernel: CKernel | None = None
         self.fake: Kernel | None = None
         self.batched: Kernel | None = None
-        self.gradient: Callable[[Sequence[Any]], Any] | None = None
+        self.gradient: Callable[[Sequence[Any]], object] | None = None
         self.tags: tuple[object, ...] = ()
         self.is_gone = False
 
@@ -218,13 +218,13 @@ class OpenOperator(Operator):
             f"'{self.full_name}' is only available for these backends: [{known}]."
         )
 
-    def call(self, kernel: Kernel, handles: Sequence[Any]) -> Any:
+    def call(self, kernel: Kernel, handles: Sequence[object]) -> Any:
         """Call a kernel as torch does."""
         if is_c_function(kernel):
             kernel = self.c_kernel(kernel)
         return call_kernel(self, kernel, handles)
 
-    def handles(self, values: Sequence[Any]) -> list[Any]:
+    def handles(self, values: Sequence[object]) -> list[Any]:
         """Machine values as Python sees them."""
         return python_values(self, [_handle(value) for value in values])
 
@@ -246,7 +246,7 @@ class OpenOperator(Operator):
         return machine_value(result)
 
 
-def call_kernel(entry: Operator, kernel: Kernel, handles: Sequence[Any]) -> Any:
+def call_kernel(entry: Operator, kernel: Kernel, handles: Sequence[object]) -> object:
     """Call a function with an operator's arguments as torch does: trailing ones that have their
     defaults are left out, and those behind the star are given by name."""
     pairs = list(zip(entry.signature.arguments, handles, strict=True))
@@ -257,7 +257,7 @@ def call_kernel(entry: Operator, kernel: Kernel, handles: Sequence[Any]) -> Any:
     return kernel(*(handle for _, handle in by_place), **by_name)
 
 
-def python_values(entry: Operator, values: Sequence[Any]) -> list[Any]:
+def python_values(entry: Operator, values: Sequence[object]) -> list[object]:
     """Arguments whose tensors are handles, with dtypes where machine values have their numbers.
 
     What the machine gives a forward beyond its schema (the element type of a list) is left out.
@@ -304,7 +304,7 @@ def _numbered(value: Any) -> object:
     return value if value is None else dtype_by_number(value)
 
 
-def machine_value(value: Any) -> Any:
+def machine_value(value: object) -> Any:
     """What Python gave, with arrays in place of tensors and of NumPy's numbers."""
     if isinstance(value, Tensor):
         return value._array

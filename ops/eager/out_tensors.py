@@ -48,7 +48,7 @@ def check_factory_dtype(wanted: DType | None, out: DType) -> None:
         )
 
 
-def write_out(entry: Operator, result: Any, out: Any, operands: Sequence[Any] = ()) -> object:
+def write_out(entry: Operator, result: Any, out: Any, operands: Sequence[object] = ()) -> object:
     """Put results into the tensors of `out=`, which take the results' shapes.
 
     Raises:
@@ -65,7 +65,7 @@ def write_out(entry: Operator, result: Any, out: Any, operands: Sequence[Any] = 
     return out
 
 
-def _write_one(entry: Operator, result: Tensor, out: Tensor, operands: Sequence[Any]) -> None:
+def _write_one(entry: Operator, result: Tensor, out: Tensor, operands: Sequence[object]) -> None:
     target = out._array
     array = in_shape_of(entry.out_layout, result._array, target)
     if target.size > 1 and any(

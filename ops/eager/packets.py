@@ -102,7 +102,7 @@ class Overload:
             raise self._refusal(args, kwargs)
         return run(self._entry, values, [*args, *kwargs.values()])
 
-    def _bound(self, args: Sequence[object], kwargs: dict[str, object]) -> list[Any] | None:
+    def _bound(self, args: Sequence[object], kwargs: dict[str, object]) -> list[object] | None:
         """The values of all arguments; None if these do not fit."""
         if self._form is None:
             self._form = Form(self._entry, self._entry.name, False)

@@ -268,7 +268,7 @@ METHODS: Final[dict[str, Any]] = {
 }
 """What `Tensor.<name>` stands for, by name."""
 
-ATTRIBUTES: Final[dict[str, Any]] = {
+ATTRIBUTES: Final[dict[str, object]] = {
     **{"grad_dtype": property(grad_dtype), "_cdata": property(_address_of_object)},
     **dict.fromkeys(("name", "_backward_hooks", "_post_accumulate_grad_hooks")),
     **dict.fromkeys(("volatile", "_has_symbolic_sizes_strides"), False),

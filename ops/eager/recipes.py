@@ -63,7 +63,11 @@ class Recipe:
     __slots__ = ("_left", "_names", "_sizes_at", "_steps", "_template", "call", "form")
 
     def __init__(
-        self, form: Form, args: Sequence[object], kwargs: dict[str, Any], values: Sequence[object]
+        self,
+        form: Form,
+        args: Sequence[object],
+        kwargs: dict[str, object],
+        values: Sequence[object],
     ) -> None:
         self.form = form
         gathered = form._gather(args)
@@ -109,7 +113,7 @@ class Recipe:
                 made[place] = converted
         return made
 
-    def _written_out(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Callable[..., Any]:
+    def _written_out(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Callable[..., object]:
         """The same for all arguments of the types of these."""
         args = self.form._gather(args)
         names = [*([""] * len(args)), *self._names]

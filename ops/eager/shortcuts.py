@@ -275,7 +275,7 @@ def keep_shortcut(
             is_sure=True,
         )
 
-    def plainly(*args: object) -> Any:
+    def plainly(*args: object) -> object:
         given = [
             a if convert is None else convert(a, True)
             for convert, a in zip(converters, args, strict=True)
@@ -286,7 +286,7 @@ def keep_shortcut(
     first = shortcuts[types] = with_forward(entry.forward) if is_short else plainly
     left = TRIALS
 
-    def counted(*args: Any) -> Any:
+    def counted(*args: Any) -> object:
         nonlocal left
         left -= 1
         if left < 0 or (has_direct and args[0]._array.size >= LARGE):

@@ -34,7 +34,7 @@ def _unfit(said: str) -> str:
 
 
 def _wrapped(
-    args: Sequence[object], memory: Any, dtype: DType | None, device: object
+    args: Sequence[object], memory: object, dtype: DType | None, device: object
 ) -> tuple[UntypedStorage, DType]:
     """Bytes that are seen as elements.
 
@@ -58,7 +58,7 @@ def _wrapped(
     return memory, dtype
 
 
-def _filled(args: Sequence[Any], dtype: DType, place: Device) -> UntypedStorage:
+def _filled(args: Sequence[object], dtype: DType, place: Device) -> UntypedStorage:
     """New bytes: of no elements, of so many, or of the given ones.
 
     Raises:
@@ -104,7 +104,7 @@ class TypedStorage:
 
     def __init__(
         self,
-        *args: Any,
+        *args: object,
         wrap_storage: UntypedStorage | None = None,
         dtype: DType | None = None,
         device: Device | str | None = None,

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.allocation import uncounted
+from ..memory.dtype import Array
 from ..memory.heap import keep_freed_memory
 
 __all__ = [
@@ -51,7 +52,7 @@ def _is_on() -> bool:
     return os.environ.get(KERNELS_VARIABLE, "").lower() not in ("numpy", "off", "0")
 
 
-def _find(name: str) -> Any:
+def _find(name: str) -> object:
     with uncounted():
         objects = import_module(".code.objects", __name__)
         is_possible = find_spec("llvmlite") and objects.is_possible()
@@ -60,12 +61,12 @@ def _find(name: str) -> Any:
         return import_module(f".code.{name}", __name__) if is_possible else None
 
 
-def is_ready(array: Any) -> bool:
+def is_ready(array: Array) -> bool:
     """Whether an array is what most kernels take: float32 in one piece."""
     return array.dtype is _FLOAT32 and is_whole(array)
 
 
-def is_real(array: Any) -> bool:
+def is_real(array: Array) -> bool:
     """Whether an array is what kernels of rows take: float32 or float64 in one piece."""
     dtype = array.dtype
     return (dtype is _FLOAT32 or dtype is _FLOAT64) and is_whole(array)
@@ -76,7 +77,7 @@ def is_large(array: Any) -> bool:
     return array.size >= LARGE and is_whole(array)
 
 
-def is_whole(array: Any) -> bool:
+def is_whole(array: Array) -> bool:
     """Whether an array has elements, in one piece."""
     flags = array.flags
     return bool(array.size and flags.c_contiguous and flags.aligned)
@@ -87,7 +88,7 @@ def is_half(dtype: Any) -> bool:
     return dtype.itemsize == 2 and dtype.kind not in "iub"
 
 
-def cast_by_kernel(array: Any, dtype: Any) -> Any:
+def cast_by_kernel(array: Array, dtype: Any) -> Any:
     """The array in another dtype, as `astype` gives it, by native code where that pays: always of
     16-bit floats, so that what is made of such casts may be learned."""
     if array.size >= _LARGE_CAST or is_half(array.dtype) or is_half(dtype):
@@ -102,7 +103,7 @@ _LARGE_CAST: Final = 2048
 """Elements from which a cast by native code is quicker, its call from Python included."""
 
 
-def in_order(array: Any) -> Any:
+def in_order(array: Array) -> Array:
     """The array if it is contiguous, else a copy that is: by native code where that pays, so that
     what is made of it may be learned."""
     if array.flags.c_contiguous:
@@ -139,12 +140,12 @@ class Prepared:
 
     __slots__ = ("_function", "_known", "call")
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
         self._known = list[Any]()
         self.call: Callable[..., Any] = self._first
 
-    def _first(self, *values: Any) -> Any:
+    def _first(self, *values: object) -> object:
         module = family("prepared")
         if module is None or module.CREW is None:
             return self._function(*values)
@@ -162,12 +163,12 @@ ALWAYS: Final = frozenset(
 passes, or gives other bits."""
 
 
-def pointwise(name: str, kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def pointwise(name: str, kernel: Callable[[Any], object]) -> Callable[[Any], Any]:
     """A function of one float that is computed natively where that pays, else by `kernel`, which
     is its attribute `for_small` where that is by size."""
     least = 1 if name in ALWAYS else LARGE
 
-    def compute(x: Any) -> Any:
+    def compute(x: Array) -> object:
         arrays = family("arrays")
         found = None if arrays is None else arrays.apply(name, (x,))
         return kernel(x) if found is None else found

@@ -26,11 +26,11 @@ _LEAST_WHOLE: Final = 1 << 10
 """Multiplications of whole numbers from which that is quicker than NumPy's way."""
 
 
-def _multiplied(a: Array, b: Array, bias: Array | None) -> Any:
+def _multiplied(a: Array, b: Array, bias: Array | None) -> object:
     return family("matrices").multiply(a, b, bias)
 
 
-def _multiplied_batches(a: Array, b: Array) -> Any:
+def _multiplied_batches(a: Array, b: Array) -> object:
     return family("matrices").multiply_batches(a, b)
 
 

@@ -284,7 +284,7 @@ def _scales(
     momentum: float,
     eps: float,
     cudnn_enabled: bool,
-) -> Any:
+) -> object:
     """Factor and term of each channel, if `batch_norm` is computed by them."""
     if training or (kernels := _natively(input)) is None:
         return None

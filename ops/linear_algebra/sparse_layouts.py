@@ -141,7 +141,7 @@ for _schema in (
     out="",
     cost="product",
 )
-def product(sparse: Array, dense: Array) -> Any:
+def product(sparse: Array, dense: Array) -> object:
     return mm(sparse, dense)
 
 

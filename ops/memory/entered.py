@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any, Final
 
 from .at_first import AtFirst
@@ -19,7 +20,7 @@ class _Entered(threading.local):
     def __init__(self) -> None:
         self.devices: list[Any] = []
 
-    def put(self, devices: list[Any]) -> None:
+    def put(self, devices: Sequence[object]) -> None:
         """Replace them."""
         if devices:
             AT_FIRST_DEVICE.arrive()

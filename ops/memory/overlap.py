@@ -98,7 +98,7 @@ def _overlaps_in_part(target: Array, other: Array) -> bool:
     return a[0] < b[1] and b[0] < a[1]
 
 
-def _may_share(target: Array, owner: Any, other: Array) -> bool:
+def _may_share(target: Array, owner: Array, other: Array) -> bool:
     """Whether two tensors may share memory; `owner` is whose memory the first one lies in.
 
     Arrays that own their memory share none with each other; other owners may have got it from

@@ -110,7 +110,7 @@ def _has_twin(entry: Operator) -> bool:
     return any(twin.is_in_place for twin in TABLE.operators(entry.name + "_"))
 
 
-def _in_place(entry: Operator, values: Values) -> Any:
+def _in_place(entry: Operator, values: Values) -> object:
     """What is written stays as it is, unless it is the tensor itself that changes."""
     if entry.written == "replaced":
         return entry.forward(*values)
@@ -226,7 +226,7 @@ def _made(entry: Operator, values: Values) -> Any:
     return _each(part, lambda array: reserved(size, array.dtype))
 
 
-def _reduced(entry: Operator, values: Values) -> Any:
+def _reduced(entry: Operator, values: Values) -> object:
     """Computed over one element of each dimension that goes, and over none of another."""
     names = [argument.name for argument in entry.signature.arguments]
     own = values[0]

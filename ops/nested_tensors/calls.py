@@ -66,7 +66,7 @@ def missing(operator_name: str) -> NotImplementedError:
     )
 
 
-def _on_parts(operator_name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _on_parts(operator_name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
     """The operator on each part, with the parts of other nested arguments beside."""
     function = eager_function(operator_name)
     nested = [each for each in (*args, *kwargs.values()) if is_nested(each)]
@@ -134,7 +134,7 @@ def select(tensor: Any, dim: int, index: int) -> Any:
 
 
 @form("unbind")
-def unbind(tensor: Any, dim: int = 0) -> tuple[Any, ...]:
+def unbind(tensor: object, dim: int = 0) -> tuple[object, ...]:
     """The parts."""
     if _inner(tensor, dim) >= 0:
         raise RuntimeError(
@@ -265,11 +265,11 @@ def linear(input: Any, weight: Tensor, bias: Tensor | None = None) -> Any:
 @form("layer_norm")
 def layer_norm(
     input: Any,
-    normalized_shape: Any,
-    weight: Any = None,
-    bias: Any = None,
-    *rest: Any,
-    **named: Any,
+    normalized_shape: object,
+    weight: object = None,
+    bias: object = None,
+    *rest: object,
+    **named: object,
 ) -> Any:
     """The layer norm of each part."""
     if weight is None or bias is None:
@@ -282,7 +282,7 @@ def layer_norm(
 
 
 @form("embedding")
-def embedding(weight: Tensor, indices: Any, *rest: Any, **named: Any) -> Any:
+def embedding(weight: Tensor, indices: object, *rest: object, **named: object) -> Any:
     """The rows that the parts name."""
     function = eager_function("aten::embedding")
     return of_parts([function(weight, part, *rest, **named) for part in parts_of(indices)])

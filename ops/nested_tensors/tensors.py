@@ -195,7 +195,7 @@ class _Nested:
             raise NotImplementedError("nested tensors are indexed by a number first; see unbind")
         parts_of(self)[first][tuple(rest) if rest else ...] = value
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> object:
         return of_parts(parts_of(self), self.dtype)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Any:
@@ -203,7 +203,7 @@ class _Nested:
         made = memo[id(self)] = of_parts(copied, self.dtype)
         return made
 
-    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
         return of_parts, (list(parts_of(self)), self.dtype)
 
     def __repr__(self: Any) -> str:
@@ -240,9 +240,9 @@ def of_parts(parts: Sequence[Any], dtype: Any = None) -> Any:
     return made
 
 
-def parts_of(value: Any) -> tuple[Any, ...]:
+def parts_of(value: object) -> tuple[Any, ...]:
     """The parts of a nested tensor."""
-    found: tuple[Any, ...] = value.__dict__["parts"]
+    found: tuple[object, ...] = value.__dict__["parts"]
     return found
 
 

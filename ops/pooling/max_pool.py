@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import reduce
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -33,7 +33,7 @@ __all__ = ["lowest", "max_over", "max_pool", "max_pool_with_indices"]
 _INT64: Final = np.dtype(np.int64)
 
 
-def lowest(dtype: Dtype) -> Any:
+def lowest(dtype: Dtype) -> float:
     """What no element is below."""
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
@@ -208,7 +208,7 @@ _LONGEST: Final = 1 << 10
 """Numbers of a window that kernels look at, one after the other."""
 
 
-def _natively(input: Array, g: Geometry, with_places: bool) -> Any:
+def _natively(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...] | None:
     """Maxima, and their places if asked for, by kernels: of planes of float32 in one piece that all
     windows begin in; else None."""
     x = input = input[...]  # which no other thread can change

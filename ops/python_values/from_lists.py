@@ -107,7 +107,7 @@ def _array_of(data: Any, element: str | None) -> Array:
 
 
 def tensor(
-    data: Array | Scalar | list[Any],
+    data: Array | Scalar | list[object],
     dtype: int | None,
     device: Device | None,
     requires_grad: bool,

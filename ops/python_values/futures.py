@@ -43,7 +43,7 @@ class AwaitedResult:
         self,
         value: object = None,
         call: Callable[[Sequence[Any]], object] | None = None,
-        given: Sequence[Any] = (),
+        given: Sequence[object] = (),
     ) -> None:
         self.value = value
         self.call = call

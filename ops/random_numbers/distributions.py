@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -356,7 +356,7 @@ def dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:
 def _declare_copy(schema: str, fill: Callable[..., Array]) -> None:
     """The form of a filling operator that leaves its tensor alone."""
 
-    def filled(self: Array, *rest: Any) -> Array:
+    def filled(self: Array, *rest: object) -> Array:
         return fill(np.empty_like(self), *rest)
 
     face: Face = "operator"

@@ -28,7 +28,7 @@ def _any_words() -> Any:
     class Constant(np.random.bit_generator.ISeedSequence):
         """The same words always."""
 
-        def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
+        def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Array:
             return np.ones(n_words, dtype)
 
     return Constant()

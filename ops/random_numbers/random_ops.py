@@ -84,7 +84,7 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
     ) -> Array:
         return drawn(size, generator, dtype)
 
-    def like(self: Array, dtype: int | None, *options: Any) -> Array:
+    def like(self: Array, dtype: int | None, *options: object) -> Array:
         made = _unfilled_like(self, dtype, options)
         filled: Array = fill(made, first, second, None)
         return filled
@@ -252,7 +252,7 @@ def randint_between_from(
 
 
 def _whole_like(
-    self: Array, low: int, high: int, dtype: int | None, options: Sequence[Any]
+    self: Array, low: int, high: int, dtype: int | None, options: Sequence[object]
 ) -> Array:
     made = _unfilled_like(self, dtype, options)
     target = memory_order(made)

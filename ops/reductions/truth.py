@@ -22,7 +22,7 @@ _OUT_OF_ALL: Final = OutDtype("same", "{name} only supports bool tensor for resu
 
 
 def _truth(name: str, choose: Any) -> None:
-    def result(self: Array, value: Any) -> Array:
+    def result(self: Array, value: object) -> Array:
         if self.dtype is _BOOL:
             return asarray(value)
         return asarray(value).astype(np.uint8 if self.dtype == np.uint8 else np.bool_)

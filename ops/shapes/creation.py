@@ -343,7 +343,7 @@ def arange_from(start: object, end: object, *options: Any) -> Array:
     out_layout="=",
     order="out out_",
 )
-def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: Any) -> Array:
+def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: object) -> Array:
     """start, start + step, ... up to and with `end`."""
     if step == 0:
         raise OperatorError("step must be nonzero", headline="`step` is 0")
@@ -376,7 +376,7 @@ def closed_range_by_one(start: object, end: object, *options: Any) -> Array:
     out_layout="=",
     order="Tensor_Tensor Tensor_Scalar Scalar_Tensor -",
 )
-def linspace(start: Any, end: Any, steps: int, dtype: int | None, *options: Any) -> Array:
+def linspace(start: int, end: int, steps: int, dtype: int | None, *options: object) -> Array:
     """Steps from both ends towards the middle, in the tensor's own precision."""
     if steps < 0:
         raise OperatorError("number of steps must be non-negative")
@@ -486,7 +486,7 @@ def _end(name: str, start: object, end: object) -> tuple[object, object]:
 
 
 def _from_tensors(name: str, forward: Callable[..., Array]) -> Callable[..., Array]:
-    def between(start: Any, end: Any, *rest: Any) -> Array:
+    def between(start: object, end: object, *rest: object) -> Array:
         return forward(*_end(name, start, end), *rest)
 
     return between
@@ -511,7 +511,7 @@ for _overload, _first, _last in (
 
 
 def _indices(below: bool) -> Callable[..., Array]:
-    def indices(row: int, col: int, offset: int, dtype: int | None, *options: Any) -> Array:
+    def indices(row: int, col: int, offset: int, dtype: int | None, *options: object) -> Array:
         wanted = _INT64 if dtype is None else numpy_dtype(dtype)
         if wanted.name not in ("int64", "int32"):
             raise not_implemented("tril_indices" if below else "triu_indices", wanted)

@@ -151,7 +151,7 @@ def sparse_compressed_tensor(
     size: Sequence[int] | None = None,
     *,
     layout: Layout | None = None,
-    **options: Any,
+    **options: object,
 ) -> Tensor:
     """A matrix by its rows or columns, as the layout says.
 

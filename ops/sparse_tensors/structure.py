@@ -197,7 +197,7 @@ def is_same_size(tensor: Tensor, other: Tensor) -> bool:
     return tuple(tensor.shape) == tuple(other.shape)
 
 
-def _asked(name: str) -> Callable[..., Any]:
+def _asked(name: str) -> Callable[..., object]:
     """What the tensor's own method says."""
     return lambda tensor: getattr(tensor, name)()
 

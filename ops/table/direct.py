@@ -17,6 +17,7 @@ import numpy as np
 from ...frontend.locks import after_fork
 from ...frontend.started import started
 from ..kernels import ALWAYS, LARGE, family
+from ..memory.dtype import Array
 from .formula import Formula, Part, letter_of, meeting
 from .listed import listed
 from .promotion import result_dtype
@@ -68,7 +69,7 @@ def _function(entry: Operator) -> Callable[..., Any]:
     return entry.forward if form is None else form.taken_apart(entry.forward)
 
 
-def direct_calls(entry: Operator, cool: Callable[[], object]) -> Any:
+def direct_calls(entry: Operator, cool: Callable[[], object]) -> object:
     """The same for one place in a program: an object whose `call` it is, which the caller keeps.
 
     A list of tensors is given to it as `Listed.written` says.  `cool` is called when that does not
@@ -78,13 +79,13 @@ def direct_calls(entry: Operator, cool: Callable[[], object]) -> Any:
 
 
 def known_calls(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     cool: Callable[[], object],
-    explain: Any = None,
+    explain: object = None,
     *,
     writes: bool = False,
-    waiting: Callable[..., Any] | None = None,
-    look: Any = None,
+    waiting: Callable[..., object] | None = None,
+    look: object = None,
 ) -> Any:
     """The same of a function (see `Known` in `kernels/code/prepared.py`)."""
     if not knows_calls():
@@ -122,7 +123,7 @@ def _explain(entry: Operator) -> Any:
 
 
 def explained(
-    entry: Operator, formulas: Sequence[Formula], values: Sequence[Any], result: Any
+    entry: Operator, formulas: Sequence[Formula], values: Sequence[object], result: Array
 ) -> Any:
     """The run of a kernel that gives the result; None if there is none."""
     arrays = family("arrays")
@@ -148,7 +149,7 @@ def explained(
 
 
 def notes_of_parts(
-    entry: Operator, values: Sequence[Any], result: Any, *, at_any_cost: bool = False
+    entry: Operator, values: Sequence[object], result: Array, *, at_any_cost: bool = False
 ) -> Any:
     """The runs of kernels that move elements; None if there are none."""
     arrays = family("arrays")
@@ -199,7 +200,7 @@ def note_of(
     return (kernel, way.size, way.least, way.geometry, *taken, target)
 
 
-def is_same(arrays: Any, formula: Formula, joins: str, result: Any) -> bool:
+def is_same(arrays: Any, formula: Formula, joins: str, result: Array) -> bool:
     """Whether a formula that computes in a dtype, if in any, has the bits of a forward's result:
     some forwards are exact or compute by it always, others from a certain size on."""
     letter = arrays.LETTERS[result.dtype]
@@ -216,7 +217,7 @@ def is_settled(formula: Formula, joins: str, operands: Sequence[object]) -> bool
     return formula.name == "same" or joins not in ("f", "d", "e", "E") or _brings(joins, operands)
 
 
-def is_dense(array: Any) -> bool:
+def is_dense(array: Array) -> bool:
     """Whether an array lies in one piece, in whatever order."""
     reach = array.itemsize
     for step, size in sorted(zip(array.strides, array.shape, strict=True)):
@@ -234,7 +235,7 @@ def _brings(letter: str, operands: Sequence[object]) -> bool:
     return any(each.dtype.char == letter for each in deep)
 
 
-def _stays(formula: Formula, operands: Sequence[Any], result: Any) -> bool:
+def _stays(formula: Formula, operands: Sequence[Any], result: Array) -> bool:
     """Whether what is written in place is computed in its own dtype, if in the operands'."""
     takes_old = formula.meets == "result" and 0 in formula.operands
     return not takes_old or result_dtype(operands) == result.dtype
@@ -255,7 +256,7 @@ def _lies(arrays: Any, value: Any, shape: tuple[int, ...]) -> Any:
     return value.itemsize, arrays.spread_strides(value.shape, value.strides, shape)
 
 
-def is_there(arrays: Any, wanted: tuple[Any, str, int]) -> bool:
+def is_there(arrays: Any, wanted: tuple[object, str, int]) -> bool:
     """Whether a kernel need not be compiled; if it need, that begins."""
     if wanted in _MADE or arrays.is_at_hand(*wanted):
         return True
@@ -266,7 +267,7 @@ def is_there(arrays: Any, wanted: tuple[Any, str, int]) -> bool:
     return False
 
 
-def _make(arrays: Any, wanted: tuple[Any, str, int]) -> None:
+def _make(arrays: Any, wanted: tuple[object, str, int]) -> None:
     try:
         arrays.expression_kernel(*wanted)
         _MADE.add(wanted)

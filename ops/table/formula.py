@@ -20,7 +20,7 @@ __all__ = ["Formula", "Meeting", "Part", "filled_with", "formula", "letter_of", 
 
 Meeting = Literal["result", "operands", "own", "bools"]
 
-_NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
+_NOTHING: Final[Mapping[Any, object]] = MappingProxyType({})
 
 
 class Formula(NamedTuple):
@@ -50,12 +50,12 @@ class Part(NamedTuple):
     target: Any
 
 
-def moved(source: Any, target: Any) -> Part:
+def moved(source: object, target: object) -> Part:
     """The part that holds elements of an operand, as they are."""
     return Part([("same", "", (0,))], [source], target)
 
 
-def filled_with(number: object, target: Any) -> Part:
+def filled_with(number: object, target: object) -> Part:
     """The part that holds a number everywhere."""
     return Part([("same", "", (0,))], [number], target)
 

@@ -92,7 +92,7 @@ class _GradMode:
         """Another such mode."""
         return type(self)()
 
-    def __call__(self, func: Callable[..., object]) -> Callable[..., Any]:
+    def __call__(self, func: Callable[..., object]) -> Callable[..., object]:
         if inspect.isclass(func):
             warnings.warn(_DECORATED_CLASS, FutureWarning, stacklevel=2)
         elif inspect.isgeneratorfunction(func):
@@ -113,7 +113,7 @@ _DECORATED_CLASS: Final = (
 )
 
 
-def _step_by_step(mode: _GradMode, func: Callable[..., Any]) -> Callable[..., Any]:
+def _step_by_step(mode: _GradMode, func: Callable[..., Any]) -> Callable[..., object]:
     """A generator function whose steps run in a mode."""
 
     @functools.wraps(func)
@@ -213,7 +213,7 @@ class set_grad_enabled(grad_mode_set):
             return super().__enter__()
         return self
 
-    def __call__(self, func: Callable[..., object]) -> Callable[..., Any]:
+    def __call__(self, func: Callable[..., object]) -> Callable[..., object]:
         """The function in this mode; what was switched is switched back."""
         _ENABLED.set(self._before.pop() if self._before else _ENABLED.get())
         return super().__call__(func)

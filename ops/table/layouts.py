@@ -182,18 +182,18 @@ def laid_out(letters: str, forward: Callable[..., Any]) -> Callable[..., object]
     first, *rest = (_LAYOUTS[letter] for letter in letters)
 
     @wraps(forward)
-    def of_one(*arguments: Any) -> Any:
+    def of_one(*arguments: Any) -> Array:
         return first(forward(*arguments))
 
     @wraps(forward)
-    def of_many(*arguments: Any) -> Any:
+    def of_many(*arguments: object) -> tuple[Array, ...]:
         results = forward(*arguments)
         return tuple(lay(part) for lay, part in zip((first, *rest), results, strict=True))
 
     return of_many if rest else of_one
 
 
-def _like_operands(forward: Callable[..., Any]) -> Callable[..., Any]:
+def _like_operands(forward: Callable[..., Any]) -> Callable[..., object]:
     @wraps(forward)
     def call(*arguments: Any) -> Any:
         result = forward(*arguments)
@@ -211,7 +211,7 @@ def _like_the_first(
     forward: Callable[..., Any],
     are_many: bool,
     with_elements: Callable[[Array], Array] | None,
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """The forward, its results like its first argument; those `with_elements` laid out by that."""
 
     def lay(result: Array, given: Array) -> Array:
@@ -220,12 +220,12 @@ def _like_the_first(
         return lies_like(result, given)
 
     @wraps(forward)
-    def of_one(given: Any, *arguments: object) -> Any:
+    def of_one(given: Array, *arguments: object) -> Array:
         result = forward(given, *arguments)
         return lay(result, given) if isinstance(given, np.ndarray) else result
 
     @wraps(forward)
-    def of_many(given: Any, *arguments: object) -> Any:
+    def of_many(given: Any, *arguments: object) -> object:
         results = forward(given, *arguments)  # of a number or a list where it is another overload's
         if not isinstance(given, np.ndarray):
             return results

@@ -70,7 +70,7 @@ class Plain(Protocol):
     out_overlap: OutOverlap
 
 
-def into_out(plain: Plain, forward: Callable[..., Any]) -> Callable[..., Array]:
+def into_out(plain: Plain, forward: Callable[..., object]) -> Callable[..., Array]:
     """The forward of the out= form of an operator: see `_into_out`."""
     if plain.out_dtype.demand != "computed":
         return _into_out(plain, forward)

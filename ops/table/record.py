@@ -130,7 +130,7 @@ class Later(Protocol):
     def prepare(self, after: object, operands: Sequence[object]) -> None:
         """Compile it."""
 
-    def fill(self, after: Any = ..., operands: Sequence[Any] = ()) -> None:
+    def fill(self, after: object = ..., operands: Sequence[object] = ()) -> None:
         """Compute."""
 
 
@@ -245,7 +245,7 @@ class Operator:
     written: Written = "checked"
     """What is looked at before it writes its first argument, if it does."""
 
-    on_tensors: Callable[[Sequence[Any]], Any] | None = None
+    on_tensors: Callable[[Sequence[Any]], object] | None = None
     """How it runs on tensors where gradients are wanted, if its own kernels record themselves."""
 
     quantized: Callable[..., object] | None = None

@@ -130,7 +130,7 @@ def new_tensor(
 
 
 @stands_for("aten::as_tensor")
-def as_tensor(data: object, dtype: Any = None, device: Device | str | None = None) -> Tensor:
+def as_tensor(data: object, dtype: object = None, device: Device | str | None = None) -> Tensor:
     """Data as a tensor; the memory of a tensor or array is shared where its dtype can stay."""
     if not PLAIN and asks():
         given = {"dtype": dtype, "device": device}

@@ -46,7 +46,7 @@ class Differentiable:
     _unwatched = False
     """Whether this is a view that was made while no gradients were wanted."""
     _accumulator: Any = None
-    _leaf_node: Any = None
+    _leaf_node: object = None
     _retains_grad = False
 
     @property

@@ -55,7 +55,7 @@ class _Capsule:
     def __init__(self, capsule: object) -> None:
         self._capsule = capsule
 
-    def __dlpack__(self, **options: object) -> Any:
+    def __dlpack__(self, **options: object) -> object:
         return self._capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:

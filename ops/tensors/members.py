@@ -27,7 +27,7 @@ class Members(MutableMapping[str, Any]):
     Packages make a parameter anew by `type(p)(data, **p.__dict__)`.
     """
 
-    def __init__(self, members: dict[str, Any]) -> None:
+    def __init__(self, members: dict[str, object]) -> None:
         self._all = members
 
     def __getitem__(self, name: str) -> Any:

@@ -61,11 +61,11 @@ ARMED: Final[Port[Callable[[bool], None]]] = Port()
 
 
 def disabled(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     types: object,
-    args: tuple[Any, ...] = (),
+    args: tuple[object, ...] = (),
     kwargs: dict[str, object] | None = None,
-) -> Any:
+) -> object:
     """The `__torch_function__` of classes that leave functions as they are."""
     with DisableTorchFunctionSubclass():
         return func(*args, **(kwargs or {}))
@@ -191,7 +191,7 @@ def has_torch_function_unary(obj: object) -> bool:
     return asks(obj)
 
 
-def askers(args: Iterable[object], kwargs: Mapping[str, object]) -> list[Any] | None:
+def askers(args: Iterable[object], kwargs: Mapping[str, object]) -> list[object] | None:
     """The arguments, also those in lists, whose classes are asked; None if nothing is."""
     found: list[Any] = []
     if STATE.skips:
@@ -262,10 +262,10 @@ _PLAIN_METHOD: Final = (
 
 
 def ask(
-    func: Callable[..., Any],
-    asked: Sequence[Any],
+    func: Callable[..., object],
+    asked: Sequence[object],
     args: tuple[object, ...],
-    kwargs: dict[str, Any],
+    kwargs: Mapping[str, object],
     name: str,
 ) -> Any:
     """What a mode or the classes of some arguments make of a call of an operator.
@@ -292,7 +292,10 @@ def _refusal(name: str, asked: Sequence[object]) -> str:
 
 
 def handle_torch_function(
-    public_api: Callable[..., Any], relevant_args: Iterable[object], *args: Any, **kwargs: Any
+    public_api: Callable[..., object],
+    relevant_args: Iterable[object],
+    *args: object,
+    **kwargs: object,
 ) -> Any:
     """What a mode, or the classes of some arguments, make of a function that is written in Python.
 
@@ -317,7 +320,7 @@ def handle_torch_function(
     return made
 
 
-def ask_for(function: Callable[..., Any], given: dict[str, Any]) -> Any:
+def ask_for(function: Callable[..., object], given: Mapping[str, object]) -> Any:
     """The same for the function that runs, from its arguments by name: those without a default are
     passed on by position, the others by name.
 

@@ -66,7 +66,7 @@ def _array_of_tensor(data: object) -> Array | None:
 
 
 def array_of_arguments(
-    args: tuple[Any, ...], sizes_class: type[tuple[int, ...]], dtype: Dtype | None = None
+    args: tuple[object, ...], sizes_class: type[tuple[int, ...]], dtype: Dtype | None = None
 ) -> Array:
     """The array of `torch.Tensor(...)`: sizes, or numbers; of a tensor its own.
 
@@ -109,7 +109,7 @@ def _array_of_storage(storage: Any, dtype: Dtype) -> Array:
     return elements
 
 
-def _sizes(given: Iterable[Any]) -> list[int]:
+def _sizes(given: Iterable[object]) -> list[int]:
     sizes: list[int] = []
     for size in given:
         number = None if isinstance(size, bool) else _whole(size)

@@ -58,7 +58,7 @@ class Size(tuple[int, ...]):
 
     __slots__ = ()
 
-    def __new__(cls, values: Iterable[Any] = (), /) -> Size:
+    def __new__(cls, values: Iterable[object] = (), /) -> Size:
         checked = (_size(value, place) for place, value in enumerate(values))
         return tuple.__new__(cls, checked)
 
@@ -81,13 +81,13 @@ class Size(tuple[int, ...]):
             return made_of(Size, tuple.__getitem__(self, key))
         return tuple.__getitem__(self, key)
 
-    def __add__(self, other: Any) -> Size:
+    def __add__(self, other: object) -> Size:
         if not isinstance(other, tuple):
             name = type(other).__name__
             raise TypeError(f"can only concatenate tuple (not {name}) to torch.Size")
         return Size(tuple.__add__(self, other))
 
-    def __radd__(self, other: Any) -> Size:
+    def __radd__(self, other: object) -> Size:
         if not isinstance(other, tuple):
             return NotImplemented
         return Size(tuple.__add__(other, self))

@@ -25,8 +25,8 @@ class Tape(Protocol):
         values: list[object],
         handles: Sequence[object],
         own: bool = False,
-        args: list[Any] | None = None,
-        forward: Callable[..., Any] | None = None,
+        args: Sequence[object] | None = None,
+        forward: Callable[..., object] | None = None,
         /,
     ) -> object:
         """Run an operator on machine values and record it.
@@ -41,7 +41,7 @@ class Tape(Protocol):
     def is_wanted(self, tensor: object, /) -> bool:
         """Whether a tensor requires gradients."""
 
-    def grad_fn(self, tensor: Any, /) -> Any:
+    def grad_fn(self, tensor: object, /) -> Any:
         """The node that a tensor came from; None for leaves."""
 
     def get_item(self, tensor: _T, key: object, /) -> _T:

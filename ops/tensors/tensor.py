@@ -522,7 +522,7 @@ class Tensor(_Base):
         return _rebuilt, made, attributes_of(self) or None
 
 
-all_members: Final[Callable[[Tensor], dict[str, Any]]] = vars(Tensor)["__dict__"].__get__
+all_members: Final[Callable[[Tensor], dict[str, object]]] = vars(Tensor)["__dict__"].__get__
 """All attributes of a tensor, with those that say what it knows of gradients."""
 
 

@@ -100,7 +100,7 @@ class Storage:
     @classmethod
     def from_buffer(
         cls,
-        buffer: Any,
+        buffer: object,
         byte_order: str | None = None,
         count: int = -1,
         offset: int = 0,

@@ -19,7 +19,7 @@ def _names() -> frozenset[str]:
     return frozenset(name.removeprefix("aten::") for name, face in faces if face == "layer")
 
 
-def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+def _parse_to(*args: object, **kwargs: object) -> tuple[object, ...]:
     """Device, dtype, whether nobody waits, and memory layout from the arguments of `Module.to`.
 
     Raises:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
 
 from ..ops.tensors.overriding import STATE
 
@@ -39,7 +38,7 @@ def _is_torch_function_all_disabled() -> bool:
     return not (STATE.subclasses or STATE.modes_too)
 
 
-def _pop_torch_function_stack() -> Any:
+def _pop_torch_function_stack() -> object:
     """Take away the mode that was entered last, and give it.
 
     Raises:

@@ -179,7 +179,7 @@ def _of_operator(node: Node, values: list[Any]) -> list[object]:
     alone = sum(isinstance(value, _Form) for value in values) < 2
     requires_grad = forms[0].requires_grad if forms and alone else None
 
-    def form(part: Any) -> object:
+    def form(part: object) -> object:
         if isinstance(part, np.ndarray):
             return _Form(part, has_dtype, requires_grad)
         return [form(each) for each in part] if isinstance(part, list) else part
@@ -195,14 +195,14 @@ def _forms_in(value: object) -> list[_Form]:
     return []
 
 
-def _arrays(value: Any) -> Any:
+def _arrays(value: object) -> Any:
     if isinstance(value, _Form):
         return value.array
     return [_arrays(each) for each in value] if isinstance(value, list) else value
 
 
 def _note(
-    graph: InnerGraph, known: Mapping[Value, object], **facts: Callable[[_Form], Any]
+    graph: InnerGraph, known: Mapping[Value, object], **facts: Callable[[_Form], object]
 ) -> None:
     """Put facts into the types of the values that something is known of."""
     for value, form in known.items():

@@ -84,7 +84,7 @@ def jacfwd(
     randomness: str = "error",
 ) -> Callable[..., Any]:
     """The same as `jacrev`; torch computes it column by column."""
-    made: Callable[..., Any] = _jacobian(func, argnums, has_aux, "jacfwd")
+    made: Callable[..., object] = _jacobian(func, argnums, has_aux, "jacfwd")
     return made
 
 

@@ -82,7 +82,7 @@ def _made_at(node: object) -> int:
 class _Recorded:
     """A function's results and what is needed to walk back from them."""
 
-    def __init__(self, func: Callable[..., Any], inputs: Any) -> None:
+    def __init__(self, func: Callable[..., object], inputs: Any) -> None:
         flat, self.spec = tree_flatten(inputs)
         outside = _RUNNING.depth > 0 or is_grad_enabled()
         self.depth = _RUNNING.depth + 1
@@ -138,7 +138,7 @@ class _Recorded:
         return tree_map(lambda each: each.detach() if isinstance(each, Tensor) else each, value)
 
 
-def _parted(result: object, has_aux: bool, begin: str) -> tuple[Any, Any]:
+def _parted(result: object, has_aux: bool, begin: str) -> tuple[object, object]:
     if not has_aux:
         return result, None
     if not (isinstance(result, tuple) and len(result) == 2):
@@ -178,7 +178,7 @@ def _place(number: int, count: int) -> int:
     return number % count
 
 
-def _with_chosen(args: tuple[object, ...], argnums: Any, values: Any) -> tuple[Any, ...]:
+def _with_chosen(args: tuple[object, ...], argnums: Any, values: Any) -> tuple[object, ...]:
     found = list(args)
     if isinstance(argnums, int):
         found[argnums] = values
@@ -222,7 +222,9 @@ def grad_and_value(
     return wrapped
 
 
-def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad(
+    func: Callable[..., object], argnums: Any = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """A function that gives the gradient of `func`, or `(gradient, aux)` with `has_aux`.
 
     Raises:
@@ -287,12 +289,12 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
 def jvp(
     func: Callable[..., Any],
-    primals: Any,
-    tangents: Any,
+    primals: tuple[Tensor, ...],
+    tangents: tuple[Tensor, ...],
     *,
     strict: bool = False,
     has_aux: bool = False,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """The results of a function, and the product of its Jacobian with the tangents.
 
     The product is the gradient, by a vector, of that vector's product with the Jacobian.

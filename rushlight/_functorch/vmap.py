@@ -234,7 +234,7 @@ def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) ->
 
 
 def _flat_outputs(
-    outputs: object, out_dims: Any, func: Callable[..., Any]
+    outputs: object, out_dims: Any, func: Callable[..., object]
 ) -> tuple[list[Any], list[Any], TreeSpec]:
     flat, spec = tree_flatten(outputs)
     dims = [out_dims] if out_dims is None and len(flat) == 1 else None

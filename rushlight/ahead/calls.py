@@ -65,16 +65,16 @@ def _forward(entry: Operator) -> Callable[..., Any]:
     return entry.forward if form is None else form.taken_apart(entry.forward)
 
 
-def _copies(values: Sequence[Any]) -> list[Any]:
+def _copies(values: Sequence[object]) -> list[object]:
     """The arguments with arrays of their own, which lie as those do."""
-    made: dict[int, Any] = {}
+    made: dict[int, object] = {}
     for each in values:
         if isinstance(each, np.ndarray) and id(each) not in made:
             made[id(each)] = _copy(each)
     return [made.get(id(each), each) for each in values]
 
 
-def _copy(array: Any) -> Any:
+def _copy(array: Any) -> object:
     span = sum((n - 1) * s for n, s in zip(array.shape, array.strides, strict=True))
     memory = np.zeros(int(span) + array.itemsize, np.uint8)
     made = view_of(memory, array.shape, array.strides, 0, array.dtype)
@@ -133,7 +133,7 @@ def _by_seeing(entry: Operator, values: list[Any], free: Sequence[int]) -> Known
     if free:
         return None
     crew = family("prepared").CREW
-    notes: list[tuple[Any, ...]] = []
+    notes: list[tuple[object, ...]] = []
     before = values[0].copy("K") if entry.is_in_place else None
     with crew.told(lambda *note: notes.append(note)):
         result = _forward(entry)(*values)
@@ -150,7 +150,7 @@ def _perform(notes: Sequence[tuple[Any, ...]], values: Sequence[Any]) -> None:
 
 
 def _entry(
-    values: Sequence[Any], result: Any, notes: Sequence[tuple[Any, ...]], before: Any
+    values: Sequence[object], result: object, notes: Sequence[tuple[object, ...]], before: object
 ) -> Known | None:
     module = family("prepared")
 
@@ -161,7 +161,7 @@ def _entry(
             self.constants: dict[int, Any] = {}
             super().__init__(values, made, notes, before)
 
-        def _word(self, value: Any) -> tuple[int, Any]:
+        def _word(self, value: object) -> tuple[int, Any]:
             if type(value) is np.ndarray and not value.size:  # what a kernel need not fill
                 return _NUMBER, 0
             if type(value) is int and 1 << 40 <= value < 1 << 48:  # it may be an address

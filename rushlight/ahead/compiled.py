@@ -41,7 +41,7 @@ class Compiled:
     constants: int
 
 
-def compile_module(module: Any, examples: Sequence[Any], name: str, source: str) -> Compiled:
+def compile_module(module: Any, examples: Sequence[object], name: str, source: str) -> Compiled:
     """Compile the `forward` of a scripted module for arguments like the examples.
 
     Args:
@@ -90,7 +90,7 @@ def _has_tensors(type: Type) -> bool:
 
 
 def _parameters(
-    signature: Signature, examples: Sequence[Any]
+    signature: Signature, examples: Sequence[object]
 ) -> tuple[Sequence[Argument], list[object]]:
     """The parameters that are given, and the values of the others."""
     parameters = signature.arguments[1:]
@@ -105,7 +105,7 @@ def _parameters(
     return given, [each.default for each in rest]
 
 
-def _of_texts(module: Any, examples: Sequence[Any], name: str, source: str) -> Compiled:
+def _of_texts(module: Any, examples: Sequence[object], name: str, source: str) -> Compiled:
     if examples:
         raise CannotCompile("forward takes no tensors, so it needs no --input")
     made = text_program(module._c.cls.method("forward"), module._c, name)

@@ -65,11 +65,11 @@ def of_listed(entry: Operator, values: Sequence[Known]) -> list[Known]:
     return list(values) if form is None else form.apart(values)
 
 
-def as_kind_of_number(kind: str, number: Any) -> Any:
+def as_kind_of_number(kind: str, number: object) -> Any:
     return {"i1": bool, "i64": int, "double": float}[kind](number)
 
 
-def as_word(number: Any) -> int:
+def as_word(number: object) -> int:
     """The word that a kernel is given for a number."""
     if isinstance(number, int):
         return int(number)

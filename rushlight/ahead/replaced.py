@@ -33,7 +33,7 @@ def _stands_for(*names: str) -> Callable[[Replacement], Replacement]:
     return register
 
 
-def replacement(entry: Operator, values: Sequence[Any]) -> Graph | None:
+def replacement(entry: Operator, values: Sequence[object]) -> Graph | None:
     """The graph of other operators for a call; its inputs are the tensors among the arguments, in
     order, its output is the result.  None if there is none."""
     function = _REPLACED.get(entry.full_name)
@@ -53,7 +53,7 @@ def replacement(entry: Operator, values: Sequence[Any]) -> Graph | None:
         return None
 
 
-def _collect(values: Any, arrays: list[Any]) -> None:
+def _collect(values: Any, arrays: list[object]) -> None:
     for each in values:
         if isinstance(each, np.ndarray):
             arrays.append(each)
@@ -61,7 +61,7 @@ def _collect(values: Any, arrays: list[Any]) -> None:
             _collect(each, arrays)
 
 
-def _filled(value: Any, tensors: Any) -> Any:
+def _filled(value: object, tensors: Any) -> object:
     if isinstance(value, np.ndarray):
         return next(tensors)
     if isinstance(value, (list, tuple)):
@@ -69,12 +69,12 @@ def _filled(value: Any, tensors: Any) -> Any:
     return value
 
 
-def _call(name: str, *args: Any, **named: Any) -> Any:
+def _call(name: str, *args: object, **named: object) -> Any:
     return eager_function(f"aten::{name}")(*args, **named)
 
 
 @_stands_for("aten::softmax.int")
-def _softmax(x: Tensor, dim: int, dtype: object) -> Any:
+def _softmax(x: Tensor, dim: int, dtype: object) -> object:
     if dtype is not None:
         raise NotImplementedError("softmax with a dtype")
     raised = _call("exp", _call("sub", x, _call("amax", x, [dim], True)))
@@ -82,14 +82,14 @@ def _softmax(x: Tensor, dim: int, dtype: object) -> Any:
 
 
 @_stands_for("aten::log_softmax.int")
-def _log_softmax(x: Tensor, dim: int, dtype: object) -> Any:
+def _log_softmax(x: Tensor, dim: int, dtype: object) -> object:
     if dtype is not None:
         raise NotImplementedError("log_softmax with a dtype")
     below = _call("sub", x, _call("amax", x, [dim], True))
     return _call("sub", below, _call("log", _call("sum", _call("exp", below), [dim], True)))
 
 
-def _folded(name: str) -> Callable[..., Any]:
+def _folded(name: str) -> Callable[..., object]:
     """A fold over any dimensions as one over rows that lie in one piece."""
 
     def run(x: Tensor, dims: Any, keeps: bool = False, dtype: object = None) -> Any:
@@ -110,7 +110,7 @@ def _folded(name: str) -> Callable[..., Any]:
     return run
 
 
-def _variance(x: Tensor, dims: Any, correction: float, keeps: bool) -> Any:
+def _variance(x: Tensor, dims: Any, correction: float, keeps: bool) -> object:
     rank = x._array.ndim
     axes = [d % rank for d in ([dims] if isinstance(dims, int) else dims or range(rank))]
     count = int(np.prod([x._array.shape[d] for d in axes], dtype=int))
@@ -119,11 +119,11 @@ def _variance(x: Tensor, dims: Any, correction: float, keeps: bool) -> Any:
     return _call("div", total, max(0.0, count - correction))
 
 
-def _deviations(root: bool) -> dict[str, Callable[..., Any]]:
+def _deviations(root: bool) -> dict[str, Callable[..., object]]:
     """The overloads of `var`, or of `std`."""
     name = "aten::std" if root else "aten::var"
 
-    def ended(variance: Any) -> Any:
+    def ended(variance: object) -> Any:
         return _call("sqrt", variance) if root else variance
 
     return {
@@ -140,7 +140,7 @@ def _deviations(root: bool) -> dict[str, Callable[..., Any]]:
 @_stands_for("aten::norm.Scalar", "aten::norm.ScalarOpt_dim", "aten::linalg_vector_norm")
 def _norm(
     x: Tensor, p: Any = 2, dims: Any = None, keeps: bool = False, dtype: object = None
-) -> Any:
+) -> object:
     """The norms of order 1 and 2, and the largest magnitude."""
     order = 2.0 if p is None else float(p)
     axes = [dims] if isinstance(dims, int) else list(dims or range(x._array.ndim))
@@ -152,7 +152,7 @@ def _norm(
 
 
 @_stands_for("aten::prelu")
-def _prelu(x: Tensor, weight: Tensor) -> Any:
+def _prelu(x: Tensor, weight: Tensor) -> object:
     rank = x._array.ndim
     if weight._array.size > 1 and rank > 1:
         weight = _call("view", weight, [1, -1, *[1] * (rank - 2)])
@@ -160,7 +160,7 @@ def _prelu(x: Tensor, weight: Tensor) -> Any:
 
 
 @_stands_for("aten::mean.dim")
-def _mean(x: Tensor, dims: list[int] | None, keeps: bool, dtype: object) -> Any:
+def _mean(x: Tensor, dims: list[int] | None, keeps: bool, dtype: object) -> object:
     shape = x._array.shape
     axes = [d % max(1, len(shape)) for d in (dims or range(len(shape)))]
     count = 1
@@ -170,12 +170,12 @@ def _mean(x: Tensor, dims: list[int] | None, keeps: bool, dtype: object) -> Any:
 
 
 @_stands_for("aten::mean")
-def _mean_of_all(x: Tensor, dtype: object) -> Any:
+def _mean_of_all(x: Tensor, dtype: object) -> object:
     return _mean(x, None, False, dtype)
 
 
 @_stands_for("aten::pad")
-def _pad(x: Tensor, sizes: list[int], mode: str, value: float | None) -> Any:
+def _pad(x: Tensor, sizes: list[int], mode: str, value: float | None) -> object:
     if mode != "constant":
         kind = "replication" if mode == "replicate" else mode
         return _call(f"{kind}_pad{len(sizes) // 2}d", x, sizes)
@@ -183,7 +183,7 @@ def _pad(x: Tensor, sizes: list[int], mode: str, value: float | None) -> Any:
 
 
 @_stands_for("aten::constant_pad_nd")
-def _constant_pad(x: Tensor, sizes: list[int], value: float) -> Any:
+def _constant_pad(x: Tensor, sizes: list[int], value: float) -> object:
     before = list(sizes[::2])[::-1]
     behind = list(sizes[1::2])[::-1]
     shape = list(x._array.shape)
@@ -209,7 +209,7 @@ def _average(
     ceil: bool,
     counts_padding: bool,
     divisor: int | None,
-) -> Any:
+) -> object:
     """Averages as a convolution of each plane by itself."""
     if ceil or (any(padding) and not counts_padding) or x._array.ndim != 4:
         raise NotImplementedError("avg_pool2d")
@@ -232,8 +232,8 @@ def _attention(
     out_weight: Tensor,
     out_bias: Tensor,
     mask: Tensor | None,
-    *rest: Any,
-) -> Any:
+    *rest: object,
+) -> object:
     """Attention of several heads by its products; the weights are averaged over the heads."""
     if mask is not None:
         raise NotImplementedError("_native_multi_head_attention with a mask")
@@ -255,7 +255,7 @@ def _attention(
 @_stands_for(
     "aten::upsample_nearest1d.vec", "aten::upsample_nearest2d.vec", "aten::upsample_nearest3d.vec"
 )
-def _nearest(x: Tensor, sizes: Any, factors: Any) -> Any:
+def _nearest(x: Tensor, sizes: Any, factors: Any) -> object:
     """The nearest element for each: rows and columns that are known."""
     shape = x._array.shape[2:]
     wanted = list(sizes or [int(n * f) for n, f in zip(shape, factors, strict=True)])
@@ -266,7 +266,7 @@ def _nearest(x: Tensor, sizes: Any, factors: Any) -> Any:
     return x
 
 
-def _layers(cell: str, states: int) -> Callable[..., Any]:
+def _layers(cell: str, states: int) -> Callable[..., object]:
     """A recurrent network as its cells, round by round."""
 
     def run(
@@ -294,7 +294,7 @@ def _layers(cell: str, states: int) -> Callable[..., Any]:
                 found = []
                 steps = range(rows._array.shape[0])
                 for t in reversed(steps) if way else steps:
-                    given: Any = state if states == 2 else state[0]
+                    given: object = state if states == 2 else state[0]
                     made = DECOMPOSED[f"aten::{cell}"](_call("select", rows, 0, t), given, *own)
                     state = list(made) if states == 2 else [made]  # type: ignore[call-overload]
                     found.append(state[0])

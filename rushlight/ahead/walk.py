@@ -88,7 +88,7 @@ def program_of(
     owner: ScriptObject,
     examples: Sequence[Any],
     names: Sequence[str],
-    others: Sequence[Any] = (),
+    others: Sequence[object] = (),
 ) -> Program:
     """The program of an object's method without calls, for arguments like the examples, which are
     arrays; the `others` come after them and are known.
@@ -158,7 +158,7 @@ class _Walk(Flow):
             raise self.refused(node, f"it fails for the examples: {error}") from None
         self.set(node, *([result] if node.outputs else []))
 
-    def _fold(self, node: Node, entry: Operator, plain: Sequence[Any]) -> None:
+    def _fold(self, node: Node, entry: Operator, plain: Sequence[object]) -> None:
         """An operator of what is known: numbers are known, tensors are made anew by each run."""
         if is_random(node):
             raise self.refused(node, "it draws random numbers")
@@ -216,7 +216,7 @@ class _Walk(Flow):
         return True
 
     def on_tensors(
-        self, node: Node, entry: Operator, values: Sequence[Known], plain: list[Any]
+        self, node: Node, entry: Operator, values: Sequence[Known], plain: Sequence[object]
     ) -> None:
         if entry.is_in_place or entry.signature.is_mutable:
             self._write(node, entry, values, plain)
@@ -253,7 +253,7 @@ class _Walk(Flow):
         return None
 
     def _write(
-        self, node: Node, entry: Operator, values: Sequence[Known], plain: list[Any]
+        self, node: Node, entry: Operator, values: Sequence[Known], plain: Sequence[object]
     ) -> None:
         target = values[0]
         if not entry.is_in_place or not isinstance(target, Tensor):
@@ -267,7 +267,9 @@ class _Walk(Flow):
                 raise self.refused(node, "it reads memory that it writes")
         self._run(node, entry, values, plain)
 
-    def _run(self, node: Node, entry: Operator, values: Sequence[Known], plain: list[Any]) -> None:
+    def _run(
+        self, node: Node, entry: Operator, values: Sequence[Known], plain: Sequence[object]
+    ) -> None:
         """Calls of kernels."""
         flat = of_listed(entry, values)
         free = [place for place, each in enumerate(flat) if isinstance(each, Scalar)]
@@ -352,7 +354,7 @@ class _Walk(Flow):
         array = getattr(value, "_array", None)
         self.known[node.output] = self._constant(value if array is None else array)
 
-    def _constant(self, value: Any) -> Known:
+    def _constant(self, value: object) -> Known:
         if isinstance(value, np.ndarray):
             if id(value) not in self.weights:
                 dense = np.ascontiguousarray(value).reshape(value.shape)

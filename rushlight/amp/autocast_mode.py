@@ -125,7 +125,7 @@ def _can_be_on(device: str, dtype: DType) -> bool:
     return True
 
 
-def _decorated(context: autocast, func: Any) -> Any:
+def _decorated(context: autocast, func: object) -> object:
     if not callable(func):
         raise TypeError(
             f"autocast()(func) requires a callable, but got {type(func).__name__}. Did you mean to "
@@ -135,7 +135,7 @@ def _decorated(context: autocast, func: Any) -> Any:
         )
 
     @functools.wraps(func)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         with context:
             return func(*args, **kwargs)
 

@@ -66,7 +66,7 @@ def custom_fwd(
     return decorated
 
 
-def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Callable[..., Any]:
+def custom_bwd(bwd: Callable[..., object] | None = None, *, device_type: str) -> Callable[..., Any]:
     """For the `backward` of such a class: it runs under the autocast that `forward` ran under.
 
     Raises:

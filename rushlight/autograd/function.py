@@ -125,7 +125,7 @@ class FunctionNode(Node):
 FunctionCtx = FunctionNode  # torch's name for what `ctx` can do
 
 
-def _zeros(like: Any) -> Any:
+def _zeros(like: object) -> Any:
     import numpy as np
 
     return np.zeros_like(like)
@@ -165,7 +165,7 @@ class Function(metaclass=_FunctionMeta):
         @staticmethod
         def backward(*args: Any, **kwargs: Any) -> Any: ...
         @staticmethod
-        def vjp(*args: Any, **kwargs: Any) -> Any: ...
+        def vjp(*args: object, **kwargs: object) -> Any: ...
 
     else:
 
@@ -178,7 +178,7 @@ class Function(metaclass=_FunctionMeta):
             )
 
         @staticmethod
-        def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+        def vjp(ctx: object, *grad_outputs: object) -> Any:
             """The same as `backward`, by its other name."""
             raise NotImplementedError(
                 "You must implement either the backward or vjp method for your custom "
@@ -212,7 +212,7 @@ def _with_defaults(
     return bound.args
 
 
-def _backward_of(cls: type[Function]) -> Callable[..., Any]:
+def _backward_of(cls: type[Function]) -> Callable[..., object]:
     """How a function's gradients are computed, under either name.
 
     Raises:

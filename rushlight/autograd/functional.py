@@ -64,7 +64,7 @@ def _gradients(
 
 
 def _direction(
-    v: Any, like: Sequence[Tensor], many: bool, create: bool, who: str, whose: str
+    v: object, like: Sequence[Tensor], many: bool, create: bool, who: str, whose: str
 ) -> Sequence[Tensor | None]:
     """The vector that is multiplied with; None stands for 1.
 
@@ -88,7 +88,7 @@ _RETURNS = "user-provided function returns"
 _INPUT = "input to the user-provided function is"
 
 
-def _given_back(found: Sequence[Tensor], many: bool, create: bool) -> Any:
+def _given_back(found: Sequence[Tensor], many: bool, create: bool) -> object:
     """Results as they are handed out: with history if that was asked for, a tuple or one."""
     shown = tuple(found) if create else tuple(t.detach() for t in found)
     return shown if many else shown[0]
@@ -288,7 +288,7 @@ def hvp(
 
 def _with_hessian(
     who: str, func: Callable[..., object], inputs: object, v: object, create: bool, strict: bool
-) -> Any:
+) -> object:
     many, given = tensors_of(inputs, "inputs", who)
     with enable_grad():
         fresh = _fresh(given, create)

@@ -74,7 +74,7 @@ def tensors_of(value: Any, what: str, who: str) -> tuple[bool, tuple[Any, ...]]:
         TypeError: it is, or holds, something else.
     """
     many = isinstance(value, tuple)
-    found: tuple[Any, ...] = value if many else (value,)
+    found: tuple[object, ...] = value if many else (value,)
     for place, each in enumerate(found):
         if not isinstance(each, Tensor):
             where = f"value at index {place}" if many else f"given {what}"

@@ -105,7 +105,7 @@ class Declarations:
     def _wrap(self, table: Any) -> None:
         add = table.add
 
-        def noted(this: Any, entry: Any) -> None:
+        def noted(this: object, entry: Any) -> None:
             self.by_file.setdefault(_file_that_runs(), []).append(entry.full_name)
             add(this, entry)
 

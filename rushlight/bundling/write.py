@@ -141,7 +141,7 @@ def _all_modules() -> Iterator[str]:
 # ---------------------------------------------------------------------- the file
 
 
-def _write(file: IO[bytes], kept: set[str], facts: Mapping[str, Any]) -> None:
+def _write(file: IO[bytes], kept: set[str], facts: Mapping[str, object]) -> None:
     file.write(b"#!/usr/bin/env python3\n")
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as bundle:
         for name, content in sorted(_contents(kept, facts)):

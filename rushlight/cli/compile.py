@@ -64,7 +64,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _example(word: str) -> Any:
+def _example(word: str) -> object:
     """An array of some sizes, or of a file."""
     if word.endswith(".npy"):
         try:
@@ -87,7 +87,7 @@ def _example(word: str) -> Any:
     return np.random.default_rng(0).standard_normal(shape).astype(kind)
 
 
-def _checked(word: str, array: Any) -> Any:
+def _checked(word: str, array: Any) -> object:
     if str(array.dtype) not in _DTYPES or not array.size:
         raise CommandError(f"--input {word}: elements of {array.dtype} cannot be compiled")
     return array

@@ -90,7 +90,7 @@ def _text(word: str) -> str:
     return value if isinstance(value, str) else word
 
 
-def _literal(word: str, name: str) -> Any:
+def _literal(word: str, name: str) -> object:
     try:
         return ast.literal_eval(word.strip())
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):

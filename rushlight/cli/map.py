@@ -100,7 +100,7 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _identity(source: Rows) -> dict[str, Any]:
+def _identity(source: Rows) -> dict[str, object]:
     """What tells a file from another one, as far as a run that goes on can see."""
     found = source.path.stat()
     return {
@@ -115,7 +115,7 @@ class _Sized:
     """Results with how many there will be, for the bar."""
 
     def __init__(
-        self, results: Iterator[tuple[Part, dict[str, Any]]], parts: Sequence[Part]
+        self, results: Iterator[tuple[Part, dict[str, object]]], parts: Sequence[Part]
     ) -> None:
         self._results = results
         self._count = len(parts)

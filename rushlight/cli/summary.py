@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ..ops.tensors.tensor import Tensor
 from ..serialization.files.identify import (
@@ -93,7 +92,7 @@ def _weights(path: str) -> object:
     return load_weights(path, without_data=True)
 
 
-def _named(value: Any, name: str) -> Iterator[tuple[str, Tensor]]:
+def _named(value: object, name: str) -> Iterator[tuple[str, Tensor]]:
     """The tensors in dicts and lists by dotted names."""
     if isinstance(value, Tensor):
         yield name or "tensor", value

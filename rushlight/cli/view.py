@@ -112,7 +112,7 @@ def _page(arguments: argparse.Namespace) -> str:
     return page_of(documents, changes)
 
 
-def _compare_tensors(documents: list[Document], modules: list[Any]) -> None:
+def _compare_tensors(documents: list[Document], modules: list[object]) -> None:
     sides = []
     for document, module in zip(documents, modules, strict=True):
         entries = dict(_entries(document["modules"]))

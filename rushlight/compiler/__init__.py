@@ -29,7 +29,7 @@ Decorator = Callable[[T], T]
 def compile(model: T, **options: object) -> T: ...
 @overload
 def compile(model: None = None, **options: object) -> Decorator[Any]: ...
-def compile(model: Any = None, **options: object) -> Any:
+def compile(model: object = None, **options: object) -> Any:
     """The function or module itself; without one, a decorator.
 
     Args:

@@ -109,7 +109,7 @@ class MPICommunicator:
         """A request is done, and need not be held."""
         self._open.pop(id(request), None)
 
-    def _begun(self, begin: Callable[[], Any], *held: object, cancels: bool = False) -> Pending:
+    def _begun(self, begin: Callable[[], object], *held: object, cancels: bool = False) -> Pending:
         try:
             request = _Request(self, begin(), held, cancels)
         except _mpi().Exception as error:

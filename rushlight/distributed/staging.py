@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -161,7 +161,7 @@ class Reduced:
             into[...] = reduced.astype(into.dtype).reshape(into.shape)
 
 
-def _check_operation(array: Array, op: Any, what: str) -> None:
+def _check_operation(array: Array, op: object, what: str) -> None:
     if not isinstance(op, ReduceOp):
         raise TypeError(f"{what}: op is to be a ReduceOp, and is {op!r}")
     if op is ReduceOp.PREMUL_SUM:

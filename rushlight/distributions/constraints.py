@@ -126,7 +126,7 @@ class _DependentProperty(property, _Dependent):
 
     def __init__(
         self,
-        fn: Callable[..., Any] | None = None,
+        fn: Callable[..., object] | None = None,
         *,
         is_discrete: bool = NotImplemented,
         event_dim: int = NotImplemented,
@@ -135,7 +135,7 @@ class _DependentProperty(property, _Dependent):
         self._is_discrete = is_discrete
         self._event_dim = event_dim
 
-    def __call__(self, fn: Callable[..., Any]) -> Self:  # type: ignore[override]
+    def __call__(self, fn: Callable[..., object]) -> Self:  # type: ignore[override]
         return type(self)(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 

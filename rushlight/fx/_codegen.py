@@ -179,7 +179,7 @@ class _Writer:
 
     # -- values ----------------------------------------------------------------------------
 
-    def value(self, arg: Any) -> str:
+    def value(self, arg: object) -> str:
         """An argument as an expression."""
         custom = getattr(arg, "_custom_fx_repr_fn", None)
         if custom is not None:

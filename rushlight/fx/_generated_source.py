@@ -80,7 +80,7 @@ def forward_of(
     """
     own: dict[str, Any] = dict(globals)
     name = execute(src, own, place)
-    found: Callable[..., Any] = own["forward"]
+    found: Callable[..., object] = own["forward"]
     weakref.finalize(found, _LOADER.forget, name).atexit = False
     return found
 
@@ -96,7 +96,7 @@ def _own_name(thing: Any) -> tuple[str, str]:
     return thing.__module__, thing.__name__
 
 
-def import_block(globals: dict[str, Any], name_of: NameOf = _own_name) -> str:
+def import_block(globals: Mapping[str, object], name_of: NameOf = _own_name) -> str:
     """The lines that import what generated code refers to."""
     return "\n".join(sorted(import_lines(globals, name_of)))
 
@@ -107,7 +107,7 @@ def import_lines(globals: Mapping[str, object], name_of: NameOf = _own_name) -> 
     return list(dict.fromkeys(lines))
 
 
-def _import_line(name: str, thing: Any, name_of: NameOf) -> str:
+def _import_line(name: str, thing: object, name_of: NameOf) -> str:
     if name in _custom_builtins:
         return _custom_builtins[name].import_str
     if _is_from_torch(thing):

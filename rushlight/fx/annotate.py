@@ -9,7 +9,7 @@ from .proxy import Proxy
 __all__ = ["annotate"]
 
 
-def annotate(val: Any, type: type) -> Any:
+def annotate(val: object, type: type) -> Any:
     """The value; the node of a proxy gets the type.
 
     Raises:

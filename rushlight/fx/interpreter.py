@@ -38,11 +38,11 @@ class Interpreter:
         self.module: Module = module
         self.submodules = dict(self.module.named_modules())
         self.graph: Graph = graph if graph is not None else self.module.graph
-        self.env: dict[Node, Any] = {}
+        self.env: dict[Node, object] = {}
         self.name = "Interpreter"
         self.garbage_collect_values = garbage_collect_values
         self.extra_traceback = True
-        self.args_iter: Iterator[Any] = iter(())
+        self.args_iter: Iterator[object] = iter(())
         self.user_to_last_uses: dict[Node, list[Node]] = {}
         if garbage_collect_values:
             self.user_to_last_uses = last_uses(self.graph.nodes)

@@ -146,7 +146,7 @@ class Node:
         target: Target,
         args: tuple[Argument, ...],
         kwargs: dict[str, Argument],
-        return_type: Any | None = None,
+        return_type: object | None = None,
     ) -> None:
         if op not in _legal_ops:
             raise AssertionError(f"op '{op}' is not in _legal_ops")

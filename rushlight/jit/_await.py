@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from .._awaits import _Await
 from ..interpreter.values import awaits
@@ -24,7 +23,7 @@ def _awaitable(func: Callable[..., object], *args: object, **kwargs: object) -> 
     return awaits._Await._of_call(func, *args, **kwargs)
 
 
-def _awaitable_wait(aw: awaits._Await) -> Any:
+def _awaitable_wait(aw: awaits._Await) -> object:
     """The result of what is waited for; it is called now if it was not.
 
     Raises:

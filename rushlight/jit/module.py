@@ -399,7 +399,7 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
         """The bytes of the archive."""
         return save_to_buffer(self._c, _extra_files)
 
-    def __reduce_package__(self, exporter: Any) -> tuple[Any, tuple[str]]:
+    def __reduce_package__(self, exporter: Any) -> tuple[object, tuple[str]]:
         """How a pickle of a package speaks of it: by its number there."""
         from ._script import unpackage_script_module
 

@@ -82,13 +82,13 @@ def _overload(op: object) -> Overload:
     return op
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: object) -> Any:
     if isinstance(value, Tensor):
         return value.detach().clone().requires_grad_(value.requires_grad)
     return type(value)(map(_copied, value)) if isinstance(value, (list, tuple)) else value
 
 
-def _leaves(value: Any) -> list[Tensor]:
+def _leaves(value: object) -> list[Tensor]:
     if isinstance(value, Tensor):
         return [value]
     return [t for each in value for t in _leaves(each)] if isinstance(value, (list, tuple)) else []

@@ -45,7 +45,7 @@ def custom_op(
         RuntimeError: there is such an operator.
     """
 
-    def make(function: Callable[..., Any]) -> CustomOpDef:
+    def make(function: Callable[..., object]) -> CustomOpDef:
         text = infer_schema(function, mutates_args=mutates_args) if schema is None else schema
         namespace, rest = parts_of(name)
         made = CustomOpDef(namespace, rest, text, function, tags)
@@ -88,7 +88,7 @@ class CustomOpDef:
     def __repr__(self) -> str:
         return f"<CustomOpDef({self._qualname})>"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         return self._opoverload(*args, **kwargs)
 
     def register_kernel(
@@ -110,7 +110,7 @@ class CustomOpDef:
     def _checked(self, function: Kernel, device: str) -> Kernel:
         """A kernel whose results share no memory with its arguments, and which counts writes."""
 
-        def run(*args: Any, **kwargs: Any) -> Any:
+        def run(*args: Any, **kwargs: object) -> Any:
             chosen = self._init_fn if device in self._disabled else function
             result = chosen(*args, **kwargs)
             _check_apart(self._entry.name.partition("::")[2], chosen, args, kwargs, result)

@@ -38,7 +38,7 @@ def give_formula(entry: OpenOperator, backward: Backward | None, setup: Setup | 
 def run_without_gradients(entry: OpenOperator) -> None:
     """Have an operator that changes its arguments run as it is, also where gradients are wanted."""
 
-    def run(handles: Sequence[Any]) -> Any:
+    def run(handles: Sequence[object]) -> Any:
         with no_grad():
             kernel = entry.kernel()
             return entry._missing() if kernel is None else entry.call(kernel, handles)
@@ -101,11 +101,11 @@ class _Formula:
         return type(name, (Function,), {"backward": staticmethod(backward)})
 
 
-def _is_tensors(value: Any) -> bool:
+def _is_tensors(value: object) -> bool:
     return isinstance(value, (list, tuple)) and any(isinstance(each, Tensor) for each in value)
 
 
-def _flat_gradients(parts: Sequence[Any], layout: Layout) -> list[Any]:
+def _flat_gradients(parts: Sequence[Any], layout: Layout) -> list[object]:
     """Gradients of arguments, those of lists one by one."""
     flat: list[Any] = []
     for place, part in enumerate(parts):

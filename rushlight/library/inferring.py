@@ -28,7 +28,7 @@ _BASES: Final[list[tuple[Any, str, str]]] = [
 ]
 
 
-def _parameter_types() -> Iterator[tuple[Any, str]]:
+def _parameter_types() -> Iterator[tuple[object, str]]:
     for base, name, forms in _BASES:
         yield base, name
         taken = forms.split()
@@ -144,7 +144,7 @@ def _parameter(
     return f"{text}={_default(parameter, fail)}"
 
 
-def _kind(annotation: Any) -> str | None:
+def _kind(annotation: object) -> str | None:
     """The type of a schema that an annotation means."""
     try:
         found = _PARAMETERS.get(annotation)
@@ -191,7 +191,7 @@ def _default(parameter: inspect.Parameter, fail: Callable[[str], ValueError]) ->
 
 
 def _returns(
-    annotation: Any, signature: inspect.Signature, fail: Callable[[str], ValueError]
+    annotation: object, signature: inspect.Signature, fail: Callable[[str], ValueError]
 ) -> str:
     if annotation is inspect.Signature.empty:
         raise fail("No return type annotation was provided. Please add one.")

@@ -120,7 +120,7 @@ def register_autocast(
         raise ValueError(f"Unknown device type: {device_type}")
     overload = Overload(entry)
 
-    def cast(*args: Any, **kwargs: Any) -> Any:
+    def cast(*args: object, **kwargs: object) -> Any:
         before = autocast_state()
         set_autocast_state(before.switched("cpu", False))
         try:

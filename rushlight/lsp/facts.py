@@ -35,7 +35,7 @@ class Facts(TypedDict):
     functions: list[tuple[Place, str, str]]
 
 
-def no_facts(*told: dict[str, Any]) -> Facts:
+def no_facts(*told: dict[str, object]) -> Facts:
     """Nothing but diagnostics."""
     return {"diagnostics": list(told), "types": [], "inlays": [], "functions": []}
 
@@ -86,7 +86,7 @@ def _place(span: Span) -> Place:
 # ------------------------------------------------------------------------------- diagnostics
 
 
-def _diagnostic(diagnostic: Diagnostic, path: str) -> dict[str, Any]:
+def _diagnostic(diagnostic: Diagnostic, path: str) -> dict[str, object]:
     label = diagnostic.primary
     here = label is not None and _is_in(label.span, path)
     notes = [*diagnostic.notes, *(help.text for help in diagnostic.helps)]
@@ -105,7 +105,7 @@ def _diagnostic(diagnostic: Diagnostic, path: str) -> dict[str, Any]:
     }
 
 
-def _fix(help: Help) -> dict[str, Any]:
+def _fix(help: Help) -> dict[str, object]:
     edits = [(str(e.span.filename), _place(e.span), e.text) for e in help.edits]
     return {"title": help.text, "edits": edits, "sure": help.applicability == "machine"}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, Final
+from typing import Final
 
 from ..module_names import names_of
 from ..version import __version__
@@ -57,7 +57,7 @@ class TensorProtoDataType(IntEnum):
     BFLOAT16 = 16
 
 
-_REGISTERED: Final[dict[tuple[str, int], Callable[..., Any]]] = {}
+_REGISTERED: Final[dict[tuple[str, int], Callable[..., object]]] = {}
 
 
 def register_custom_op_symbolic(

@@ -191,7 +191,7 @@ def _opset(wanted: int | None) -> int:
 
 
 def _arguments(
-    args: object, kwargs: dict[str, Any] | None
+    args: object, kwargs: Mapping[str, object] | None
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments by position and by name: a dict at the end of `args` is the latter."""
     given = args if isinstance(args, tuple) else (args,)
@@ -217,7 +217,7 @@ def _in_mode(model: object, mode: TrainingMode) -> Iterator[None]:
 
 
 def _scripted(
-    model: object, given: tuple[Any, ...], named: dict[str, Any]
+    model: object, given: tuple[object, ...], named: Mapping[str, object]
 ) -> ScriptModule | ScriptFunction:
     if isinstance(model, ScriptModule | ScriptFunction):
         return model
@@ -267,7 +267,7 @@ def _function(program: Any) -> tuple[Function, Any]:
 
 
 def _bound(
-    parameters: Sequence[Argument], given: Sequence[Any], named: Mapping[str, Any]
+    parameters: Sequence[Argument], given: Sequence[object], named: Mapping[str, object]
 ) -> list[Any]:
     """The arguments in the order of the parameters."""
     if len(given) > len(parameters):

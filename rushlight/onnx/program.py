@@ -252,7 +252,7 @@ class Program:
         weights = [proto.tensor(name, array) for name, array in self.arrays.items()]
         return self._model(weights)
 
-    def _model(self, weights: Sequence[Any]) -> Any:
+    def _model(self, weights: Sequence[object]) -> Any:
         graph = proto.with_weights(self.graph, weights)
         return proto.make_model(graph, self.opset, "rushlight", __version__, self.functions)
 

@@ -181,7 +181,7 @@ def make_graph(name: str, nodes: Any, inputs: Any, outputs: Any) -> Any:
     return _onnx("helper").make_graph(nodes, name, inputs, outputs)
 
 
-def with_weights(graph: Any, weights: Sequence[Any]) -> Any:
+def with_weights(graph: Any, weights: Sequence[object]) -> Any:
     """A graph's message with its constants."""
     return _onnx("helper").make_graph(graph.node, graph.name, graph.input, graph.output, weights)
 

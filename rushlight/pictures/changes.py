@@ -88,7 +88,7 @@ def _mark_pair(
     return differ
 
 
-def _mark_areas(one: Any, two: Any, matched: list[tuple[Any, Any]]) -> bool:
+def _mark_areas(one: Any, two: Any, matched: list[tuple[object, object]]) -> bool:
     first, second = one["boxes"], two["boxes"]
     matcher = difflib.SequenceMatcher(None, _keys(first), _keys(second), autojunk=False)
     differ = False

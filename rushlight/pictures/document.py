@@ -35,7 +35,7 @@ _TEXTS: Final = 4
 Progress = Callable[[Iterable[Any], str], Iterator[Any]]
 
 
-def _silent(items: Iterable[Any], what: str) -> Iterator[Any]:
+def _silent(items: Iterable[object], what: str) -> Iterator[object]:
     yield from items
 
 
@@ -117,7 +117,7 @@ def _methods_of_all(target: ScriptObject, picture: Picture) -> dict[str, dict[st
     return found
 
 
-def _source(source: Source) -> dict[str, Any]:
+def _source(source: Source) -> dict[str, object]:
     return {
         "name": clean((source.filename or "").removeprefix("code/")),
         "first": source.first_line,
@@ -125,7 +125,7 @@ def _source(source: Source) -> dict[str, Any]:
     }
 
 
-def _drawing(drawing: Drawing, picture: Picture) -> dict[str, Any]:
+def _drawing(drawing: Drawing, picture: Picture) -> dict[str, object]:
     spans = list(drawing.sources)
     function = drawing.function
     tree = None if function is None else function.tree
@@ -149,7 +149,7 @@ def _value(value: Value) -> list[str]:
     return [clean(value.base_name or type), clean(value.debug_name), type]
 
 
-def _area(area: Area, picture: Picture) -> dict[str, Any]:
+def _area(area: Area, picture: Picture) -> dict[str, object]:
     found = rows_of(area)
     return {
         "title": area.title,

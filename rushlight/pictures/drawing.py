@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from ..frontend.cells import clean
 from ..frontend.source import Source, Span
@@ -281,7 +281,7 @@ def _called_by(node: Node) -> Function | None:
     """The function that a node calls, if it is known and has a graph."""
     if node.kind == "prim::CallFunction":
         type = node.inputs[0].type
-        found: Any = type.function if isinstance(type, FunctionType) else None
+        found: object = type.function if isinstance(type, FunctionType) else None
     elif node.kind == "prim::CallMethod":
         owner = node.inputs[0].type
         found = owner.method(str(node.attributes["name"])) if isinstance(owner, ClassType) else None

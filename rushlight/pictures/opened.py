@@ -41,7 +41,7 @@ class Opened:
         return found.replace("float32 ", "")
 
 
-def opened_to(document: Document, root: dict[str, Any], depth: int | None) -> Opened:
+def opened_to(document: Document, root: dict[str, object], depth: int | None) -> Opened:
     """Calls open to a depth; without one all are if the graph is small, and none if not."""
     if depth is not None:
         return Opened(document, depth)
@@ -50,7 +50,7 @@ def opened_to(document: Document, root: dict[str, Any], depth: int | None) -> Op
     return everything if count <= SMALL else Opened(document, 0)
 
 
-def _boxes(opened: Opened, root: dict[str, Any]) -> Iterator[object]:
+def _boxes(opened: Opened, root: dict[str, object]) -> Iterator[object]:
     waiting: list[tuple[Where, Any]] = [((root, ""), root["area"])]
     while waiting:
         where, area = waiting.pop()

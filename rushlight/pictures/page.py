@@ -11,9 +11,10 @@ import base64
 import hashlib
 import html
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 from string import Template
-from typing import Any, Final
+from typing import Final
 
 from .document import Document
 
@@ -22,7 +23,7 @@ __all__ = ["page_of"]
 _SCRIPTS: Final = ("layout.js", "graph.js", "panels.js", "page.js")
 
 
-def page_of(models: list[Document], changes: dict[str, Any] | None = None) -> str:
+def page_of(models: list[Document], changes: Mapping[str, object] | None = None) -> str:
     """The page of an archive, or of two with what differs between them."""
     folder = files(__package__) / "page"
     style = (folder / "page.css").read_text(encoding="utf-8")

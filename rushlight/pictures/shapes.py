@@ -62,7 +62,7 @@ class _Notes:
         self._picture = picture
         self._codes: dict[Function, Code] = {}
 
-    def run(self, function: Function, values: Sequence[Any], context: str) -> Any:
+    def run(self, function: Function, values: Sequence[object], context: str) -> Any:
         """Run a function, and note what its values are under the name of the call."""
         drawing = self._picture.drawings[self._picture.draw(function)]
         graph = graph_of(function)
@@ -71,7 +71,7 @@ class _Notes:
         code, noted = self._codes[function], _Noted(drawing, self.contexts.setdefault(context, {}))
         noted.note(graph.inputs, values)
 
-        def called(target: Any, given: Sequence[Any]) -> Any:
+        def called(target: Any, given: Sequence[object]) -> Any:
             found = target
             if isinstance(target, str):
                 found = given[0].cls.method(target) if isinstance(given[0], ScriptObject) else None
@@ -149,7 +149,7 @@ class _NotingMachine(Machine):
 
 
 def _telling(before: Act | None, act: Act, after: Act) -> Act:
-    def told(frame: list[Any]) -> None:
+    def told(frame: list[object]) -> None:
         if before is not None:
             before(frame)
         act(frame)

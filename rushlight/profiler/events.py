@@ -141,7 +141,7 @@ class FunctionEventAvg(_Times):
 class EventList(list[Any]):
     """Events or averages of a profile."""
 
-    def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False) -> None:
+    def __init__(self, events: Iterable[object] = (), *, profile_memory: bool = False) -> None:
         super().__init__(events)
         self._profile_memory = profile_memory
 

@@ -47,7 +47,7 @@ def page(data: Mapping[str, Any]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _script_text(data: Mapping[str, Any]) -> str:
+def _script_text(data: Mapping[str, object]) -> str:
     """JSON that cannot end the element it stands in."""
     return json.dumps(data).replace("<", "\\u003c").replace("&", "\\u0026")
 

@@ -156,7 +156,7 @@ def _longest(totals: Mapping[str, Total]) -> list[Total]:
     return sorted(totals.values(), key=lambda total: -total.time)
 
 
-def _name(function: Any) -> str:
+def _name(function: object) -> str:
     for name in ("qualified_name", "original_name", "__qualname__"):
         found = getattr(function, name, None)
         if isinstance(found, str):
@@ -174,7 +174,7 @@ def _compiled(way: Timed, calls: int) -> Compiled:
     return Compiled(way.name, calls, tier, why, no_plan, usual.records, stretches)
 
 
-def _stretch(replay: Replay) -> dict[str, Any]:
+def _stretch(replay: Replay) -> dict[str, object]:
     spans = (node.span for node in replay.stretch.code.nodes)
     begin = next((span for span in spans if span is not UNKNOWN), UNKNOWN)
     why = "" if replay.learned else replay.why_not or "it has not run often enough yet"

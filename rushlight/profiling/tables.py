@@ -55,7 +55,7 @@ def _functions(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield from map(stretch_text, row["stretches"])
 
 
-def stretch_text(stretch: Mapping[str, Any]) -> str:
+def stretch_text(stretch: Mapping[str, object]) -> str:
     """A line about a part of a plan."""
     begin = f"from {stretch['place'] or '?'} on"
     if stretch["sizes"]:

@@ -81,7 +81,7 @@ class Total:
 
     def data(self) -> dict[str, Any]:
         """The sum as plain values."""
-        found: dict[str, Any] = {"name": self.name}
+        found: dict[str, object] = {"name": self.name}
         if self.text:
             found["text"] = self.text
         return {**found, "calls": self.calls, "us": round(self.time, 3)}

@@ -321,8 +321,8 @@ _LOOSE: Final = {
     category=FutureWarning,
 )
 def assert_allclose(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     rtol: float | None = None,
     atol: float | None = None,
     equal_nan: bool = True,

@@ -32,14 +32,14 @@ def context_decorator(ctx: Any, func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _within(
-    make: Callable[[], AbstractContextManager[Any]], func: Callable[..., Any]
+    make: Callable[[], AbstractContextManager[object]], func: Callable[..., object]
 ) -> Callable[..., Any]:
     if inspect.isclass(func):
         warnings.warn(_OF_CLASS, FutureWarning, stacklevel=3)
     elif inspect.isgeneratorfunction(func):
         return _generator_within(make, func)
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         with make():
             return func(*args, **kwargs)
 
@@ -49,7 +49,7 @@ def _within(
 
 def _generator_within(
     make: Callable[[], AbstractContextManager[object]], func: Callable[..., Any]
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     @functools.wraps(func)
     def steps(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         generator = func(*args, **kwargs)
@@ -75,7 +75,7 @@ def _generator_within(
 class _DecoratorContextManager:
     """The base of contexts that can be put around functions: each call has a clone."""
 
-    def __call__(self, orig_func: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, orig_func: Callable[..., object]) -> Callable[..., object]:
         return _within(self.clone, orig_func)
 
     def __enter__(self) -> Any:

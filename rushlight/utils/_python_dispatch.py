@@ -99,13 +99,13 @@ def _pop_mode_temporarily(k: object = None) -> Iterator[TorchDispatchMode]:
         yield mode
 
 
-def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> Any:
+def return_and_correct_aliasing(func: object, args: object, kwargs: object, out: object) -> Any:
     """The result itself: what is a view of what is seen to by operators."""
     del func, args, kwargs
     return out
 
 
-def transform_subclass(t: Any, callback: Any, **options: object) -> NoReturn:
+def transform_subclass(t: object, callback: object, **options: object) -> NoReturn:
     """Change the parts of a wrapper, which no tensor is.
 
     Raises:

@@ -235,7 +235,7 @@ def register_pytree_node(
     if flatten_with_keys_fn is not None:
         with_keys = flatten_with_keys_fn
 
-        def keys(tree: Any) -> list[KeyEntry]:
+        def keys(tree: object) -> list[KeyEntry]:
             return [key for key, _ in with_keys(tree)[0]]
 
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, keys, serialized_type_name)
@@ -374,7 +374,7 @@ def is_structseq_instance(obj: object) -> bool:
     )
 
 
-def _kind(tree: Any) -> type:
+def _kind(tree: object) -> type:
     cls = type(tree)
     if cls in SUPPORTED_NODES:
         return cls
@@ -383,7 +383,7 @@ def _kind(tree: Any) -> type:
     return _NamedTuples if _is_namedtuple_instance(tree) else cls
 
 
-def _get_node_type(tree: Any) -> Any:
+def _get_node_type(tree: object) -> object:
     """The class in `SUPPORTED_NODES` that a value is an instance of, else its own."""
     return _kind(tree)
 
@@ -414,7 +414,7 @@ def _walk(tree: PyTree, leaves: list[object], is_leaf: IsLeaf) -> TreeSpec:
     return TreeSpec(kind, context, [_walk(child, leaves, is_leaf) for child in children])
 
 
-def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
+def tree_unflatten(leaves: Iterable[object], treespec: TreeSpec) -> PyTree:
     """The tree of a structure, with these leaves.
 
     Raises:

@@ -66,14 +66,14 @@ _OTHER_FORM: Final = (
 
 
 def checkpoint(
-    function: Callable[..., Any],
-    *args: Any,
+    function: Callable[..., object],
+    *args: object,
     use_reentrant: bool | None = None,
     context_fn: Callable[[], tuple[Block, Block]] | None = None,
     determinism_check: str = "default",
     debug: bool = False,
     early_stop: bool = True,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> Any:
     """`function(*args, **kwargs)`, of which only the arguments are kept for the way back, where it
     is computed again.
@@ -172,7 +172,7 @@ class _Again:
 
     checks = early_stop = True
 
-    def __init__(self, run: Callable[[], Any], again: Block, preserve: bool) -> None:
+    def __init__(self, run: Callable[[], object], again: Block, preserve: bool) -> None:
         self._run = run
         self._again = again
         self._conditions = _Conditions(preserve)
@@ -230,7 +230,11 @@ class _Again:
 
 
 def checkpoint_sequential(
-    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+    functions: Any,
+    segments: int,
+    input: object,
+    use_reentrant: bool | None = None,
+    **kwargs: object,
 ) -> Any:
     """What a sequence of functions, or a Sequential, makes of an input, in so many parts, each
     checkpointed but the last.
@@ -259,7 +263,7 @@ def checkpoint_sequential(
     return _in_turn(steps[(segments - 1) * size :], input)
 
 
-def _in_turn(steps: Sequence[Callable[[Any], object]], value: Any) -> Any:
+def _in_turn(steps: Sequence[Callable[[Any], object]], value: object) -> object:
     for step in steps:
         value = step(value)
     return value
@@ -323,13 +327,13 @@ SAC_IGNORED_OPS: Final = frozenset[object]()
 class SelectiveCheckpointContext:
     """What a policy is told besides an operator and its arguments."""
 
-    def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
+    def __init__(self, *, is_recompute: bool, op_output: object = None) -> None:
         self.is_recompute = is_recompute
         self.op_output = op_output
 
 
 def create_selective_checkpoint_contexts(
-    policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
+    policy_fn_or_list: object, allow_cache_entry_mutation: bool = False
 ) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
     """Blocks for `context_fn`: everything is computed again, so no policy is asked.
 
@@ -376,7 +380,7 @@ class GraphExecGroup:
         GraphExecGroup._entered.pop()
 
 
-def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+def detach_variable(inputs: tuple[object, ...]) -> tuple[Any, ...]:
     """The same values, tensors without their history.
 
     Raises:
@@ -395,7 +399,7 @@ def _detached(tensor: Tensor) -> Tensor:
     return made.requires_grad_(tensor.requires_grad)
 
 
-def check_backward_validity(inputs: Iterable[Any]) -> None:
+def check_backward_validity(inputs: Iterable[object]) -> None:
     """Warn where no input requires a gradient."""
     if not any(isinstance(each, Tensor) and each.requires_grad for each in inputs):
         warnings.warn(

@@ -29,7 +29,7 @@ flop_registry: Final[dict[Any, Formula]] = {}
 """The operators that are counted, and their formulas."""
 
 
-def get_shape(value: Any) -> Any:
+def get_shape(value: object) -> Any:
     """The sizes of a tensor; any other value as it is."""
     return value.shape if isinstance(value, Tensor) else value
 
@@ -38,14 +38,14 @@ def shape_wrapper(formula: Formula) -> Formula:
     """A formula over sizes as one over tensors: that of the result is `out_val`."""
 
     @wraps(formula)
-    def on_tensors(*args: Any, out_val: Any = None, **kwargs: Any) -> int:
+    def on_tensors(*args: object, out_val: object = None, **kwargs: object) -> int:
         args, kwargs, out = tree_map(get_shape, (args, kwargs, out_val))
         return formula(*args, out_shape=out, **kwargs)
 
     return on_tensors
 
 
-def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Formula], Formula]:
+def register_flop_formula(targets: object, get_raw: bool = False) -> Callable[[Formula], Formula]:
     """A decorator for the formula of one or several operators (`torch.ops.mylib.foo`).
 
     It is called with the sizes of the arguments, and `out_shape`; with `get_raw` with the arguments
@@ -80,28 +80,30 @@ _aten: Any = ops.aten
 
 
 @register_flop_formula(_aten.mm)
-def mm_flop(a_shape: Shape, b_shape: Shape, *args: Any, out_shape: Any = None, **kw: Any) -> int:
+def mm_flop(
+    a_shape: Shape, b_shape: Shape, *args: object, out_shape: object = None, **kw: object
+) -> int:
     """A product of matrices."""
     return 2 * a_shape[0] * a_shape[1] * b_shape[1]
 
 
 @register_flop_formula(_aten.addmm)
 def addmm_flop(
-    self_shape: Shape, a_shape: Shape, b_shape: Shape, out_shape: Any = None, **kw: Any
+    self_shape: Shape, a_shape: Shape, b_shape: Shape, out_shape: object = None, **kw: object
 ) -> int:
     """The product alone, as torch counts it."""
     return mm_flop(a_shape, b_shape)
 
 
 @register_flop_formula(_aten.bmm)
-def bmm_flop(a_shape: Shape, b_shape: Shape, out_shape: Any = None, **kw: Any) -> int:
+def bmm_flop(a_shape: Shape, b_shape: Shape, out_shape: object = None, **kw: object) -> int:
     """Products of matrices."""
     return a_shape[0] * mm_flop(a_shape[1:], b_shape[1:])
 
 
 @register_flop_formula(_aten.baddbmm)
 def baddbmm_flop(
-    self_shape: Shape, a_shape: Shape, b_shape: Shape, out_shape: Any = None, **kw: Any
+    self_shape: Shape, a_shape: Shape, b_shape: Shape, out_shape: object = None, **kw: object
 ) -> int:
     """The products alone."""
     return bmm_flop(a_shape, b_shape)
@@ -118,8 +120,8 @@ def conv_flop_count(
 
 @register_flop_formula([_aten.convolution, _aten._convolution])
 def conv_flop(
-    x_shape: Shape, w_shape: Shape, bias: Any, stride: Any, padding: Any, dilation: Any,
-    transposed: bool, *args: Any, out_shape: Any = None, **kw: Any,
+    x_shape: Shape, w_shape: Shape, bias: object, stride: object, padding: object, dilation: object,
+    transposed: bool, *args: object, out_shape: Any = None, **kw: object,
 ) -> int:  # fmt: skip
     """See `conv_flop_count`."""
     return conv_flop_count(x_shape, w_shape, out_shape, transposed)
@@ -141,7 +143,7 @@ class FlopCounterMode:
 
     def __init__(
         self,
-        mods: Any = None,
+        mods: object = None,
         depth: int = 2,
         display: bool = True,
         custom_mapping: dict[Any, Formula] | None = None,
@@ -189,7 +191,7 @@ class FlopCounterMode:
         if self.display:
             print(self.get_table(self.depth))
 
-    def _count_flops(self, target: Any, out: Any, args: Any, kwargs: Any) -> Any:
+    def _count_flops(self, target: object, out: Any, args: Any, kwargs: Any) -> object:
         formula = self.flop_registry.get(target)
         if formula is not None:
             count = formula(*args, **kwargs, out_val=out)

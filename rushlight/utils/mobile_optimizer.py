@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from enum import Enum
-from typing import Any
 
 from ..jit.freezing import freeze
 from ..jit.inspection import export_opnames
@@ -44,7 +43,7 @@ class LintCode(Enum):
 
 
 def optimize_for_mobile(
-    script_module: Any,
+    script_module: object,
     optimization_blocklist: set[MobileOptimizerType] | None = None,
     preserved_methods: Sequence[str] | None = None,
     backend: str = "CPU",
@@ -80,7 +79,7 @@ def optimize_for_mobile(
     return freeze(script_module, preserved_attrs=kept, optimize_numerics=merges)
 
 
-def generate_mobile_module_lints(script_module: Any) -> list[dict[str, str]]:
+def generate_mobile_module_lints(script_module: object) -> list[dict[str, str]]:
     """What may be wrong with a scripted module: a name and a sentence each.
 
     Raises:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..refused_names import refusing
 
 try:
@@ -13,7 +11,7 @@ except ImportError as error:
 
 _NAMES = "FileWriter SummaryWriter"
 __all__ = _NAMES.split()
-_REFUSED: dict[str, Any] = refusing(
+_REFUSED: dict[str, object] = refusing(
     __name__, _NAMES, "rushlight writes no logs for TensorBoard; tensorboardX does"
 )
 globals().update(_REFUSED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ..nn.replacement import exchange
 
@@ -15,7 +15,7 @@ cmake_prefix_path: Final = str(Path(__file__).parent.parent / "share" / "cmake")
 """Where torch's files for CMake would lie; there are none."""
 
 
-def set_module(obj: Any, mod: str) -> None:
+def set_module(obj: object, mod: str) -> None:
     """Have a class or function say that it belongs to a module.
 
     Raises:

@@ -32,7 +32,7 @@ class WeakIdRef(weakref.ReferenceType[Any]):
 class WeakIdKeyDictionary(MutableMapping[Any, Any]):
     """A table by identity; an entry goes when nothing else holds its key."""
 
-    def __init__(self, dict: Mapping[Any, Any] | None = None, ref_type: Any = WeakIdRef) -> None:
+    def __init__(self, dict: Mapping[Any, object] | None = None, ref_type: Any = WeakIdRef) -> None:
         self._entries: _References = {}
         self.ref_type = ref_type
         self.update(dict or {})

@@ -30,7 +30,7 @@ class _Piece:
 
 
 def in_one_piece(
-    notes: Sequence[tuple[Any, ...]], roots: Sequence[Any]
+    notes: Sequence[tuple[object, ...]], roots: Sequence[object]
 ) -> tuple[list[tuple[Any, ...]], Any]:
     """The same runs with the arrays that own the memory `roots` in one array, and that array.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .. import LARGE
 from .formulas import FORMULAS
 from .loops import (
@@ -172,14 +174,16 @@ def spread_strides(sizes: tuple[int, ...], strides: Strides, shape: tuple[int, .
     return (0,) * (len(shape) - len(sizes)) + found
 
 
-def compute(expression: Expression, way: Way, operands: list[Any], results: list[Any]) -> None:
+def compute(
+    expression: Expression, way: Way, operands: Sequence[object], results: Sequence[object]
+) -> None:
     """Write what an expression is of operands (arrays that no other thread can change, and
     numbers) to results of the right sizes, dtypes and strides."""
     kernel = expression_kernel(expression, way.places, way.rank)
     run(kernel, way.size, way.least, way.geometry, *operands, *results)
 
 
-def evaluate(steps: list[tuple[str, str, tuple[int, ...]]], letter: str, *operands: Any) -> Any:
+def evaluate(steps: list[tuple[str, str, tuple[int, ...]]], letter: str, *operands: Any) -> Array:
     """What steps of formulas give of arrays with letters, and of Python's numbers, in a dtype.
 
     Each step names its formula, the dtype it computes in and its operands, of which those given
@@ -200,13 +204,13 @@ _DTYPES: Final = {"f": np.float32, "d": np.float64, "?": np.bool_}
 """The dtypes of results, where they are not that of the first operand."""
 
 
-def _lies(value: Any, shape: tuple[int, ...]) -> Lies | None:
+def _lies(value: object, shape: tuple[int, ...]) -> Lies | None:
     if type(value) is not np.ndarray:
         return None
     return value.itemsize, spread_strides(value.shape, value.strides, shape)
 
 
-def _letter(value: Any) -> str:
+def _letter(value: object) -> str:
     if type(value) is np.ndarray:
         return LETTERS[value.dtype]
     return "D" if type(value) is float else "L"
@@ -225,7 +229,7 @@ def _evaluating(
     return expression_kernel(Expression(letters, made, ((len(made) - 1, letter),)), places, rank)
 
 
-def cast(x: Any, dtype: np.dtype[Any]) -> Any:
+def cast(x: Array, dtype: np.dtype[Any]) -> Any:
     """A copy in another dtype that lies as the array does, but in one piece; None where one of both
     has no letter, or rows are too short for that to pay."""
     x = x[...]
@@ -240,7 +244,7 @@ def cast(x: Any, dtype: np.dtype[Any]) -> Any:
     return out
 
 
-def in_order(x: Any) -> Any:
+def in_order(x: Array) -> Any:
     """A contiguous copy; None where the dtype has no letter, or where rows of a large array are too
     short for that to pay."""
     x = x[...]

@@ -14,7 +14,7 @@ __all__ = ["assembled", "placed"]
 
 
 @cache
-def _native() -> Any:
+def _native() -> object:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()
@@ -60,7 +60,7 @@ def assembled(text: str, target: Target) -> bytes:
     return made
 
 
-_ENGINES: list[Any] = []
+_ENGINES: list[object] = []
 """What keeps the memory of placed objects."""
 
 

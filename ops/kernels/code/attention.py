@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .lanes import begun, folded
 from .matrices import multiply_batches
 from .objects import kernel
@@ -34,15 +35,15 @@ on keys are hidden that come later; -1 where none is.  A batch has `inner` matri
 
 
 def attend(
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Array,
+    key: Array,
+    value: Array,
     mask: Any,
     scale: float,
     *,
     is_causal: bool = False,
     or_nan: bool = False,
-) -> Any:
+) -> Array:
     """`softmax(query @ key.T * scale + mask) @ value`, float32 [batch, heads, length, width].
 
     Batches and heads are as many everywhere, and nothing is empty; mask and `or_nan` are as
@@ -73,7 +74,7 @@ def _parts(batch: int, heads: int, rows: int, columns: int) -> Iterator[tuple[sl
                 yield slice(b, b + several), slice(h, h + max(1, some)), slice(r, r + few)
 
 
-def weights_in_place(scores: Any, mask: Any, scale: float, first: int, *, or_nan: bool) -> None:
+def weights_in_place(scores: Array, mask: Any, scale: float, first: int, *, or_nan: bool) -> None:
     """Make weights of float32 scores [outer, inner, rows, columns], which lie in one piece.
 
     They are multiplied with `scale`; then the mask is added, or where it is False they do not

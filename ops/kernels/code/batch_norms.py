@@ -49,7 +49,7 @@ def normalized(x: Any, mean: Any, spread: Any, weight: Any, bias: Any, eps: floa
     return whole.out
 
 
-def scaled(x: Any, weight: Any, bias: Any) -> Any:
+def scaled(x: object, weight: object, bias: object) -> Any:
     """`x * weight + bias`, each rounded; one of weight and bias, float32 for each channel, may be
     None."""
     names = [name for name, each in (("multiply", weight), ("add", bias)) if each is not None]
@@ -89,12 +89,12 @@ class Elements:
             )
         return taken, way_of(shape, self.out.strides, tuple(lie))
 
-    def is_at_hand(self, after: After, operands: Any) -> bool:
+    def is_at_hand(self, after: After, operands: object) -> bool:
         """Whether the kernel need not be compiled."""
         _, way = self._way(after, operands)
         return is_at_hand(after.expression, way.places, way.rank)
 
-    def prepare(self, after: After, operands: Any) -> None:
+    def prepare(self, after: After, operands: object) -> None:
         """Compile it if need be.
 
         Raises:
@@ -103,7 +103,7 @@ class Elements:
         _, way = self._way(after, operands)
         expression_kernel(after.expression, way.places, way.rank)
 
-    def fill(self, after: After = PLAIN, operands: Any = ()) -> None:
+    def fill(self, after: After = PLAIN, operands: object = ()) -> None:
         """Compute; if nothing comes after, a copy."""
         if not after.expression.steps:
             self.out[...] = self._x

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .objects import kernel
 from .run import run, unforeseen
 from .target import Target
@@ -34,13 +35,13 @@ class Chosen(NamedTuple):
     """Which elements of an array of a shape are chosen."""
 
     shape: tuple[int, ...]
-    bits: Any
+    bits: object
     begins: Any
     """How many are chosen before each block, and in all."""
     total: int
 
 
-def chosen(x: Any) -> Chosen | None:
+def chosen(x: Array) -> Chosen | None:
     """The elements of a contiguous array that are not zero; None for unusual dtypes."""
     x = x[...]  # which no other thread can change
     element = _READ.get(x.dtype.str[1:])
@@ -56,7 +57,7 @@ def chosen(x: Any) -> Chosen | None:
     return Chosen(x.shape, bits, begins, int(begins[-1]))
 
 
-def places(marks: Chosen) -> Any:
+def places(marks: Chosen) -> Array:
     """The places of what is chosen, in order: a row for each dimension, of which there is one."""
     rank = len(marks.shape)
     out = np.empty((rank, marks.total), np.int64)
@@ -65,13 +66,13 @@ def places(marks: Chosen) -> Any:
 
 
 @lru_cache(256)
-def _sizes(shape: tuple[int, ...]) -> Any:
+def _sizes(shape: tuple[int, ...]) -> Array:
     made = np.array(shape, np.int64)
     made.setflags(write=False)
     return made
 
 
-def take(marks: Chosen, x: Any) -> Any | None:
+def take(marks: Chosen, x: Array) -> object | None:
     """Elements of a contiguous array whose dimensions begin with those of what was marked.
 
     None if an element's size is unusual, or the array does not have the mask's dimensions.
@@ -92,7 +93,7 @@ def put(marks: Chosen, x: Any, source: Any) -> bool:
     return _move("put", marks, x, source, int(source.size > 1))
 
 
-def _move(operation: str, marks: Chosen, x: Any, other: Any, step: int) -> bool:
+def _move(operation: str, marks: Chosen, x: Array, other: object, step: int) -> bool:
     element = _MOVED.get(x.itemsize)
     if element is None or x.shape[: len(marks.shape)] != marks.shape:
         return False
@@ -103,7 +104,7 @@ def _move(operation: str, marks: Chosen, x: Any, other: Any, step: int) -> bool:
     return True
 
 
-def _follow(operation: str, form: str, marks: Chosen, *words: Any) -> None:
+def _follow(operation: str, form: str, marks: Chosen, *words: object) -> None:
     if marks.total:
         following = _kernel(operation, form)
         blocks = len(marks.begins) - 1

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .counting import clear
 from .objects import kernel
 from .run import run
@@ -24,7 +25,7 @@ _BESIDE: Final = 4
 """Vectors of a row that are written side by side."""
 
 
-def picked(scores: Any, target: Any, ignored: int, form: str) -> tuple[Any, Any] | None:
+def picked(scores: Array, target: Array, ignored: int, form: str) -> tuple[object, object] | None:
     """Minus the float32 scores [N, C, *] of the classes int64 [N, *] names, both contiguous, and
     how many of them count: "each" has 0 for those that are ignored, the others give the "sum" or
     the "mean" of those that count.  None if one that counts is no class.
@@ -41,7 +42,7 @@ def picked(scores: Any, target: Any, ignored: int, form: str) -> tuple[Any, Any]
     return None if outside[0] else (out, total)
 
 
-def one_hot(index: Any, classes: int) -> Any | None:
+def one_hot(index: Any, classes: int) -> object | None:
     """Rows [*, classes] of zeros with a 1 at the place that contiguous int64 [*] names; None if a
     place is not there."""
     index = index[...]

@@ -78,7 +78,7 @@ def steps_of(shape: Any) -> tuple[int, ...]:
     return tuple(4 * prod(shape[place + 1 :]) for place in range(len(shape)))
 
 
-def _numbers(form: Any, sizes: dict[str, int], steps: Any, shape: Any) -> Any:
+def _numbers(form: Any, sizes: dict[str, int], steps: object, shape: Any) -> Any:
     """Sizes as the kernel wants them, and behind them how far in bytes weights' partners lie."""
     places = np.indices(shape, np.int64).reshape(len(shape), -1)
     offsets = (np.array(steps, np.int64)[:, None] * places).sum(0)
@@ -109,7 +109,7 @@ class Windows(NamedTuple):
         return Sums(channels, output, windows, self.weights, window), far
 
 
-def sums_plan(what: Windows, is_padded: bool) -> Any:
+def sums_plan(what: Windows, is_padded: bool) -> object:
     """The numbers of a kernel that reads arrays as they lie, or have been padded."""
     seen, steps = what.shape, steps_of(what.shape)
     if is_padded:
@@ -119,7 +119,7 @@ def sums_plan(what: Windows, is_padded: bool) -> Any:
     return planned(sums_of, steps[0], steps[1] * inside, [steps[1], *far], what.weight[1:])
 
 
-def filled_plan(what: Windows) -> Any:
+def filled_plan(what: Windows) -> object:
     """The numbers of a kernel whose slots are filled with what windows see; None where it is
     better to read arrays as they lie, or to have them padded before, all at once."""
     size, output, inside = what.weight[2:], what.output, what.weight[1]
@@ -205,7 +205,7 @@ def _odd(pixels: int) -> int:
     return rest if rest <= points.ODD and pixels > LANES else 0
 
 
-def points_plan(what: Windows) -> Any:
+def points_plan(what: Windows) -> object:
     """The numbers of `convolution_points` for arrays in one piece."""
     size, groups, shape = what.weight[1:], what.groups, what.shape
     made, depth, pixels = what.weight[0] // groups, prod(size), prod(what.output)
@@ -386,7 +386,7 @@ def _plain_chunk(pixels: int, depth: int, others: int) -> int:
 
 def strips_plan(
     x: Any, weight: Any, output: Any, stride: Any, before: Any, dilation: Any, groups: int
-) -> Any:
+) -> object:
     inside, depth, made = weight[1], prod(weight[1:]), weight[0] // groups
     down, across = stride[1:]
     reach = [d * (k - 1) for d, k in zip(dilation[1:], weight[3:], strict=True)]

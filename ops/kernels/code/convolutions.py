@@ -110,7 +110,7 @@ def settled(
     shape, weight = ((*each[:2], *(1,) * more, *each[2:]) for each in (shape, weight))
     pads = ((0, 0),) * more + tuple(pads)
     padded = None
-    form: Any = sums
+    form: object = sums
     reach = [
         (o - 1) * s + d * (k - 1)
         for o, s, d, k in zip(space, stride, dilation, weight[2:], strict=True)
@@ -158,7 +158,7 @@ class Convolution:
     __slots__ = ("_column", "_given", "_pairs", "out", "settled")
 
     def __init__(
-        self, settled: Settled, x: Any, weight: Any, bias: Any, *, of_pairs: bool = False
+        self, settled: Settled, x: object, weight: Any, bias: Any, *, of_pairs: bool = False
     ) -> None:
         """The arrays are in one piece, of the shapes that it was settled for, and no other thread
         can change them; without a bias it is None.  Where it is one `of_pairs` x is what `in_pairs`
@@ -176,11 +176,11 @@ class Convolution:
         self._column = settled.column
         self._pairs = ("halves" if weight.itemsize == 2 else "numbers") if of_pairs else ""
 
-    def is_at_hand(self, after: After, operands: Any) -> bool:
+    def is_at_hand(self, after: After, operands: object) -> bool:
         """Whether the kernel with something after the sums need not be compiled."""
         return is_kept(self.settled.form.NAME, self._parameters(after))
 
-    def prepare(self, after: After, operands: Any) -> None:
+    def prepare(self, after: After, operands: object) -> None:
         """Compile that kernel if need be.
 
         Raises:

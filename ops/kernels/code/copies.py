@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -18,7 +19,7 @@ _PER_THREAD: Final = 1 << 15
 _BYTES: Final = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
 
 
-def copied(x: Any) -> Any | None:
+def copied(x: Array) -> Any | None:
     """A copy of a contiguous array; None if an element's size is unusual."""
     x = x[...]  # which no other thread can change
     element = _BYTES.get(x.itemsize)

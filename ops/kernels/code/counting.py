@@ -51,7 +51,7 @@ def count(x: Any, size: int, weights: Any = None) -> Any | None:
     return None if outside[0] else counts
 
 
-def tally(x: Any) -> tuple[Any, Any] | None:
+def tally(x: Any) -> tuple[object, object] | None:
     """How often each number below `TALLIED` occurs in a contiguous int64 array, and the largest of
     them, both int64; None if there is another number."""
     x = x[...]

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .along import strip_count, strips
 from .arrays import LETTERS
 from .columns import columns
@@ -43,7 +44,7 @@ _ADDED: Final = ("sum", "total", "squares")
 
 
 def fold(
-    x: Any, first: int, last: int, operation: str, number: float = 0.0, *, wide: bool = False
+    x: Array, first: int, last: int, operation: str, number: float = 0.0, *, wide: bool = False
 ) -> Any | None:
     """A contiguous array without its dimensions from `first` to before `last`, none of them empty.
 
@@ -77,7 +78,7 @@ _Form = tuple[str, str, str]
 
 
 def _fold_columns(
-    form: _Form, x: Any, out: Any, sizes: tuple[int, int, int], number: float
+    form: _Form, x: Any, out: object, sizes: tuple[int, int, int], number: float
 ) -> None:
     outer, count, inner = sizes
     units = strip_count(outer, inner)
@@ -86,7 +87,7 @@ def _fold_columns(
 
 
 def _fold_few_columns(
-    form: _Form, x: Any, out: Any, sizes: tuple[int, int, int], number: float
+    form: _Form, x: object, out: Any, sizes: tuple[int, int, int], number: float
 ) -> None:
     outer, count, inner = sizes
     each = -(-count // PIECE_ROWS)
@@ -104,7 +105,7 @@ def _fold_few_columns(
         _fold_few_columns((again, between, made), parts, out, (outer, each, inner), 0.0)
 
 
-def _fold_rows(form: _Form, x: Any, out: Any, sizes: tuple[int, int], number: float) -> None:
+def _fold_rows(form: _Form, x: object, out: Any, sizes: tuple[int, int], number: float) -> None:
     outer, count = sizes
     if count <= LANES:
         folding = _kernel("short", *form, count)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .lanes import begun, folded
 from .objects import kernel
 from .run import run
@@ -67,7 +68,7 @@ def requantizes() -> bool:
     return host().has_fma
 
 
-def packed_columns(weights: Any) -> Any:
+def packed_columns(weights: Array) -> Array:
     """int8 [columns, depth] as panels [columns / 16, depth / 4, 16, 4], filled up by zeros."""
     columns, depth = weights.shape
     filled = np.zeros((-(-columns // PANEL) * PANEL, -(-depth // TAKEN) * TAKEN), np.int8)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -23,7 +24,7 @@ _BESIDE: Final = 4
 """Vectors of a row that are worked on side by side."""
 
 
-def rows(table: Any, index: Any) -> Any | None:
+def rows(table: Array, index: Array) -> Any | None:
     """The rows [count, width] of a table that int64 [count] names; None if one is not there."""
     table, index = table[...], index[...]  # which no other thread can change
     height, width = table.shape
@@ -34,8 +35,8 @@ def rows(table: Any, index: Any) -> Any | None:
 
 
 def bags(
-    table: Any, index: Any, starts: Any, mean: bool, extra: bool = False
-) -> tuple[Any, Any, Any] | None:
+    table: Array, index: Array, starts: Array, mean: bool, extra: bool = False
+) -> tuple[object, object, object] | None:
     """The sums or means of bags of rows, the bag of each index, and how many each bag has.
 
     `index` and `starts` are int64; bag b holds the indices from `starts[b]` on, the last one all

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ...memory.dtype import Array
 from ..precision import PRECISION
 from . import pairs
 from .arrays import LETTERS, evaluate
@@ -61,7 +62,7 @@ class _Way(NamedTuple):
     least: int
     counts: Any
 
-    def go(self, a: Any, b: Any, out: Any, bias: Any) -> None:
+    def go(self, a: object, b: object, out: object, bias: object) -> None:
         """Multiply; the bias is the result where there is none."""
         run(self.kernel, self.units, self.least, a, b, out, bias, self.counts)
 
@@ -110,7 +111,7 @@ def _product(element: str, a: Any, b: Any, bias: Any = None) -> Any:
     return out
 
 
-def _operands(a: Any, b: Any) -> tuple[str, Any, Any]:
+def _operands(a: Any, b: Any) -> tuple[str, object, object]:
     """What is multiplied: the numbers as they are, or words of two that are, or may be, bfloat16.
 
     Raises:
@@ -135,7 +136,7 @@ def _pays(a: Any, b: Any) -> bool:
     return is_large and a.shape[-2] > _FEW and host().has_pairs
 
 
-def multiply_batches(a: Any, b: Any, out: Any = None) -> Any:
+def multiply_batches(a: Any, b: Any, out: object = None) -> Any:
     """`a @ b` for batches of matrices of one dtype, [..., rows, depth] and [..., depth, columns].
 
     `out` is an array for the result, in one piece; it is given for batches of one shape alone.
@@ -183,13 +184,13 @@ def multiply_vectors(a: Any, b: Any) -> Any:
     return np.asarray(np.add.reduce(pieces) + rest)
 
 
-def _are_one(a: Any) -> bool:
+def _are_one(a: Array) -> bool:
     """Whether matrices follow each other as their rows do."""
     steps = zip(pairwise(a.strides[:-1]), a.shape[1:], strict=False)
     return bool(a.size) and all(wide == size * step for (wide, step), size in steps)
 
 
-def _copied(a: Any, b: Any) -> tuple[Any, Any]:
+def _copied(a: Array, b: Array) -> tuple[Any, Any]:
     """Operands that lie as kernels read them; the second one stays turned if it is."""
     turned = b.swapaxes(-1, -2)
     is_turned = turned.strides[-1] == b.itemsize and b.strides[-1] != b.itemsize

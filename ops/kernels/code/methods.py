@@ -39,5 +39,5 @@ def method(name: str, address: int, table: bytes) -> Callable[..., Any]:
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    function: Callable[..., Any] = make(ctypes.addressof(made), table, None)
+    function: Callable[..., object] = make(ctypes.addressof(made), table, None)
     return function

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -34,7 +35,7 @@ _COSINE: Final = (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827
 _SINE: Final = (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
 
 
-def normals(unit: Any, mean: float, std: float) -> Any:
+def normals(unit: Array, mean: float, std: float) -> Array:
     """Normal numbers of contiguous uniform float32 in [0, 1), in groups of 16."""
     unit = unit[...]
     if unit.size % LANES:

@@ -27,7 +27,7 @@ def padded_lying(shape: Any, pads: Any) -> tuple[Any, Any]:
     return (*shape[:2], depth, height, width), tuple(4 * step for step in steps)
 
 
-def padded_planes(x: Any, space: Any, pads: Any) -> Any:
+def padded_planes(x: Any, space: Any, pads: Any) -> object:
     """float32 [samples, channels, *space] with zeros at the ends of the three dimensions of space.
 
     Channels lie an odd number of cache lines apart, so that caches take many of them; what is

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...memory.dtype import Array
 from .arrays import LETTERS, evaluate
 from .formulas import FLOATS_ONLY, HALVES
 
@@ -31,7 +32,7 @@ _FORMS: Final[dict[str, tuple[tuple[str, tuple[int, ...]], ...]]] = {
 
 
 def pair_losses(
-    form: str, x: Any, target: Any, level: float = 1.0, *, by_steps: bool = False
+    form: str, x: Array, target: object, level: float = 1.0, *, by_steps: bool = False
 ) -> Any:
     """The losses of two arrays of one shape and dtype, in one piece: "squared" or "absolute"
     differences, "smooth" or "huber" ones with a level; "logits", cross entropies of `sigmoid(x)`.

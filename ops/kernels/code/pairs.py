@@ -65,7 +65,7 @@ def widened(x: Any) -> Any:
     return wide.view(np.float32)
 
 
-def _as_it_lies(x: Any) -> Any:
+def _as_it_lies(x: Any) -> object:
     """Neighbours of bfloat16 need no change."""
     if x.shape[-1] % 2:
         even = np.zeros((*x.shape[:-1], x.shape[-1] + 1), x.dtype)

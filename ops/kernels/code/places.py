@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .along import parts_of, strip_count, strips
 from .objects import kernel
 from .run import run
@@ -31,7 +32,7 @@ _INDICES: Final = INT64.of_lanes(LANES)
 _COUNTS: Final = ("size", "count", "inner")
 
 
-def take(x: Any, axis: int, index: Any) -> Any | None:
+def take(x: Array, axis: int, index: Array) -> object | None:
     """`x` at places along an axis; the index is a vector, or has the shape of x but there.
 
     None if an element's size is unusual, or if a place is not there.
@@ -46,7 +47,7 @@ def take(x: Any, axis: int, index: Any) -> Any | None:
     return out if done else None
 
 
-def combine(target: Any, axis: int, index: Any, source: Any, operation: str) -> bool | None:
+def combine(target: Array, axis: int, index: Array, source: Array, operation: str) -> bool | None:
     """Elements written to places of the target, or combined with what is there.
 
     The operation is "put", "sum", "product", "max" or "min"; the source has the target's shape
@@ -67,7 +68,7 @@ def combine(target: Any, axis: int, index: Any, source: Any, operation: str) -> 
     return _visit(operation, element, target, source, axis, index)
 
 
-def joined(indices: Any, sizes: tuple[int, ...]) -> Any | None:
+def joined(indices: list[Array], sizes: tuple[int, ...]) -> Any | None:
     """Places in dimensions of these sizes, counted through all of them: contiguous int64 arrays of
     one shape, which may count from the end.  None if a place is not there."""
     indices = [index[...] for index in indices]
@@ -107,7 +108,7 @@ def joining_text(target: Target, count: int) -> str:
     return code.kernel("join_places", [*arguments, (POINTER, "out"), (POINTER, "outside")])
 
 
-def _visit(operation: str, element: str, x: Any, other: Any, axis: int, index: Any) -> bool:
+def _visit(operation: str, element: str, x: Array, other: Array, axis: int, index: Array) -> bool:
     outer, size, inner = parts_of(x.shape, axis)
     count = index.shape[min(axis, index.ndim - 1)]
     is_whole = index.ndim == x.ndim and (x.ndim > 1 or inner == 1)

@@ -27,7 +27,7 @@ from weakref import WeakSet
 import numpy as np
 
 from ....frontend.locks import fork_safe_lock
-from ...memory.dtype import default_dtype
+from ...memory.dtype import Array, default_dtype
 from ...memory.storage import view_of
 from ..precision import PRECISION
 from .crew_text import MOST_ARGUMENTS
@@ -248,7 +248,7 @@ class _Entry:
         values: Sequence[Any],
         result: Any,
         notes: Sequence[tuple[Any, ...]],
-        before: Any = None,
+        before: Array | None = None,
         scratch: Any = None,
         told: Sequence[Any] = (),
     ) -> None:
@@ -292,7 +292,7 @@ class _Entry:
             raise Unknown
         return self._at[place] if place in self._at else self._memory(made)
 
-    def _check_written(self, values: Sequence[Any], result: Any) -> None:
+    def _check_written(self, values: Sequence[Any], result: Array) -> None:
         """Refuse what is no writing of the first argument alone."""
         first = values[0]
         may_be = first.flags.writeable and first.flags.aligned and _lies_apart(first)
@@ -303,7 +303,7 @@ class _Entry:
         if any(min(each.strides, default=0) < 0 for each in others):
             raise Unknown
 
-    def _memory(self, made: Any) -> int:
+    def _memory(self, made: Array) -> int:
         """The number of memory that is filled anew."""
         if len(self._made) == MOST_RESULTS or made.nbytes > _LARGEST:
             raise Unknown
@@ -336,7 +336,7 @@ class _Entry:
             return _ANY_FLOAT, 0, 0, 0
         raise Unknown
 
-    def _array(self, index: int, value: Any, values: Sequence[Any]) -> tuple[int, int, int, int]:
+    def _array(self, index: int, value: Array, values: Sequence[Any]) -> tuple[int, int, int, int]:
         place = self._places.setdefault(_address(value), index)
         if place != index:
             if values[place] is value:
@@ -388,7 +388,7 @@ class _Entry:
             raise Unknown
         return _RESULT, self._memory(value)
 
-    def _part(self, value: Any) -> tuple[int, int] | None:
+    def _part(self, value: Array) -> tuple[int, int] | None:
         """The word of an array that begins at another element of an operand, or of the result."""
         at, found = _address(value), list[tuple[int, int]]()
         for place, number in self._places.items():
@@ -508,7 +508,7 @@ def _is_still(value: Any, settled: Any) -> bool:
     return lies and value.dtype is settled.dtype and _address(value) == _address(settled)
 
 
-def _address(array: Any) -> int:
+def _address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
 
 
@@ -517,7 +517,7 @@ def _bits(number: float) -> int:
     return int.from_bytes(struct.pack("<d", number), "little", signed=True)
 
 
-def _lies_apart(array: Any) -> bool:
+def _lies_apart(array: Array) -> bool:
     """Whether each element has memory of its own, as strides tell that go forwards."""
     reach = int(array.itemsize)
     for step, size in sorted(zip(array.strides, array.shape, strict=True)):
@@ -528,7 +528,7 @@ def _lies_apart(array: Any) -> bool:
     return True
 
 
-def _alike(array: Any, values: Any) -> Any:
+def _alike(array: Array, values: Array) -> Array:
     """Values that lie as an array does, in other memory."""
     memory = np.empty(_span(array), np.uint8)
     made = view_of(memory, array.shape, array.strides, 0, array.dtype)
@@ -536,13 +536,13 @@ def _alike(array: Any, values: Any) -> Any:
     return made
 
 
-def _span(array: Any) -> int:
+def _span(array: Array) -> int:
     """The bytes from the first to the last element of an array without negative strides."""
     steps = zip(array.shape, array.strides, strict=True)
     return int(sum((size - 1) * step for size, step in steps)) + int(array.itemsize)
 
 
-def _is_in(part: Any, whole: Any) -> bool:
+def _is_in(part: Array, whole: Array) -> bool:
     """Whether an array begins where another one has an element, which is not its first."""
     rest = _address(part) - _address(whole)
     if not 0 < rest < _span(whole):

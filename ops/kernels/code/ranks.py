@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .along import ELEMENTS, parts_of, strip_count, strips
 from .objects import kernel
 from .run import run
@@ -31,7 +32,7 @@ _NEAR: Final = 8
 _INDICES: Final = INT32.of_lanes(LANES)
 
 
-def top(x: Any, k: int, operation: str) -> tuple[Any, Any] | None:
+def top(x: Array, k: int, operation: str) -> tuple[Any, Any] | None:
     """The k ("max") largest or ("min") smallest of every row in order, and their places.
 
     The array is contiguous, of float32, float64 or int64; None for other dtypes.
@@ -51,7 +52,7 @@ def top(x: Any, k: int, operation: str) -> tuple[Any, Any] | None:
     return values, places
 
 
-def extreme(x: Any, axis: int, operation: str) -> tuple[Any, Any] | None:
+def extreme(x: Array, axis: int, operation: str) -> tuple[object, object] | None:
     """The largest ("max") or smallest ("min") along a dimension that is not empty, without it, and
     its place.
 
@@ -70,7 +71,14 @@ def extreme(x: Any, axis: int, operation: str) -> tuple[Any, Any] | None:
 
 
 def _look(
-    form: str, operation: str, element: str, x: Any, axis: int, k: int, values: Any, places: Any
+    form: str,
+    operation: str,
+    element: str,
+    x: Array,
+    axis: int,
+    k: int,
+    values: object,
+    places: object,
 ) -> None:
     outer, size, inner = parts_of(x.shape, axis)
     units = strip_count(outer, inner) if form == "strips" else outer

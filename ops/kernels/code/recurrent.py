@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .dots import DOTS, Dots
 from .objects import kernel
 from .run import run
@@ -58,7 +59,7 @@ def order_of(sizes: tuple[int, ...], *, is_reversed: bool) -> Order:
 
 
 @lru_cache(256)
-def _counts(steps: int, width: int, is_biased: bool, pitch: int) -> Any:
+def _counts(steps: int, width: int, is_biased: bool, pitch: int) -> Array:
     found = np.array([steps, width, is_biased, pitch], np.int64)
     found.flags.writeable = False
     return found
@@ -66,12 +67,12 @@ def _counts(steps: int, width: int, is_biased: bool, pitch: int) -> Any:
 
 def through_time(
     kind: str,
-    gates: Any,
+    gates: Array,
     state: tuple[Any, ...],
-    weights: Any,
-    bias: Any,
+    weights: Array,
+    bias: Array,
     order: Order,
-    out: Any,
+    out: Array,
     ends: tuple[Any, ...],
 ) -> None:
     """Write what a layer puts out, [rows, width], and its state at the end.

@@ -17,7 +17,7 @@ _PER_THREAD: Final = 1 << 13
 """Samples that are worth another thread."""
 
 
-def filtered(inputs: Any, coefficients: Any, outputs: Any) -> None:
+def filtered(inputs: Any, coefficients: Any, outputs: object) -> None:
     """Outputs (batch, channel, order - 1 + time) of inputs (batch, channel, time).
 
     Each is an input without the products of the `order` outputs that end with it and those of the
@@ -30,7 +30,7 @@ def filtered(inputs: Any, coefficients: Any, outputs: Any) -> None:
     run(address, batch * channels, least, size, channels, order, inputs, coefficients, outputs)
 
 
-def overdriven(waveform: Any, temp: Any, last_in: Any, last_out: Any, out: Any) -> None:
+def overdriven(waveform: Any, temp: object, last_in: object, last_out: object, out: object) -> None:
     """Half of `waveform` (channel, time) and three quarters of what `temp` leaves through a filter.
 
     `last_in` and `last_out` (channel,) are what the filter remembers.  All are contiguous.

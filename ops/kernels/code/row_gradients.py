@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .lanes import DOUBLES
 from .row_programs import Rows, kernel_of_rows, mean_of, powers_of, squares_of
 from .rows import along
@@ -19,7 +20,7 @@ __all__ = ["class_slopes", "layer_norm", "log_softmax", "softmax"]
 F: Final = np.float32
 
 
-def softmax(g: Any, result: Any) -> Any:
+def softmax(g: Array, result: Array) -> Array:
     """The gradient of the rows that softmax made `result` of."""
     if g.shape != result.shape:
         raise ValueError("a gradient has the sizes of its result")
@@ -37,7 +38,7 @@ def log_softmax(g: Any, result: Any) -> Any:
     return out
 
 
-def layer_norm(g: Any, x: Any, weight: Any, eps: float) -> tuple[Any, Any]:
+def layer_norm(g: Array, x: Array, weight: Array, eps: float) -> tuple[Any, Any]:
     """The gradient of rows that were normalised and multiplied by a vector, and `g` times the
     normalised rows, which are the parts of the vector's gradient."""
     if g.shape != x.shape or weight.shape != x.shape[1:]:

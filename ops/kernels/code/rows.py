@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .row_programs import row_kernel
 from .run import run
 
@@ -15,7 +16,7 @@ _PER_THREAD: Final = 1 << 15
 """Elements that are worth another thread: some 10 us of work."""
 
 
-def along(kernel: int, x: Any, *others: Any, number: float = 0.0) -> None:
+def along(kernel: int, x: Array, *others: Any, number: float = 0.0) -> None:
     """Run a kernel over the rows of x; the other arrays follow."""
     x = x[...]  # which no other thread can change
     least = _PER_THREAD // max(1, x.shape[1]) + 1
@@ -29,7 +30,7 @@ def softmax(x: Any) -> Any:
     return out
 
 
-def log_softmax(x: Any) -> Any:
+def log_softmax(x: Array) -> Array:
     """The logarithm of softmax of every row."""
     out = np.empty_like(x)
     along(row_kernel("log_softmax", x.dtype.char), x, out)
@@ -43,7 +44,7 @@ def logsumexp(x: Any) -> Any:
     return out
 
 
-def layer_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+def layer_norm(x: Array, weight: Array, bias: Array, eps: float) -> tuple[Any, Any, Any]:
     """Rows normalised (weight and bias are vectors, or empty): result, means, factors."""
     if weight.size != bias.size or weight.size not in (0, x.shape[1]):
         raise ValueError("weight and bias do not fit the rows")
@@ -57,7 +58,7 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, An
     return out, mean, scale
 
 
-def rms_norm(x: Any, weight: Any, eps: float) -> tuple[Any, Any]:
+def rms_norm(x: Any, weight: Any, eps: float) -> tuple[object, object]:
     """Rows over the roots of their mean squares, times a vector: result, factors."""
     if weight.size != x.shape[1]:
         raise ValueError("the weight does not fit the rows")
@@ -73,7 +74,7 @@ def rms_norm(x: Any, weight: Any, eps: float) -> tuple[Any, Any]:
     return out, scale
 
 
-def moments(x: Any) -> tuple[Any, Any]:
+def moments(x: Array) -> tuple[Any, Any]:
     """Of every row the mean, and the sum of squared distances from it, in float64."""
     mean, squares = np.empty(x.shape[0]), np.empty(x.shape[0])
     along(row_kernel("moments", x.dtype.char), x, mean, squares)

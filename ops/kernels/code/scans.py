@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .along import ELEMENTS, STRIP, parts_of, strip_count, strips
 from .arrays import LETTERS
 from .formulas import HALVES, rounded, stored_as, stored_kind, taken_from
@@ -34,7 +35,7 @@ _WIDE: Final = {"float": "double", "double": "double", "i64": "i64"}
 _ENDS: Final = {"i64": 2**63 - 1, "float": float("inf"), "double": float("inf")}
 
 
-def running(x: Any, axis: int, operation: str) -> Any | None:
+def running(x: Array, axis: int, operation: str) -> Any | None:
     """Sums ("sum") or products ("product") so far of a contiguous array.
 
     In its dtype, which is one of floats or int64; None for others.
@@ -48,7 +49,7 @@ def running(x: Any, axis: int, operation: str) -> Any | None:
     return out
 
 
-def running_extreme(x: Any, axis: int, operation: str) -> tuple[Any, Any] | None:
+def running_extreme(x: Any, axis: int, operation: str) -> tuple[object, object] | None:
     """Maxima ("max") or minima ("min") so far and their places, the last ones among equals."""
     x = x[...]
     element = _element(x.dtype)
@@ -65,7 +66,7 @@ def _element(dtype: np.dtype[Any]) -> str | None:
     return letter if letter and letter in HALVES else ELEMENTS.get(dtype.str[1:])
 
 
-def _scan(operation: str, element: str, x: Any, axis: int, *out: Any) -> None:
+def _scan(operation: str, element: str, x: Array, axis: int, *out: Any) -> None:
     outer, size, inner = parts_of(x.shape, axis)
     form = "rows" if inner == 1 else "strips"
     count = outer if inner == 1 else strip_count(outer, inner)

@@ -259,7 +259,7 @@ class FixedQParamsFakeQuantize(FakeQuantize):
         AssertionError: the observer is not one of these.
     """
 
-    def __init__(self, observer: Any) -> None:
+    def __init__(self, observer: object) -> None:
         super().__init__(observer=observer)
         if type(self.activation_post_process) is not FixedQParamsObserver:
             raise AssertionError(

@@ -19,7 +19,7 @@ Groups = Sequence[str] | Sequence[Sequence[str]]
 def fuse_known_modules(
     mod_list: Sequence[Module],
     is_qat: bool,
-    additional_fuser_method_mapping: Mapping[Any, Any] | None = None,
+    additional_fuser_method_mapping: Mapping[Any, object] | None = None,
 ) -> list[Module | None]:
     """The fused module, and an `Identity` for each of the others.
 
@@ -46,9 +46,9 @@ def fuse_known_modules(
     return [fused, *rest]
 
 
-def _parent_of(model: Module, path: str) -> tuple[Any, str]:
+def _parent_of(model: Module, path: str) -> tuple[object, str]:
     *parents, name = path.split(".")
-    owner: Any = model
+    owner: object = model
     for each in parents:
         owner = getattr(owner, each)
     return owner, name
@@ -68,8 +68,8 @@ def _fuse_modules(
     modules_to_fuse: Groups,
     is_qat: bool,
     inplace: bool = False,
-    fuser_func: Callable[..., Any] = fuse_known_modules,
-    fuse_custom_config_dict: Mapping[str, Any] | None = None,
+    fuser_func: Callable[..., object] = fuse_known_modules,
+    fuse_custom_config_dict: Mapping[str, object] | None = None,
 ) -> Module:
     made = model if inplace else copy.deepcopy(model)
     extra = (fuse_custom_config_dict or {}).get("additional_fuser_method_mapping", {})
@@ -85,8 +85,8 @@ def fuse_modules(
     model: Module,
     modules_to_fuse: Groups,
     inplace: bool = False,
-    fuser_func: Callable[..., Any] = fuse_known_modules,
-    fuse_custom_config_dict: Mapping[str, Any] | None = None,
+    fuser_func: Callable[..., object] = fuse_known_modules,
+    fuse_custom_config_dict: Mapping[str, object] | None = None,
 ) -> Module:
     """A model with some of its modules fused, in evaluation.
 
@@ -109,8 +109,8 @@ def fuse_modules_qat(
     model: Module,
     modules_to_fuse: Groups,
     inplace: bool = False,
-    fuser_func: Callable[..., Any] = fuse_known_modules,
-    fuse_custom_config_dict: Mapping[str, Any] | None = None,
+    fuser_func: Callable[..., object] = fuse_known_modules,
+    fuse_custom_config_dict: Mapping[str, object] | None = None,
 ) -> Module:
     """`fuse_modules` for training with quantization: batch norms stay modules of their own."""
     return _fuse_modules(model, modules_to_fuse, True, inplace, fuser_func, fuse_custom_config_dict)

@@ -34,7 +34,7 @@ def _dims(layer: Module) -> int:
     return int(layer.weight.dim()) - 2
 
 
-def fuse_conv_bn(is_qat: bool, conv: Any, bn: Any) -> Any:
+def fuse_conv_bn(is_qat: bool, conv: Module, bn: Module) -> Any:
     """A convolution with the batch norm after it: in evaluation the norm goes into its weights.
 
     Raises:
@@ -93,7 +93,7 @@ def fuse_linear_bn(is_qat: bool, linear: Any, bn: Any) -> Any:
     return nni.LinearBn1d(linear, bn)
 
 
-def fuse_convtranspose_bn(is_qat: bool, convt: Any, bn: Any) -> Any:
+def fuse_convtranspose_bn(is_qat: bool, convt: Module, bn: Module) -> Any:
     """A transposed convolution with the batch norm after it, in evaluation.
 
     Raises:
@@ -107,16 +107,16 @@ def fuse_convtranspose_bn(is_qat: bool, convt: Any, bn: Any) -> Any:
 
 
 def _sequential(kind: type) -> Fuser:
-    def fuse(is_qat: bool, first: Any, second: Any) -> Any:
+    def fuse(is_qat: bool, first: Module, second: Module) -> Any:
         return kind(first, second)
 
     return fuse
 
 
 @cache
-def _default() -> Mapping[tuple[Any, ...], Any]:
+def _default() -> Mapping[tuple[Any, ...], object]:
     """The fusers by the kinds of modules."""
-    made: dict[tuple[Any, ...], Any] = {}
+    made: dict[tuple[Any, ...], object] = {}
     relu = activation.ReLU
     for dims in (1, 2, 3):
         layer, norm = getattr(conv, f"Conv{dims}d"), getattr(batchnorm, f"BatchNorm{dims}d")
@@ -132,8 +132,8 @@ def _default() -> Mapping[tuple[Any, ...], Any]:
 
 
 def get_fuser_method(
-    op_list: tuple[Any, ...] | Sequence[Any],
-    additional_fuser_method_mapping: Mapping[Any, Any] | None = None,
+    op_list: tuple[object, ...] | Sequence[object],
+    additional_fuser_method_mapping: Mapping[Any, object] | None = None,
 ) -> Fuser:
     """What fuses modules of these kinds.
 
@@ -147,7 +147,7 @@ def get_fuser_method(
     return found
 
 
-def get_fuser_method_new(op_pattern: Any, fuser_method_mapping: Mapping[Any, Fuser]) -> Fuser:
+def get_fuser_method_new(op_pattern: object, fuser_method_mapping: Mapping[Any, Fuser]) -> Fuser:
     """What fuses a pattern: modules from the last back, in pairs.
 
     Raises:

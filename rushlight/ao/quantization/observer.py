@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import Any, Final
 
 from ...jit.decorators import export
@@ -110,7 +111,7 @@ class FixedQParamsObserver(ObserverBase):
         quant_min: int = 0,
         quant_max: int = 255,
         is_dynamic: bool = False,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         if is_dynamic:
             raise NotImplementedError("FixedQParamsObserver doesn't support dynamic quantization")
@@ -328,7 +329,7 @@ def get_observer_state_dict(mod: Module) -> OrderedDict[str, Any]:
     )
 
 
-def load_observer_state_dict(mod: Module, obs_dict: dict[str, Any]) -> None:
+def load_observer_state_dict(mod: Module, obs_dict: Mapping[str, object]) -> None:
     """Put what `get_observer_state_dict` gave into the observers of a model.
 
     Raises:

@@ -164,7 +164,7 @@ class UniformQuantizationObserverBase(ObserverBase):
         factory_kwargs: dict[str, Any] | None = None,
         eps: float = EPS,
         is_dynamic: bool = False,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         super().__init__(dtype=dtype, is_dynamic=is_dynamic, **kwargs)
         self.qscheme = qscheme
@@ -395,10 +395,10 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         reduce_range: bool = False,
         quant_min: int | None = None,
         quant_max: int | None = None,
-        factory_kwargs: dict[str, Any] | None = None,
+        factory_kwargs: dict[str, object] | None = None,
         eps: float = EPS,
         is_dynamic: bool = False,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         if qscheme is _TENSOR_AFFINE or qscheme is _TENSOR_SYMMETRIC:
             raise NotImplementedError(

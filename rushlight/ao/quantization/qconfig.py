@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections import namedtuple
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from typing_extensions import deprecated
 
@@ -99,7 +99,7 @@ class QConfig(namedtuple("QConfig", ["activation", "weight"])):
 
     __slots__ = ()
 
-    def __new__(cls, activation: Any, weight: Any) -> QConfig:
+    def __new__(cls, activation: object, weight: object) -> QConfig:
         if isinstance(activation, Module) or isinstance(weight, Module):
             raise ValueError(_INSTANCE)
         return super().__new__(cls, activation, weight)
@@ -118,7 +118,7 @@ class QConfigDynamic(namedtuple("QConfigDynamic", ["activation", "weight"])):
 
     __slots__ = ()
 
-    def __new__(cls, activation: Any = Identity, weight: Any = Identity) -> QConfigDynamic:
+    def __new__(cls, activation: object = Identity, weight: object = Identity) -> QConfigDynamic:
         if isinstance(weight, Module):
             raise ValueError(_INSTANCE)
         return super().__new__(cls, activation, weight)
@@ -258,7 +258,7 @@ def get_default_qat_qconfig(backend: str = "x86", version: int = 1) -> QConfig:
             "Version number must be 0 or 1"
         )
     kind = FusedMovingAvgObsFakeQuantize if version else FakeQuantize
-    given: dict[str, Any] = {
+    given: dict[str, object] = {
         **{"observer": MovingAverageMinMaxObserver, "quant_min": 0, "quant_max": 255},
         **({} if backend == "onednn" else {"reduce_range": backend != "qnnpack"}),
     }
@@ -296,7 +296,7 @@ def _partial_wrapper_equals(obs_or_fq1: _PartialWrapper, obs_or_fq2: _PartialWra
     return same and obs_or_fq1.p.func == obs_or_fq2.p.func and own == other
 
 
-def _obs_or_fq_ctr_equals(obs_or_fq1: Any, obs_or_fq2: Any) -> bool:
+def _obs_or_fq_ctr_equals(obs_or_fq1: object, obs_or_fq2: object) -> bool:
     if isinstance(obs_or_fq1, _PartialWrapper) and isinstance(obs_or_fq2, _PartialWrapper):
         return _partial_wrapper_equals(obs_or_fq1, obs_or_fq2)
     return bool(obs_or_fq1 == obs_or_fq2)
@@ -317,7 +317,7 @@ def _is_reuse_input_qconfig(qconfig: QConfig | None) -> bool:
     )
 
 
-def _add_module_to_qconfig_obs_ctr(qconfig: QConfigAny, module: Module | None) -> Any:
+def _add_module_to_qconfig_obs_ctr(qconfig: QConfigAny, module: Module | None) -> object:
     """The configuration, whose observers are made on the module's device; all are on the CPU."""
     return copy.copy(qconfig)
 

@@ -117,7 +117,7 @@ class QConfigMapping:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as a dict of lists, as configurations were written once."""
-        made: dict[str, Any] = {_GLOBAL_DICT_KEY: self.global_qconfig}
+        made: dict[str, object] = {_GLOBAL_DICT_KEY: self.global_qconfig}
         for style, key in _STYLES.items():
             held = getattr(self, style).items()
             made[key] = [(*([k] if not isinstance(k, tuple) else k), v) for k, v in held]

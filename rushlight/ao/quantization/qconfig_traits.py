@@ -60,7 +60,7 @@ def is_per_channel(qscheme: QScheme) -> bool:
     return qscheme in _CHANNEL_SCHEMES
 
 
-def getattr_from_fqn(obj: Any, fqn: str) -> Any:
+def getattr_from_fqn(obj: object, fqn: str) -> Any:
     """What stands at the end of a dotted name."""
     for name in fqn.split("."):
         obj = getattr(obj, name)
@@ -68,7 +68,7 @@ def getattr_from_fqn(obj: Any, fqn: str) -> Any:
 
 
 def get_combined_dict(
-    default_dict: Mapping[Any, Any], additional_dict: Mapping[Any, Any]
+    default_dict: Mapping[Any, object], additional_dict: Mapping[Any, object]
 ) -> dict[Any, Any]:
     """The entries of both; the second's count."""
     return {**default_dict, **additional_dict}

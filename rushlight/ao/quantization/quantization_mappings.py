@@ -58,7 +58,7 @@ __all__ = [
 
 Kind = Callable[..., Any]
 
-DEFAULT_STATIC_QUANT_MODULE_MAPPINGS: Final[dict[Kind, Any]] = {
+DEFAULT_STATIC_QUANT_MODULE_MAPPINGS: Final[dict[Kind, object]] = {
     QuantStub: nnq.Quantize,
     DeQuantStub: nnq.DeQuantize,
     batchnorm.BatchNorm2d: nnq.BatchNorm2d,
@@ -111,7 +111,7 @@ DEFAULT_STATIC_QUANT_MODULE_MAPPINGS: Final[dict[Kind, Any]] = {
 }
 """Float modules, and those of training, that become quantized ones."""
 
-DEFAULT_QAT_MODULE_MAPPINGS: Final[dict[Kind, Any]] = {
+DEFAULT_QAT_MODULE_MAPPINGS: Final[dict[Kind, object]] = {
     conv.Conv2d: nnqat.Conv2d,
     conv.Conv3d: nnqat.Conv3d,
     linear.Linear: nnqat.Linear,
@@ -129,7 +129,7 @@ DEFAULT_QAT_MODULE_MAPPINGS: Final[dict[Kind, Any]] = {
 }
 """Float modules that become modules for training."""
 
-DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS: Final[dict[Kind, Any]] = {
+DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS: Final[dict[Kind, object]] = {
     rnn.GRUCell: nnqd.GRUCell,
     linear.Linear: nnqd.Linear,
     nnqatd.Linear: nnqd.Linear,
@@ -144,7 +144,7 @@ DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS: Final[dict[Kind, Any]] = {
 }
 """Float modules that become ones which quantize their inputs by the range of each call."""
 
-DEFAULT_MODULE_TO_ACT_POST_PROCESS: Final[dict[Kind, Any]] = {
+DEFAULT_MODULE_TO_ACT_POST_PROCESS: Final[dict[Kind, object]] = {
     activation.Hardsigmoid: default_fixed_qparams_range_0to1_fake_quant,
     activation.Sigmoid: default_fixed_qparams_range_0to1_fake_quant,
     activation.Softmax: default_fixed_qparams_range_0to1_fake_quant,
@@ -153,7 +153,7 @@ DEFAULT_MODULE_TO_ACT_POST_PROCESS: Final[dict[Kind, Any]] = {
 """Modules whose results lie between known bounds."""
 
 
-def _operators() -> dict[Kind | str, Any]:
+def _operators() -> dict[Kind | str, object]:
     """Functions, and the quantized operators that become of them."""
     quantized = Namespace("quantized")
     return {
@@ -193,7 +193,7 @@ def get_default_qat_module_mappings() -> dict[Kind, Any]:
 def get_embedding_qat_module_mappings() -> dict[Kind, Any]:
     """The modules of training, with tables."""
     made = get_default_qat_module_mappings()
-    tables: dict[Kind, Any] = {
+    tables: dict[Kind, object] = {
         sparse.EmbeddingBag: nnqat.EmbeddingBag,
         sparse.Embedding: nnqat.Embedding,
     }
@@ -220,7 +220,7 @@ def get_default_float_to_quantized_operator_mappings() -> dict[Kind | str, Any]:
     return dict(DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS)
 
 
-def _found(kind: Any, known: Mapping[Any, Any]) -> Any:
+def _found(kind: object, known: Mapping[Any, object]) -> object:
     found = known.get(kind)
     if found is None:
         raise AssertionError(
@@ -232,7 +232,7 @@ def _found(kind: Any, known: Mapping[Any, Any]) -> Any:
 
 def get_static_quant_module_class(
     float_module_class: Kind,
-    additional_static_quant_mapping: Mapping[Kind, Any] | None = None,
+    additional_static_quant_mapping: Mapping[Kind, object] | None = None,
     is_reference: bool = False,
 ) -> Any:
     """The quantized class of a float module's.
@@ -246,7 +246,7 @@ def get_static_quant_module_class(
 
 
 def get_dynamic_quant_module_class(
-    float_module_class: Kind, additional_dynamic_quant_mapping: Mapping[Kind, Any] | None = None
+    float_module_class: Kind, additional_dynamic_quant_mapping: Mapping[Kind, object] | None = None
 ) -> Any:
     """The dynamically quantized class of a float module's.
 

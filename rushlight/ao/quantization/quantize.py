@@ -14,6 +14,7 @@ from ...nn.modules import linear as layers
 from ...nn.modules.module import Module
 from ...nn.utils.parametrize import type_before_parametrizations
 from ...ops.memory.dtype import DTYPES, DType
+from ...ops.tensors.tensor import Tensor
 from ..nn.intrinsic.modules.fused import _FusedModule
 from ..nn.quantized.modules.functional_modules import FloatFunctional, FXFloatFunctional
 from .fake_quantize import _is_activation_post_process
@@ -115,12 +116,12 @@ def _propagate(
 # --------------------------------------------------------------------------- observers
 
 
-def _observer_forward_hook(self: Any, input: object, output: Any) -> Any:
+def _observer_forward_hook(self: Any, input: tuple[Tensor, ...], output: Tensor) -> object:
     """What a module gives goes through its observer."""
     return self.activation_post_process(output)
 
 
-def _observer_forward_pre_hook(self: Any, input: Any) -> Any:
+def _observer_forward_pre_hook(self: Any, input: Any) -> object:
     """What a module is given goes through its observer."""
     return self.activation_post_process(input[0])
 
@@ -199,8 +200,8 @@ def _add_observer_(
 def prepare(
     model: Module,
     inplace: bool = False,
-    allow_list: Iterable[Any] | None = None,
-    observer_non_leaf_module_list: Iterable[Any] | None = None,
+    allow_list: Iterable[object] | None = None,
+    observer_non_leaf_module_list: Iterable[object] | None = None,
     prepare_custom_config_dict: Config | None = None,
 ) -> Module:
     """A model whose modules observe what they give, for static quantization.
@@ -218,8 +219,8 @@ def prepare(
 def _prepared(
     model: Module,
     inplace: bool,
-    allow_list: Iterable[Any] | None = None,
-    inner: Iterable[Any] | None = None,
+    allow_list: Iterable[object] | None = None,
+    inner: Iterable[object] | None = None,
     prepare_custom_config_dict: Config | None = None,
 ) -> Module:
     config = get_default_custom_config_dict()
@@ -250,7 +251,7 @@ def add_quant_dequant(module: Module) -> Module:
 
 @deprecated(DEPRECATION_WARNING)
 def prepare_qat(
-    model: Module, mapping: Mapping[Any, Any] | None = None, inplace: bool = False
+    model: Module, mapping: Mapping[Any, object] | None = None, inplace: bool = False
 ) -> Module:
     """A model that is trained with values and weights rounded as quantization will round them.
 
@@ -265,7 +266,7 @@ def prepare_qat(
     return _prepared_for_training(model if inplace else copy.deepcopy(model), known)
 
 
-def _prepared_for_training(model: Module, mapping: Mapping[Any, Any]) -> Module:
+def _prepared_for_training(model: Module, mapping: Mapping[Any, object]) -> Module:
     if not model.training:
         raise AssertionError("prepare_qat only works on models in training mode")
     propagate_qconfig_(model, qconfig_dict=None)
@@ -279,7 +280,7 @@ def _prepared_for_training(model: Module, mapping: Mapping[Any, Any]) -> Module:
 @deprecated(DEPRECATION_WARNING)
 def convert(
     module: Module,
-    mapping: Mapping[Any, Any] | None = None,
+    mapping: Mapping[Any, object] | None = None,
     inplace: bool = False,
     remove_qconfig: bool = True,
     is_reference: bool = False,
@@ -314,9 +315,9 @@ def convert(
 
 def _converted(
     module: Module,
-    mapping: Mapping[Any, Any],
+    mapping: Mapping[Any, object],
     remove_qconfig: bool = True,
-    custom: Mapping[Any, Any] | None = None,
+    custom: Mapping[Any, object] | None = None,
     precomputed: bool = False,
 ) -> Module:
     _swap_children(module, mapping, custom or {}, precomputed)
@@ -326,7 +327,7 @@ def _converted(
 
 
 def _swap_children(
-    module: Module, mapping: Mapping[Any, Any], custom: Mapping[Any, Any], precomputed: bool
+    module: Module, mapping: Mapping[Any, object], custom: Mapping[Any, object], precomputed: bool
 ) -> None:
     made = {}
     for name, child in module.named_children():
@@ -394,9 +395,9 @@ def _remove_qconfig(module: Module) -> None:
 @deprecated(DEPRECATION_WARNING)
 def quantize(
     model: Module,
-    run_fn: Callable[..., Any],
-    run_args: Iterable[Any],
-    mapping: Mapping[Any, Any] | None = None,
+    run_fn: Callable[..., object],
+    run_args: Iterable[object],
+    mapping: Mapping[Any, object] | None = None,
     inplace: bool = False,
 ) -> Module:
     """A statically quantized model.
@@ -417,7 +418,7 @@ def quantize(
 
 @deprecated(DEPRECATION_WARNING)
 def quantize_qat(
-    model: Module, run_fn: Callable[..., Any], run_args: Iterable[Any], inplace: bool = False
+    model: Module, run_fn: Callable[..., object], run_args: Iterable[object], inplace: bool = False
 ) -> Module:
     """A model that is trained for quantization and then quantized.
 
@@ -434,7 +435,7 @@ def quantize_qat(
 
 
 _RECURRENT: Final = (rnn.LSTM, rnn.GRU, rnn.LSTMCell, rnn.RNNCell, rnn.GRUCell)
-_DYNAMIC: Final[dict[str, tuple[QConfig, tuple[Any, ...]]]] = {
+_DYNAMIC: Final[dict[str, tuple[QConfig, tuple[object, ...]]]] = {
     "qint8": (default_dynamic_qconfig, (layers.Linear, *_RECURRENT)),
     "float16": (float16_dynamic_qconfig, (layers.Linear, *_RECURRENT)),
     "quint8": (float_qparams_weight_only_qconfig, (sparse.EmbeddingBag, sparse.Embedding)),
@@ -469,9 +470,9 @@ def _dynamic_spec(qconfig_spec: Any, dtype: DType) -> Spec:
 @deprecated(DEPRECATION_WARNING)
 def quantize_dynamic(
     model: Module,
-    qconfig_spec: Any = None,
+    qconfig_spec: object = None,
     dtype: DType = DTYPES["qint8"],
-    mapping: Mapping[Any, Any] | None = None,
+    mapping: Mapping[Any, object] | None = None,
     inplace: bool = False,
 ) -> Module:
     """A model with quantized weights, whose values are quantized by the range of each call.

@@ -40,7 +40,7 @@ _CONFIGURED: Final = "quantization_configurations"
 
 
 def attach_preserved_attrs_to_model(
-    model: GraphModule | Module, preserved_attrs: Mapping[str, Any]
+    model: GraphModule | Module, preserved_attrs: Mapping[str, object]
 ) -> None:
     """Give a model attributes that its graph does not name, and remember which."""
     kept = dict(preserved_attrs)
@@ -80,7 +80,7 @@ def _check_is_graph_module(model: object) -> None:
 
 def fuse_fx(
     model: Module,
-    fuse_custom_config: FuseCustomConfig | Mapping[str, Any] | None = None,
+    fuse_custom_config: FuseCustomConfig | Mapping[str, object] | None = None,
     backend_config: Backend = None,
 ) -> GraphModule:
     """A traced model in which layers that follow each other are one: convolution, norm and ReLU.
@@ -105,7 +105,7 @@ def _prepared(
     model: Module,
     mapping: Mappings,
     is_qat: bool,
-    custom: PrepareCustomConfig | Mapping[str, Any] | None,
+    custom: PrepareCustomConfig | Mapping[str, object] | None,
     backend_config: Backend,
 ) -> GraphModule:
     given = (
@@ -145,8 +145,8 @@ def _exchange_functional(model: Module) -> None:
 def prepare_fx(
     model: Module,
     qconfig_mapping: Mappings,
-    example_inputs: tuple[Any, ...],
-    prepare_custom_config: PrepareCustomConfig | Mapping[str, Any] | None = None,
+    example_inputs: tuple[object, ...],
+    prepare_custom_config: PrepareCustomConfig | Mapping[str, object] | None = None,
     _equalization_config: Mappings | None = None,
     backend_config: Backend = None,
 ) -> GraphModule:
@@ -172,8 +172,8 @@ def prepare_fx(
 def prepare_qat_fx(
     model: Module,
     qconfig_mapping: Mappings,
-    example_inputs: tuple[Any, ...],
-    prepare_custom_config: PrepareCustomConfig | Mapping[str, Any] | None = None,
+    example_inputs: tuple[object, ...],
+    prepare_custom_config: PrepareCustomConfig | Mapping[str, object] | None = None,
     backend_config: Backend = None,
 ) -> GraphModule:
     """A traced model to train with values and weights rounded as quantization will round them.
@@ -192,7 +192,7 @@ def prepare_qat_fx(
 
 
 def _converted(
-    model: GraphModule, is_reference: bool, custom: Any, mapping: Any, backend_config: Backend
+    model: GraphModule, is_reference: bool, custom: object, mapping: object, backend_config: Backend
 ) -> GraphModule:
     _check_is_graph_module(model)
     if _CONFIGURED not in model.meta:
@@ -236,7 +236,7 @@ def _leave_quantized(model: GraphModule) -> None:
 @deprecated(DEPRECATION_WARNING)
 def convert_fx(
     graph_module: GraphModule,
-    convert_custom_config: ConvertCustomConfig | Mapping[str, Any] | None = None,
+    convert_custom_config: ConvertCustomConfig | Mapping[str, object] | None = None,
     _remove_qconfig: bool = True,
     qconfig_mapping: Mappings | None = None,
     backend_config: Backend = None,
@@ -260,7 +260,7 @@ def convert_fx(
 @deprecated(DEPRECATION_WARNING)
 def convert_to_reference_fx(
     graph_module: GraphModule,
-    convert_custom_config: ConvertCustomConfig | Mapping[str, Any] | None = None,
+    convert_custom_config: ConvertCustomConfig | Mapping[str, object] | None = None,
     _remove_qconfig: bool = True,
     qconfig_mapping: Mappings | None = None,
     backend_config: Backend = None,

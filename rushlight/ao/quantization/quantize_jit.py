@@ -265,8 +265,8 @@ def _keep_only(target: ScriptObject, graph: Graph, names: Sequence[str]) -> None
 def quantize_jit(
     model: ScriptModule,
     qconfig_dict: Configurations,
-    run_fn: Callable[..., Any] | None,
-    run_args: Iterable[Any],
+    run_fn: Callable[..., object] | None,
+    run_args: Iterable[object],
     inplace: bool = False,
     debug: bool = False,
 ) -> RecursiveScriptModule:

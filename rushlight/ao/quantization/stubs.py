@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...nn.modules.module import Module
 from ...ops.tensors.tensor import Tensor
@@ -39,7 +39,7 @@ class DeQuantStub(Module):
         qconfig: how; that of the modules around it if none is given.
     """
 
-    def __init__(self, qconfig: Any | None = None) -> None:
+    def __init__(self, qconfig: object | None = None) -> None:
         super().__init__()
         if qconfig:
             self.qconfig = qconfig

@@ -77,7 +77,7 @@ class Join:
         joinables: list[Joinable],
         enable: bool = True,
         throw_on_early_termination: bool = False,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         if len(joinables) == 0:
             raise ValueError("The join context manager requires at least one joinable")

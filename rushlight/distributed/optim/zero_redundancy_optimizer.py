@@ -23,12 +23,12 @@ class ZeroRedundancyOptimizer(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: object,
         optimizer_class: Callable[..., Optimizer],
         process_group: object = None,
         parameters_as_bucket_view: bool = False,
         overlap_with_ddp: bool = False,
-        **defaults: Any,
+        **defaults: object,
     ) -> None:
         del parameters_as_bucket_view, overlap_with_ddp
         self._group = group_of(process_group)

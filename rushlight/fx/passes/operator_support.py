@@ -51,7 +51,7 @@ class OperatorSupport(OperatorSupportBase):
         return all(_get_arg_dtype(v) in given for v, given in pairs if isinstance(v, Node))
 
 
-def _get_arg_dtype(arg: Node) -> Any:
+def _get_arg_dtype(arg: Node) -> object:
     meta: object = arg.meta.get("tensor_meta")
     return meta.dtype if hasattr(meta, "dtype") else arg.meta.get("type")
 

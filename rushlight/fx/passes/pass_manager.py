@@ -103,7 +103,7 @@ class PassManager(Schedule):
         """
         self._check_order(_validate_pass_schedule_constraint)
 
-    def __call__(self, source: Any) -> Any:
+    def __call__(self, source: object) -> Any:
         """What all passes make of something."""
         self.validate()
         for each in self.passes:

@@ -86,7 +86,7 @@ class ShapeProp(Interpreter):
             ) from error
         found: list[Tensor] = []
 
-        def known(value: Any) -> Any:
+        def known(value: object) -> Any:
             if not isinstance(value, Tensor):
                 return value
             found.append(value)

@@ -30,7 +30,7 @@ INPLACE_BINARY_NAMES: Final = [
 ]
 
 
-def _check(operands: tuple[Any, ...], rest: tuple[Any, ...]) -> None:
+def _check(operands: tuple[object, ...], rest: tuple[object, ...]) -> None:
     if any(isinstance(each, Tensor) for each in rest):
         raise TypeError(
             "MaskedTensor binary ops do not support Tensor arguments aside from the lhs and rhs"
@@ -41,7 +41,7 @@ def _check(operands: tuple[Any, ...], rest: tuple[Any, ...]) -> None:
         )
 
 
-def _binary(func: Any, *args: Any, **kwargs: Any) -> Any:
+def _binary(func: Any, *args: object, **kwargs: Any) -> object:
     operands, rest = args[:2], args[2:]
     _check(operands, rest)
     first, second = (data_of(each) for each in operands)
@@ -62,7 +62,7 @@ def _binary(func: Any, *args: Any, **kwargs: Any) -> Any:
     return paired(of_values(first, lambda own: func(own, second, *rest, **kwargs)), mask)
 
 
-def _written(func: Any, *args: Any, **kwargs: Any) -> Any:
+def _written(func: object, *args: object, **kwargs: object) -> object:
     _check(args[:2], args[2:])
     return in_place(func, *args, **kwargs)
 

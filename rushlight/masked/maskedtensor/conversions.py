@@ -25,25 +25,25 @@ _ASKED = """size dim numel nelement ndimension element_size get_device is_floati
 """What is asked of, or done with, the data."""
 
 
-def _asked(func: Any, *args: Any, **kwargs: Any) -> Any:
+def _asked(func: Any, *args: Any, **kwargs: object) -> object:
     given = {name: data_of(value) for name, value in kwargs.items()}
     found = func(*map(data_of, args), **given)
     return args[0] if isinstance(found, Tensor) else found
 
 
-def _with_mask(func: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+def _with_mask(func: Any, self: Any, *args: Any, **kwargs: Any) -> object:
     """The same of the data, with the mask."""
     return paired(func(self._masked_data, *args, **kwargs), self._masked_mask)
 
 
-def _cast(func: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+def _cast(func: Any, self: Any, *args: Any, **kwargs: Any) -> object:
     wanted = [each for each in (*args, *kwargs.values()) if isinstance(each, DType)]
     if func.__name__ == "type" and not wanted and not args and not kwargs:
         return func(self._masked_data)
     return _with_mask(func, self, *args, **kwargs)
 
 
-def _without_masks(value: Any) -> Any:
+def _without_masks(value: object) -> Any:
     """A pair whose elements all count, of a tensor without a mask."""
     if is_masked_tensor(value):
         return value
@@ -51,7 +51,7 @@ def _without_masks(value: Any) -> Any:
     return paired(tensor, eager_function("aten::ones_like")(tensor, dtype=DTYPES["bool"]))
 
 
-def _where(func: Any, *args: Any, **kwargs: Any) -> Any:
+def _where(func: object, *args: object, **kwargs: object) -> Any:
     if len(args) != 3 or kwargs:
         raise ValueError(
             f"__torch_function__, torch.where: len(args) must be 3 but got {len(args)}"
@@ -67,7 +67,7 @@ def _where(func: Any, *args: Any, **kwargs: Any) -> Any:
     )
 
 
-def _softmax(func: Any, self: Any, dim: int, *args: Any, **kwargs: Any) -> Any:
+def _softmax(func: Any, self: Any, dim: int, *args: Any, **kwargs: Any) -> object:
     """Of the elements that count; rows in which none does are zeros."""
     data, mask = self._masked_data, self._masked_mask
     counts = mask.any(dim=dim, keepdim=True)
@@ -75,7 +75,7 @@ def _softmax(func: Any, self: Any, dim: int, *args: Any, **kwargs: Any) -> Any:
     return paired(func(low, dim, *args, **kwargs).masked_fill(~mask, 0), mask)
 
 
-def _contiguous(func: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+def _contiguous(func: Any, self: Any, *args: Any, **kwargs: Any) -> object:
     name = func.__name__.partition(".")[0]
     if self.is_sparse:
         raise ValueError(f"MaskedTensors with sparse data do not have {name}")
@@ -85,13 +85,13 @@ def _contiguous(func: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     return paired(found, func(self._masked_mask, *args, **kwargs))
 
 
-def _dense(func: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+def _dense(func: object, self: Any, *args: object, **kwargs: object) -> object:
     if not self.is_sparse:
         return self
     return paired(self._masked_data.to_dense(), self._masked_mask.to_dense())
 
 
-def _sparse(func: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+def _sparse(func: Any, self: Any, *args: object, **kwargs: object) -> object:
     data, mask = self._masked_data, self._masked_mask
     by_rows = func.__name__.partition(".")[0] == "to_sparse_csr"
     if by_rows and data.dim() != 2:
@@ -104,18 +104,18 @@ def _sparse(func: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     return paired(data.sparse_mask(mask), mask)
 
 
-def _parts(func: Any, self: Any) -> Any:
+def _parts(func: Any, self: Any) -> object:
     return _without_masks(func(self._masked_data))
 
 
-def _copy(func: Any, *args: Any, **kwargs: Any) -> Any:
+def _copy(func: Any, *args: Any, **kwargs: Any) -> object:
     if not _masks_match(*args[:2]):
         raise ValueError("args[0] mask and args[1] mask must match but do not")
     func(*map(data_of, args), **kwargs)
     return args[0]
 
 
-def _any_true(func: Any, self: Any) -> Any:
+def _any_true(func: object, self: Any) -> object:
     data, mask = self._masked_data, self._masked_mask
     if data.dtype is not DTYPES["bool"]:
         raise ValueError(f"__torch_dispatch__, {func}: expected a boolean tensor")

@@ -35,7 +35,7 @@ _PROTOTYPE: Final = (
 )
 
 
-def is_masked_tensor(obj: Any, /) -> bool:
+def is_masked_tensor(obj: object, /) -> bool:
     """Whether something is a tensor with a mask."""
     return isinstance(obj, MaskedTensor)
 
@@ -96,11 +96,11 @@ class MaskedTensor(Tensor):
             own.requires_grad_()
         return cls._of_pair(own, mask.clone())
 
-    def __init__(self, data: Any, mask: Any, requires_grad: bool = False) -> None:
+    def __init__(self, data: Tensor, mask: Tensor, requires_grad: bool = False) -> None:
         pass
 
     @classmethod
-    def _of_pair(cls, data: Any, mask: Any) -> MaskedTensor:
+    def _of_pair(cls, data: object, mask: object) -> MaskedTensor:
         """A pair as it is, with the history of the data."""
         made = object.__new__(cls)
         made._masked_data, made._masked_mask = data, mask
@@ -179,14 +179,14 @@ class MaskedTensor(Tensor):
         lines = "\n".join(f"  {line}" for line in _rows(values, counts))
         return f"MaskedTensor(\n{lines}\n)"
 
-    def __reduce_ex__(self, proto: Any) -> Any:
+    def __reduce_ex__(self, proto: object) -> Any:
         return _again, (self._masked_data, self._masked_mask, self.requires_grad)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> MaskedTensor:
+    def __deepcopy__(self, memo: dict[int, object]) -> MaskedTensor:
         return _again(self._masked_data.detach(), self._masked_mask, self.requires_grad)
 
 
-def _again(data: Any, mask: Any, requires_grad: bool) -> MaskedTensor:
+def _again(data: Tensor, mask: Tensor, requires_grad: bool) -> MaskedTensor:
     own = data.detach().clone()
     return MaskedTensor._of_pair(own.requires_grad_() if requires_grad else own, mask.clone())
 
@@ -194,7 +194,7 @@ def _again(data: Any, mask: Any, requires_grad: bool) -> MaskedTensor:
 # --------------------------------------------------------------------------- pairs
 
 
-def _checked(data: Any, mask: Any) -> tuple[Any, Any]:
+def _checked(data: Any, mask: Tensor) -> tuple[object, object]:
     """A pair that fits, with sparse elements at the places of the mask.
 
     Raises:
@@ -227,7 +227,7 @@ def _checked(data: Any, mask: Any) -> tuple[Any, Any]:
     return data, mask
 
 
-def inside(value: Any, part: Callable[[MaskedTensor], Any]) -> Any:
+def inside(value: Any, part: Callable[[MaskedTensor], object]) -> Any:
     """An argument with a part of each tensor with a mask in its place, in lists and tuples too."""
     if is_masked_tensor(value):
         return part(value)
@@ -236,12 +236,12 @@ def inside(value: Any, part: Callable[[MaskedTensor], Any]) -> Any:
     return value
 
 
-def data_of(value: Any) -> Any:
+def data_of(value: object) -> Any:
     """The data of what has a mask, in an argument."""
     return inside(value, lambda each: each._masked_data)
 
 
-def mask_of(value: Any) -> Any:
+def mask_of(value: object) -> Any:
     """The masks in the place of what has one, in an argument."""
     return inside(value, lambda each: each._masked_mask)
 
@@ -253,7 +253,7 @@ def paired(data: Any, mask: Any) -> Any:
     return MaskedTensor._of_pair(data, mask) if isinstance(data, Tensor) else data
 
 
-def first_masked(args: tuple[Any, ...]) -> Any:
+def first_masked(args: tuple[object, ...]) -> Any:
     """The first argument that has a mask.
 
     Raises:
@@ -301,7 +301,7 @@ _PLAIN_NAMES: Final[dict[str, str]] = {}
 _TURNED: Final = ("T", "mT", "H", "mH")
 
 
-def _of_member(func: Any, self: Any, *given: Any) -> Any:
+def _of_member(func: Any, self: Any, *given: object) -> object:
     """What the data has under the name of an attribute; tensors with the mask, views of both."""
     name = func.__self__.fget.__name__
     data, mask = self._masked_data, self._masked_mask
@@ -317,7 +317,7 @@ def _of_member(func: Any, self: Any, *given: Any) -> Any:
 # --------------------------------------------------------------------------- printing
 
 
-def _number(value: Any) -> str:
+def _number(value: object) -> str:
     return f"{value:8.4f}" if isinstance(value, float) else str(value)
 
 

@@ -19,11 +19,11 @@ _MADE_OF_THEM: Final = """__getitem__ adjoint atleast_1d atleast_2d atleast_3d b
 """Functions that torch puts together of these."""
 
 
-def _moved(func: Any, *args: Any, **kwargs: Any) -> Any:
+def _moved(func: Any, *args: Any, **kwargs: Any) -> object:
     def of(part: Any) -> Any:
         return func(*map(part, args), **{name: part(value) for name, value in kwargs.items()})
 
-    def of_masks(value: Any) -> Any:
+    def of_masks(value: object) -> Any:
         """Windows of images are of numbers only."""
         found = mask_of(value)
         return found.to(DTYPES["uint8"]) if found is not value else found

@@ -18,18 +18,18 @@ __all__: list[str] = []
 REDUCE_NAMES: Final = "sum mean amin amax argmin argmax prod all norm var std".split()
 
 
-def _all(data: Any, *, mask: Any, dtype: Any = None, **places: Any) -> Any:
+def _all(data: Tensor, *, mask: Tensor, dtype: object = None, **places: Any) -> Any:
     return eager_function("aten::all")(data.masked_fill(~mask, True), **places)
 
 
-def _any(mask: Any, dim: Any, keepdim: bool) -> Any:
+def _any(mask: Tensor, dim: Any, keepdim: bool) -> Tensor:
     """Whether something counts along some dimensions."""
     for each in sorted([dim] if isinstance(dim, int) else dim, reverse=True):
         mask = mask.any(dim=each, keepdim=keepdim)
     return mask
 
 
-def _place_in_whole(data: Any, place: Any) -> Any:
+def _place_in_whole(data: Any, place: Tensor) -> Any:
     """The number of an element of a sparse tensor among all elements, by its number there.
 
     A float, as torch's is.
@@ -56,8 +56,8 @@ def _reduced(name: str, self: Any, *args: Any, **kwargs: Any) -> Any:
 def _along(
     function: Any,
     name: str,
-    data: Any,
-    mask: Any,
+    data: Tensor,
+    mask: Tensor,
     dim: Any = None,
     keepdim: bool = False,
     dtype: Any = None,
@@ -75,7 +75,7 @@ def _along(
     return paired(result, _any(mask, dims, keepdim))
 
 
-def _form(func: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+def _form(func: Any, self: Any, *args: Any, **kwargs: Any) -> object:
     return _reduced(func.__name__.partition(".")[0], self, *args, **kwargs)
 
 

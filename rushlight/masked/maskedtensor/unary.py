@@ -39,7 +39,7 @@ def of_values(tensor: Any, function: Callable[[Any], Any]) -> Any:
     return sparse_csr_tensor(tensor.crow_indices(), tensor.col_indices(), values, tensor.size())
 
 
-def _unary(func: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+def _unary(func: Any, self: Any, *args: Any, **kwargs: Any) -> object:
     if any(isinstance(each, Tensor) for each in args):
         raise TypeError("MaskedTensor unary ops do not support additional Tensor arguments")
     data = of_values(data_of(self), lambda values: func(values, *args, **kwargs))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from ...ops.tensors.tensor import Tensor
 from .shapes import pad
 from .table import means, torch
 
@@ -12,7 +13,12 @@ __all__: list[str] = []
 
 
 def _pads(
-    auto: str, given: list[int] | None, x: Any, kernel: list[int], stride: list[int], holes: Any
+    auto: str,
+    given: list[int] | None,
+    x: Tensor,
+    kernel: list[int],
+    stride: list[int],
+    holes: list[int],
 ) -> list[int]:
     """What is added before each dimension, then after."""
     dims = len(kernel)
@@ -35,9 +41,9 @@ def _with_borders(x: Any, pads: list[int], value: Any = None) -> Any:
 
 @means("Conv")
 def conv(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
     auto_pad: str = "NOTSET",
     dilations: list[int] | None = None,
     group: int = 1,
@@ -81,9 +87,9 @@ def conv_transpose(
 
 @means("Gemm")
 def gemm(
-    a: Any,
-    b: Any,
-    c: Any = None,
+    a: Tensor,
+    b: Tensor,
+    c: Tensor | None = None,
     alpha: float = 1.0,
     beta: float = 1.0,
     transA: int = 0,
@@ -102,11 +108,11 @@ def gemm(
 
 @means("BatchNormalization")
 def batch_norm(
-    x: Any,
-    scale: Any,
-    bias: Any,
-    mean: Any,
-    variance: Any,
+    x: Tensor,
+    scale: Tensor,
+    bias: Tensor,
+    mean: Tensor,
+    variance: Tensor,
     epsilon: float = 1e-5,
     momentum: float = 0.9,
     training_mode: int = 0,
@@ -118,9 +124,9 @@ def batch_norm(
 
 @means("LayerNormalization")
 def layer_norm(
-    x: Any,
-    scale: Any,
-    bias: Any = None,
+    x: Tensor,
+    scale: Tensor,
+    bias: Tensor | None = None,
     axis: int = -1,
     epsilon: float = 1e-5,
     stash_type: int = 1,
@@ -140,7 +146,7 @@ def instance_norm(x: Any, scale: Any, bias: Any, epsilon: float = 1e-5) -> Any:
 
 @means("MaxPool")
 def max_pool(
-    x: Any,
+    x: Tensor,
     kernel_shape: list[int],
     auto_pad: str = "NOTSET",
     ceil_mode: int = 0,
@@ -148,7 +154,7 @@ def max_pool(
     pads: list[int] | None = None,
     storage_order: int = 0,
     strides: list[int] | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     dims = len(kernel_shape)
     stride, holes = strides or [1] * dims, dilations or [1] * dims
     borders = _pads(auto_pad, pads, x, kernel_shape, stride, holes)
@@ -166,7 +172,7 @@ def max_pool(
 
 @means("AveragePool")
 def average_pool(
-    x: Any,
+    x: Tensor,
     kernel_shape: list[int],
     auto_pad: str = "NOTSET",
     ceil_mode: int = 0,
@@ -206,7 +212,7 @@ def dropout(x: Any, ratio: Any = None, training_mode: Any = None, seed: int | No
 # --------------------------------------------------------------------------- recurrent layers
 
 
-def _lstm_step(gates: Any, state: tuple[Any, ...], act: list[Any]) -> tuple[Any, ...]:
+def _lstm_step(gates: Tensor, state: tuple[Any, ...], act: list[Any]) -> tuple[Any, ...]:
     i, o, f, c = torch.chunk(gates, 4, 1)
     cell = act[0](f) * state[1] + act[0](i) * act[1](c)
     return act[0](o) * act[2](cell), cell
@@ -255,7 +261,13 @@ def _recurrent(
 
 
 def _step(
-    kind: str, given: Any, r: Any, bias: Any, state: tuple[Any, ...], act: list[Any], o: Any
+    kind: str,
+    given: Tensor,
+    r: Tensor,
+    bias: Tensor,
+    state: tuple[Any, ...],
+    act: list[Any],
+    o: Any,
 ) -> tuple[Any, ...]:
     if kind == "GRU":
         hidden = state[0]
@@ -309,7 +321,7 @@ def rnn(
 
 @means("Resize")
 def resize(
-    x: Any,
+    x: Tensor,
     roi: Any = None,
     scales: Any = None,
     sizes: Any = None,
@@ -340,9 +352,9 @@ def resize(
 
 @means("Col2Im")
 def col2im(
-    x: Any,
-    image_shape: Any,
-    block_shape: Any,
+    x: Tensor,
+    image_shape: Tensor,
+    block_shape: Tensor,
     dilations: list[int] | None = None,
     pads: list[int] | None = None,
     strides: list[int] | None = None,

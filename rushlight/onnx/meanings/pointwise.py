@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...ops.memory.dtype import dtype_of
+from ...ops.tensors.tensor import Tensor
 from .table import MEANINGS, means, torch
 
 __all__: list[str] = []
@@ -57,12 +58,12 @@ for _kind in _NAMED:
 
 
 @means("Add")
-def add(x: Any, y: Any) -> Any:
+def add(x: Tensor, y: Tensor) -> Tensor:
     return x + y
 
 
 @means("Div")
-def div(x: Any, y: Any) -> Any:
+def div(x: Tensor, y: Tensor) -> Any:
     whole = not x.is_floating_point()
     return torch.div(x, y, rounding_mode="trunc") if whole else torch.div(x, y)
 
@@ -73,7 +74,7 @@ def power(x: Any, y: Any) -> Any:
 
 
 @means("Mod")
-def mod(x: Any, y: Any, fmod: int = 0) -> Any:
+def mod(x: Tensor, y: Tensor, fmod: int = 0) -> Any:
     return torch.fmod(x, y) if fmod else torch.remainder(x, y)
 
 
@@ -100,12 +101,12 @@ def clip(x: Any, low: Any = None, high: Any = None) -> Any:
 
 
 @means("Identity")
-def identity(x: Any) -> Any:
+def identity(x: Tensor) -> Tensor:
     return x
 
 
 @means("Cast")
-def cast(x: Any, to: int = 1, saturate: int = 1) -> Any:
+def cast(x: Tensor, to: int = 1, saturate: int = 1) -> Tensor:
     return x.to(dtype_of_number(to))
 
 
@@ -198,7 +199,7 @@ def constant_of_shape(shape: Any, value: Any = None) -> Any:
 
 
 @means("Range")
-def counted(start: Any, limit: Any, delta: Any) -> Any:
+def counted(start: Tensor, limit: Tensor, delta: Tensor) -> Any:
     return torch.arange(start.item(), limit.item(), delta.item(), dtype=start.dtype)
 
 
@@ -221,7 +222,7 @@ def one_hot(indices: Any, depth: Any, values: Any, axis: int = -1) -> Any:
 # --------------------------------------------------------------------------- whole numbers
 
 
-def _along(numbers: Any, x: Any, axis: int) -> Any:
+def _along(numbers: Tensor, x: Tensor, axis: int) -> Tensor:
     """Scales or zero points shaped to combine with a tensor."""
     if numbers.dim() == 0 or x.dim() == 0:
         return numbers
@@ -229,7 +230,9 @@ def _along(numbers: Any, x: Any, axis: int) -> Any:
 
 
 @means("QuantizeLinear")
-def quantize_linear(x: Any, scale: Any, zero: Any = None, axis: int = 1, **rest: Any) -> Any:
+def quantize_linear(
+    x: Tensor, scale: Tensor, zero: Tensor | None = None, axis: int = 1, **rest: Any
+) -> Any:
     dtype = torch.uint8 if zero is None else zero.dtype
     moved = torch.round(x / _along(scale, x, axis))
     moved = moved if zero is None else moved + _along(zero, x, axis)
@@ -238,14 +241,16 @@ def quantize_linear(x: Any, scale: Any, zero: Any = None, axis: int = 1, **rest:
 
 
 @means("DequantizeLinear")
-def dequantize_linear(x: Any, scale: Any, zero: Any = None, axis: int = 1, **rest: Any) -> Any:
+def dequantize_linear(
+    x: Tensor, scale: Tensor, zero: Tensor | None = None, axis: int = 1, **rest: Any
+) -> Tensor:
     moved = x.to(torch.int32)
     moved = moved if zero is None else moved - _along(zero, x, axis).to(torch.int32)
     return moved.to(scale.dtype) * _along(scale, x, axis)
 
 
 @means("DynamicQuantizeLinear")
-def dynamic_quantize_linear(x: Any) -> tuple[Any, Any, Any]:
+def dynamic_quantize_linear(x: Tensor) -> tuple[Any, Any, Any]:
     zero = torch.zeros([])
     low, high = torch.minimum(x.min(), zero), torch.maximum(x.max(), zero)
     scale = (high - low) / 255

@@ -17,7 +17,7 @@ def _product(x: Any, axes: list[int], keep: bool) -> Any:
     return x.clone()
 
 
-def _sum(x: Any, axes: list[int], keep: bool) -> Any:
+def _sum(x: Tensor, axes: list[int], keep: bool) -> Any:
     return torch.sum(x, axes, keepdim=keep, dtype=x.dtype)
 
 
@@ -37,7 +37,11 @@ _REDUCTIONS: Final[dict[str, Callable[[Any, list[int], bool], Any]]] = {
 
 @means(*_REDUCTIONS, takes_kind=True)
 def reduce(
-    x: Any, axes: Any = None, keepdims: int = 1, noop_with_empty_axes: int = 0, kind: str = ""
+    x: Tensor,
+    axes: Tensor | None = None,
+    keepdims: int = 1,
+    noop_with_empty_axes: int = 0,
+    kind: str = "",
 ) -> Any:
     where = [] if axes is None else axes.tolist() if isinstance(axes, Tensor) else list(axes)
     if not where and noop_with_empty_axes:
@@ -46,7 +50,7 @@ def reduce(
 
 
 @means("ArgMax")
-def arg_max(x: Any, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
+def arg_max(x: Tensor, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
     return _extreme(torch.argmax, x, axis, keepdims, select_last_index)
 
 
@@ -55,21 +59,21 @@ def arg_min(x: Any, axis: int = 0, keepdims: int = 1, select_last_index: int = 0
     return _extreme(torch.argmin, x, axis, keepdims, select_last_index)
 
 
-def _extreme(function: Any, x: Any, axis: int, keepdims: int, last: int) -> Any:
+def _extreme(function: Any, x: Tensor, axis: int, keepdims: int, last: int) -> Any:
     if not last:
         return function(x, axis, keepdim=bool(keepdims))
     return x.shape[axis] - 1 - function(torch.flip(x, [axis]), axis, keepdim=bool(keepdims))
 
 
 @means("TopK")
-def top(x: Any, k: Any, axis: int = -1, largest: int = 1, sorted: int = 1) -> tuple[Any, Any]:
+def top(x: Tensor, k: Tensor, axis: int = -1, largest: int = 1, sorted: int = 1) -> tuple[Any, Any]:
     found = torch.sort(x, dim=axis, descending=bool(largest), stable=True)
     count = int(k.reshape([]))
     return tuple(each.narrow(axis, 0, count) for each in found)
 
 
 @means("CumSum")
-def running_sum(x: Any, axis: Any, exclusive: int = 0, reverse: int = 0) -> Any:
+def running_sum(x: Tensor, axis: Tensor, exclusive: int = 0, reverse: int = 0) -> Any:
     where = int(axis.reshape([]))
     x = torch.flip(x, [where]) if reverse else x
     made = torch.cumsum(x, where, dtype=x.dtype)
@@ -78,12 +82,12 @@ def running_sum(x: Any, axis: Any, exclusive: int = 0, reverse: int = 0) -> Any:
 
 
 @means("Softmax")
-def softmax(x: Any, axis: int = -1) -> Any:
+def softmax(x: Tensor, axis: int = -1) -> Any:
     return torch.softmax(x, axis)
 
 
 @means("LogSoftmax")
-def log_softmax(x: Any, axis: int = -1) -> Any:
+def log_softmax(x: Tensor, axis: int = -1) -> Any:
     return torch.log_softmax(x, axis)
 
 
@@ -95,7 +99,7 @@ def hardmax(x: Any, axis: int = -1) -> Any:
 
 @means("NegativeLogLikelihoodLoss")
 def nll_loss(
-    x: Any, target: Any, weight: Any = None, reduction: str = "mean", ignore_index: int = -100
+    x: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean", ignore_index: int = -100
 ) -> Any:
     return torch.nn.functional.nll_loss(
         x, target, weight, reduction=reduction, ignore_index=ignore_index

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...ops.tensors.tensor import Tensor
 from .table import means, torch
 
 __all__: list[str] = []
 
 
 @means("Shape")
-def shape_of(x: Any, start: int = 0, end: int | None = None) -> Any:
+def shape_of(x: Tensor, start: int = 0, end: int | None = None) -> Any:
     return torch.tensor(list(x.shape)[start:end], dtype=torch.int64)
 
 
@@ -36,17 +37,17 @@ def flatten(x: Any, axis: int = 1) -> Any:
 
 
 @means("Expand")
-def expand(x: Any, shape: Any) -> Any:
+def expand(x: Tensor, shape: Tensor) -> Tensor:
     return x.expand(torch.broadcast_shapes(x.shape, tuple(shape.tolist())))
 
 
 @means("Transpose")
-def transpose(x: Any, perm: list[int] | None = None) -> Any:
+def transpose(x: Tensor, perm: list[int] | None = None) -> Tensor:
     return x.permute(list(range(x.dim()))[::-1] if perm is None else perm)
 
 
 @means("Squeeze")
-def squeeze(x: Any, axes: Any = None) -> Any:
+def squeeze(x: Tensor, axes: Tensor | None = None) -> Tensor:
     if axes is None:
         return x.squeeze()
     for axis in sorted((a % x.dim() for a in axes.tolist()), reverse=True):
@@ -57,7 +58,7 @@ def squeeze(x: Any, axes: Any = None) -> Any:
 
 
 @means("Unsqueeze")
-def unsqueeze(x: Any, axes: Any) -> Any:
+def unsqueeze(x: Tensor, axes: Tensor) -> Tensor:
     rank = x.dim() + len(axes)
     for axis in sorted(a % rank for a in axes.tolist()):
         x = x.unsqueeze(axis)
@@ -70,13 +71,13 @@ def concat(*given: Any, axis: int = 0) -> Any:
 
 
 @means("Tile")
-def tile(x: Any, repeats: Any) -> Any:
+def tile(x: Tensor, repeats: Tensor) -> Tensor:
     return x.repeat(repeats.tolist())
 
 
 @means("Split")
 def split_up(
-    x: Any, sizes: Any = None, axis: int = 0, num_outputs: int | None = None
+    x: Tensor, sizes: Tensor | None = None, axis: int = 0, num_outputs: int | None = None
 ) -> tuple[Any, ...]:
     if sizes is not None:
         return tuple(torch.split(x, sizes.tolist(), axis))
@@ -85,7 +86,9 @@ def split_up(
 
 
 @means("Slice")
-def slice_of(x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
+def slice_of(
+    x: Tensor, starts: Tensor, ends: Tensor, axes: Tensor | None = None, steps: Tensor | None = None
+) -> Tensor:
     firsts, lasts = starts.tolist(), ends.tolist()
     where = list(range(len(firsts))) if axes is None else axes.tolist()
     strides = [1] * len(firsts) if steps is None else steps.tolist()
@@ -100,7 +103,9 @@ def slice_of(x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None
 
 
 @means("Pad")
-def pad(x: Any, pads: Any, value: Any = None, axes: Any = None, mode: str = "constant") -> Any:
+def pad(
+    x: Tensor, pads: Tensor, value: Any = None, axes: Any = None, mode: str = "constant"
+) -> Tensor:
     given = pads.tolist()
     where = list(range(x.dim())) if axes is None else [a % x.dim() for a in axes.tolist()]
     count = len(where)
@@ -116,7 +121,7 @@ def pad(x: Any, pads: Any, value: Any = None, axes: Any = None, mode: str = "con
     return x
 
 
-def _padded(x: Any, axis: int, first: int, last: int, mode: str, value: Any) -> Any:
+def _padded(x: Tensor, axis: int, first: int, last: int, mode: str, value: Any) -> Any:
     size = x.shape[axis]
     if mode == "constant":
         sizes = list(x.shape)
@@ -155,25 +160,25 @@ def depth_to_space(x: Any, blocksize: int = 1, mode: str = "DCR") -> Any:
 # --------------------------------------------------------------------------- taking and putting
 
 
-def _places(indices: Any, size: int) -> Any:
+def _places(indices: Tensor, size: int) -> Any:
     """Places counted from the front."""
     return torch.where(indices < 0, indices + size, indices).to(torch.int64)
 
 
 @means("Gather")
-def gather(x: Any, indices: Any, axis: int = 0) -> Any:
+def gather(x: Tensor, indices: Tensor, axis: int = 0) -> Any:
     axis %= x.dim()
     found = torch.index_select(x, axis, _places(indices, x.shape[axis]).reshape(-1))
     return found.reshape([*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]])
 
 
 @means("GatherElements")
-def gather_elements(x: Any, indices: Any, axis: int = 0) -> Any:
+def gather_elements(x: Tensor, indices: Tensor, axis: int = 0) -> Any:
     return torch.gather(x, axis, _places(indices, x.shape[axis]))
 
 
 @means("GatherND")
-def gather_nd(x: Any, indices: Any, batch_dims: int = 0) -> Any:
+def gather_nd(x: Tensor, indices: Tensor, batch_dims: int = 0) -> Any:
     if batch_dims:
         parts = [gather_nd(a, b, batch_dims - 1) for a, b in zip(x, indices, strict=True)]
         return torch.stack(parts)
@@ -185,7 +190,7 @@ _REDUCTIONS: Final = {"add": "sum", "mul": "prod", "min": "amin", "max": "amax"}
 
 @means("ScatterElements")
 def scatter_elements(
-    x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none"
+    x: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, reduction: str = "none"
 ) -> Any:
     places = _places(indices, x.shape[axis])
     if reduction == "none":
@@ -220,7 +225,7 @@ def compress(x: Any, condition: Any, axis: int | None = None) -> Any:
 
 
 @means("NonZero")
-def non_zero(x: Any) -> Any:
+def non_zero(x: Tensor) -> Any:
     return torch.nonzero(x).t()
 
 
@@ -260,7 +265,7 @@ def sequence_length(sequence: list[Any]) -> Any:
 
 
 @means("SequenceInsert")
-def sequence_insert(sequence: list[Any], each: Any, place: Any = None) -> list[Any]:
+def sequence_insert(sequence: list[Any], each: Tensor, place: Any = None) -> list[Any]:
     made = list(sequence)
     made.insert(len(made) if place is None else int(place), each)
     return made

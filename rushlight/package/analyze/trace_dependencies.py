@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from types import FrameType
-from typing import Any
 
 __all__ = ["trace_dependencies"]
 
 
 def trace_dependencies(
-    callable: Callable[..., object], inputs: Iterable[tuple[Any, ...]]
+    callable: Callable[..., object], inputs: Iterable[tuple[object, ...]]
 ) -> list[str]:
     """The names of the modules whose functions run when `callable` is called.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 import textwrap
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import perf_counter as timer
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 from .measurement import Measurement, TaskSpec, set_torch_threads
 
@@ -42,7 +42,7 @@ class Timer:
         setup: str = "pass",
         global_setup: str = "",
         timer: Callable[[], float] = timer,
-        globals: dict[str, Any] | None = None,
+        globals: Mapping[str, object] | None = None,
         label: str | None = None,
         sub_label: str | None = None,
         description: str | None = None,

@@ -239,7 +239,9 @@ def _check_context(context: object, count: int) -> None:
         )
 
 
-def _check_stream(dataset: Any, shuffle: bool | None, sampler: Any, batch_sampler: Any) -> None:
+def _check_stream(
+    dataset: object, shuffle: bool | None, sampler: object, batch_sampler: object
+) -> None:
     """See that nobody orders samples that come one after the other.
 
     Raises:
@@ -291,7 +293,7 @@ def _fetcher(
 
 
 def _from_stream(
-    samples: Iterator[Any], is_batched: bool, collate: Callable[[Any], object], drop_last: bool
+    samples: Iterator[object], is_batched: bool, collate: Callable[[Any], object], drop_last: bool
 ) -> Callable[[Any], object]:
     def fetch(keys: Any) -> object:
         if not is_batched:
@@ -433,7 +435,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             result.reraise()  # who catches it may go on with the next batch
         return result
 
-    def _received(self) -> tuple[int, Any]:
+    def _received(self) -> tuple[int, object]:
         """The next batch that some worker has ready, with its number.
 
         Raises:

@@ -95,7 +95,7 @@ class StackDataset(Dataset[Any]):
         return self._length
 
 
-def _items(dataset: Any, indices: Sequence[int]) -> list[Any]:
+def _items(dataset: Any, indices: Sequence[int]) -> list[object]:
     """Samples of a set.
 
     Raises:
@@ -138,7 +138,7 @@ class ConcatDataset(Dataset[Any]):
 class ChainDataset(IterableDataset[Any]):
     """Several sets to iterate over, one after the other."""
 
-    def __init__(self, datasets: Iterable[Any]) -> None:
+    def __init__(self, datasets: Iterable[object]) -> None:
         self.datasets = datasets
 
     def __iter__(self) -> Iterator[Any]:

@@ -11,7 +11,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
@@ -210,7 +210,7 @@ def _place(span: Span | None, strings: dict[str, int]) -> tuple[int, ...]:
 # ---------------------------------------------------------------------- pickles as text
 
 
-def _text(node: Any) -> str:
+def _text(node: object) -> str:
     """A pickle as an expression, its names not looked up."""
     match node:
         case ListNode(items, tag):
@@ -258,7 +258,7 @@ def get_inline_skeleton() -> str:
     return Path(__file__).with_name("page.html").read_text("utf-8")
 
 
-def burn_in_info(skeleton: str, info: dict[str, Any]) -> str:
+def burn_in_info(skeleton: str, info: Mapping[str, object]) -> str:
     """The page with what `get_model_info` says; it needs nothing else to be shown.
 
     Raises:

@@ -289,8 +289,8 @@ def clamp(input: Tensor, min_: float, max_: float) -> Tensor:
 
 def upsample(
     input: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
+    size: object = None,
+    scale_factor: object = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
@@ -303,7 +303,7 @@ def upsample(
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+def upsample_bilinear(input: Tensor, size: object = None, scale_factor: object = None) -> Tensor:
     """`interpolate` between the nearest four, as it was called."""
     warnings.warn(
         "nn.quantized.functional.upsample_bilinear is deprecated. Use "
@@ -313,7 +313,7 @@ def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None)
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
-def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+def upsample_nearest(input: Tensor, size: object = None, scale_factor: object = None) -> Tensor:
     """`interpolate` by the nearest value, as it was called."""
     warnings.warn(
         "nn.quantized.functional.upsample_nearest is deprecated. Use "

@@ -103,7 +103,7 @@ class DTypeConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """The dtypes that are set, by name."""
-        made: dict[str, Any] = {}
+        made: dict[str, object] = {}
         for name in ("input_dtype", "output_dtype", "weight_dtype"):
             each: DTypeWithConstraints = getattr(self, f"{name}_with_constraints")
             if each.dtype is not None:
@@ -232,7 +232,7 @@ class BackendPatternConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """What is set, by name."""
-        made: dict[str, Any] = {
+        made: dict[str, object] = {
             "observation_type": self.observation_type,
             "dtype_configs": [each.to_dict() for each in self.dtype_configs],
         }

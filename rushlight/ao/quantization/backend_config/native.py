@@ -61,7 +61,7 @@ def _function(name: str) -> Any:
 
 
 def _entry(
-    pattern: Any, *dtypes: DTypeConfig, kind: ObservationType = _OWN, **known: Any
+    pattern: object, *dtypes: DTypeConfig, kind: ObservationType = _OWN, **known: object
 ) -> BackendPatternConfig:
     made = BackendPatternConfig(pattern).set_observation_type(kind).set_dtype_configs([*dtypes])
     for name, value in known.items():
@@ -155,7 +155,7 @@ def _bounds(scale: float, zero_point: int) -> DTypeConfig:
     return DTypeConfig(bounded, bounded)
 
 
-_SHARING: Final[tuple[Any, ...]] = (
+_SHARING: Final[tuple[object, ...]] = (
     *(nn.AdaptiveAvgPool1d, nn.AdaptiveAvgPool2d, nn.AdaptiveAvgPool3d, nn.AvgPool1d),
     *(nn.AvgPool2d, nn.AvgPool3d, nn.Hardtanh, nn.Identity, nn.MaxPool1d, nn.MaxPool2d),
     *(nn.MaxPool3d, nn.PixelShuffle, nn.PixelUnshuffle, nn.ReLU, nn.ReLU6),
@@ -169,16 +169,16 @@ _SHARING: Final[tuple[Any, ...]] = (
     *("repeat_interleave", "reshape", "resize_", "relu", "relu_", "squeeze", "squeeze_"),
     *("transpose", "unsqueeze", "unsqueeze_", "view"),
 )
-_OWNING: Final[tuple[Any, ...]] = (
+_OWNING: Final[tuple[object, ...]] = (
     *(nn.ELU, nn.LeakyReLU, nn.Hardswish, nn.InstanceNorm1d, nn.InstanceNorm2d),
     *(nn.InstanceNorm3d, nn.Dropout, nn.PReLU, F.elu, F.hardswish, F.leaky_relu, F.dropout),
     *(F.group_norm, F.instance_norm),
 )
-_FROM_0: Final[tuple[Any, ...]] = (
+_FROM_0: Final[tuple[object, ...]] = (
     *(nn.Hardsigmoid, F.hardsigmoid, "hardsigmoid", "hardsigmoid_", nn.Sigmoid),
     *(_function("sigmoid"), "sigmoid", "sigmoid_", nn.Softmax),
 )
-_AROUND_0: Final[tuple[Any, ...]] = (nn.Tanh, _function("tanh"), "tanh", "tanh_")
+_AROUND_0: Final[tuple[object, ...]] = (nn.Tanh, _function("tanh"), "tanh", "tanh_")
 
 
 def _others() -> Iterator[BackendPatternConfig]:

@@ -48,8 +48,8 @@ def configurations(
 
 
 def _kinds(
-    kind: Any, node: Node, modules: Mapping[str, Module], mapping: QConfigMapping
-) -> list[Any]:
+    kind: object, node: Node, modules: Mapping[str, Module], mapping: QConfigMapping
+) -> list[object]:
     """What a node is known as; a fused layer as its first one too."""
     module = modules.get(str(node.target)) if node.op == "call_module" else None
     if not isinstance(module, _FusedModule) or not module._modules:
@@ -89,7 +89,7 @@ def _of(path: str, kinds: list[Any], place: tuple[str, Any, int], mapping: QConf
 
 def dtypes_for(found: Found, qconfig: QConfig) -> DTypeConfig | None:
     """The dtypes of a pattern that a configuration asks for; None if it has no such."""
-    observer: Any = qconfig.activation()
+    observer: object = qconfig.activation()
     if isinstance(observer, ReuseInputObserver):
         return found.entry.dtype_configs[0]
     weights = found.entry.root_module is not None or "weight" in found.entry._input_type_to_index
@@ -103,7 +103,7 @@ def dtypes_for(found: Found, qconfig: QConfig) -> DTypeConfig | None:
     return None
 
 
-def _within(make: Any, observer: Any, bounds: DTypeWithConstraints) -> bool:
+def _within(make: object, observer: object, bounds: DTypeWithConstraints) -> bool:
     """Whether an observer's numbers are what a pattern asks for."""
     given = make.p.keywords if isinstance(make, _PartialWrapper) else {}
     inner = given.get("observer", observer)

@@ -24,7 +24,7 @@ class _Preserving:
         return self
 
     @classmethod
-    def from_dict(cls, config: Mapping[str, Any]) -> Self:
+    def from_dict(cls, config: Mapping[str, object]) -> Self:
         """A configuration of a dict; entries of other names are refused.
 
         Raises:

@@ -38,10 +38,10 @@ _OPS: Final = Namespace("quantized")
 
 
 @cache
-def _layers() -> dict[type, Any]:
+def _layers() -> dict[type, object]:
     """Quantized layers by reference ones, and by those in floats that have no weight to round."""
     names = [f"Conv{d}d" for d in (1, 2, 3)] + [f"ConvTranspose{d}d" for d in (1, 2, 3)]
-    made: dict[type, Any] = {getattr(nnqr, n): getattr(nnq, n) for n in (*names, "Linear")}
+    made: dict[type, object] = {getattr(nnqr, n): getattr(nnq, n) for n in (*names, "Linear")}
     plain = (
         *("BatchNorm2d", "BatchNorm3d", "Dropout", "ELU", "Hardswish", "PReLU"),
         *("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm", "LeakyReLU"),
@@ -110,7 +110,7 @@ def lower(model: GraphModule) -> None:
     lowering.clean_up()
 
 
-def _whole(node: object) -> Node | None:
+def _whole(node: Node) -> Node | None:
     """What a node was dequantized from."""
     if isinstance(node, Node) and node.op == "call_method" and node.target == "dequantize":
         source = node.args[0]
@@ -169,7 +169,7 @@ class _Lowering:
         quantizer.replace_all_uses_with(node)
         self.model.graph.erase_node(quantizer)
 
-    def call(self, quantizer: Node, name: str, args: tuple[Any, ...]) -> None:
+    def call(self, quantizer: Node, name: str, args: tuple[object, ...]) -> None:
         """A quantized function in the place of a quantizer."""
         with self.model.graph.inserting_before(quantizer):
             made = self.model.graph.call_function(getattr(_OPS, name), args)
@@ -248,9 +248,9 @@ class _Lowering:
         given = dict(zip(names, node.args[3:], strict=False)) | dict(node.kwargs)
         weight = node.args[1]
         dims = int(str(_WEIGHTED[node.target])[4])
-        made: list[Any] = [bias]
+        made: list[object] = [bias]
         for name, plain in zip(names, (1, 0, 1, 1), strict=True):
-            value: Any = given.get(name, plain)
+            value: object = given.get(name, plain)
             if isinstance(value, Node | str) or isinstance(weight, int):
                 return None
             is_one = name == "groups"

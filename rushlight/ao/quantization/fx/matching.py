@@ -52,7 +52,7 @@ def find(
 
     What lies within a pattern is used by nothing else.
     """
-    ending: dict[Any, list[tuple[tuple[Any, ...], BackendPatternConfig]]] = {}
+    ending: dict[Any, list[tuple[tuple[object, ...], BackendPatternConfig]]] = {}
     for entry in backend.configs:
         if wanted(entry):
             pattern = entry.pattern if isinstance(entry.pattern, tuple) else (entry.pattern,)
@@ -73,7 +73,7 @@ def find(
 
 
 def _matched(
-    node: Node, pattern: tuple[Any, ...], modules: Mapping[str, Module]
+    node: Node, pattern: tuple[object, ...], modules: Mapping[str, Module]
 ) -> tuple[Node, ...] | None:
     nodes = [node]
     for kind in reversed(pattern[:-1]):

@@ -144,7 +144,7 @@ class _Inserting:
         if each.is_static and tensors:
             self.result(each)
 
-    def maker(self, each: Quantized, operand: Node) -> Any:
+    def maker(self, each: Quantized, operand: Node) -> object:
         """What makes the observer of an operand; None for one that stays as it is."""
         first, named = each.found.first, {}
         for name, place in each.places.items():

@@ -32,7 +32,7 @@ def _is_for_no_tensor(dtype: np.dtype[Any]) -> bool:
     return np_str_obj_array_pattern.search(dtype.kind) is not None
 
 
-def default_convert(data: Any) -> Any:
+def default_convert(data: object) -> Any:
     """Arrays as tensors, also inside of containers."""
     if isinstance(data, (np.ndarray, np.generic)) and not _is_for_no_tensor(data.dtype):
         return as_tensor(data)
@@ -81,7 +81,7 @@ def collate(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> An
     raise TypeError(default_collate_err_msg_format.format(type(first)))
 
 
-def default_collate(batch: Sequence[Any]) -> Any:
+def default_collate(batch: Sequence[object]) -> Any:
     """One batch of samples: tensors are stacked, numbers become a tensor, containers are entered.
 
     Raises:
@@ -98,7 +98,7 @@ def _entry(first: object, table: _Table) -> Callable[..., object] | None:
     return next((function for key, function in table.items() if isinstance(first, key)), None)
 
 
-def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
+def collate_tensor_fn(batch: Sequence[object], *, collate_fn_map: object = None) -> object:
     """Tensors of one size, stacked."""
     return eager_function("aten::stack")(list(batch), 0)
 
@@ -115,17 +115,17 @@ def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: _Table | Non
     return collate(tensors, collate_fn_map=collate_fn_map)
 
 
-def collate_numpy_scalar_fn(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
+def collate_numpy_scalar_fn(batch: Sequence[object], *, collate_fn_map: object = None) -> object:
     """NumPy's numbers, as one tensor."""
     return as_tensor(batch)
 
 
-def collate_float_fn(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
+def collate_float_fn(batch: Sequence[object], *, collate_fn_map: object = None) -> object:
     """Floats, as one tensor of float64."""
     return tensor(batch, dtype=DTYPES["float64"])
 
 
-def collate_int_fn(batch: Sequence[Any], *, collate_fn_map: object = None) -> object:
+def collate_int_fn(batch: Sequence[object], *, collate_fn_map: object = None) -> object:
     """Integers, as one tensor."""
     return tensor(batch)
 

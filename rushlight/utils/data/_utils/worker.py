@@ -156,7 +156,7 @@ def _begun(init: Callable[[int], object] | None, number: int) -> ExceptionWrappe
     return None
 
 
-def _fetched(fetch: Callable[[Any], object], keys: Any, number: int) -> object:
+def _fetched(fetch: Callable[[Any], object], keys: object, number: int) -> object:
     try:
         return fetch(keys)
     except StopIteration:

@@ -40,7 +40,7 @@ class _BatchNorm(floats._BatchNorm):
         self.register_buffer("scale", tensor(1.0))
         self.register_buffer("zero_point", tensor(0))
 
-    def _take(self, bn: Any, scale: Tensor, zero_point: Tensor) -> Self:
+    def _take(self, bn: object, scale: Tensor, zero_point: Tensor) -> Self:
         """Have the weights and statistics of a float one."""
         for name in ("weight", "bias", "running_mean", "running_var"):
             setattr(self, name, getattr(bn, name))

@@ -226,7 +226,7 @@ class Linear(WeightedQuantizedModule):
         Raises:
             AssertionError: another module; no configuration; weights not to be qint8.
         """
-        args: tuple[Any, ...] = ()
+        args: tuple[object, ...] = ()
         source = mod
         if hasattr(mod, "weight_fake_quant"):
             weight, bias = folded(mod)

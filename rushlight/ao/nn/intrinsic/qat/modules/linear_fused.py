@@ -31,7 +31,7 @@ class LinearBn1d(Normed, floats.Linear, fused._FusedModule):
         eps: float = 1e-05,
         momentum: float = 0.1,
         freeze_bn: bool = False,
-        qconfig: Any = None,
+        qconfig: object = None,
     ) -> None:
         floats.Linear.__init__(self, in_features, out_features, bias)
         if not qconfig:

@@ -24,7 +24,7 @@ class LinearReLU(linear.Linear, fused._FusedModule):
     _FLOAT_MODULE: ClassVar[type[Module]] = fused.LinearReLU
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, qconfig: Any = None
+        self, in_features: int, out_features: int, bias: bool = True, qconfig: object = None
     ) -> None:
         linear.Linear.__init__(self, in_features, out_features, bias, qconfig)
 

@@ -25,7 +25,7 @@ class Normed:
     qconfig: Any
     weight_fake_quant: Any
 
-    def _norm(self, bn: Any, qconfig: Any, freeze_bn: bool, training: bool) -> None:
+    def _norm(self, bn: object, qconfig: Any, freeze_bn: bool, training: bool) -> None:
         """Take a norm and a configuration; its statistics stay as they are if they are frozen."""
         self.qconfig = qconfig
         self.freeze_bn = freeze_bn if training else True
@@ -58,7 +58,7 @@ class Normed:
         self.bn.training = False
         return self
 
-    def _normed(self, apply: Callable[[Tensor, Tensor], Any]) -> Any:
+    def _normed(self, apply: Callable[[Tensor, Tensor], object]) -> Any:
         """The layer and the norm of its result.
 
         The weight that is rounded is that of evaluation; what the norm then sees is scaled back.

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 from ......nn.modules import rnn as floats
@@ -69,7 +70,7 @@ def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tens
 class PackedParameter(Module):
     """The packed weights of a layer and direction."""
 
-    def __init__(self, param: Any) -> None:
+    def __init__(self, param: object) -> None:
         super().__init__()
         self.param = param
 
@@ -147,9 +148,9 @@ class RNNBase(Module):
                 made.append(PackedParameter(self._drawn(gates, width)))
         self._all_weight_values = ModuleList(made)
 
-    def _drawn(self, gates: int, width: int) -> Any:
+    def _drawn(self, gates: int, width: int) -> object:
         """Weights of no meaning, which others take the place of."""
-        packed: list[Any] = []
+        packed: list[object] = []
         biases: list[Tensor | None] = []
         for size in (width, self.hidden_size):
             weight, bias = _randn([gates, size]), _randn([gates])
@@ -224,7 +225,7 @@ class RNNBase(Module):
                 values.append(PackedParameter(self._cell(packed, [bias for _, bias in pairs])))
         self._all_weight_values = ModuleList(values)
 
-    def _cell(self, packed: list[Any], biases: list[Tensor | None]) -> Any:
+    def _cell(self, packed: Sequence[object], biases: list[Tensor | None]) -> Any:
         if self.dtype is _FLOAT16:
             return _make_fp16(*packed)
         gates = _CHUNKS[self.mode] * self.hidden_size
@@ -273,9 +274,9 @@ class RNNBase(Module):
         made._all_weight_values = ModuleList(values)
         return made
 
-    def _weight_bias(self) -> dict[str, dict[str, Any]]:
+    def _weight_bias(self) -> dict[str, dict[str, object]]:
         """Weights and biases by the float layer's names."""
-        made: dict[str, dict[str, Any]] = {"weight": {}, "bias": {}}
+        made: dict[str, dict[str, object]] = {"weight": {}, "bias": {}}
         values = iter(self._all_weight_values)
         for layer in range(self.num_layers):
             for direction in range(2 if self.bidirectional else 1):

@@ -156,9 +156,9 @@ class RNNCellBase(Module):
         made._packed_weight_hh = _packed(mod.weight_hh, mod.bias_hh, observer())
         return made
 
-    def _weight_bias(self) -> dict[str, dict[str, Any]]:
+    def _weight_bias(self) -> dict[str, dict[str, object]]:
         """Weights and biases by the float cell's names."""
-        made: dict[str, dict[str, Any]] = {"weight": {}, "bias": {}}
+        made: dict[str, dict[str, object]] = {"weight": {}, "bias": {}}
         held = {"ih": self._packed_weight_ih, "hh": self._packed_weight_hh}
         for name, packed in held.items():
             weight, bias = _unpack(packed)

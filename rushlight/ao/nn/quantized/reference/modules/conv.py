@@ -29,7 +29,7 @@ class _Plain(_Conv):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
+        kernel_size: tuple[int, ...],
         stride: Any = 1,
         padding: Any = 0,
         dilation: Any = 1,
@@ -38,7 +38,7 @@ class _Plain(_Conv):
         padding_mode: str = "zeros",
         device: Any = None,
         dtype: DType | None = None,
-        weight_qparams: Mapping[str, Any] | None = None,
+        weight_qparams: Mapping[str, object] | None = None,
     ) -> None:
         initialise: Any = super().__init__  # the float layer's
         initialise(
@@ -61,7 +61,7 @@ class _Plain(_Conv):
         return made
 
     @classmethod
-    def from_float(cls, float_conv: Any, weight_qparams: Mapping[str, Any]) -> Self:
+    def from_float(cls, float_conv: Any, weight_qparams: Mapping[str, object]) -> Self:
         """The layer of one in floats; they share weight and bias."""
         made = cls(
             float_conv.in_channels,
@@ -84,7 +84,7 @@ class _Transposed(_Conv):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
+        kernel_size: tuple[int, ...],
         stride: Any = 1,
         padding: Any = 0,
         output_padding: Any = 0,
@@ -94,7 +94,7 @@ class _Transposed(_Conv):
         padding_mode: str = "zeros",
         device: Any = None,
         dtype: DType | None = None,
-        weight_qparams: Mapping[str, Any] | None = None,
+        weight_qparams: Mapping[str, object] | None = None,
     ) -> None:
         initialise: Any = super().__init__  # the float layer's
         initialise(
@@ -126,7 +126,7 @@ class _Transposed(_Conv):
         return made
 
     @classmethod
-    def from_float(cls, float_conv: Any, weight_qparams: Mapping[str, Any]) -> Self:
+    def from_float(cls, float_conv: Any, weight_qparams: Mapping[str, object]) -> Self:
         """The layer of one in floats; they share weight and bias."""
         made = cls(
             float_conv.in_channels,

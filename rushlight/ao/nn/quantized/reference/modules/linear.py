@@ -27,7 +27,7 @@ class Linear(floats.Linear, ReferenceQuantizedModule):
         bias_: bool = True,
         device: Any = None,
         dtype: DType | None = None,
-        weight_qparams: Mapping[str, Any] | None = None,
+        weight_qparams: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(in_features, out_features, bias_, device, dtype)
         self._init_weight_qparams(weight_qparams, device)

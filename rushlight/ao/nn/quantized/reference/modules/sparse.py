@@ -33,7 +33,7 @@ class Embedding(floats.Embedding, ReferenceQuantizedModule):
         _weight: Tensor | None = None,
         device: Any = None,
         dtype: DType | None = None,
-        weight_qparams: Mapping[str, Any] | None = None,
+        weight_qparams: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(
             num_embeddings,
@@ -98,7 +98,7 @@ class EmbeddingBag(floats.EmbeddingBag, ReferenceQuantizedModule):
         padding_idx: int | None = None,
         device: Any = None,
         dtype: DType | None = None,
-        weight_qparams: Mapping[str, Any] | None = None,
+        weight_qparams: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(
             num_embeddings,
