@@ -439,6 +439,26 @@ def _check_lstsq(a: Array, b: Array, driver: str | None) -> str:
     return driver or "gelsy"
 
 
+def _check_full_rank(a: Array) -> None:
+    """The method that takes no other matrices; one of zeros alone it solves by zeros.
+
+    Raises:
+        LinAlgError: a diagonal element of the triangular factor is zero.
+    """
+    tall = a if a.shape[-2] >= a.shape[-1] else a.swapaxes(-1, -2)
+    if not tall.size:
+        return
+    diagonals = np.diagonal(blas.qr(tall, "r"), axis1=-2, axis2=-1)
+    is_zero = (diagonals == 0) & tall.any((-2, -1))[..., None]
+    info = np.where(is_zero.any(-1), is_zero.argmax(-1) + 1, 0)
+    if info.any():
+        prefix, order = batch_prefix(info)
+        raise LinAlgError(
+            f"torch.linalg.lstsq: {prefix}The least squares solution could not be computed because "
+            f"the input matrix does not have full rank (error code: {order})."
+        )
+
+
 def _in_rows_of(found: Array, rows: int) -> Array:
     """The solution in the memory of the right side, whose columns LAPACK writes it over."""
     *batch, columns, count = found.shape
@@ -471,6 +491,7 @@ def linalg_lstsq(
     relative = float(np.finfo(real).eps) * max(rows, columns) if rcond is None else rcond
     if driver == "gels":
         relative = 0.0
+        _check_full_rank(self)
     tolerance = np.zeros((), real), np.asarray(relative, real)
     inverse = _pseudo_inverse(self, *tolerance, False)
     found = np.broadcast_to(blas.matmul(inverse, right), (*batch, columns, right.shape[-1]))

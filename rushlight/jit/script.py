@@ -294,6 +294,7 @@ def script_with_exports(module: Module) -> RecursiveScriptModule:
     """
     with DEFINING, own_types(), kept_if_compiled(), compiling():
         target = _object_of(module)
+        _count_inside(target, module, set())
         for name in entry_points(module):
             if name != "forward":
                 for method in _methods(target.cls, name):
@@ -386,11 +387,28 @@ def _compile_methods(target: ScriptObject, module: Module, done: set[int] | None
     for hook in (*target.cls.forward_pre_hooks, *target.cls.forward_hooks):
         hook.ensure_defined()
     check_hooks(target.cls)
+    _count(target, module)
+
+
+def _count(target: ScriptObject, module: Module) -> None:
+    """Compile how many modules a container holds, and which."""
     for name in ("__len__", "__contains__"):
         counted = container_method(target.cls, contents_of(module), name)
         if counted is not None and name not in target.cls.methods:
             target.cls.methods[name] = counted
             counted.ensure_defined()
+
+
+def _count_inside(target: ScriptObject, module: Module, done: set[int]) -> None:
+    """The same for a module and those in it, where nothing else of them is compiled beforehand."""
+    if id(target) in done:
+        return
+    done.add(id(target))
+    for name, submodule in module._modules.items():
+        inner = target.slots[target.cls.slot(name)] if name in target.cls.attributes else None
+        if submodule is not None and isinstance(inner, ScriptObject):
+            _count_inside(inner, submodule, done)
+    _count(target, module)
 
 
 def _check_interface(name: str, inner: ScriptObject, wanted: Type) -> None:

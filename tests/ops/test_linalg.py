@@ -182,3 +182,17 @@ def test_eigenvalues_that_are_not_found(name: str, code: int) -> None:
     told = rf"linalg\.eigh: \(Batch element 1\): .* \(error code: {code}\)\."
     with pytest.raises(rushlight.linalg.LinAlgError, match=told):
         getattr(rushlight.linalg, name)(matrices)
+
+
+def test_least_squares_by_triangular_factors_want_full_rank() -> None:
+    lstsq, flat = rushlight.linalg.lstsq, rushlight.tensor([[1.0, 0.0], [2.0, 0.0]])
+    words = r"lstsq: {}The least squares solution .* have full rank \(error code: 2\)"
+    for matrix in (flat, flat.mT):
+        with pytest.raises(rushlight.linalg.LinAlgError, match=words.format("")):
+            lstsq(matrix, rushlight.ones(2, 1), driver="gels")
+        assert lstsq(matrix, rushlight.ones(2, 1)).rank == 1
+    several = rushlight.stack([rushlight.eye(2), flat])
+    with pytest.raises(rushlight.linalg.LinAlgError, match=words.format(r"\(Batch element 1\): ")):
+        lstsq(several, rushlight.ones(2, 2, 1), driver="gels")
+    nothing = lstsq(rushlight.zeros(2, 3), rushlight.ones(2, 1), driver="gels").solution
+    assert nothing.tolist() == [[0.0]] * 3

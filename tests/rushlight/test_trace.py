@@ -317,3 +317,38 @@ def test_groups_of_products_are_not_fixed() -> None:
     traced = torch.jit.trace(lambda a, b, ends: product(a, b, offs=ends), (a, b, ends))
     other = torch.tensor([5, 6], dtype=torch.int32)
     assert torch.equal(traced(a, b, other), product(a, b, offs=other))
+
+
+def test_exported_methods_of_traced_modules_count_containers() -> None:
+    class Layers(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = torch.nn.ModuleList([torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)])
+            self.named = torch.nn.ModuleDict({"a": torch.nn.ReLU()})
+
+        def forward(self, x: Tensor) -> Tensor:
+            for layer in self.layers:
+                x = layer(x)
+            return x
+
+        def some(self, x: Tensor, n: int) -> Tensor:
+            if n > len(self.layers) or "a" not in self.named:
+                raise ValueError("so many layers there are not")
+            return x * n
+
+    class Whole(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Layers()
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.inner(x)
+
+        @torch.jit.export
+        def some(self, x: Tensor, n: int) -> Tensor:
+            return self.inner.some(x, n)
+
+    traced = torch.jit.trace(Whole(), torch.ones(1, 2))
+    assert traced.some(torch.ones(2), 2).tolist() == [2, 2]
+    with pytest.raises(torch.jit.Error, match="so many layers"):
+        traced.some(torch.ones(2), 3)
