@@ -449,7 +449,7 @@ def _check_full_rank(a: Array) -> None:
     if not tall.size:
         return
     diagonals = np.diagonal(blas.qr(tall, "r"), axis1=-2, axis2=-1)
-    is_zero = (diagonals == 0) & tall.any((-2, -1))[..., None]
+    is_zero = (diagonals == 0) & as_array(tall.any((-2, -1)))[..., None]
     info = np.where(is_zero.any(-1), is_zero.argmax(-1) + 1, 0)
     if info.any():
         prefix, order = batch_prefix(info)

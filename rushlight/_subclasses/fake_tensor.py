@@ -5,11 +5,13 @@ None is ever made here, so whoever asks hears that nothing is one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 from ..ops.tensors.tensor import Tensor
 
-__all__ = ["FakeTensor", "FakeTensorMode", "is_fake"]
+__all__ = ["FakeTensor", "FakeTensorMode", "is_fake", "unset_fake_temporarily"]
 
 
 class FakeTensor(Tensor):
@@ -46,3 +48,9 @@ def is_fake(x: object) -> bool:
     """Whether a value is such a tensor, or is made of one: never."""
     del x
     return False
+
+
+@contextmanager
+def unset_fake_temporarily() -> Iterator[None]:
+    """A block in which no such tensors are made: no block differs."""
+    yield
