@@ -32,6 +32,7 @@ from .program import (
     Word,
     Zeroed,
 )
+from .scalars import functions
 
 __all__ = ["data_section", "object_file"]
 
@@ -138,6 +139,7 @@ class _Driver:
                 "declare i64 @llvm.smax.i64(i64, i64)",
                 *(f"declare void @{symbol}(ptr, i64, i64)" for symbol in self.kernels.values()),
                 *_wrapped(),
+                *functions(),
                 f"define i32 @{self.name}({', '.join(parameters)}) {{",
                 f"  %words = alloca [{max(1, self.most_words)} x i64], align 16",
                 *scalars,
@@ -301,8 +303,6 @@ class _Driver:
         if element in ("float", "double"):
             if kind == "i1":
                 return self.let(f"fcmp une {element} {value}, 0.0")
-            if kind == "i64":
-                return self.let(f"fptosi {element} {value} to i64")
             return value if element == kind else self.let(f"fpext float {value} to double")
         if kind == "i1":
             return self.let(f"icmp ne {element} {value}, 0")

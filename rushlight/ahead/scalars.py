@@ -4,7 +4,33 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["CONVERSIONS", "SCALARS", "kind_of_number"]
+__all__ = ["CONVERSIONS", "OUTSIDE", "SCALARS", "WHOLE", "functions", "kind_of_number"]
+
+WHOLE: Final = "rushlight.whole"
+OUTSIDE: Final = "rushlight.outside"
+
+
+def functions() -> list[str]:
+    """LLVM's functions that forms call.
+
+    `fptosi` means nothing outside of its range: the interpreter gives the lowest number there, for
+    NaN too, and refuses elements of tensors.
+    """
+    return [
+        f"define internal i1 @{OUTSIDE}(double %x) {{",
+        "  %is_above = fcmp oge double %x, 0xC3E0000000000000",  # -2**63
+        "  %is_below = fcmp olt double %x, 0x43E0000000000000",
+        "  %fits = and i1 %is_above, %is_below",
+        "  %outside = xor i1 %fits, true",
+        "  ret i1 %outside",
+        "}",
+        f"define internal i64 @{WHOLE}(double %x) {{",
+        f"  %outside = call i1 @{OUTSIDE}(double %x)",
+        "  %cut = fptosi double %x to i64",
+        "  %whole = select i1 %outside, i64 -9223372036854775808, i64 %cut",
+        "  ret i64 %whole",
+        "}",
+    ]
 
 
 def _scalars() -> dict[str, tuple[str, str, str]]:
@@ -31,7 +57,7 @@ def _scalars() -> dict[str, tuple[str, str, str]]:
     found["aten::__or__.bool"] = ("or i1 {0}, {1}", "i1", "i1")
     found["aten::__xor__.bool"] = ("xor i1 {0}, {1}", "i1", "i1")
     found["aten::__not__"] = ("xor i1 {0}, true", "i1", "i1")
-    found["aten::Int.float"] = ("fptosi double {0} to i64", "double", "i64")
+    found["aten::Int.float"] = (f"call i64 @{WHOLE}(double {{0}})", "double", "i64")
     found["aten::Int.bool"] = ("zext i1 {0} to i64", "i1", "i64")
     found["aten::Int.int"] = ("add i64 {0}, 0", "i64", "i64")
     found["aten::Float.int"] = ("sitofp i64 {0} to double", "i64", "double")

@@ -44,7 +44,7 @@ from .program import (
     Zeroed,
 )
 from .replaced import replacement
-from .scalars import SCALARS, kind_of_number
+from .scalars import OUTSIDE, SCALARS, WHOLE, kind_of_number
 
 __all__ = ["CannotCompile", "program_of"]
 
@@ -177,9 +177,25 @@ class _Walk(Flow):
         letter = tensor.array.dtype.char
         if letter not in "?bhilqBfd" or not kind:
             raise self.refused(node, f"it reads an element of {tensor.array.dtype}")
-        made = self.scalar(kind, as_kind_of_number(kind, example))
-        self.add(Load(made, self.use(tensor.place), letter))
-        self.set(node, made)
+        is_cut = kind == "i64" and letter in "fd"
+        held = "double" if is_cut else kind
+        read = self.scalar(held, as_kind_of_number(held, example))
+        self.add(Load(read, self.use(tensor.place), letter))
+        self.set(node, self._cut(node, read) if is_cut else read)
+
+    def _cut(self, node: Node, number: Scalar) -> Scalar:
+        """An element of a tensor as a whole number, which it must fit."""
+        if not -(2.0**63) <= number.example < 2.0**63:
+            raise self.refused(node, "the number of the examples does not fit an int")
+        outside, made = self.scalar("i1", False), self.scalar("i64", int(number.example))
+        self.add(Compute(outside, f"call i1 @{OUTSIDE}(double {{0}})", (number,)))
+        self.add(Fail(self.failure(self._said(node, "the number does not fit an int")), outside))
+        self.add(Compute(made, f"call i64 @{WHOLE}(double {{0}})", (number,)))
+        return made
+
+    def _said(self, node: Node, what: str) -> str:
+        """The text of a failure at a node."""
+        return f"{self.refused(node, '').args[0].partition(' cannot')[0]}: {what}"
 
     def _is_scalar(self, node: Node, entry: Operator, values: Sequence[Known]) -> bool:
         form = SCALARS.get(entry.full_name)
@@ -206,9 +222,7 @@ class _Walk(Flow):
         self.add(Compute(checked, text, (index, size)))
         outside = self.scalar("i1", False)
         self.add(Compute(outside, "icmp uge i64 {0}, {1}", (checked, size)))
-        said = (
-            f"{self.refused(node, '').args[0].partition(' cannot')[0]}: the index is out of range"
-        )
+        said = self._said(node, "the index is out of range")
         self.add(Fail(self.failure(said), outside))
         array = np.take(tensor.array, 0, dim) if not size else tensor.array
         part = array[(slice(None),) * dim + (index.example % size,)]

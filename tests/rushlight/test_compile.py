@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import subprocess
@@ -188,6 +189,28 @@ class Listing(nn.Module):
         joined = torch.cat([torch.stack(found), y.t()], 1)
         picked = torch.where(y > 0, y, y.exp()).amax(0)
         return joined, picked, (x @ y).clamp(-1, 1).sum(1, keepdim=True).std(unbiased=False)
+
+
+class Cutting(nn.Module):
+    def forward(self, x: Tensor) -> tuple[int, int]:
+        return int(float(x[0])), int(x[1])
+
+
+@needs_cc
+def test_floats_that_fit_no_int(tmp_path: Path) -> None:
+    made = Cutting()
+    program = _built(made, tmp_path, "2:float64")
+    for number in (2.9, -2.9, 2.0**62, -(2.0**63), 2.0**63, -1e300, math.inf, math.nan):
+        numbers = np.array([number, 1.5])
+        found, said = _ran(program, numbers)
+        assert not said
+        assert found == _expected(torch.jit.script(made), numbers)
+    found, said = _ran(program, np.array([0.0, 1e19]))
+    assert not found
+    assert "the number does not fit an int" in said
+    with pytest.raises(RuntimeError, match="cannot be converted to type int64_t"):
+        _expected(torch.jit.script(made), np.array([0.0, 1e19]))
+
 
 
 @needs_cc
