@@ -113,8 +113,8 @@ class DType:
         return self.name
 
 
-_QUANTIZED: Final = {"qint8": np.int8, "quint8": np.uint8, "qint32": np.int32}
-"""The whole numbers that quantized elements are kept as."""
+_QUANTIZED: Final = {"qint8": np.int8, "quint8": np.uint8, "qint32": np.int32, "quint4x2": np.uint8}
+"""The whole numbers that quantized elements are kept as; of four bits one in a byte."""
 
 
 def _numpy_dtype(name: str) -> Dtype:

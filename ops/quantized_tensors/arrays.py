@@ -20,6 +20,7 @@ from ..memory.errors import OperatorError, UnsupportedOperator, unsupported
 from ..memory.metadata import CHANGEABLE
 from ..shapes.shape import select
 from ..table.table import operator
+from .halves import LARGEST_HALF, are_halves, joined_halves
 
 __all__ = [
     "Quantizer",
@@ -166,7 +167,7 @@ def quantize(values: Array, dtype: DType, quantizer: Quantizer) -> QuantizedArra
     """The quantized tensor nearest to float32 values."""
     field = dtype.numpy[0]
     scale, zero_point = quantizer.spread(values.ndim)
-    limits = np.iinfo(field)
+    least, most = _limits(dtype)
     with np.errstate(all="ignore"):
         inverse, given = np.asarray(F32(1) / scale, F32), values.astype(F32)
         # the zero point is added before rounding to whole numbers, which decides ties
@@ -175,10 +176,18 @@ def quantize(values: Array, dtype: DType, quantizer: Quantizer) -> QuantizedArra
         else:
             scaled = given * inverse + np.asarray(zero_point, F32)
         scaled = np.rint(scaled)
-        clipped = np.clip(np.nan_to_num(scaled, nan=limits.min), limits.min, limits.max)
+        clipped = np.clip(np.nan_to_num(scaled, nan=least), least, most)
     numbers = np.empty(values.shape, field)
     numbers[...] = clipped
     return quantized_array(numbers, dtype, quantizer)
+
+
+def _limits(dtype: DType) -> tuple[int, int]:
+    """The least and the largest number of a quantized dtype."""
+    if dtype.name == "quint4x2":
+        return 0, LARGEST_HALF
+    limits = np.iinfo(dtype.numpy[0])
+    return int(limits.min), int(limits.max)
 
 
 def dequantize(array: Array) -> Array:
@@ -251,10 +260,10 @@ def _check(values: Array, zero_point: int, number: int, name: str) -> DType:
             f"Quantize only works on Float Tensor, got {shown}", code="dtype-mismatch"
         )
     dtype = dtype_by_number(number)
-    if dtype.kind != "q" or dtype.name not in ("qint8", "quint8", "qint32"):
+    if dtype.kind != "q" or dtype.name not in ("qint8", "quint8", "qint32", "quint4x2"):
         raise OperatorError(f"{name}: torch.{dtype.name} is no quantized dtype that exists here")
-    limits = np.iinfo(dtype.numpy[0])
-    for beyond, side in ((zero_point > limits.max, "above upper"), (zero_point < limits.min, "")):
+    least, most = _limits(dtype)
+    for beyond, side in ((zero_point > most, "above upper"), (zero_point < least, "")):
         if beyond:
             side = side or "below lower"
             raise OperatorError(f"{name} zero_point {zero_point} is {side} bound.")
@@ -337,7 +346,10 @@ def quantize_per_channel(
     self: Array, scales: Array, zero_points: Array, axis: int, dtype: int
 ) -> Array:
     quantizer = _per_channel(self, scales, zero_points, axis)
-    kind = _check(self, 0, dtype, "quantize_tensor_per_channel_affine")
+    name = "quantize_tensor_per_channel_affine"
+    kind = _check(self, 0, dtype, name)
+    if kind.name == "quint4x2" and not quantizer.is_float:
+        raise NotImplementedError(f"\"{name}\" not implemented for 'QUInt4x2'")
     return quantize(self, kind, quantizer)
 
 
@@ -371,6 +383,8 @@ def dequantize_any(tensors: object) -> object:
 @operator("aten::int_repr(Tensor self) -> Tensor", order="out -")
 def int_repr(self: Array) -> Array:
     quantizer_of(self, "int_repr")
+    if are_halves(self):
+        return joined_halves(numbers_of(self).reshape(-1))
     return _copied(numbers_of(self))
 
 

@@ -1,4 +1,4 @@
-"""Tables of rows in eight bits: each row with a scale and a zero point of its own."""
+"""Tables of rows in eight or four bits: each row with a scale and a zero point of its own."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..table.table import operator
 from .arrays import dequantize, numbers_of, quantizer_of
+from .halves import are_halves, unpack_halves
 from .packed_weights import PackedEmbedding
 
 __all__: list[str] = []
@@ -40,7 +41,18 @@ def unpack(packed: PackedEmbedding) -> Array:
     f"quantized::embedding_4bit({_W} weight, Tensor indices, bool pruned_weights=False) -> Tensor",
 )
 def rows(packed: PackedEmbedding, indices: Array, pruned: bool) -> Array:
-    return embedding(dequantize(packed.weight), indices, -1, False, False)
+    return embedding(_table(packed.weight), indices, -1, False, False)
+
+
+def _table(weight: Array) -> Array:
+    """The values of a table.  With four bits a scale and what is added are float16."""
+    if not are_halves(weight):
+        return dequantize(weight)
+    quantizer = quantizer_of(weight, "embedding_4bit")
+    scale = quantizer.scale.astype(F32)
+    added = (-quantizer.zero_point.astype(F32) * scale).astype(np.float16).astype(F32)
+    numbers = numbers_of(weight).astype(F32)
+    return np.asarray(numbers * scale.astype(np.float16).astype(F32)[:, None] + added[:, None], F32)
 
 
 def _bag(
@@ -81,7 +93,7 @@ def bags(
     mapping: Array | None,
     last: bool,
 ) -> Array:
-    table = dequantize(packed.weight)
+    table = _table(packed.weight)
     return _bag(table, indices, offsets, mode, samples, pruned, mapping, last)
 
 
@@ -126,3 +138,18 @@ def bags_of_bytes(
     last: bool,
 ) -> Array:
     return _bag(unpack_bytes(weight), indices, offsets, mode, samples, pruned, mapping, last)
+
+
+@operator(f"quantized::embedding_bag_4bit_rowwise_offsets(Tensor weight, {_BAG}) -> Tensor")
+def bags_of_halves(
+    weight: Array,
+    indices: Array,
+    offsets: Array | None,
+    by_frequency: bool,
+    mode: int,
+    pruned: bool,
+    samples: Array | None,
+    mapping: Array | None,
+    last: bool,
+) -> Array:
+    return _bag(unpack_halves(weight), indices, offsets, mode, samples, pruned, mapping, last)

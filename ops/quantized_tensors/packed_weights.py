@@ -14,6 +14,7 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
+from .halves import are_halves
 
 __all__ = [
     "PACKED_CLASSES",
@@ -124,7 +125,7 @@ class PackedEmbedding(PackedWeights):
 
     @property
     def state(self) -> Any:
-        bits = 4 if self.weight.dtype.names == ("quint4x2",) else 8
+        bits = 4 if are_halves(self.weight) else 8
         return 1, [self.weight], [], [bits]
 
 

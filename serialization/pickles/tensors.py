@@ -7,9 +7,10 @@ writing finds which arrays share memory and writes that memory once.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import numpy as np
@@ -19,6 +20,7 @@ from ...ops.memory.dtype import DTYPES, Array, DType, Dtype, dtype_of
 from ...ops.memory.errors import OperatorError
 from ...ops.memory.reserved import reserved
 from ...ops.memory.storage import address, storage_of, strides_of, view_of
+from ...ops.quantized_tensors.halves import are_halves, joined_halves, single_halves
 from ...ops.table.pointwise import as_array
 from ..files.container_writer import ContainerWriter
 from ..files.errors import archive_error
@@ -103,6 +105,23 @@ class StorageReader:
             ArchiveError: its record is missing or too short, the tensor reaches outside its
                 storage, or NumPy has no such element type.
         """
+        if node.storage.kind == "QUInt4x2":
+            return self._halves(node)
+        return self._array(node)
+
+    def _halves(self, node: TensorNode) -> Array:
+        """A tensor of four bits an element, of which bytes hold two."""
+        well_formed = node.offset >= 0 and all(n >= 0 for n in node.size) and len(node.size) <= 64
+        if not well_formed or node.offset or tuple(node.stride) != _dense(node.size):
+            raise archive_error(
+                "damaged-archive",
+                f"the tensor of storage `{self._folder}{node.storage.key}` has four bits an "
+                "element, and they do not lie in order",
+            )
+        joined = replace(node, size=(math.prod(node.size) + 1 >> 1,), stride=(1,))
+        return single_halves(self._array(joined), tuple(node.size))
+
+    def _array(self, node: TensorNode) -> Array:
         dtype = dtype_of_storage(node.storage.kind)
         if self.is_meta(node.storage):
             return self._reserved(node, dtype)
@@ -203,6 +222,15 @@ class StorageReader:
             raise archive_error("limit-exceeded", message) from None
 
 
+def _dense(size: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of elements in order, as torch counts those of sizes 0 and 1."""
+    found, step = list[int](), 1
+    for each in reversed(size):
+        found.insert(0, step)
+        step *= max(each, 1)
+    return tuple(found)
+
+
 def swapped(content: Array, dtype: Dtype) -> Array:
     """Bytes of the other order; the parts of a complex number are turned each for itself."""
     size = dtype.itemsize // 2 if is_complex(dtype) else dtype.itemsize
@@ -269,6 +297,8 @@ class StorageTable:
     ) -> TensorNode:
         """The description of an array, whose storage gets a number if it has none; nothing is kept
         of one at the location `meta`."""
+        if are_halves(array):
+            return self._halves(array, requires_grad, location)
         window = window_of(array)
         if window is None:
             window = window_of(np.array(array, order="C", copy=True))
@@ -276,6 +306,12 @@ class StorageTable:
         storage = self._storage(window.owner, location)
         offset = 0 if storage.numel == 0 else window.offset
         return TensorNode(storage, offset, array.shape, window.stride, requires_grad)
+
+    def _halves(self, array: Array, requires_grad: bool, location: str) -> TensorNode:
+        numbers = np.ascontiguousarray(array).view(np.ndarray).view(np.uint8)
+        joined = joined_halves(numbers.reshape(-1)).view(array.dtype)
+        stride = _dense(array.shape)
+        return TensorNode(self._storage(joined, location), 0, array.shape, stride, requires_grad)
 
     def _storage(self, owner: Array, location: str) -> StorageNode:
         kind = dtype_of(owner).scalar_name

@@ -212,7 +212,6 @@ def test_floats_that_fit_no_int(tmp_path: Path) -> None:
         _expected(torch.jit.script(made), np.array([0.0, 1e19]))
 
 
-
 @needs_cc
 def test_lists_of_known_lengths(tmp_path: Path) -> None:
     program = _built(Listing(), tmp_path, "4,3", "3,4")

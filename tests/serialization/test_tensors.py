@@ -131,7 +131,11 @@ def tensor(
         (tensor(5, 0, (2,), (1,)), "needs 20"),
         (tensor(2**60, 0, (2,), (1,)), "needs"),
         (tensor(4, 0, (2,), (1,), "Strange"), "no kind of storage"),
-        (tensor(4, 0, (2,), (1,), "QUInt4x2"), "not supported"),
+        (tensor(4, 0, (2,), (1,), "QUInt2x4"), "not supported"),
+        (tensor(4, 0, (10,), (1,), "QUInt4x2"), "reaches outside|needs"),
+        (tensor(4, 0, (2, 2), (1, 2), "QUInt4x2"), "do not lie in order"),
+        (tensor(4, 1, (2,), (1,), "QUInt4x2"), "do not lie in order"),
+        (tensor(4, 0, (2**62, 2**62), (2**62, 1), "QUInt4x2"), "outside|impossible"),
     ],
 )
 def test_windows_stay_inside_their_storage(node: TensorNode, problem: str) -> None:

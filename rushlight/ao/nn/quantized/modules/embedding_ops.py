@@ -60,7 +60,7 @@ class EmbeddingPackedParams(Module):
                 _ones([num_embeddings], dtype=DTYPES["float32"]),
                 _zeros([num_embeddings], dtype=DTYPES["float32"]),
                 0,
-                _QUINT8,
+                dtype,
             )
         )
 
