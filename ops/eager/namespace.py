@@ -37,7 +37,16 @@ from ..table.grad_mode import (
 )
 from ..table.table import TABLE
 from ..tensors.asarray import asarray
-from ..tensors.construct import as_tensor, finfo, from_numpy, frombuffer, iinfo, stands_for, tensor
+from ..tensors.construct import (
+    as_tensor,
+    finfo,
+    from_numpy,
+    frombuffer,
+    given_dtype,
+    iinfo,
+    stands_for,
+    tensor,
+)
 from ..tensors.display import set_printoptions
 from ..tensors.interchange import dlpack, dlpack_device, from_dlpack
 from ..tensors.overriding import PLAIN, ask_for, askers, asks, handle_torch_function
@@ -335,7 +344,10 @@ def numel(input: Tensor) -> int:
 @stands_for("aten::promote_types")
 def promote_types(type1: DType, type2: DType) -> DType:
     """The smallest dtype above both."""
-    found: DType = eager_dtype("aten::promote_types", type1, type2)
+    one = given_dtype("promote_types", type1, "type1", 1)
+    found: DType = eager_dtype(
+        "aten::promote_types", one, given_dtype("promote_types", type2, "type2", 2)
+    )
     return found
 
 
@@ -343,7 +355,8 @@ def promote_types(type1: DType, type2: DType) -> DType:
 def can_cast(from_: DType, to: DType) -> bool:
     """Whether a result of one dtype may be written into a tensor of the other."""
     entry = TABLE.operators("aten::can_cast")[0]
-    return bool(entry.forward(from_.number, to.number))
+    read, written = given_dtype("can_cast", from_, "from_", 1), given_dtype("can_cast", to, "to", 2)
+    return bool(entry.forward(read.number, written.number))
 
 
 def eager_dtype(name: str, *dtypes: DType) -> DType:

@@ -181,8 +181,8 @@ def _check(input: Array, grid: Array, mode: int) -> None:
         )
     elif input.ndim not in (4, 5) or input.ndim != grid.ndim:
         sentence = (
-            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but "
-            f"got input with sizes {a} and grid with sizes {b}"
+            f"grid_sampler(): expected {4 if input.ndim == 4 else 5}D input and grid with same "
+            f"number of dimensions, but got input with sizes {a} and grid with sizes {b}"
         )
     elif 0 in input.shape[2:]:
         sentence = (

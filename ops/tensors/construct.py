@@ -31,6 +31,7 @@ __all__ = [
     "finfo",
     "from_numpy",
     "frombuffer",
+    "given_dtype",
     "iinfo",
     "in_memory_of",
     "stands_for",
@@ -50,12 +51,17 @@ def stands_for(name: str) -> Callable[[F], F]:
     return mark
 
 
-def _given(name: str, dtype: object) -> DType:
-    """A dtype that a caller gave, perhaps as one of Python's types."""
+def given_dtype(name: str, dtype: object, argument: str = "dtype", position: int = 0) -> DType:
+    """A dtype that a caller gave, perhaps as one of Python's types.
+
+    Raises:
+        TypeError: it is none; `position` counts from 1, and is not told if it is 0.
+    """
     found = PYTHON_DTYPES.get(dtype) if isinstance(dtype, type) else dtype
     if not isinstance(found, DType):
+        where = f" (position {position})" if position else ""
         shown = type(dtype).__name__
-        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {shown}")
+        raise TypeError(f"{name}(): argument '{argument}'{where} must be torch.dtype, not {shown}")
     return found
 
 
@@ -98,7 +104,7 @@ def _made_of(
             "sourceTensor.detach().clone().requires_grad_(True), rather than "
             "torch.tensor(sourceTensor)."
         )
-    kind = None if dtype is None else _given("tensor", dtype).numpy
+    kind = None if dtype is None else given_dtype("tensor", dtype).numpy
     if isinstance(data, Storage):
         array = elements_of(data._owner, kind or np.dtype(np.int64)).copy()
     else:
@@ -139,7 +145,7 @@ def as_tensor(data: object, dtype: object = None, device: Device | str | None = 
     if place.type == "meta":
         return (data if isinstance(data, Tensor) else tensor(data)).to(place, dtype)
     if dtype is not None:
-        dtype = _given("as_tensor", dtype)
+        dtype = given_dtype("as_tensor", dtype)
     if isinstance(data, Tensor):
         return data if dtype is None or dtype is data.dtype else data.to(dtype)
     if isinstance(data, np.ndarray):
@@ -246,11 +252,11 @@ class finfo:
     """The range and precision of a float dtype, the default one if none is given."""
 
     def __init__(self, dtype: DType | None = None) -> None:
-        dtype = dtype or get_default_dtype()
+        dtype = get_default_dtype() if dtype is None else given_dtype("finfo", dtype, "type", 1)
         if not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
-                f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
-                f"'{dtype}'"
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
+                "'torch.finfo'"
             )
         if dtype.numpy.isbuiltin != 1:
             import ml_dtypes
@@ -280,9 +286,11 @@ class iinfo:
     """The range of a dtype of whole numbers."""
 
     def __init__(self, dtype: DType) -> None:
+        dtype = given_dtype("iinfo", dtype, "type", 1)
         if dtype.kind not in "iu":
             raise TypeError(
-                f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{dtype}'"
+                "torch.iinfo() requires an integer input type. Use torch.finfo to handle "
+                "'torch.iinfo'"
             )
         info = np.iinfo(dtype.numpy)
         self.bits = int(info.bits)

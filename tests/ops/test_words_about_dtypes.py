@@ -1,0 +1,63 @@
+"""torch's sentences where functions of dtypes are given something else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import rushlight as torch
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: torch.promote_types(1, 2),
+            "promote_types(): argument 'type1' (position 1) must be torch.dtype, not int",
+        ),
+        (
+            lambda: torch.promote_types(torch.int, "a"),
+            "promote_types(): argument 'type2' (position 2) must be torch.dtype, not str",
+        ),
+        (
+            lambda: torch.can_cast(torch.int, "a"),
+            "can_cast(): argument 'to' (position 2) must be torch.dtype, not str",
+        ),
+        (
+            lambda: torch.finfo(1),
+            "finfo(): argument 'type' (position 1) must be torch.dtype, not int",
+        ),
+        (
+            lambda: torch.finfo(torch.int),
+            "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
+            "'torch.finfo'",
+        ),
+        (
+            lambda: torch.iinfo(None),
+            "iinfo(): argument 'type' (position 1) must be torch.dtype, not NoneType",
+        ),
+        (
+            lambda: torch.iinfo(torch.float),
+            "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'",
+        ),
+    ],
+)
+def test_what_is_no_dtype_is_named(call: Callable[[], object], sentence: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value) == sentence
+
+
+def test_types_of_python_are_dtypes() -> None:
+    assert torch.promote_types(float, int) == torch.float64
+    assert torch.finfo(float).bits == 64
+
+
+@pytest.mark.parametrize(("sizes", "dims"), [((1, 1, 2, 2), 4), ((1, 1, 2), 5)])
+def test_grids_are_asked_for_as_many_dimensions_as_images_have(
+    sizes: tuple[int, ...], dims: int
+) -> None:
+    grid = torch.ones(1, 2, len(sizes) - 2)
+    with pytest.raises(RuntimeError, match=rf"expected {dims}D input and grid with same number"):
+        torch.nn.functional.grid_sample(torch.ones(sizes), grid, align_corners=False)
