@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 from ...sampler import Sampler, SequentialSampler, drawn_seed
-from ..datapipe import IterDataPipe
+from ..datapipe import IterDataPipe, Sample
 from ..decorators import functional_datapipe
 from ..utils.common import length_of
 
 __all__ = ["SamplerIterDataPipe", "ShufflerIterDataPipe"]
 
 
-class SamplerIterDataPipe(IterDataPipe[Any]):
+class SamplerIterDataPipe(IterDataPipe[Sample]):
     """What a sampler gives for a pipe.
 
     Args:
@@ -27,8 +27,8 @@ class SamplerIterDataPipe(IterDataPipe[Any]):
 
     def __init__(
         self,
-        datapipe: IterDataPipe[Any],
-        sampler: type[Sampler[Any]] = SequentialSampler,
+        datapipe: IterDataPipe[Sample],
+        sampler: type[Sampler[int]] = SequentialSampler,
         sampler_args: tuple[Any, ...] | None = None,
         sampler_kwargs: dict[str, Any] | None = None,
     ) -> None:
@@ -40,7 +40,7 @@ class SamplerIterDataPipe(IterDataPipe[Any]):
         self.sampler_kwargs["data_source"] = datapipe
         self.sampler: Any = sampler(*self.sampler_args, **self.sampler_kwargs)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Sample]:
         return iter(self.sampler)
 
     def __len__(self) -> int:
@@ -48,7 +48,7 @@ class SamplerIterDataPipe(IterDataPipe[Any]):
 
 
 @functional_datapipe("shuffle")
-class ShufflerIterDataPipe(IterDataPipe[Any]):
+class ShufflerIterDataPipe(IterDataPipe[Sample]):
     """Samples in a random order (functional name: ``shuffle``), drawn by Python's generator.
 
     Args:
@@ -60,10 +60,10 @@ class ShufflerIterDataPipe(IterDataPipe[Any]):
     """
 
     def __init__(
-        self, datapipe: IterDataPipe[Any], *, buffer_size: int = 10000, unbatch_level: int = 0
+        self, datapipe: IterDataPipe[Sample], *, buffer_size: int = 10000, unbatch_level: int = 0
     ) -> None:
         super().__init__()
-        self._buffer: list[Any] = []
+        self._buffer: list[Sample] = []
         if buffer_size <= 0:
             raise AssertionError("buffer_size should be larger than 0")
         source: Any = datapipe
@@ -72,17 +72,17 @@ class ShufflerIterDataPipe(IterDataPipe[Any]):
         self._seed: int | None = None
         self._rng = random.Random()
 
-    def set_shuffle(self, shuffle: bool = True) -> ShufflerIterDataPipe:
+    def set_shuffle(self, shuffle: bool = True) -> Self:
         """Whether the order is another one."""
         self._enabled = shuffle
         return self
 
-    def set_seed(self, seed: int) -> ShufflerIterDataPipe:
+    def set_seed(self, seed: int) -> Self:
         """What the next iterator draws from; without one it draws a seed from torch's generator."""
         self._seed = seed
         return self
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Sample]:
         buffer = self._buffer
         for sample in self.datapipe:
             if not self._enabled:
@@ -106,7 +106,7 @@ class ShufflerIterDataPipe(IterDataPipe[Any]):
             self._rng.seed(drawn_seed() if self._seed is None else self._seed)
             self._seed = None
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> object:
         return self.state_of(
             (
                 self.datapipe,

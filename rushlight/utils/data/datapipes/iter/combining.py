@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..datapipe import IterDataPipe
+from ..datapipe import Item, IterDataPipe, Sample
 from ..decorators import functional_datapipe
 from ..single_iterator import _SnapshotState
 from ..utils.common import StreamWrapper, checked_function, length_of
@@ -20,7 +20,7 @@ __all__ = [
 
 
 @functional_datapipe("concat")
-class ConcaterIterDataPipe(IterDataPipe[Any]):
+class ConcaterIterDataPipe(IterDataPipe[Sample]):
     """All samples of one pipe, then all of the next (functional name: ``concat``).
 
     Raises:
@@ -28,14 +28,14 @@ class ConcaterIterDataPipe(IterDataPipe[Any]):
         ValueError: no pipes.
     """
 
-    def __init__(self, *datapipes: IterDataPipe[Any]) -> None:
+    def __init__(self, *datapipes: IterDataPipe[Sample]) -> None:
         if not datapipes:
             raise ValueError("Expected at least one DataPipe, but got nothing")
         if not all(isinstance(pipe, IterDataPipe) for pipe in datapipes):
             raise TypeError("Expected all inputs to be `IterDataPipe`")
         self.datapipes = datapipes
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Sample]:
         for pipe in self.datapipes:
             yield from pipe
 
@@ -44,20 +44,20 @@ class ConcaterIterDataPipe(IterDataPipe[Any]):
 
 
 @functional_datapipe("zip")
-class ZipperIterDataPipe(IterDataPipe[Any]):
+class ZipperIterDataPipe(IterDataPipe[tuple[Sample, ...]]):
     """Tuples of a sample of each pipe, until one ends (functional name: ``zip``).
 
     Raises:
         TypeError: something that is no pipe.
     """
 
-    def __init__(self, *datapipes: IterDataPipe[Any]) -> None:
+    def __init__(self, *datapipes: IterDataPipe[Sample]) -> None:
         if not all(isinstance(pipe, IterDataPipe) for pipe in datapipes):
             raise TypeError("All inputs are required to be `IterDataPipe` for `ZipIterDataPipe`.")
         super().__init__()
         self.datapipes = datapipes
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[tuple[Sample, ...]]:
         yield from zip(*self.datapipes, strict=False)
 
     def __len__(self) -> int:
@@ -65,14 +65,14 @@ class ZipperIterDataPipe(IterDataPipe[Any]):
 
 
 @functional_datapipe("mux")
-class MultiplexerIterDataPipe(IterDataPipe[Any]):
+class MultiplexerIterDataPipe(IterDataPipe[Sample]):
     """Samples of each pipe in turn, in whole rounds (functional name: ``mux``)."""
 
-    def __init__(self, *datapipes: IterDataPipe[Any]) -> None:
+    def __init__(self, *datapipes: IterDataPipe[Sample]) -> None:
         self.datapipes = datapipes
-        self.buffer: list[Any] = []
+        self.buffer: list[Sample] = []
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Sample]:
         for samples in zip(*self.datapipes, strict=False):
             self.buffer = list(samples)
             yield from self.buffer
@@ -85,7 +85,7 @@ class MultiplexerIterDataPipe(IterDataPipe[Any]):
         """Forget the round that was begun."""
         self.buffer = []
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> object:
         return self.state_of(
             (self.datapipes, self._valid_iterator_id, self._number_of_samples_yielded)
         )
@@ -95,12 +95,14 @@ class MultiplexerIterDataPipe(IterDataPipe[Any]):
         self.buffer = []
 
 
-class _Shared(IterDataPipe[Any]):
+class _Shared(IterDataPipe[Sample]):
     """What the pipes made of one pipe share: its iterator, and what was read for others."""
 
     _what = ""
 
-    def __init__(self, datapipe: IterDataPipe[Any], num_instances: int, buffer_size: int) -> None:
+    def __init__(
+        self, datapipe: IterDataPipe[Sample], num_instances: int, buffer_size: int
+    ) -> None:
         self.main_datapipe, self.num_instances = datapipe, num_instances
         self.buffer_size = buffer_size
         if buffer_size < 0:
@@ -113,10 +115,10 @@ class _Shared(IterDataPipe[Any]):
         self._forget()
 
     def _forget(self) -> None:
-        self._datapipe_iterator: Iterator[Any] | None = None
+        self._datapipe_iterator: Iterator[Sample] | None = None
         self._ended = False
         self._child_stop = [True] * self.num_instances
-        self.child_buffers: list[deque[Any]] = [deque() for _ in range(self.num_instances)]
+        self.child_buffers: list[deque[Sample]] = [deque() for _ in range(self.num_instances)]
 
     def reset(self) -> None:
         """Forget what was read, and begin with the source anew."""
@@ -129,7 +131,7 @@ class _Shared(IterDataPipe[Any]):
             self._snapshot_state, self._ended = _SnapshotState.Iterating, False
             self._child_stop = [False] * self.num_instances
 
-    def _read(self) -> Any:
+    def _read(self) -> Sample:
         """The next sample of the source.
 
         Raises:
@@ -148,7 +150,7 @@ class _Shared(IterDataPipe[Any]):
             self._datapipe_iterator, self._ended = None, True
             raise
 
-    def get_next_element_by_instance(self, instance_id: int) -> Iterator[Any]:
+    def get_next_element_by_instance(self, instance_id: int) -> Iterator[Sample]:
         """The samples of one child."""
         self._begun(instance_id)
         buffer = self.child_buffers[instance_id]
@@ -162,11 +164,11 @@ class _Shared(IterDataPipe[Any]):
         finally:
             self._end(instance_id)
 
-    def _find_next(self, instance_id: int) -> Any:
+    def _find_next(self, instance_id: int) -> Sample:
         """Read the source until there is a sample for a child; others' are kept for them."""
         raise NotImplementedError
 
-    def _given(self, sample: Any) -> Any:
+    def _given(self, sample: Sample) -> Sample:  # type: ignore[misc]  # one of its own
         return sample
 
     def _end(self, instance_id: int) -> None:
@@ -197,7 +199,7 @@ class _Shared(IterDataPipe[Any]):
         vars(self).update(state)
         self._forget()
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> object:
         made = ("_datapipe_iterator", "_ended", "_child_stop", "child_buffers")
         return self.state_of({k: v for k, v in vars(self).items() if k not in made})
 
@@ -206,13 +208,13 @@ class _Shared(IterDataPipe[Any]):
             StreamWrapper.close_streams(list(buffer))
 
 
-class _ForkerIterDataPipe(_Shared):
+class _ForkerIterDataPipe(_Shared[Sample]):
     """The same samples for every child: what one reads is kept for all others."""
 
     _what = "fork"
 
     def __init__(
-        self, datapipe: IterDataPipe[Any], num_instances: int, buffer_size: int, copy: str | None
+        self, datapipe: IterDataPipe[Sample], num_instances: int, buffer_size: int, copy: str | None
     ) -> None:
         super().__init__(datapipe, num_instances, buffer_size)
         ways = {None: _itself, "shallow": copying.copy, "deep": copying.deepcopy}
@@ -220,12 +222,12 @@ class _ForkerIterDataPipe(_Shared):
             raise ValueError(
                 f"Unknown copy method `{copy}` requested, choose one of None, `shallow` or `deep`."
             )
-        self.copy_fn: Callable[[Any], Any] = ways[copy]
+        self.copy_fn: Callable[[Sample], Sample] = ways[copy]
 
     def __len__(self) -> int:
         return len(self.main_datapipe)
 
-    def _find_next(self, instance_id: int) -> Any:
+    def _find_next(self, instance_id: int) -> Sample:
         sample = self._read()
         for child, buffer in enumerate(self.child_buffers):
             if child == instance_id:
@@ -238,7 +240,7 @@ class _ForkerIterDataPipe(_Shared):
                 )
         return sample
 
-    def _given(self, sample: Any) -> Any:
+    def _given(self, sample: Sample) -> Sample:  # type: ignore[misc]  # one of its own
         return self.copy_fn(sample)
 
     def _dropped(self, sample: object) -> None:
@@ -251,12 +253,12 @@ class _ForkerIterDataPipe(_Shared):
         return len(self)
 
 
-def _itself(sample: Any) -> Any:
+def _itself(sample: Item) -> Item:
     return sample
 
 
 @functional_datapipe("fork")
-class ForkerIterDataPipe(IterDataPipe[Any]):
+class ForkerIterDataPipe(IterDataPipe[Sample]):
     """Several pipes of the same samples (functional name: ``fork``).
 
     Args:
@@ -270,7 +272,7 @@ class ForkerIterDataPipe(IterDataPipe[Any]):
 
     def __new__(
         cls,
-        datapipe: IterDataPipe[Any],
+        datapipe: IterDataPipe[Sample],
         num_instances: int,
         buffer_size: int = 1000,
         copy: str | None = None,
@@ -287,16 +289,16 @@ def _check_number(num_instances: int) -> None:
         raise ValueError(f"Expected `num_instances` larger than 0, but {num_instances} is found")
 
 
-class _DemultiplexerIterDataPipe(_Shared):
+class _DemultiplexerIterDataPipe(_Shared[Sample]):
     """Each sample for one child."""
 
     _what = "demux"
 
     def __init__(
         self,
-        datapipe: IterDataPipe[Any],
+        datapipe: IterDataPipe[Sample],
         num_instances: int,
-        classifier_fn: Callable[[Any], int | None],
+        classifier_fn: Callable[[Sample], int | None],
         drop_none: bool,
         buffer_size: int,
     ) -> None:
@@ -308,7 +310,7 @@ class _DemultiplexerIterDataPipe(_Shared):
         """How many samples are kept."""
         return sum(map(len, self.child_buffers))
 
-    def _find_next(self, instance_id: int) -> Any:
+    def _find_next(self, instance_id: int) -> Sample:
         while True:
             sample = self._read()
             child = self.classifier_fn(sample)
@@ -331,7 +333,7 @@ class _DemultiplexerIterDataPipe(_Shared):
 
 
 @functional_datapipe("demux")
-class DemultiplexerIterDataPipe(IterDataPipe[Any]):
+class DemultiplexerIterDataPipe(IterDataPipe[Sample]):
     """Several pipes, each of the samples that a function gives it (functional name: ``demux``).
 
     Args:
@@ -346,9 +348,9 @@ class DemultiplexerIterDataPipe(IterDataPipe[Any]):
 
     def __new__(
         cls,
-        datapipe: IterDataPipe[Any],
+        datapipe: IterDataPipe[Sample],
         num_instances: int,
-        classifier_fn: Callable[[Any], int | None],
+        classifier_fn: Callable[[Sample], int | None],
         drop_none: bool = False,
         buffer_size: int = 1000,
     ) -> Any:
@@ -359,17 +361,17 @@ class DemultiplexerIterDataPipe(IterDataPipe[Any]):
         return [_ChildDataPipe(shared, child) for child in range(num_instances)]
 
 
-class _ChildDataPipe(IterDataPipe[Any]):
+class _ChildDataPipe(IterDataPipe[Sample]):
     """One of the pipes made of one: a new iterator of it ends all iterators of its generation."""
 
     _is_child_datapipe = True
 
-    def __init__(self, main_datapipe: _Shared, instance_id: int) -> None:
+    def __init__(self, main_datapipe: _Shared[Sample], instance_id: int) -> None:
         if not isinstance(main_datapipe, _Shared):
             raise AssertionError("main_datapipe must implement _ContainerTemplate")
         self.main_datapipe, self.instance_id = main_datapipe, instance_id
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Sample]:
         return self.main_datapipe.get_next_element_by_instance(self.instance_id)
 
     def __len__(self) -> int:

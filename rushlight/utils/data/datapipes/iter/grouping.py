@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..batches import Batches
-from ..datapipe import DataChunk, IterDataPipe
+from ..datapipe import DataChunk, IterDataPipe, Sample
 from ..decorators import functional_datapipe
 from ..utils.common import checked_function
 
@@ -14,11 +14,11 @@ __all__ = ["BatcherIterDataPipe", "GrouperIterDataPipe", "UnBatcherIterDataPipe"
 
 
 @functional_datapipe("batch")
-class BatcherIterDataPipe(Batches, IterDataPipe[DataChunk[Any]]):
+class BatcherIterDataPipe(Batches, IterDataPipe[DataChunk[Sample]]):
     """So many samples together (functional name: ``batch``). See `Batches`."""
 
-    def __iter__(self) -> Iterator[Any]:
-        batch: list[Any] = []
+    def __iter__(self) -> Iterator[DataChunk[Sample]]:
+        batch: list[Sample] = []
         for sample in self.datapipe:
             batch.append(sample)
             if len(batch) == self.batch_size:
@@ -29,17 +29,17 @@ class BatcherIterDataPipe(Batches, IterDataPipe[DataChunk[Any]]):
 
 
 @functional_datapipe("unbatch")
-class UnBatcherIterDataPipe(IterDataPipe[Any]):
+class UnBatcherIterDataPipe(IterDataPipe[Sample]):
     """The elements of lists (functional name: ``unbatch``), some levels deep; -1 for all levels."""
 
-    def __init__(self, datapipe: IterDataPipe[Any], unbatch_level: int = 1) -> None:
+    def __init__(self, datapipe: IterDataPipe[object], unbatch_level: int = 1) -> None:
         self.datapipe, self.unbatch_level = datapipe, unbatch_level
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Sample]:
         for element in self.datapipe:
             yield from self._apart(element, self.unbatch_level)
 
-    def _apart(self, element: Any, levels: int) -> Iterator[Any]:
+    def _apart(self, element: Any, levels: int) -> Iterator[Sample]:
         if levels < -1:
             raise ValueError("unbatch_level must be -1 or >= 0")
         if levels == 0 or (levels == -1 and not isinstance(element, list)):
@@ -54,7 +54,7 @@ class UnBatcherIterDataPipe(IterDataPipe[Any]):
 
 
 @functional_datapipe("groupby")
-class GrouperIterDataPipe(IterDataPipe[Any]):
+class GrouperIterDataPipe(IterDataPipe[DataChunk[Sample]]):
     """Samples together whose keys are equal (functional name: ``groupby``).
 
     Args:
@@ -72,8 +72,8 @@ class GrouperIterDataPipe(IterDataPipe[Any]):
 
     def __init__(
         self,
-        datapipe: IterDataPipe[Any],
-        group_key_fn: Callable[[Any], Any],
+        datapipe: IterDataPipe[Sample],
+        group_key_fn: Callable[[Sample], object],
         *,
         keep_key: bool = False,
         buffer_size: int = 10000,
@@ -93,10 +93,10 @@ class GrouperIterDataPipe(IterDataPipe[Any]):
             )
         guaranteed = guaranteed_group_size or (group_size if buffer_size is not None else None)
         self.guaranteed_group_size, self.drop_remaining = guaranteed, drop_remaining
-        self.wrapper_class: Callable[[list[Any]], Any] = DataChunk
+        self.wrapper_class: Callable[[list[Sample]], Any] = DataChunk
         self.reset()
 
-    def _largest(self) -> list[Any] | None:
+    def _largest(self) -> list[Sample] | None:
         """Take out the largest group, the first of several; None if it is left out.
 
         Raises:
@@ -111,11 +111,11 @@ class GrouperIterDataPipe(IterDataPipe[Any]):
         self.curr_buffer_size -= len(group)
         return group if complete else None
 
-    def _given(self, key: object, group: list[Any]) -> Any:
+    def _given(self, key: object, group: list[Sample]) -> Any:
         made = self.wrapper_class(group)
         return (key, made) if self.keep_key else made
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[DataChunk[Sample]]:
         for sample in self.datapipe:
             key = self.group_key_fn(sample)
             group = self.buffer_elements.setdefault(key, [])
@@ -137,9 +137,9 @@ class GrouperIterDataPipe(IterDataPipe[Any]):
     def reset(self) -> None:
         """Forget the samples that were read ahead."""
         self.curr_buffer_size = 0
-        self.buffer_elements: dict[Any, list[Any]] = {}
+        self.buffer_elements: dict[Any, list[Sample]] = {}
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> object:
         return self.state_of(
             (
                 self.datapipe,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..datapipe import IterDataPipe
+from ..datapipe import IterDataPipe, Sample
 from ..decorators import functional_datapipe
 from ..utils.common import StreamWrapper, checked_function, validate_input_col
 from .callable import of_columns
@@ -14,7 +14,7 @@ __all__ = ["FilterIterDataPipe"]
 
 
 @functional_datapipe("filter")
-class FilterIterDataPipe(IterDataPipe[Any]):
+class FilterIterDataPipe(IterDataPipe[Sample]):
     """The samples for which a function gives True (functional name: ``filter``).
 
     Args:
@@ -26,14 +26,14 @@ class FilterIterDataPipe(IterDataPipe[Any]):
     """
 
     def __init__(
-        self, datapipe: IterDataPipe[Any], filter_fn: Callable[..., Any], input_col: Any = None
+        self, datapipe: IterDataPipe[Sample], filter_fn: Callable[..., Any], input_col: Any = None
     ) -> None:
         super().__init__()
         self.datapipe, self.filter_fn = datapipe, checked_function(filter_fn)
         self.input_col = input_col
         validate_input_col(filter_fn, input_col)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Sample]:
         for data in self.datapipe:
             wanted = of_columns(self.filter_fn, data, self.input_col)
             if not isinstance(wanted, bool):

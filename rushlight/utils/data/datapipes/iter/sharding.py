@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import IntEnum
 from itertools import islice
-from typing import Any
 
-from ..datapipe import IterDataPipe
+from ..datapipe import IterDataPipe, Sample
 from ..decorators import functional_datapipe
 from ..utils.common import length_of
 
@@ -22,7 +21,7 @@ class SHARDING_PRIORITIES(IntEnum):
     MULTIPROCESSING = 3
 
 
-class _ShardingIterDataPipe(IterDataPipe[Any]):
+class _ShardingIterDataPipe(IterDataPipe[Sample]):
     """A pipe that is told how many share its samples."""
 
     def apply_sharding(
@@ -32,7 +31,7 @@ class _ShardingIterDataPipe(IterDataPipe[Any]):
 
 
 @functional_datapipe("sharding_filter")
-class ShardingFilterIterDataPipe(_ShardingIterDataPipe):
+class ShardingFilterIterDataPipe(_ShardingIterDataPipe[Sample]):
     """One sharer's samples (functional name: ``sharding_filter``); all, until it is told.
 
     Args:
@@ -41,7 +40,7 @@ class ShardingFilterIterDataPipe(_ShardingIterDataPipe):
 
     def __init__(
         self,
-        source_datapipe: IterDataPipe[Any],
+        source_datapipe: IterDataPipe[Sample],
         sharding_group_filter: SHARDING_PRIORITIES | None = None,
     ) -> None:
         super().__init__()
@@ -82,7 +81,7 @@ class ShardingFilterIterDataPipe(_ShardingIterDataPipe):
                 self.instance_id += self.num_of_instances * place
                 self.num_of_instances *= number
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Sample]:
         yield from islice(self.source_datapipe, self.instance_id, None, self.num_of_instances)
 
     def __len__(self) -> int:

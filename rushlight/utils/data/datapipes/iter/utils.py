@@ -5,15 +5,14 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from ..datapipe import IterDataPipe
+from ..datapipe import IterDataPipe, Sample
 from ..utils.common import length_of
 
 __all__ = ["IterableWrapperIterDataPipe"]
 
 
-class IterableWrapperIterDataPipe(IterDataPipe[Any]):
+class IterableWrapperIterDataPipe(IterDataPipe[Sample]):
     """The elements of something that is iterated over.
 
     Args:
@@ -21,10 +20,10 @@ class IterableWrapperIterDataPipe(IterDataPipe[Any]):
             leaves the next one alone.
     """
 
-    def __init__(self, iterable: Iterable[Any], deepcopy: bool = True) -> None:
+    def __init__(self, iterable: Iterable[Sample], deepcopy: bool = True) -> None:
         self.iterable, self.deepcopy = iterable, deepcopy
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Sample]:
         source = self.iterable
         if self.deepcopy:
             try:

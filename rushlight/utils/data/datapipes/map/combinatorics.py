@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 from ...sampler import drawn_seed
-from ..datapipe import IterDataPipe, MapDataPipe
+from ..datapipe import IterDataPipe, MapDataPipe, Sample
 
 __all__ = ["ShufflerIterDataPipe"]
 
 
-class ShufflerIterDataPipe(IterDataPipe[Any]):
+class ShufflerIterDataPipe(IterDataPipe[Sample]):
     """All samples in a random order (functional name: ``shuffle``), which Python's generator draws.
 
     Args:
         indices: the keys; numbers from 0 unless they are given.
     """
 
-    def __init__(self, datapipe: MapDataPipe[Any], *, indices: list[Any] | None = None) -> None:
+    def __init__(self, datapipe: MapDataPipe[Sample], *, indices: list[Any] | None = None) -> None:
         super().__init__()
         self.datapipe: Any = datapipe
         self.indices = list(range(len(self.datapipe))) if indices is None else indices
@@ -27,17 +27,17 @@ class ShufflerIterDataPipe(IterDataPipe[Any]):
         self._seed: int | None = None
         self._shuffled_indices = self.indices
 
-    def set_shuffle(self, shuffle: bool = True) -> ShufflerIterDataPipe:
+    def set_shuffle(self, shuffle: bool = True) -> Self:
         """Whether the order is another one."""
         self._enabled = shuffle
         return self
 
-    def set_seed(self, seed: int) -> ShufflerIterDataPipe:
+    def set_seed(self, seed: int) -> Self:
         """What the next iterator draws from; without one it draws a seed from torch's generator."""
         self._seed = seed
         return self
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Sample]:
         if not self._enabled:
             yield from (self.datapipe[key] for key in self.indices)
             return
@@ -54,7 +54,7 @@ class ShufflerIterDataPipe(IterDataPipe[Any]):
     def __len__(self) -> int:
         return len(self.datapipe)
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> object:
         return self.state_of(
             (
                 self.datapipe,

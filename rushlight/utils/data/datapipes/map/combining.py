@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..datapipe import MapDataPipe
+from ..datapipe import MapDataPipe, Sample
 from ..decorators import functional_datapipe
 
 __all__ = ["ConcaterMapDataPipe", "ZipperMapDataPipe"]
 
 
-class _Several(MapDataPipe[Any]):
+class _Several(MapDataPipe[Sample]):
     """Pipes with lengths.
 
     Raises:
@@ -18,7 +18,7 @@ class _Several(MapDataPipe[Any]):
         ValueError: no pipes.
     """
 
-    def __init__(self, *datapipes: MapDataPipe[Any]) -> None:
+    def __init__(self, *datapipes: MapDataPipe[Sample]) -> None:
         if not datapipes:
             raise ValueError("Expected at least one DataPipe, but got nothing")
         if not all(isinstance(pipe, MapDataPipe) for pipe in datapipes):
@@ -29,16 +29,17 @@ class _Several(MapDataPipe[Any]):
 
 
 @functional_datapipe("concat")
-class ConcaterMapDataPipe(_Several):
+class ConcaterMapDataPipe(_Several[Sample]):
     """The samples of one pipe, then those of the next (functional name: ``concat``).
 
     Keys are numbers from 0."""
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int) -> Sample:
         place = index
         for pipe in self.datapipes:
             if place < len(pipe):
-                return pipe[place]
+                found: Sample = pipe[place]
+                return found
             place -= len(pipe)
         raise IndexError(f"Index {index} is out of range.")
 
@@ -47,7 +48,7 @@ class ConcaterMapDataPipe(_Several):
 
 
 @functional_datapipe("zip")
-class ZipperMapDataPipe(_Several):
+class ZipperMapDataPipe(_Several[Any]):
     """Tuples of the samples of a key in each pipe (functional name: ``zip``)."""
 
     def __getitem__(self, index: Any) -> tuple[Any, ...]:

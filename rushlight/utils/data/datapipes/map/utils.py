@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from ..datapipe import MapDataPipe
+from ..datapipe import MapDataPipe, Sample
 
 __all__ = ["SequenceWrapperMapDataPipe"]
 
 
-class SequenceWrapperMapDataPipe(MapDataPipe[Any]):
+class SequenceWrapperMapDataPipe(MapDataPipe[Sample]):
     """The elements of a sequence or a mapping; of a copy, unless `deepcopy` is False."""
 
-    def __init__(self, sequence: Any, deepcopy: bool = True) -> None:
+    def __init__(
+        self, sequence: Sequence[Sample] | Mapping[int, Sample], deepcopy: bool = True
+    ) -> None:
         if deepcopy:
             try:
                 sequence = copy.deepcopy(sequence)
@@ -26,7 +28,7 @@ class SequenceWrapperMapDataPipe(MapDataPipe[Any]):
                 )
         self.sequence = sequence
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: int) -> Sample:
         return self.sequence[index]
 
     def __len__(self) -> int:
