@@ -95,7 +95,7 @@ def _plain_norm(
 def norm(
     input: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, out: Any = None,
     dtype: Any = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """The norm over some dimensions, or all, as script has it."""
     if dim is None:
         dims = None
@@ -144,7 +144,7 @@ def _counted(a: Tensor, b: Tensor, count: int) -> tuple[list[int], list[int]]:
 
 
 @declares(_tensordot_3, _tensordot_0, _tensordot_1, _tensordot_2)  # a tensor fits an int too
-def tensordot(a: Any, b: Any, dims: Any = 2, out: object = None) -> Any:
+def tensordot(a: Any, b: Any, dims: Any = 2, out: object = None) -> Tensor:
     """Sums of products over pairs of dimensions, as script has it."""
     first: list[int] = []
     second: list[int] = []

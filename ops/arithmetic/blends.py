@@ -56,7 +56,7 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Scalar) -> Array
     if self.dtype is tensor1.dtype is tensor2.dtype is _FLOAT32 and value == 1:
         found = by_formula("add_products", self, tensor1, tensor2)
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            return found
         _check_shapes(self, tensor1=tensor1, tensor2=tensor2)
         return binary(np.add, self, binary(np.multiply, tensor1, tensor2))
     _check_shapes(self, tensor1=tensor1, tensor2=tensor2)
@@ -113,7 +113,7 @@ def _check_same_dtype(self: Array, other: Array, name: str) -> None:
 def _lerp_floats(self: Array, end: Array, weight: float) -> Array:
     found = by_formula("lerp", self, end, checked_operand(weight, _FLOAT32))
     if found is not None and end.ndim:
-        return found  # type: ignore[no-any-return]
+        return found
     _check_shapes(self, end=end)
     change = binary(np.subtract, end, self)
     if abs(weight) < 0.5:

@@ -412,7 +412,7 @@ def _clamp_floats(self: Array, min: Any, max: Any) -> Array:
         low, high = checked_operand(min, _FLOAT32), checked_operand(max, _FLOAT32)
         found = by_formula("clamp", self, low, high)
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            return found
     if min is None:
         return as_array(_minimum(checked_operand(max, _FLOAT32), self))
     result = _maximum(checked_operand(min, _FLOAT32), self)

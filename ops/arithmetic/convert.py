@@ -55,7 +55,7 @@ def item(self: Array) -> Any:
 _NUMBERS: Final = frozenset({int, float, bool, complex})
 
 
-def _number(element: Any) -> Any:
+def _number(element: Any) -> int | float | complex:
     """What Python has for an element of a dtype that NumPy does not know."""
     return element if isinstance(element, (int, float, complex)) else float(element)
 

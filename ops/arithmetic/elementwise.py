@@ -449,7 +449,7 @@ _refuse_remainder: Final = Refusal("buqc", "remainder_cpu")
 _refuse_fmod: Final = Refusal("buqc", "fmod_cpu")
 
 
-def _remainder(a: Array, b: Array) -> object:
+def _remainder(a: Array, b: Array) -> Array:
     _check_divisor(_refuse_remainder, asarray(a), asarray(b))
     found = by_formula("remainder", a, b) if a.dtype in _DIVIDED else None
     if found is not None:

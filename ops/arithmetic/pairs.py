@@ -33,7 +33,7 @@ _OUT_OF_FLOAT_POWER: Final = OutDtype(
 _float64: Final = np.dtype(np.float64)
 
 
-def _xlogy(x: Any, y: Any) -> object:
+def _xlogy(x: Array, y: Array) -> Array:
     return np.where(np.isnan(y), y, np.where(x == 0, x.dtype.type(0), x * np.log(y)))
 
 
@@ -75,14 +75,14 @@ def sum_of_exponentials(x: Array, y: Array) -> Array:
 
 
 def _wide(kernel: Callable[..., object]) -> Callable[..., object]:
-    def computed(x: Any, y: Any) -> object:
+    def computed(x: Array, y: Any) -> Array:
         return np.asarray(kernel(x.astype(_float64), y.astype(_float64)), x.dtype)
 
     return computed
 
 
 def _incomplete(kernel: Callable[..., object]) -> Callable[..., object]:
-    def computed(a: Any, x: Any) -> object:
+    def computed(a: Array, x: Array) -> Array:
         unit = _float64 if a.dtype == _float64 else np.float32
         return np.asarray(kernel(a.astype(_float64), x.astype(_float64), unit), a.dtype)
 
@@ -216,7 +216,7 @@ def heaviside(self: Array, values: Array) -> Array:
         )
     _refuse_heaviside(self.dtype)
 
-    def kernel(x: Array, at_zero: Array) -> Any:
+    def kernel(x: Array, at_zero: Array) -> Array:
         return np.where(x == 0, at_zero, (x > 0).astype(x.dtype))
 
     return binary(kernel, self, values)

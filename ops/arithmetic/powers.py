@@ -43,7 +43,7 @@ def _raised(a: Array, b: Array) -> Array:
     return asarray(np.power(a, b)) if found is None else as_array(found)
 
 
-def _power(a: Array, b: Array) -> object:
+def _power(a: Array, b: Array) -> Array:
     _refuse_pow(a.dtype)
     if a.dtype.kind == "c":
         return _complex_power(a, b)

@@ -28,7 +28,7 @@ def _convolved(x: Tensor, weight: Tensor, bias: Tensor | None, *options: Any) ->
 @form_of("conv1d", "conv2d", "conv3d")
 def _conv(
     x: Tensor,
-    weight: Any,
+    weight: Tensor,
     bias: Tensor | None,
     stride: list[int],
     padding: Any,
@@ -87,7 +87,7 @@ def _layer_norm(
 
 
 @form_of("group_norm")
-def _group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float, cudnn: bool) -> Any:
+def _group_norm(x: Tensor, groups: int, weight: Tensor, bias: Any, eps: float, cudnn: bool) -> Any:
     if x.dim() < 2 or x.shape[1] % groups:
         return NotImplemented
     batch, channels = x.shape[:2]
@@ -97,7 +97,7 @@ def _group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float, cudnn: 
 
 
 @form_of("rms_norm")
-def _rms_norm(x: Any, sizes: Sequence[int], weight: Any, eps: Any) -> Any:
+def _rms_norm(x: Tensor, sizes: Sequence[int], weight: Tensor, eps: Any) -> Any:
     if x.dtype.itemsize < 4:
         return NotImplemented
     eps = finfo(x.dtype).eps if eps is None else eps
@@ -108,11 +108,11 @@ def _rms_norm(x: Any, sizes: Sequence[int], weight: Any, eps: Any) -> Any:
 
 @form_of("instance_norm")
 def _instance_norm(
-    x: Any,
-    weight: Any,
-    bias: Any,
-    mean: Any,
-    var: Any,
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor | None,
+    var: Tensor | None,
     by_input: bool,
     momentum: float,
     eps: float,
@@ -141,32 +141,32 @@ def _log_softmax(x: Tensor, dim: int, dtype: Any) -> Tensor:
 
 
 @form_of("log_sigmoid")
-def _log_sigmoid(x: Any) -> Any:
+def _log_sigmoid(x: Tensor) -> Tensor:
     return aten.log_sigmoid_forward(x)[0]
 
 
 @form_of("relu6")
-def _relu6(x: Any) -> Any:
+def _relu6(x: Tensor) -> Tensor:
     return aten.hardtanh(x, 0, 6)
 
 
 @form_of("relu6_")
-def _relu6_(x: Any) -> Any:
+def _relu6_(x: Tensor) -> Tensor:
     return aten.hardtanh_(x, 0, 6)
 
 
 @form_of("selu")
-def _selu(x: Any) -> Any:
+def _selu(x: Tensor) -> Tensor:
     return aten.elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
 
 
 @form_of("square")
-def _square(x: Any) -> Any:
+def _square(x: Tensor) -> Tensor:
     return aten.pow(x, 2)
 
 
 @form_of("prelu")
-def _prelu(x: Any, weight: Any) -> Any:
+def _prelu(x: Tensor, weight: Tensor) -> Tensor:
     if x.dim() > 1 and weight.numel() > 0:
         weight = aten.view(weight, [1, weight.numel(), *[1] * (x.dim() - 2)])
     return aten._prelu_kernel(x, weight)
@@ -196,14 +196,18 @@ def _max_pool3d(x: Tensor, *options: Any) -> Tensor:
 
 
 @form_of("avg_pool1d")
-def _avg_pool1d(x: Any, size: Any, stride: Any, padding: Any, ceil: bool, counts: bool) -> Any:
+def _avg_pool1d(
+    x: Tensor, size: Any, stride: Any, padding: Any, ceil: bool, counts: bool
+) -> Tensor:
     steps = [1, *(stride or size)]
     made = aten.avg_pool2d(aten.unsqueeze(x, -2), [1, *size], steps, [0, *padding], ceil, counts)
     return aten.squeeze(made, -2)
 
 
 @form_of("max_pool1d")
-def _max_pool1d(x: Any, size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> Any:
+def _max_pool1d(
+    x: Tensor, size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool
+) -> Tensor:
     steps = [1, *(stride or size)]
     made = aten.max_pool2d_with_indices(
         aten.unsqueeze(x, -2), [1, *size], steps, [0, *padding], [1, *dilation], ceil
@@ -219,7 +223,7 @@ def _adaptive_avg_pool2d(x: Tensor, size: Sequence[int]) -> Tensor:
 
 
 @form_of("adaptive_avg_pool1d")
-def _adaptive_avg_pool1d(x: Any, size: Sequence[int]) -> Any:
+def _adaptive_avg_pool1d(x: Tensor, size: Sequence[int]) -> Tensor:
     made = aten.adaptive_avg_pool2d(aten.unsqueeze(x, -2), [1, *size])
     return aten.squeeze(made, -2)
 
@@ -243,7 +247,7 @@ _PADS: Final = {"reflect": "reflection", "replicate": "replication"}
 
 
 @form_of("pad")
-def _pad(x: Any, pad: Sequence[int], mode: str, value: Any) -> Any:
+def _pad(x: Tensor, pad: Sequence[int], mode: str, value: Any) -> Any:
     if mode == "constant":
         return aten.constant_pad_nd(x, pad, value or 0)
     if mode not in _PADS:
@@ -252,7 +256,7 @@ def _pad(x: Any, pad: Sequence[int], mode: str, value: Any) -> Any:
 
 
 @form_of("grid_sampler")
-def _grid_sampler(x: Any, grid: Any, *options: Any) -> Any:
+def _grid_sampler(x: Tensor, grid: Tensor, *options: Any) -> Any:
     return eager_function(f"aten::grid_sampler_{x.dim() - 2}d")(x, grid, *options)
 
 
@@ -266,7 +270,7 @@ def _embedding_bag(*args: Any) -> Any:
 
 @form_of("cross_entropy_loss")
 def _cross_entropy(
-    x: Tensor, target: Tensor, weight: Any, reduction: int, ignored: int, smoothing: float
+    x: Tensor, target: Tensor, weight: Tensor, reduction: int, ignored: int, smoothing: float
 ) -> Any:
     if smoothing or target.is_floating_point():
         return NotImplemented
@@ -275,7 +279,7 @@ def _cross_entropy(
 
 
 @form_of("nll_loss_nd", "nll_loss", "nll_loss2d")
-def _nll_loss(x: Tensor, target: Tensor, weight: Any, reduction: int, ignored: int) -> Any:
+def _nll_loss(x: Tensor, target: Tensor, weight: Tensor, reduction: int, ignored: int) -> Any:
     if x.dim() in (1, 2):
         return by_schema("nll_loss_forward", x, target, weight, reduction, ignored)[0]
     if x.dim() == 4:
@@ -284,7 +288,7 @@ def _nll_loss(x: Tensor, target: Tensor, weight: Any, reduction: int, ignored: i
 
 
 @form_of("l1_loss")
-def _l1_loss(x: Any, target: Any, reduction: int) -> Any:
+def _l1_loss(x: Tensor, target: Tensor, reduction: int) -> Tensor:
     found = aten.abs(aten.sub(x, target))
     return found if not reduction else aten.mean(found) if reduction == 1 else aten.sum(found)
 
@@ -293,10 +297,10 @@ def _l1_loss(x: Any, target: Any, reduction: int) -> Any:
 
 
 def _corrected(name: str) -> None:
-    def whole(x: Any, unbiased: bool) -> Any:
+    def whole(x: Tensor, unbiased: bool) -> Any:
         return eager_function(f"aten::{name}")(x, None, correction=int(unbiased))
 
-    def over(x: Any, dim: Any, unbiased: bool, keepdim: bool) -> Any:
+    def over(x: Tensor, dim: Any, unbiased: bool, keepdim: bool) -> Any:
         return eager_function(f"aten::{name}")(x, dim, correction=int(unbiased), keepdim=keepdim)
 
     form_of(f"{name}.dim")(over)
@@ -312,7 +316,14 @@ for _name in ("var", "std", "var_mean", "std_mean"):
 
 @form_of("scaled_dot_product_attention")
 def _attention(
-    q: Tensor, k: Tensor, v: Tensor, mask: Any, p: float, causal: bool, scale: Any, gqa: bool
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Any,
+    p: float,
+    causal: bool,
+    scale: float | None,
+    gqa: bool,
 ) -> Any:
     if gqa or q.dim() < 3:
         return NotImplemented
@@ -332,7 +343,7 @@ def _as_numbers(mask: Any, q: Tensor) -> Any:
 
 
 def _attention_by_products(
-    q: Tensor, k: Tensor, v: Tensor, mask: Any, p: float, causal: bool, scale: Any
+    q: Tensor, k: Tensor, v: Tensor, mask: Any, p: float, causal: bool, scale: float | None
 ) -> Any:
     if causal:
         return NotImplemented

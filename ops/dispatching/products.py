@@ -17,7 +17,7 @@ __all__: list[str] = []
 
 
 @form_of("linear")
-def _linear(x: Any, weight: Any, bias: Any) -> Any:
+def _linear(x: Tensor, weight: Tensor, bias: Any) -> Any:
     if weight.dim() != 2 or (bias is not None and bias.dim() != 1) or not x.dim():
         return NotImplemented
     if bias is not None and x.dim() == 2:
@@ -90,7 +90,7 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
 
 
 @form_of("outer", "ger")
-def _outer(a: Any, b: Any) -> Any:
+def _outer(a: Tensor, b: Tensor) -> Any:
     if a.dim() != 1 or b.dim() != 1:
         return NotImplemented
     return aten.mul(aten.view(a, [a.shape[0], 1]), b)
@@ -139,7 +139,7 @@ def _einsum(equation: str, operands: Sequence[Any], path: Any) -> Any:
 
 
 @form_of("tensordot")
-def _tensordot(a: Any, b: Any, of_a: Sequence[int], of_b: Sequence[int]) -> Any:
+def _tensordot(a: Tensor, b: Tensor, of_a: Sequence[int], of_b: Sequence[int]) -> Any:
     one, other = ([d % x.dim() for d in dims] for x, dims in ((a, of_a), (b, of_b)))
     if any(a.shape[c] != b.shape[d] for c, d in zip(one, other, strict=True)):
         return NotImplemented

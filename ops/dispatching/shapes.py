@@ -40,7 +40,7 @@ def _reshape(x: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 @form_of("flatten.using_ints")
-def _flatten(x: Any, start: int, end: int) -> Any:
+def _flatten(x: Tensor, start: int, end: int) -> Any:
     rank = max(x.dim(), 1)
     first, last = start % rank, end % rank
     if not x.dim() or first > last:
@@ -68,32 +68,32 @@ def _contiguous(x: Tensor, memory_format: int) -> Tensor:
 
 
 @form_of("reshape_as")
-def _reshape_as(x: Any, other: Any) -> Any:
+def _reshape_as(x: Tensor, other: Tensor) -> Any:
     return _reshape(x, other.shape)
 
 
 @form_of("view_as")
-def _view_as(x: Any, other: Any) -> Any:
+def _view_as(x: Tensor, other: Tensor) -> Tensor:
     return aten.view(x, list(other.shape))
 
 
 @form_of("expand_as")
-def _expand_as(x: Any, other: Any) -> Any:
+def _expand_as(x: Tensor, other: Tensor) -> Tensor:
     return aten.expand(x, list(other.shape))
 
 
 @form_of("broadcast_to")
-def _broadcast_to(x: Any, sizes: Sequence[int]) -> Any:
+def _broadcast_to(x: Tensor, sizes: Sequence[int]) -> Tensor:
     return aten.expand(x, list(sizes))
 
 
 @form_of("movedim.int", "moveaxis.int")
-def _movedim_one(x: Any, source: int, target: int) -> Any:
+def _movedim_one(x: Tensor, source: int, target: int) -> Any:
     return _movedim(x, [source], [target])
 
 
 @form_of("movedim.intlist", "moveaxis.intlist")
-def _movedim(x: Any, source: Sequence[int], target: Sequence[int]) -> Any:
+def _movedim(x: Tensor, source: Sequence[int], target: Sequence[int]) -> Any:
     rank = x.dim()
     if not rank:
         return NotImplemented
@@ -106,7 +106,7 @@ def _movedim(x: Any, source: Sequence[int], target: Sequence[int]) -> Any:
 
 
 @form_of("numpy_T")
-def _numpy_t(x: Any) -> Any:
+def _numpy_t(x: Tensor) -> Tensor:
     return aten.permute(x, list(range(x.dim()))[::-1])
 
 
@@ -116,14 +116,14 @@ def _matrix_t(x: Tensor) -> Tensor:
 
 
 @form_of("chunk")
-def _chunk(x: Any, chunks: int, dim: int) -> Any:
+def _chunk(x: Tensor, chunks: int, dim: int) -> Any:
     if chunks <= 0 or not x.dim() or not x.shape[dim]:
         return NotImplemented
     return aten.split(x, -(-x.shape[dim] // chunks), dim)
 
 
 @form_of("narrow")
-def _narrow(x: Any, dim: int, start: Any, length: int) -> Any:
+def _narrow(x: Tensor, dim: int, start: Any, length: int) -> Any:
     if not isinstance(start, int) or not x.dim():
         return NotImplemented
     size = x.shape[dim]
@@ -164,7 +164,7 @@ def _hstack(tensors: Sequence[Any]) -> Any:
 
 
 @form_of("tile")
-def _tile(x: Any, sizes: Sequence[int]) -> Any:
+def _tile(x: Tensor, sizes: Sequence[int]) -> Tensor:
     return aten.repeat(x, [*[1] * (x.dim() - len(sizes)), *sizes])
 
 
@@ -185,7 +185,7 @@ def _to_dtype(x: Tensor, dtype: Any, non_blocking: bool, copy: bool, memory_form
 
 @form_of("to.dtype_layout")
 def _to_layout(
-    x: Any, dtype: Any, layout: Any, device: Any, pinned: Any, non_blocking: Any, copy: Any,
+    x: Tensor, dtype: Any, layout: Any, device: Any, pinned: Any, non_blocking: Any, copy: Any,
     memory_format: Any,
 ) -> Any:  # fmt: skip
     if device is not None and device != x.device:
@@ -194,5 +194,5 @@ def _to_layout(
 
 
 @form_of("type_as")
-def _type_as(x: Any, other: Any) -> Any:
+def _type_as(x: Tensor, other: Tensor) -> Any:
     return converted(x, other.dtype, False, None) if x.device == other.device else NotImplemented

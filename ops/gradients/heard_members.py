@@ -13,7 +13,7 @@ from ..tensors.tensor import Tensor
 __all__ = ["MEMBERS"]
 
 
-def _get_item(self: Tensor, key: Any) -> Any:
+def _get_item(self: Tensor, key: Any) -> Tensor:
     return tape().get_item(self, key)
 
 

@@ -113,7 +113,7 @@ def in_order(array: Array) -> Array:
     return np.ascontiguousarray(array) if found is None else found
 
 
-def by_formula(name: str, *operands: Any) -> Any:
+def by_formula(name: str, *operands: Any) -> Array | None:
     """A formula of arrays by native code; None where there is none, or where it does not pay.
 
     The operands are of one dtype, but for masks, and one of them is as large as the result.

@@ -229,7 +229,7 @@ def _celu(x: Array, alpha: float) -> Any:
     return _elu(x, alpha, 1.0, 1.0 / alpha)
 
 
-def _softplus(x: Array, beta: float, threshold: float) -> object:
+def _softplus(x: Array, beta: float, threshold: float) -> Array:
     level = checked_operand(threshold, x.dtype)
     if x.dtype in _FLOATS:
         found = by_formula("softplus", x, operand(beta, x.dtype), level)

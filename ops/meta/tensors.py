@@ -180,7 +180,7 @@ class _NoData:
     def __copy__(self: Any) -> Any:
         return self.__deepcopy__({})
 
-    def __deepcopy__(self: Any, memo: dict[int, object]) -> Any:
+    def __deepcopy__(self: Any, memo: dict[int, object]) -> Tensor:
         kind = _SHOWN[type(self)]
         with opened():
             array = self._array

@@ -28,7 +28,7 @@ def _entr(x: Any) -> object:
     return np.where(np.isnan(x), x, inner).astype(x.dtype)
 
 
-def _erfcx(x: Any) -> Any:
+def _erfcx(x: Any) -> Array:
     """`exp(x * x) * erfc(x)`."""
     size = np.abs(x)
     right = series("erfcx", 4 / (4 + size))

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import LARGE, family
+from ..memory.dtype import Array
 from .direct import explained, formulas_of, note_of
 from .formula import moved
 from .record import Operator
@@ -104,7 +105,7 @@ def _gives(notes: Sequence[tuple[Any, ...]], values: Sequence[Any], made: Sequen
     return is_same
 
 
-def _other_bytes(root: Any) -> Any:
+def _other_bytes(root: Any) -> Array:
     """Memory for an array; a single whole number is a flag or a counter, which begins as 0."""
     is_flag = root.size == 1 and root.dtype.char in "lqLQ"
     return np.full(root.nbytes, 0 if is_flag else 0xFF, np.uint8)

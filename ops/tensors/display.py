@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -100,7 +100,7 @@ class _Form:
             return f"{number:.{PRINT_OPTIONS.precision}e}"
         return f"{number:.0f}." if self.whole else f"{number:.{PRINT_OPTIONS.precision}f}"
 
-    def write(self, number: Any) -> str:
+    def write(self, number: float) -> str:
         """A number in its column."""
         if not self.floating:
             text = str(number)

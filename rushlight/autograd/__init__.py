@@ -53,7 +53,7 @@ def _several(value: Any) -> list[Any]:
 @stands_for("aten::backward")
 def backward(
     tensors: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
-    grad_tensors: object = None,
+    grad_tensors: list[Tensor] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     grad_variables: Any = None,

@@ -18,7 +18,7 @@ from ..ops.gradients.autograd import (
     saved,
 )
 from ..ops.gradients.tape import rebase
-from ..ops.memory.dtype import LAYOUTS
+from ..ops.memory.dtype import LAYOUTS, Array
 from ..ops.memory.versions import written
 from ..ops.memory.warned import warn_caller
 from ..ops.table.grad_mode import is_grad_enabled, no_grad
@@ -111,7 +111,7 @@ class FunctionNode(Node):
             results.append(None if part is None else self._fitted(part, sizes, dtype, len(results)))
         return results
 
-    def _fitted(self, part: object, sizes: Any, dtype: Any, place: int) -> Tensor:
+    def _fitted(self, part: Tensor, sizes: tuple[int, ...], dtype: Any, place: int) -> Tensor:
         if not isinstance(part, Tensor):
             raise TypeError(f"expected Variable or None (got {type(part).__name__})")
         return fit(part, sizes, dtype, self, place)
@@ -125,7 +125,7 @@ class FunctionNode(Node):
 FunctionCtx = FunctionNode  # torch's name for what `ctx` can do
 
 
-def _zeros(like: object) -> Any:
+def _zeros(like: object) -> Array:
     import numpy as np
 
     return np.zeros_like(like)
@@ -330,7 +330,7 @@ _SEVERAL: Final = (
 )
 
 
-def _Like(array: Any) -> object:
+def _Like(array: Array) -> Array:
     """An array of the same shape and dtype that takes no memory."""
     import numpy as np
 

@@ -246,7 +246,7 @@ class Tracer(TracerBase):
         return attr_val
 
     def _read(
-        self, value: object, named: Iterable[tuple[str, Tensor]], cache: dict[str, Proxy]
+        self, value: Tensor, named: Iterable[tuple[str, Tensor]], cache: dict[str, Proxy]
     ) -> Proxy | None:
         for name, each in named:
             if each is not value:

@@ -215,7 +215,7 @@ class Transformer(Interpreter):
         module = self.fetch_attr(str(target))
         return self.tracer.call_module(module, module.forward, args, kwargs)
 
-    def call_function(self, target: Target, args: Args, kwargs: Kwargs) -> Any:
+    def call_function(self, target: Target, args: Args, kwargs: Kwargs) -> Proxy:
         """A node that calls the function."""
         return self.tracer.create_proxy("call_function", target, args, kwargs)
 

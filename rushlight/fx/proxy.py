@@ -204,7 +204,7 @@ class TracerBase:
             "errors"
         )
 
-    def keys(self, obj: Proxy) -> Any:
+    def keys(self, obj: Proxy) -> Proxy:
         """What `**proxy` asks."""
         return Attribute(obj, "keys")()
 
@@ -315,7 +315,7 @@ class Proxy:
         types: object,
         args: tuple[object, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
-    ) -> Any:
+    ) -> Proxy:
         args, kwargs = args or (), kwargs or {}
         tracers = {id(proxy.tracer): proxy.tracer for proxy in _proxies((args, kwargs))}
         if len(tracers) > 1:

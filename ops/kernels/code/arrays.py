@@ -229,7 +229,7 @@ def _evaluating(
     return expression_kernel(Expression(letters, made, ((len(made) - 1, letter),)), places, rank)
 
 
-def cast(x: Array, dtype: np.dtype[Any]) -> Any:
+def cast(x: Array, dtype: np.dtype[Any]) -> Array | None:
     """A copy in another dtype that lies as the array does, but in one piece; None where one of both
     has no letter, or rows are too short for that to pay."""
     x = x[...]
@@ -244,7 +244,7 @@ def cast(x: Array, dtype: np.dtype[Any]) -> Any:
     return out
 
 
-def in_order(x: Array) -> Any:
+def in_order(x: Array) -> Array | None:
     """A contiguous copy; None where the dtype has no letter, or where rows of a large array are too
     short for that to pay."""
     x = x[...]

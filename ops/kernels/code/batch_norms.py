@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .arrays import (
     Expression,
     Step,
@@ -38,7 +39,7 @@ _LEAST: Final = 1 << 15
 _BESIDE: Final = 4
 
 
-def normalized(x: Any, mean: Any, spread: Any, weight: Any, bias: Any, eps: float) -> Any:
+def normalized(x: Any, mean: Any, spread: Any, weight: Any, bias: Any, eps: float) -> Array:
     """`(x - mean) / sqrt(spread + eps) * weight + bias`.
 
     All four have an element for each channel; weight and bias may be None.  Mean and spread are
@@ -49,7 +50,7 @@ def normalized(x: Any, mean: Any, spread: Any, weight: Any, bias: Any, eps: floa
     return whole.out
 
 
-def scaled(x: object, weight: object, bias: object) -> Any:
+def scaled(x: object, weight: object, bias: object) -> Array:
     """`x * weight + bias`, each rounded; one of weight and bias, float32 for each channel, may be
     None."""
     names = [name for name, each in (("multiply", weight), ("add", bias)) if each is not None]

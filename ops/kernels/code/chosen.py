@@ -83,7 +83,7 @@ def take(marks: Chosen, x: Array) -> object | None:
     return out if _move("take", marks, x, out, 1) else None
 
 
-def put(marks: Chosen, x: Any, source: Any) -> bool:
+def put(marks: Chosen, x: Array, source: Array) -> bool:
     """Write elements of another contiguous array to where they are chosen, in its order; one
     element alone goes everywhere.  Whether that is done: else an element's size is unusual.
 

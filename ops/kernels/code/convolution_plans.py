@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ...memory.dtype import Array
 from ..threads import get_threads
 from . import convolution_points as points
 from . import convolution_strips as strips
@@ -78,7 +79,7 @@ def steps_of(shape: Any) -> tuple[int, ...]:
     return tuple(4 * prod(shape[place + 1 :]) for place in range(len(shape)))
 
 
-def _numbers(form: Any, sizes: dict[str, int], steps: object, shape: Any) -> Any:
+def _numbers(form: Any, sizes: dict[str, int], steps: object, shape: Any) -> Array:
     """Sizes as the kernel wants them, and behind them how far in bytes weights' partners lie."""
     places = np.indices(shape, np.int64).reshape(len(shape), -1)
     offsets = (np.array(steps, np.int64)[:, None] * places).sum(0)

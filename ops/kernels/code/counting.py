@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .lanes import folded
 from .objects import kernel
 from .run import run, unforeseen
@@ -60,7 +61,7 @@ def tally(x: Any) -> tuple[object, object] | None:
     return None if outside[0] else (counts, most)
 
 
-def _flag() -> Any:
+def _flag() -> Array:
     return np.zeros(1, np.int64)
 
 

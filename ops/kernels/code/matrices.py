@@ -94,7 +94,7 @@ def multiply(a: Any, b: Any, bias: Any = None) -> Any:
     return _product(*_operands(a, b), bias)
 
 
-def _added(made: Any, bias: Any) -> Any:
+def _added(made: Any, bias: Any) -> Array:
     """A column and a number, by a kernel: so that products may be learned with it."""
     letter = LETTERS[made.dtype]
     column = made.reshape(-1)
@@ -148,7 +148,7 @@ def multiply_batches(a: Any, b: Any, out: object = None) -> Any:
     return _batches(element, a, b, out)
 
 
-def _batches(element: str, a: Any, b: Any, out: Any = None) -> Any:
+def _batches(element: str, a: Array, b: Array, out: Any = None) -> Any:
     if a.shape[:-2] != b.shape[:-2]:
         shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         a = np.broadcast_to(a, (*shape, *a.shape[-2:]))
@@ -167,7 +167,7 @@ def _batches(element: str, a: Any, b: Any, out: Any = None) -> Any:
     return out
 
 
-def multiply_vectors(a: Any, b: Any) -> Any:
+def multiply_vectors(a: Any, b: Any) -> Array:
     """The sum of products of two vectors of one length and dtype, 0-d: that of sums of pieces.
 
     Raises:

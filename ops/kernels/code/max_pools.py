@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from ...memory.remembered import remembered
 from .objects import kernel
 from .run import run
@@ -55,7 +56,7 @@ def max_pool(
 
 
 @remembered(1 << 20)
-def _begins(output: int, stride: int, pad: int, dilation: int) -> Any:
+def _begins(output: int, stride: int, pad: int, dilation: int) -> Array:
     """Where what windows see begins, with room for a vector behind the last."""
     starts = np.arange(output + LANES) * stride - pad
     found = np.where(starts < 0, starts % dilation, starts).astype(np.int32)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .objects import kernel
 from .run import run, unforeseen
 from .target import Target
@@ -24,7 +25,7 @@ _NAN: Final = 0x7FC00000
 _SIGN: Final = -(1 << 31)
 
 
-def order_words(x: Any, *, descending: bool) -> Any:
+def order_words(x: Any, *, descending: bool) -> Array:
     """The words of a contiguous array of float32, uint64 of its shape; places are those along its
     last dimension, in the low halves.  Descending words put the largest number first."""
     x = x[...]  # which no other thread can change

@@ -19,7 +19,7 @@ _COUNTS: Final = ("depth", "height", "width", "front", "top", "left")
 _MADE: Final = ("made_depth", "made_height", "made_width", "pitch")
 
 
-def padded_lying(shape: Any, pads: Any) -> tuple[Any, Any]:
+def padded_lying(shape: tuple[int, ...], pads: Any) -> tuple[Any, Any]:
     """The shape and the strides of what `padded_planes` makes of an array of some shape."""
     depth, height, width = (n + sum(pair) for n, pair in zip(shape[2:], pads, strict=True))
     pitch = (-(-depth * height * width // LANES) | 1) * LANES

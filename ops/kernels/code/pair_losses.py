@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from ...memory.dtype import Array
 from .arrays import LETTERS, evaluate
@@ -33,7 +33,7 @@ _FORMS: Final[dict[str, tuple[tuple[str, tuple[int, ...]], ...]]] = {
 
 def pair_losses(
     form: str, x: Array, target: object, level: float = 1.0, *, by_steps: bool = False
-) -> Any:
+) -> Array | None:
     """The losses of two arrays of one shape and dtype, in one piece: "squared" or "absolute"
     differences, "smooth" or "huber" ones with a level; "logits", cross entropies of `sigmoid(x)`.
 

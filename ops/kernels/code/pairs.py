@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -42,7 +43,7 @@ def along(x: Any) -> Any:
     return made
 
 
-def across(x: Any) -> Any:
+def across(x: Any) -> Array:
     """Words [..., (n + 1) / 2, m] of float32 or bfloat16 [..., n, m]."""
     *shape, n, m = x.shape
     made = np.empty((*shape, (n + 1) // 2, m), np.float32)
@@ -50,7 +51,7 @@ def across(x: Any) -> Any:
     return made
 
 
-def rounded(x: Any, dtype: Any) -> Any:
+def rounded(x: Any, dtype: Any) -> Array:
     """float32 in one piece as `dtype`, which is bfloat16."""
     made = np.empty(x.shape, dtype)
     code = kernel("halves", (), _rounded_text)

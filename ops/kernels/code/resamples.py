@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dtype import Array
 from .along import strip_count, strips
 from .objects import kernel
 from .run import run
@@ -23,7 +24,7 @@ _BESIDE: Final = 2
 """Vectors that are worked on side by side."""
 
 
-def resample(x: Any, places: Any, weights: Any) -> Any:
+def resample(x: Any, places: Any, weights: Any) -> Array:
     """Slices of [outer, count, inner]: the sums of those of [outer, size, inner] at int64 places
     [taps, count], times weights [taps, count], the first tap first.
 

@@ -29,7 +29,7 @@ def softmax(g: Array, result: Array) -> Array:
     return out
 
 
-def log_softmax(g: Any, result: Any) -> Any:
+def log_softmax(g: Array, result: Array) -> Array:
     """The gradient of the rows of whose softmax `result` is the logarithm."""
     if g.shape != result.shape:
         raise ValueError("a gradient has the sizes of its result")

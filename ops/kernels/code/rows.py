@@ -37,7 +37,7 @@ def log_softmax(x: Array) -> Array:
     return out
 
 
-def logsumexp(x: Any) -> Any:
+def logsumexp(x: Array) -> Array:
     """The logarithm of the sum of exponentials of every row."""
     out = np.empty(x.shape[0], x.dtype)
     along(row_kernel("logsumexp", x.dtype.char), x, out)

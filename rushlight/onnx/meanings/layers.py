@@ -32,7 +32,7 @@ def _pads(
     return [0] * (2 * dims) if given is None or auto == "VALID" else given
 
 
-def _with_borders(x: Any, pads: list[int], value: Any = None) -> Any:
+def _with_borders(x: Tensor, pads: list[int], value: Any = None) -> Any:
     if not any(pads):
         return x
     dims = len(pads) // 2
@@ -63,9 +63,9 @@ def conv(
 
 @means("ConvTranspose")
 def conv_transpose(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
     auto_pad: str = "NOTSET",
     dilations: list[int] | None = None,
     group: int = 1,
@@ -137,7 +137,7 @@ def layer_norm(
 
 
 @means("InstanceNormalization")
-def instance_norm(x: Any, scale: Any, bias: Any, epsilon: float = 1e-5) -> Any:
+def instance_norm(x: Tensor, scale: Tensor, bias: Any, epsilon: float = 1e-5) -> Any:
     return torch.nn.functional.instance_norm(x, weight=scale, bias=bias, eps=epsilon)
 
 
@@ -193,17 +193,19 @@ def average_pool(
 
 
 @means("GlobalAveragePool")
-def global_average_pool(x: Any) -> Any:
+def global_average_pool(x: Tensor) -> Any:
     return torch.mean(x, list(range(2, x.dim())), keepdim=True)
 
 
 @means("GlobalMaxPool")
-def global_max_pool(x: Any) -> Any:
+def global_max_pool(x: Tensor) -> Any:
     return torch.amax(x, list(range(2, x.dim())), keepdim=True)
 
 
 @means("Dropout")
-def dropout(x: Any, ratio: Any = None, training_mode: Any = None, seed: int | None = None) -> Any:
+def dropout(
+    x: Tensor, ratio: Any = None, training_mode: Any = None, seed: int | None = None
+) -> Any:
     if training_mode is not None and bool(training_mode):
         raise NotImplementedError("Dropout in training has no meaning here")
     return x, torch.ones_like(x, dtype=torch.bool)
@@ -233,7 +235,14 @@ def _functions(kind: str, given: list[str] | None, direction: int) -> list[Any]:
 
 
 def _recurrent(
-    kind: str, x: Any, w: Any, r: Any, b: Any, lengths: Any, *starts: Any, **o: Any
+    kind: str,
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None,
+    lengths: Tensor | None,
+    *starts: Any,
+    **o: Any,
 ) -> Any:
     """All steps of a layer in its directions: (time, direction, batch, width) and the ends."""
     if lengths is not None or o.get("layout", 0) or o.get("clip") is not None:
@@ -287,13 +296,13 @@ def _step(
 
 @means("LSTM")
 def lstm(
-    x: Any,
-    w: Any,
-    r: Any,
-    b: Any = None,
-    lengths: Any = None,
-    h: Any = None,
-    c: Any = None,
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None = None,
+    lengths: Tensor | None = None,
+    h: Tensor | None = None,
+    c: Tensor | None = None,
     p: Any = None,
     **options: Any,
 ) -> Any:
@@ -304,14 +313,26 @@ def lstm(
 
 @means("GRU")
 def gru(
-    x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None, **options: Any
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None = None,
+    lengths: Tensor | None = None,
+    h: Tensor | None = None,
+    **options: Any,
 ) -> Any:
     return _recurrent("GRU", x, w, r, b, lengths, h, **options)
 
 
 @means("RNN")
 def rnn(
-    x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None, **options: Any
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None = None,
+    lengths: Tensor | None = None,
+    h: Tensor | None = None,
+    **options: Any,
 ) -> Any:
     return _recurrent("RNN", x, w, r, b, lengths, h, **options)
 
@@ -322,9 +343,9 @@ def rnn(
 @means("Resize")
 def resize(
     x: Tensor,
-    roi: Any = None,
-    scales: Any = None,
-    sizes: Any = None,
+    roi: Tensor | None = None,
+    scales: Tensor | None = None,
+    sizes: Tensor | None = None,
     mode: str = "nearest",
     coordinate_transformation_mode: str = "half_pixel",
     nearest_mode: str = "round_prefer_floor",
@@ -344,6 +365,8 @@ def resize(
     options = {} if mode == "nearest" else {"align_corners": corners}
     if sizes is not None:
         return torch.nn.functional.interpolate(x, sizes.tolist()[2:], mode=wanted, **options)
+    if scales is None:
+        raise NotImplementedError("Resize: neither sizes nor scales are given")
     factors = scales.tolist()[2:]
     return torch.nn.functional.interpolate(
         x, scale_factor=factors, mode=wanted, recompute_scale_factor=False, **options
@@ -370,8 +393,8 @@ def col2im(
 
 @means("GridSample")
 def grid_sample(
-    x: Any,
-    grid: Any,
+    x: Tensor,
+    grid: Tensor,
     align_corners: int = 0,
     mode: str = "linear",
     padding_mode: str = "zeros",

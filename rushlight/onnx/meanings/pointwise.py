@@ -69,7 +69,7 @@ def div(x: Tensor, y: Tensor) -> Any:
 
 
 @means("Pow")
-def power(x: Any, y: Any) -> Any:
+def power(x: Tensor, y: Tensor) -> Any:
     return torch.pow(x, y).to(x.dtype)
 
 
@@ -95,7 +95,7 @@ def least(*given: Any) -> Any:
 
 
 @means("Clip")
-def clip(x: Any, low: Any = None, high: Any = None) -> Any:
+def clip(x: Tensor, low: Any = None, high: Any = None) -> Any:
     made = x if low is None else torch.maximum(x, low)
     return made if high is None else torch.minimum(made, high)
 
@@ -122,7 +122,7 @@ def dtype_of_number(number: int) -> Any:
 
 
 @means("IsInf")
-def is_infinite(x: Any, detect_negative: int = 1, detect_positive: int = 1) -> Any:
+def is_infinite(x: Tensor, detect_negative: int = 1, detect_positive: int = 1) -> Any:
     found = torch.isinf(x)
     if not detect_negative:
         found = found & (x > 0)
@@ -130,52 +130,52 @@ def is_infinite(x: Any, detect_negative: int = 1, detect_positive: int = 1) -> A
 
 
 @means("LeakyRelu")
-def leaky_relu(x: Any, alpha: float = 0.01) -> Any:
+def leaky_relu(x: Tensor, alpha: float = 0.01) -> Any:
     return torch.nn.functional.leaky_relu(x, alpha)
 
 
 @means("Elu")
-def elu(x: Any, alpha: float = 1.0) -> Any:
+def elu(x: Tensor, alpha: float = 1.0) -> Any:
     return torch.nn.functional.elu(x, alpha)
 
 
 @means("Celu")
-def celu(x: Any, alpha: float = 1.0) -> Any:
+def celu(x: Tensor, alpha: float = 1.0) -> Any:
     return torch.nn.functional.celu(x, alpha)
 
 
 @means("PRelu")
-def prelu(x: Any, slope: Any) -> Any:
+def prelu(x: Tensor, slope: Any) -> Any:
     return torch.where(x < 0, x * slope, x)
 
 
 @means("Softplus")
-def softplus(x: Any) -> Any:
+def softplus(x: Tensor) -> Any:
     return torch.nn.functional.softplus(x)
 
 
 @means("Softsign")
-def softsign(x: Any) -> Any:
+def softsign(x: Tensor) -> Any:
     return torch.nn.functional.softsign(x)
 
 
 @means("Gelu")
-def gelu(x: Any, approximate: str = "none") -> Any:
+def gelu(x: Tensor, approximate: str = "none") -> Any:
     return torch.nn.functional.gelu(x, approximate=approximate)
 
 
 @means("HardSwish")
-def hard_swish(x: Any) -> Any:
+def hard_swish(x: Tensor) -> Any:
     return torch.nn.functional.hardswish(x)
 
 
 @means("HardSigmoid")
-def hard_sigmoid(x: Any, alpha: float = 0.2, beta: float = 0.5) -> Any:
+def hard_sigmoid(x: Tensor, alpha: float = 0.2, beta: float = 0.5) -> Any:
     return torch.clamp(x * alpha + beta, 0.0, 1.0)
 
 
 @means("Shrink")
-def shrink(x: Any, bias: float = 0.0, lambd: float = 0.5) -> Any:
+def shrink(x: Tensor, bias: float = 0.0, lambd: float = 0.5) -> Any:
     near = torch.where(x < -lambd, x + bias, torch.zeros_like(x))
     return torch.where(x > lambd, x - bias, near)
 
@@ -204,14 +204,14 @@ def counted(start: Tensor, limit: Tensor, delta: Tensor) -> Any:
 
 
 @means("EyeLike")
-def eye_like(x: Any, k: int = 0, dtype: int | None = None) -> Any:
+def eye_like(x: Tensor, k: int = 0, dtype: int | None = None) -> Any:
     rows, columns = x.shape
     made = torch.arange(columns).reshape(1, -1) - torch.arange(rows).reshape(-1, 1) == k
     return made.to(x.dtype if dtype is None else dtype_of_number(dtype))
 
 
 @means("OneHot")
-def one_hot(indices: Any, depth: Any, values: Any, axis: int = -1) -> Any:
+def one_hot(indices: Tensor, depth: Any, values: Any, axis: int = -1) -> Any:
     count = int(depth)
     places = torch.where(indices < 0, indices + count, indices).unsqueeze(axis)
     rank = places.dim()

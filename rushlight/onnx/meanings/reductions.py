@@ -11,7 +11,7 @@ from .table import means, torch
 __all__: list[str] = []
 
 
-def _product(x: Any, axes: list[int], keep: bool) -> Any:
+def _product(x: Tensor, axes: list[int], keep: bool) -> Any:
     for axis in sorted((a % max(x.dim(), 1) for a in axes), reverse=True):
         x = torch.prod(x, axis, keepdim=keep)
     return x.clone()
@@ -55,7 +55,7 @@ def arg_max(x: Tensor, axis: int = 0, keepdims: int = 1, select_last_index: int 
 
 
 @means("ArgMin")
-def arg_min(x: Any, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
+def arg_min(x: Tensor, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
     return _extreme(torch.argmin, x, axis, keepdims, select_last_index)
 
 
@@ -92,14 +92,18 @@ def log_softmax(x: Tensor, axis: int = -1) -> Any:
 
 
 @means("Hardmax")
-def hardmax(x: Any, axis: int = -1) -> Any:
+def hardmax(x: Tensor, axis: int = -1) -> Any:
     best = torch.argmax(x, axis, keepdim=True)
     return torch.zeros_like(x).scatter(axis, best, 1.0)
 
 
 @means("NegativeLogLikelihoodLoss")
 def nll_loss(
-    x: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean", ignore_index: int = -100
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int = -100,
 ) -> Any:
     return torch.nn.functional.nll_loss(
         x, target, weight, reduction=reduction, ignore_index=ignore_index

@@ -16,12 +16,12 @@ def shape_of(x: Tensor, start: int = 0, end: int | None = None) -> Any:
 
 
 @means("Size")
-def size_of(x: Any) -> Any:
+def size_of(x: Tensor) -> Any:
     return torch.tensor(x.numel())
 
 
 @means("Reshape")
-def reshape(x: Any, shape: Any, allowzero: int = 0) -> Any:
+def reshape(x: Tensor, shape: Any, allowzero: int = 0) -> Any:
     sizes = shape.tolist()
     if not allowzero:
         sizes = [x.shape[n] if size == 0 else size for n, size in enumerate(sizes)]
@@ -29,7 +29,7 @@ def reshape(x: Any, shape: Any, allowzero: int = 0) -> Any:
 
 
 @means("Flatten")
-def flatten(x: Any, axis: int = 1) -> Any:
+def flatten(x: Tensor, axis: int = 1) -> Any:
     rows = 1
     for size in x.shape[: axis % (x.dim() + 1)]:
         rows *= size
@@ -104,7 +104,7 @@ def slice_of(
 
 @means("Pad")
 def pad(
-    x: Tensor, pads: Tensor, value: Any = None, axes: Any = None, mode: str = "constant"
+    x: Tensor, pads: Tensor, value: Any = None, axes: Tensor | None = None, mode: str = "constant"
 ) -> Tensor:
     given = pads.tolist()
     where = list(range(x.dim())) if axes is None else [a % x.dim() for a in axes.tolist()]
@@ -143,13 +143,13 @@ def _padded(x: Tensor, axis: int, first: int, last: int, mode: str, value: Any) 
 
 
 @means("Trilu")
-def triangle(x: Any, k: Any = None, upper: int = 1) -> Any:
+def triangle(x: Tensor, k: Tensor | None = None, upper: int = 1) -> Any:
     diagonal = 0 if k is None else int(k)
     return torch.triu(x, diagonal) if upper else torch.tril(x, diagonal)
 
 
 @means("DepthToSpace")
-def depth_to_space(x: Any, blocksize: int = 1, mode: str = "DCR") -> Any:
+def depth_to_space(x: Tensor, blocksize: int = 1, mode: str = "DCR") -> Any:
     if mode == "CRD":
         return torch.pixel_shuffle(x, blocksize)
     n, c, h, w = x.shape
@@ -199,7 +199,7 @@ def scatter_elements(
 
 
 @means("ScatterND")
-def scatter_nd(x: Any, indices: Any, updates: Any, reduction: str = "none") -> Any:
+def scatter_nd(x: Tensor, indices: Tensor, updates: Tensor, reduction: str = "none") -> Any:
     depth, made = indices.shape[-1], x.clone()
     flat = indices.reshape(-1, depth).to(torch.int64)
     where = tuple(_places(flat[:, n], x.shape[n]) for n in range(depth))
@@ -217,7 +217,7 @@ def scatter_nd(x: Any, indices: Any, updates: Any, reduction: str = "none") -> A
 
 
 @means("Compress")
-def compress(x: Any, condition: Any, axis: int | None = None) -> Any:
+def compress(x: Tensor, condition: Any, axis: int | None = None) -> Any:
     source = x.reshape(-1) if axis is None else x
     along = 0 if axis is None else axis
     places = torch.nonzero(condition.reshape(-1)).reshape(-1)
@@ -230,7 +230,7 @@ def non_zero(x: Tensor) -> Any:
 
 
 @means("Unique")
-def unique(x: Any, axis: int | None = None, sorted: int = 1) -> tuple[Any, Any, Any, Any]:
+def unique(x: Tensor, axis: int | None = None, sorted: int = 1) -> tuple[Any, Any, Any, Any]:
     if axis is not None:
         raise NotImplementedError("Unique along an axis has no meaning here")
     flat = x.reshape(-1)
@@ -284,7 +284,9 @@ def concat_from_sequence(sequence: list[Any], axis: int = 0, new_axis: int = 0) 
 
 
 @means("SplitToSequence")
-def split_to_sequence(x: Any, sizes: Any = None, axis: int = 0, keepdims: int = 1) -> list[Any]:
+def split_to_sequence(
+    x: Tensor, sizes: Tensor | None = None, axis: int = 0, keepdims: int = 1
+) -> list[Any]:
     if sizes is None:
         parts = list(torch.split(x, 1, axis))
         return parts if keepdims else [each.squeeze(axis) for each in parts]

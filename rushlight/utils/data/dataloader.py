@@ -69,7 +69,7 @@ class DataLoader(Generic[_Sample]):
         dataset: Indexed[_Sample] | Iterable[_Sample],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
-        sampler: Any = None,
+        sampler: list[int] | None = None,
         batch_sampler: Any = None,
         num_workers: int = 0,
         collate_fn: Callable[[Any], object] | None = None,
@@ -240,7 +240,7 @@ def _check_context(context: object, count: int) -> None:
 
 
 def _check_stream(
-    dataset: object, shuffle: bool | None, sampler: object, batch_sampler: object
+    dataset: object, shuffle: bool | None, sampler: list[int] | None, batch_sampler: object
 ) -> None:
     """See that nobody orders samples that come one after the other.
 

@@ -50,7 +50,7 @@ class RandomSampler(Sampler[int]):
 
     def __init__(
         self,
-        data_source: Any,
+        data_source: list[int],
         replacement: bool = False,
         num_samples: int | None = None,
         generator: Generator | None = None,

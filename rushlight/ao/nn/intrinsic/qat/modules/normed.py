@@ -46,13 +46,13 @@ class Normed:
         init.uniform_(self.bn.weight)
         init.zeros_(self.bn.bias)
 
-    def update_bn_stats(self) -> Any:
+    def update_bn_stats(self) -> Normed:
         """Have the norm take statistics from now on."""
         self.freeze_bn = False
         self.bn.training = True
         return self
 
-    def freeze_bn_stats(self) -> Any:
+    def freeze_bn_stats(self) -> Normed:
         """Keep the statistics of the norm as they are."""
         self.freeze_bn = True
         self.bn.training = False
