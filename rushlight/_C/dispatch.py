@@ -87,7 +87,7 @@ class DispatchKeySet:
     def __sub__(self, other: DispatchKeySet) -> DispatchKeySet:
         return DispatchKeySet(*(self._keys - other._keys))
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         return iter(self._keys)
 
     def __eq__(self, other: object) -> bool:

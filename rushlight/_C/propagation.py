@@ -157,7 +157,7 @@ _NUMBERS: Final[dict[Type, object]] = {INT: 1, FLOAT: 1.0, BOOL: True}
 """Numbers that stand for unknown ones where no sizes depend on them."""
 
 
-def _of_operator(node: Node, values: list[Any]) -> list[object]:
+def _of_operator(node: Node, values: list[object]) -> list[object]:
     """What an operator gives; nothing if that is not known."""
     if node.signature is None:
         return []
@@ -195,7 +195,7 @@ def _forms_in(value: object) -> list[_Form]:
     return []
 
 
-def _arrays(value: object) -> Any:
+def _arrays(value: object) -> object:
     if isinstance(value, _Form):
         return value.array
     return [_arrays(each) for each in value] if isinstance(value, list) else value

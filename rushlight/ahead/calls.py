@@ -42,7 +42,7 @@ class Known(NamedTuple):
 
 
 def known_call(
-    entry: Operator, values: Sequence[Any], free: Sequence[int]
+    entry: Operator, values: Sequence[object], free: Sequence[int]
 ) -> tuple[Known, list[Any]] | str:
     """What a call runs, and the arguments that its words are about; a text says why it is not
     known.  The numbers at the places `free` must be read whenever it runs.
@@ -161,7 +161,7 @@ def _entry(
             self.constants: dict[int, Any] = {}
             super().__init__(values, made, notes, before)
 
-        def _word(self, value: object) -> tuple[int, Any]:
+        def _word(self, value: object) -> tuple[int, object]:
             if type(value) is np.ndarray and not value.size:  # what a kernel need not fill
                 return _NUMBER, 0
             if type(value) is int and 1 << 40 <= value < 1 << 48:  # it may be an address

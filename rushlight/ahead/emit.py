@@ -71,7 +71,7 @@ def _write_constants(file: Any, program: Program, size: int) -> None:
     file.truncate(max(size, 1))
 
 
-def _kernel(llvm: Any, kernel: Kernel, symbol: str, number: int) -> Any:
+def _kernel(llvm: Any, kernel: Kernel, symbol: str, number: int) -> object:
     """The module of a kernel, its names made its own."""
     module = llvm.parse_assembly(objects.text_of(kernel.key)(host()))
     for function in module.functions:

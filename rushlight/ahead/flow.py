@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Flow(Writing):
         raise NotImplementedError
 
     def on_tensors(
-        self, node: Node, entry: Operator, values: Sequence[Known], plain: list[Any]
+        self, node: Node, entry: Operator, values: Sequence[Known], plain: Sequence[object]
     ) -> None:
         """Write an operator on tensors."""
         raise NotImplementedError

@@ -148,7 +148,7 @@ class _Writer:
     def __init__(self, source: NativeSource) -> None:
         self.source = source
         self.data = bytearray()
-        self.waiting: list[tuple[int, bytes | list[tuple[Kind, Any]]]] = []
+        self.waiting: list[tuple[int, bytes | list[tuple[Kind, object]]]] = []
 
     def word(self, value: int) -> None:
         self.data += struct.pack("<q", value)

@@ -85,7 +85,7 @@ class Declarations:
         """Have the table of operators watched when its file is imported."""
         sys.meta_path.insert(0, self)
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+    def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
         """The table's file, with what is done once it has run."""
         if name != f"{_OWN}.ops.table.table":
             return None

@@ -18,7 +18,6 @@ import tempfile
 import zipfile
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 OLDEST = (3, 11)
 USAGE = """usage: python {name} run ARCHIVE [INPUT ...]
@@ -36,7 +35,7 @@ class LeftOut:
         self.names = frozenset(names)
         self.made_for = ", ".join(made_for)
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         """No module; one that was left out is an error.
 
         Raises:

@@ -142,7 +142,7 @@ def _picture(arguments: argparse.Namespace) -> str:
     return draw(document, arguments.method, arguments.depth)
 
 
-def _module(path: str, arguments: argparse.Namespace, bare: bool) -> Any:
+def _module(path: str, arguments: argparse.Namespace, bare: bool) -> object:
     """The module of an archive; without its data where none is read."""
     module = open_archive(path, arguments.trust, without_data=bare)
     if not method_names(module):

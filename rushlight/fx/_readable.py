@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from ..nn.modules.module import Module
 
@@ -17,7 +17,7 @@ def _lines(text: str) -> list[str]:
     return text.splitlines(keepends=True)
 
 
-def readable(module: Module, name: str, options: dict[str, Any]) -> str:
+def readable(module: Module, name: str, options: Mapping[str, object]) -> str:
     """A class with the module's `forward`, and with the GraphModules below as classes in it."""
     made = module.graph.python_code(root_module="self", verbose=True, **options)
     code = made.src.lstrip("\n").rstrip(" ")

@@ -52,7 +52,7 @@ def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
 
 
 def reduce_package_graph_module(
-    importer: Any, body: dict[str, Any], generated_module_name: str
+    importer: Any, body: dict[str, object], generated_module_name: str
 ) -> Module:
     """A GraphModule of what a package of `torch.package` holds."""
     forward = importer.import_module(generated_module_name).forward

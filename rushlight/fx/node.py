@@ -350,7 +350,7 @@ class Node:
     def normalized_arguments(
         self,
         root: Module,
-        arg_types: tuple[Any, ...] | None = None,
+        arg_types: tuple[object, ...] | None = None,
         kwarg_types: dict[str, object] | None = None,
         normalize_to_only_use_kwargs: bool = False,
     ) -> ArgsKwargsPair | None:

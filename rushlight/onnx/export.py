@@ -192,7 +192,7 @@ def _opset(wanted: int | None) -> int:
 
 def _arguments(
     args: object, kwargs: Mapping[str, object] | None
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+) -> tuple[tuple[object, ...], dict[str, Any]]:
     """Arguments by position and by name: a dict at the end of `args` is the latter."""
     given = args if isinstance(args, tuple) else (args,)
     if kwargs is None and len(given) > 1 and isinstance(given[-1], dict):
@@ -239,7 +239,7 @@ def _scripted(
     return traced
 
 
-def _without_defaults(bound: inspect.BoundArguments) -> tuple[Any, ...]:
+def _without_defaults(bound: inspect.BoundArguments) -> tuple[object, ...]:
     """The arguments as far as a trace can take them: those at the end that say what is said when
     they are not given are left out."""
     values = list(bound.args)
@@ -257,7 +257,7 @@ def _is_traceable(value: object) -> bool:
     return isinstance(value, Tensor)
 
 
-def _function(program: Any) -> tuple[Function, Any]:
+def _function(program: Any) -> tuple[Function, object]:
     if isinstance(program, ScriptFunction):
         return program._rushlight_function, None
     method = program._c.cls.method("forward")

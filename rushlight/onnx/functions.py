@@ -7,7 +7,6 @@ that modules of one kind share one.  A call that changes what others see is writ
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from ..ir.graph import Node
 from ..typecheck.functions import Function
@@ -73,7 +72,7 @@ def _operands(walk: Walk, item: Item) -> Iterator[Operand]:
             yield from _operands(walk, each)
 
 
-def _canonical(nodes: Sequence[Any], inputs: Sequence[str]) -> Mapping[str, str]:
+def _canonical(nodes: Sequence[object], inputs: Sequence[str]) -> Mapping[str, str]:
     """Names that two functions of one content have alike."""
     renamed = {name: f"input_{n}" for n, name in enumerate(inputs)}
     for name in proto.names_made(nodes):

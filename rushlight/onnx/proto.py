@@ -225,7 +225,7 @@ def names_from_outside(nodes: Sequence[Any]) -> list[str]:
     return list(found)
 
 
-def with_names(node: Any, renamed: Mapping[str, str]) -> Any:
+def with_names(node: object, renamed: Mapping[str, str]) -> Any:
     """A node's message with other names of values."""
     made = _onnx().NodeProto()
     made.CopyFrom(node)
@@ -282,7 +282,7 @@ def _imports(opset: int, domains: Sequence[str]) -> list[Any]:
 
 
 def make_model(
-    graph: Any, opset: int, producer: str, version: str, functions: Sequence[Any] = ()
+    graph: object, opset: int, producer: str, version: str, functions: Sequence[Any] = ()
 ) -> Any:
     """A model's message."""
     return _onnx("helper").make_model(

@@ -13,7 +13,7 @@ class DiGraph:
     """Nodes with attributes, and edges between them, in the order in which they were added."""
 
     def __init__(self) -> None:
-        self._nodes: dict[str, dict[str, Any]] = {}
+        self._nodes: dict[str, dict[str, object]] = {}
         self._after: dict[str, dict[str, None]] = {}
         self._before: dict[str, dict[str, None]] = {}
 

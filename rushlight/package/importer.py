@@ -51,7 +51,7 @@ class Importer(ABC):
             return module_name, name
         raise ObjMismatchError(_mismatch(holder, self.whichmodule(found, name)))
 
-    def whichmodule(self, obj: Any, name: str) -> str:
+    def whichmodule(self, obj: object, name: str) -> str:
         """The name of the module that an object says it is of, or that has it under its name."""
         said = getattr(obj, "__module__", None)
         if said is not None:
@@ -113,7 +113,7 @@ class OrderedImporter(Importer):
             raise refusal
         raise ModuleNotFoundError(module_name)
 
-    def get_name(self, obj: Any, name: str | None = None) -> tuple[str, str]:
+    def get_name(self, obj: object, name: str | None = None) -> tuple[str, str]:
         refusal: Exception | None = None
         for importer in self._importers:
             try:
@@ -122,7 +122,7 @@ class OrderedImporter(Importer):
                 refusal = error
         raise refusal or ObjNotFoundError(str(obj))
 
-    def whichmodule(self, obj: Any, name: str) -> str:
+    def whichmodule(self, obj: object, name: str) -> str:
         asked = (importer.whichmodule(obj, name) for importer in self._importers)
         return next((module for module in asked if module != "__main__"), "__main__")
 

@@ -65,7 +65,7 @@ class PackageWriter(ObjectsWriter):
         self._exporter = exporter
         self.names: dict[tuple[str, str], None] = {}
 
-    def compound(self, value: Any) -> None:
+    def compound(self, value: object) -> None:
         said = getattr(value, "__reduce_package__", None)
         if said is None or isinstance(value, type):
             super().compound(value)
@@ -78,7 +78,7 @@ class PackageWriter(ObjectsWriter):
         self.tuple(*arguments)
         self.out += b"tQ"
 
-    def name_of(self, value: Any, name: str = "") -> tuple[str, str]:
+    def name_of(self, value: object, name: str = "") -> tuple[str, str]:
         if getattr(value, "__module__", "").partition(".")[0] == _ROOT:
             return super().name_of(value, name)
         try:

@@ -138,7 +138,7 @@ def tensor_change(one: tuple[Tree, Tensor], two: tuple[Tree, Tensor]) -> None:
         first["differ"] = second["differ"] = int(np.count_nonzero(away))
 
 
-def _code(one: Document, two: Document) -> Iterator[dict[str, Any]]:
+def _code(one: Document, two: Document) -> Iterator[dict[str, object]]:
     texts = [{s["name"]: s["lines"] for s in side["sources"]} for side in (one, two)]
     for name in sorted({*texts[0], *texts[1]}):
         found = difflib.unified_diff(

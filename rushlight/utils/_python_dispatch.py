@@ -34,7 +34,7 @@ class TorchDispatchMode:
         types: tuple[type, ...],
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
-    ) -> Any:
+    ) -> object:
         """What an operator, an overload such as `torch.ops.aten.add.Tensor`, gives.
 
         Raises:

@@ -68,7 +68,7 @@ class GetAttrKey:
     def __str__(self) -> str:
         return f".{self.name}"
 
-    def get(self, obj: Any) -> Any:
+    def get(self, obj: object) -> Any:
         """The attribute's value."""
         return getattr(obj, self.name)
 
@@ -144,7 +144,7 @@ class TreeSpec:
         pairs = zip(self.children_specs, children, strict=True)
         return [part for spec, child in pairs for part in spec.flatten_up_to(child)]
 
-    def unflatten(self, leaves: Iterable[Any]) -> PyTree:
+    def unflatten(self, leaves: Iterable[object]) -> PyTree:
         """A tree of this structure.
 
         Raises:

@@ -140,7 +140,7 @@ def augment_many_model_functions_with_bundled_inputs(
 
 def bundle_randn(*size: int, dtype: Any = None) -> InflatableArg:
     """An argument of normal random numbers, drawn when it is asked for."""
-    stub: Any = tensor([0.0], dtype=dtype).expand(*size)
+    stub: object = tensor([0.0], dtype=dtype).expand(*size)
     return InflatableArg(value=stub, fmt="torch.randn_like({})")
 
 
@@ -160,7 +160,7 @@ def _by_method(model: Module, inputs: Any) -> dict[str, Inputs | None]:
     return {"forward": inputs}
 
 
-def _info_by_method(inputs: Any, info: Any) -> dict[str, list[str]]:
+def _info_by_method(inputs: object, info: object) -> dict[str, list[str]]:
     if info is None:
         return {}
     if isinstance(inputs, Mapping):
@@ -172,7 +172,7 @@ def _info_by_method(inputs: Any, info: Any) -> dict[str, list[str]]:
     return {"forward": info}
 
 
-def _name_of(function: Any) -> str:
+def _name_of(function: object) -> str:
     name = getattr(function, "__name__", None) or getattr(function, "name", None)
     if name is None:
         raise Exception(
@@ -268,7 +268,7 @@ def _add_inputs(
 def _store(
     model: Module,
     name: str,
-    given: list[Any],
+    given: Sequence[object],
     kept: types.Type,
     seen: list[str] | None,
     skips: bool,

@@ -209,7 +209,7 @@ class _Counting(TorchDispatchMode):
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
+    ) -> object:
         kwargs = kwargs or {}
         out = func(*args, **kwargs)
         return self._counter._count_flops(func.overloadpacket, out, args, kwargs)

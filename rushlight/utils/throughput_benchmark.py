@@ -82,13 +82,13 @@ class ThroughputBenchmark:
 
     def __init__(self, module: Module) -> None:
         self._module = module
-        self._inputs: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+        self._inputs: list[tuple[tuple[object, ...], dict[str, object]]] = []
 
-    def add_input(self, *args: Any, **kwargs: Any) -> None:
+    def add_input(self, *args: object, **kwargs: object) -> None:
         """Arguments that calls may have."""
         self._inputs.append((args, kwargs))
 
-    def run_once(self, *args: Any, **kwargs: Any) -> Any:
+    def run_once(self, *args: object, **kwargs: object) -> Any:
         """One call, as it would be measured."""
         return self._module(*args, **kwargs)
 

@@ -91,7 +91,7 @@ def present_name(module: str) -> str:
     return _RENAMED.get(module, module)
 
 
-def member(module: object, name: str) -> Any:
+def member(module: object, name: str) -> object:
     """What a module has under a name, dots included.
 
     Raises:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import codecs
 import sys
+from collections.abc import Sequence
 from contextlib import closing
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -160,7 +161,7 @@ class _LaterStorages(StorageReader):
             raise archive_error("damaged-archive", f"{self._title} is too short for its tensors")
         return np.zeros(wanted, np.uint8)
 
-    def fill(self, keys: list[Any], data: bytes, at: int) -> None:
+    def fill(self, keys: Sequence[object], data: bytes, at: int) -> None:
         """Take the contents: for each key the number of its elements, then the elements."""
         for given in keys:
             key = given.decode() if isinstance(given, bytes) else given

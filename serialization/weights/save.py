@@ -204,7 +204,7 @@ class ObjectsWriter:
             case _:
                 self.object(value)
 
-    def name_of(self, value: Any, name: str = "") -> tuple[str, str]:
+    def name_of(self, value: object, name: str = "") -> tuple[str, str]:
         """The module and name that something is written under; `name` as it says itself."""
         return name_of(value, name)
 

@@ -10,7 +10,7 @@ from ...ops.tensors.tensor import Tensor
 __all__ = ["set_state", "state_of", "unfit_name"]
 
 
-def state_of(tensor: Tensor) -> Any:
+def state_of(tensor: Tensor) -> object:
     """What a tensor's class says its state is, else its attributes; None if it has none."""
     own = getattr(type(tensor), "__getstate__", None)
     if own is not None and own is not getattr(object, "__getstate__", None):

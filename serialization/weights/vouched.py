@@ -18,7 +18,7 @@ __all__ = ["SAFE", "VouchedReader", "named"]
 
 Vouched = Callable[..., Any] | tuple[Callable[..., Any], str]
 
-SAFE: Final[dict[str, Any]] = {}
+SAFE: Final[dict[str, object]] = {}
 """What is vouched for, by the names under which files speak of it."""
 
 

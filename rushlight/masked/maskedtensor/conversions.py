@@ -51,7 +51,7 @@ def _without_masks(value: object) -> Any:
     return paired(tensor, eager_function("aten::ones_like")(tensor, dtype=DTYPES["bool"]))
 
 
-def _where(func: object, *args: object, **kwargs: object) -> Any:
+def _where(func: object, *args: object, **kwargs: object) -> object:
     if len(args) != 3 or kwargs:
         raise ValueError(
             f"__torch_function__, torch.where: len(args) must be 3 but got {len(args)}"

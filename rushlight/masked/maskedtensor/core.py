@@ -127,7 +127,7 @@ class MaskedTensor(Tensor):
         """The mask."""
         return self._masked_mask
 
-    def to_tensor(self, value: Any) -> Any:
+    def to_tensor(self, value: object) -> Any:
         """The data with a value where the mask is False."""
         return self._masked_data.masked_fill(~self._masked_mask, value)
 
@@ -145,7 +145,9 @@ class MaskedTensor(Tensor):
         return self.is_sparse_coo() or self.is_sparse_csr()
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> object:
         """What a function makes of tensors with masks.
 
         Raises:

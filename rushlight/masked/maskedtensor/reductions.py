@@ -18,7 +18,7 @@ __all__: list[str] = []
 REDUCE_NAMES: Final = "sum mean amin amax argmin argmax prod all norm var std".split()
 
 
-def _all(data: Tensor, *, mask: Tensor, dtype: object = None, **places: Any) -> Any:
+def _all(data: Tensor, *, mask: Tensor, dtype: object = None, **places: object) -> Any:
     return eager_function("aten::all")(data.masked_fill(~mask, True), **places)
 
 

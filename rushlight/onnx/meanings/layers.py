@@ -204,7 +204,7 @@ def global_max_pool(x: Tensor) -> Any:
 
 @means("Dropout")
 def dropout(
-    x: Tensor, ratio: Any = None, training_mode: Any = None, seed: int | None = None
+    x: Tensor, ratio: object = None, training_mode: object = None, seed: int | None = None
 ) -> Any:
     if training_mode is not None and bool(training_mode):
         raise NotImplementedError("Dropout in training has no meaning here")
@@ -243,7 +243,7 @@ def _recurrent(
     lengths: Tensor | None,
     *starts: Any,
     **o: Any,
-) -> Any:
+) -> object:
     """All steps of a layer in its directions: (time, direction, batch, width) and the ends."""
     if lengths is not None or o.get("layout", 0) or o.get("clip") is not None:
         raise NotImplementedError(f"{kind}: lengths, layouts and clips have no meaning here")
@@ -303,8 +303,8 @@ def lstm(
     lengths: Tensor | None = None,
     h: Tensor | None = None,
     c: Tensor | None = None,
-    p: Any = None,
-    **options: Any,
+    p: object = None,
+    **options: object,
 ) -> Any:
     if p is not None or options.get("input_forget", 0):
         raise NotImplementedError("LSTM: peepholes and joined gates have no meaning here")
@@ -319,7 +319,7 @@ def gru(
     b: Tensor | None = None,
     lengths: Tensor | None = None,
     h: Tensor | None = None,
-    **options: Any,
+    **options: object,
 ) -> Any:
     return _recurrent("GRU", x, w, r, b, lengths, h, **options)
 
@@ -332,7 +332,7 @@ def rnn(
     b: Tensor | None = None,
     lengths: Tensor | None = None,
     h: Tensor | None = None,
-    **options: Any,
+    **options: object,
 ) -> Any:
     return _recurrent("RNN", x, w, r, b, lengths, h, **options)
 
@@ -350,7 +350,7 @@ def resize(
     coordinate_transformation_mode: str = "half_pixel",
     nearest_mode: str = "round_prefer_floor",
     cubic_coeff_a: float = -0.75,
-    **rest: Any,
+    **rest: object,
 ) -> Any:
     """By torch's own resizing, where that is what the attributes say."""
     dims, place = x.dim() - 2, coordinate_transformation_mode

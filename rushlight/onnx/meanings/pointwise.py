@@ -79,7 +79,7 @@ def mod(x: Tensor, y: Tensor, fmod: int = 0) -> Any:
 
 
 @means("Max")
-def largest(*given: Any) -> Any:
+def largest(*given: object) -> Any:
     made = given[0]
     for each in given[1:]:
         made = torch.maximum(made, each)
@@ -87,7 +87,7 @@ def largest(*given: Any) -> Any:
 
 
 @means("Min")
-def least(*given: Any) -> Any:
+def least(*given: object) -> Any:
     made = given[0]
     for each in given[1:]:
         made = torch.minimum(made, each)
@@ -184,7 +184,7 @@ def shrink(x: Tensor, bias: float = 0.0, lambd: float = 0.5) -> Any:
 
 
 @means("Constant")
-def constant(value: Any = None, **others: Any) -> Any:
+def constant(value: object = None, **others: Any) -> Any:
     if value is not None:
         return value
     (given,) = others.values()
@@ -231,7 +231,7 @@ def _along(numbers: Tensor, x: Tensor, axis: int) -> Tensor:
 
 @means("QuantizeLinear")
 def quantize_linear(
-    x: Tensor, scale: Tensor, zero: Tensor | None = None, axis: int = 1, **rest: Any
+    x: Tensor, scale: Tensor, zero: Tensor | None = None, axis: int = 1, **rest: object
 ) -> Any:
     dtype = torch.uint8 if zero is None else zero.dtype
     moved = torch.round(x / _along(scale, x, axis))
@@ -242,7 +242,7 @@ def quantize_linear(
 
 @means("DequantizeLinear")
 def dequantize_linear(
-    x: Tensor, scale: Tensor, zero: Tensor | None = None, axis: int = 1, **rest: Any
+    x: Tensor, scale: Tensor, zero: Tensor | None = None, axis: int = 1, **rest: object
 ) -> Tensor:
     moved = x.to(torch.int32)
     moved = moved if zero is None else moved - _along(zero, x, axis).to(torch.int32)

@@ -11,7 +11,7 @@ from .table import means, torch
 __all__: list[str] = []
 
 
-def _product(x: Tensor, axes: list[int], keep: bool) -> Any:
+def _product(x: Tensor, axes: list[int], keep: bool) -> object:
     for axis in sorted((a % max(x.dim(), 1) for a in axes), reverse=True):
         x = torch.prod(x, axis, keepdim=keep)
     return x.clone()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from ...ops.tensors.tensor import Tensor
@@ -250,12 +251,12 @@ def sequence_empty(dtype: int = 1) -> list[Any]:
 
 
 @means("SequenceConstruct")
-def sequence_construct(*given: Any) -> list[Any]:
+def sequence_construct(*given: object) -> list[Any]:
     return list(given)
 
 
 @means("SequenceAt")
-def sequence_at(sequence: list[Any], place: Any) -> Any:
+def sequence_at(sequence: list[object], place: Any) -> Any:
     return sequence[int(place)]
 
 
@@ -265,14 +266,14 @@ def sequence_length(sequence: list[Any]) -> Any:
 
 
 @means("SequenceInsert")
-def sequence_insert(sequence: list[Any], each: Tensor, place: Any = None) -> list[Any]:
+def sequence_insert(sequence: Sequence[object], each: Tensor, place: Any = None) -> list[Any]:
     made = list(sequence)
     made.insert(len(made) if place is None else int(place), each)
     return made
 
 
 @means("SequenceErase")
-def sequence_erase(sequence: list[Any], place: Any = None) -> list[Any]:
+def sequence_erase(sequence: Sequence[object], place: Any = None) -> list[Any]:
     made = list(sequence)
     del made[-1 if place is None else int(place)]
     return made

@@ -19,7 +19,7 @@ torch: Any = import_module(__name__.partition(".")[0])
 """The library itself, which is loaded by the time a file is read."""
 
 F = TypeVar("F", bound=Callable[..., Any])
-MEANINGS: Final[dict[str, Callable[..., Any]]] = {}
+MEANINGS: Final[dict[str, Callable[..., object]]] = {}
 """By operator, `LeakyRelu`."""
 
 

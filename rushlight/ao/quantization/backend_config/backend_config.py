@@ -172,29 +172,29 @@ class BackendPatternConfig:
         self.dtype_configs = dtype_configs
         return self
 
-    def set_root_module(self, root_module: Any) -> BackendPatternConfig:
+    def set_root_module(self, root_module: object) -> BackendPatternConfig:
         """Set the class of the module with the weight."""
         self.root_module = root_module
         return self
 
-    def set_qat_module(self, qat_module: Any) -> BackendPatternConfig:
+    def set_qat_module(self, qat_module: object) -> BackendPatternConfig:
         """Set the class of modules for training."""
         self.qat_module = qat_module
         return self
 
     def set_reference_quantized_module(
-        self, reference_quantized_module: Any
+        self, reference_quantized_module: object
     ) -> BackendPatternConfig:
         """Set the class of reference modules."""
         self.reference_quantized_module = reference_quantized_module
         return self
 
-    def set_fused_module(self, fused_module: Any) -> BackendPatternConfig:
+    def set_fused_module(self, fused_module: object) -> BackendPatternConfig:
         """Set the class of modules that the pattern is fused to."""
         self.fused_module = fused_module
         return self
 
-    def set_fuser_method(self, fuser_method: Callable[..., Any]) -> BackendPatternConfig:
+    def set_fuser_method(self, fuser_method: Callable[..., object]) -> BackendPatternConfig:
         """Set what fuses: it takes whether it is for training, and the modules in order."""
         self.fuser_method = fuser_method
         return self

@@ -56,7 +56,7 @@ weight_only_quint8_dtype_config: Final = DTypeConfig(_FLOAT, _FLOAT, _QUINT8)
 weight_only_quint4x2_dtype_config: Final = DTypeConfig(_FLOAT, _FLOAT, DTYPES["quint4x2"])
 
 
-def _function(name: str) -> Any:
+def _function(name: str) -> object:
     return eager_function(f"aten::{name}")
 
 

@@ -30,7 +30,7 @@ from .prepare import Quantized
 __all__ = ["exchange_dynamic", "lower"]
 
 
-def _function(name: str) -> Any:
+def _function(name: str) -> object:
     return eager_function(f"aten::{name}")
 
 

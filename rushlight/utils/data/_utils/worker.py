@@ -83,7 +83,7 @@ def _generate_state(base_seed: int, worker_id: int) -> list[int]:
 
 def run_worker(
     make_fetcher: Callable[[int, int], Callable[[Any], object]],
-    dataset: Any,
+    dataset: object,
     wanted: Any,
     made: Any,
     init: Callable[[int], object] | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any, TypeVar, get_origin, get_type_hints
 
@@ -37,7 +37,7 @@ class functional_datapipe:
         return cls
 
 
-def _kind_of(made: Any) -> Any:
+def _kind_of(made: object) -> Any:
     """The kind of pipes that a class, or what `non_deterministic` made of one, gives.
 
     Raises:
@@ -101,7 +101,7 @@ class non_deterministic:
 
     cls: Any = None
 
-    def __init__(self, arg: Any) -> None:
+    def __init__(self, arg: object) -> None:
         if isinstance(arg, type):
             if not issubclass(arg, IterDataPipe):
                 raise TypeError(
@@ -114,7 +114,7 @@ class non_deterministic:
         else:
             raise TypeError(f"{arg} can not be decorated by non_deterministic")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: object) -> Any:
         if self.cls is not None:
             return self._made("", args, kwargs)
         if not (isinstance(args[0], type) and issubclass(args[0], IterDataPipe)):
@@ -124,7 +124,7 @@ class non_deterministic:
         self.cls = args[0]
         return self.deterministic_wrapper_fn
 
-    def deterministic_wrapper_fn(self, *args: Any, **kwargs: Any) -> Any:
+    def deterministic_wrapper_fn(self, *args: object, **kwargs: object) -> Any:
         """Makes a pipe, if its arguments do what is asked.
 
         Raises:
@@ -138,7 +138,7 @@ class non_deterministic:
             )
         return self._made(" with the inputs", args, kwargs) if answer else self.cls(*args, **kwargs)
 
-    def _made(self, when: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _made(self, when: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         if _determinism.value:
             raise TypeError(
                 f"{self.cls.__name__} is non-deterministic{when}, but you set "
@@ -155,12 +155,12 @@ def argument_validation(f: F) -> F:
     """
     signature, hints = inspect.signature(f), get_type_hints(f)
 
-    def is_pipe(hint: Any) -> bool:
+    def is_pipe(hint: object) -> bool:
         cls = get_origin(hint) or hint
         return isinstance(cls, type) and issubclass(cls, IterDataPipe | MapDataPipe)
 
     @wraps(f)
-    def checked(*args: Any, **kwargs: Any) -> object:
+    def checked(*args: object, **kwargs: object) -> object:
         for name, value in signature.bind(*args, **kwargs).arguments.items():
             if is_pipe(hints.get(name)) and not isinstance(value, IterDataPipe):
                 raise TypeError(
@@ -171,7 +171,7 @@ def argument_validation(f: F) -> F:
     return checked  # type: ignore[return-value]
 
 
-def runtime_validation(f: Callable[[Any], Iterator[Any]]) -> Callable[[Any], Iterator[Any]]:
+def runtime_validation(f: Callable[[Any], Iterator[object]]) -> Callable[[Any], Iterator[Any]]:
     """Has an `__iter__` check its samples by the type of the pipe (`type`), where it has one.
 
     Raises:

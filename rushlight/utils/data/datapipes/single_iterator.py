@@ -101,9 +101,9 @@ def _check(pipe: Any, number: int) -> None:
         )
 
 
-def _taken(pipe: Any) -> Iterator[Any] | None:
+def _taken(pipe: Any) -> Iterator[object] | None:
     """The iterator that a pipe was wound forward with, once."""
-    forwarded: Iterator[Any] | None = pipe._fast_forward_iterator
+    forwarded: Iterator[object] | None = pipe._fast_forward_iterator
     if forwarded is not None:
         pipe._fast_forward_iterator, pipe._snapshot_state = None, _SnapshotState.Iterating
     return forwarded
@@ -122,7 +122,7 @@ def _tell_where(error: Exception, pipe: object) -> None:
         error.args = (f"{first}\nThis exception is {where}", *error.args[1:])
 
 
-def _of_generator(make: Callable[..., Generator[Any, Any, None]]) -> Callable[..., Any]:
+def _of_generator(make: Callable[..., Generator[object, object, None]]) -> Callable[..., object]:
     @wraps(make)
     def samples_of(pipe: Any, *args: Any, **kwargs: Any) -> Generator[Any, Any, None]:
         forwarded = _taken(pipe)
@@ -150,7 +150,7 @@ def _of_generator(make: Callable[..., Generator[Any, Any, None]]) -> Callable[..
 class _Numbered:
     """An iterator of a pipe, with the number of its generation."""
 
-    def __init__(self, samples: Iterator[Any], pipe: Any, number: int, counts: bool) -> None:
+    def __init__(self, samples: Iterator[object], pipe: Any, number: int, counts: bool) -> None:
         """`counts`: the iterator does not count the samples that it gives itself."""
         self._samples, self._pipe, self._number, self._counts = samples, pipe, number, counts
 
@@ -169,7 +169,7 @@ class _Numbered:
         return getattr(self._samples, name)
 
 
-def _of_others(make: Callable[..., Iterator[Any]], has_next: bool) -> Callable[..., Any]:
+def _of_others(make: Callable[..., Iterator[object]], has_next: bool) -> Callable[..., object]:
     @wraps(make)
     def samples_of(pipe: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
         samples = make(pipe, *args, **kwargs)
@@ -182,7 +182,7 @@ def _of_others(make: Callable[..., Iterator[Any]], has_next: bool) -> Callable[.
     return samples_of
 
 
-def _counting(following: Callable[..., Any]) -> Callable[..., Any]:
+def _counting(following: Callable[..., object]) -> Callable[..., object]:
     @wraps(following)
     def next_of(pipe: Any, *args: Any, **kwargs: Any) -> object:
         with _profiled(pipe):

@@ -24,7 +24,7 @@ __all__ = [
 T = TypeVar("T")
 
 
-def validate_input_col(fn: Callable[..., Any], input_col: Any) -> None:
+def validate_input_col(fn: Callable[..., object], input_col: Any) -> None:
     """Check that a function can be called with the columns of a sample.
 
     Args:
@@ -256,7 +256,7 @@ class StreamWrapper:
     def __del__(self) -> None:
         self.close()
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         yield from self.file_obj
 
     def __next__(self) -> Any:

@@ -52,7 +52,7 @@ def _number(data: bytes) -> int | None:
         return None
 
 
-def handle_extension(extensions: str, f: Callable[[Any], Any]) -> Callable[[str, Any], Any]:
+def handle_extension(extensions: str, f: Callable[[Any], object]) -> Callable[[str, Any], Any]:
     """A decoder that gives what ends in one of some extensions (`"seg.jpg jpg"`) to a function.
 
     As in torch an extension that is not longer than the key's ends the search, found or not.
@@ -137,7 +137,7 @@ def imagehandler(imagespec: str) -> ImageHandler:
     return ImageHandler(imagespec)
 
 
-def _from_file(function: Callable[[str], Any], extension: str, data: bytes) -> object:
+def _from_file(function: Callable[[str], object], extension: str, data: bytes) -> object:
     """What a function that reads files makes of bytes."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, f"file.{extension}")
@@ -196,12 +196,12 @@ class Decoder:
 
     def __init__(
         self,
-        *handler: Callable[[str, Any], Any],
+        *handler: Callable[[str, Any], object],
         key_fn: Callable[[str], str] = extension_extract_fn,
     ) -> None:
         self.handlers, self.key_fn = list(handler), key_fn
 
-    def add_handler(self, *handler: Callable[[str, Any], Any]) -> None:
+    def add_handler(self, *handler: Callable[[str, Any], object]) -> None:
         """Ask these functions before the others."""
         self.handlers = [*handler, *self.handlers]
 
