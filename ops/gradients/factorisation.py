@@ -209,7 +209,12 @@ def _qr(gs: Grads, results: Tensors, mode: str = "reduced") -> Tensor | None:
     gQ, gR = gs
     if mode == "complete" and Q.shape[-2] > R.shape[-1]:
         raise RuntimeError(
-            "the QR decomposition is not differentiable when mode='complete' and nrows > ncols"
+            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols."
+        )
+    if mode == "r":
+        raise RuntimeError(
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please "
+            "use linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr."
         )
     if gQ is None and gR is None:
         return None

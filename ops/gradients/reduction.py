@@ -308,16 +308,19 @@ def _segments(
         sizes = counts.astype(np.float64).reshape(-1, *[1] * len(rest))
         found = found / spread(Tensor._of(sizes).to(g.dtype).expand([counts.size, *rest]))
     elif reduce in ("max", "min"):
-        ones = (used == spread(result)).to(g.dtype)
+        ones = (used == spread(result)).logical_or(used.isnan()).to(g.dtype)
         shares = ones.new_zeros([counts.size, *rest]).index_add(0, places, ones)
         found = found * ones / spread(shares.clamp_min(1))
     elif reduce == "prod":
-        zero = used == 0
+        zero, odd = used == 0, used.isnan()
+        plain = used.masked_fill(zero.logical_or(odd), 1)
         options = {"lengths": Tensor._of(counts.reshape(-1)), "initial": initial}
-        product = aten.segment_reduce(used.masked_fill(zero, 1), reduce, **options)
-        zeros = g.new_zeros([counts.size, *rest]).index_add(0, places, zero.to(g.dtype))
-        others = spread(product) / used.masked_fill(zero, 1)
-        found = found * others.masked_fill(spread(zeros) > zero.to(g.dtype), 0)
+        others = spread(aten.segment_reduce(plain, reduce, **options)) / plain
+        for each, value in ((zero, 0), (odd, math.nan)):  # where another element is such
+            own = each.to(g.dtype)
+            count = g.new_zeros([counts.size, *rest]).index_add(0, places, own)
+            others = others.masked_fill(spread(count) > own, value)
+        found = found * others
     left = rows.shape[0] - total
     if left:
         found = aten.cat([found, found.new_zeros([left, *rest])], 0)

@@ -24,6 +24,7 @@ __all__ = ["einsum", "from_sublists", "summed"]
 
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _ELLIPSIS: Final = -1
+_RESULT: Final = "the output"
 
 Labels = list[int]
 
@@ -39,8 +40,12 @@ def _labels(text: str, start: int, whose: str) -> Labels:
         letter = text[place]
         if letter == ".":
             if _ELLIPSIS in labels:
+                if whose == _RESULT:
+                    raise _error("found '.' for output but an ellipsis (...) was already found")
                 raise _error(f"found '.' for {whose} for which an ellipsis was already found")
             if text[place : place + 3] != "...":
+                if whose == _RESULT:
+                    raise _error("found '.' for output that is not part of any ellipsis (...)")
                 raise _error(f"found '.' for {whose} that is not part of any ellipsis")
             labels.append(_ELLIPSIS)
             place += 2
@@ -74,7 +79,7 @@ def _parsed(equation: str, count: int) -> tuple[list[Labels], Labels | None]:
         raise _error("more operands were provided than specified in the equation")
     if not arrow:
         return operands, None
-    return operands, _labels(right, len(left) + 2, "the output")
+    return operands, _labels(right, len(left) + 2, _RESULT)
 
 
 def _check_operand(labels: Labels, array: Array, place: int) -> int:

@@ -20,7 +20,7 @@ from .matrix_checks import (
     check_matrix,
     check_square,
 )
-from .triangular import adjoint, solve_triangular
+from .triangular import adjoint, not_invertible, solve_triangular
 
 __all__: list[str] = []
 
@@ -172,6 +172,9 @@ def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
 def cholesky_inverse(self: Array, upper: bool) -> Array:
     check_square(self, "cholesky_inverse")
     check_lapack(self, "cholesky_inverse_out_cpu")
+    zeros = np.diagonal(self, 0, -2, -1) == 0
+    if zeros.any():
+        raise not_invertible((np.argmax(zeros, -1) + 1) * zeros.any(-1), "cholesky_inverse")
     identity = np.broadcast_to(np.eye(self.shape[-1], dtype=self.dtype), self.shape)
     return _by_cholesky(identity, np.triu(self) if upper else np.tril(self), upper)
 
@@ -295,13 +298,19 @@ def _check_ormqr(self: Array, tau: Array, other: Array, left: bool) -> None:
         raise OperatorError(
             f"torch.ormqr: other.shape[{place}] must be greater than or equal to tau.shape[-1]"
         )
-    if tau.shape[-1] > min(other.shape[place], self.shape[-1]):
+    if tau.shape[-1] != min(other.shape[place], self.shape[-1]):
         raise OperatorError(
             f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{place}], "
             "input.shape[-1])"
         )
     if other.shape[place] != self.shape[-2]:
         raise OperatorError(f"torch.ormqr: other.shape[{place}] must be equal to input.shape[-2]")
+    if tau.shape[:-1] != self.shape[:-2]:
+        raise OperatorError(
+            "torch.ormqr: Expected batch dimensions of tau to be equal to input.shape[:-2], but "
+            f"got {list(tau.shape[:-1])}",
+            code="shape-mismatch",
+        )
 
 
 @operator(

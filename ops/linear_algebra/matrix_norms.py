@@ -11,7 +11,7 @@ import numpy as np
 from ..kernels import blas, by_formula, family
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of, numpy_dtype, of_numpy
-from ..memory.errors import OperatorError
+from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import strides_of, view_of
 from ..reductions.folding import folded
 from ..table.layouts import contiguous
@@ -264,9 +264,7 @@ def _extreme(values: Array, axis: int, largest: bool) -> Array:
     if values.shape[axis] == 0:
         if largest:
             return as_array(np.sum(values, axis))
-        raise OperatorError(
-            f"amin(): Expected reduction dim {axis % values.ndim} to have non-zero size."
-        )
+        raise IndexOutOfRange(f"amin(): Expected reduction dim {axis} to have non-zero size.")
     return as_array(np.max(values, axis) if largest else np.min(values, axis))
 
 
@@ -492,6 +490,8 @@ def linalg_cond(self: Array, p: Scalar | None) -> Array:
     check_matrix(self, "linalg.cond")
     check_floating(self, "linalg.cond")
     order = _order(p)
+    if abs(order) not in (1, 2, math.inf):
+        raise OperatorError(f"linalg.cond got an invalid norm type: {order:g}")
     if not self.size:
         return np.zeros(self.shape[:-2], real_dtype(self.dtype))
     if abs(order) != 2:

@@ -291,6 +291,13 @@ def addr(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> 
             sentence = f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D"
             raise rank_error(sentence, vector)
     check_kernel("addr_cpu", self, "uqe")
+    dtype = promote(self.dtype, promote(vec1.dtype, vec2.dtype))
+    for name, number in (("beta", beta), ("alpha", alpha)):
+        if kind(dtype) < 2 and not isinstance(number, int):
+            raise OperatorError(
+                f"For integral input tensors, argument {name} must not be a floating point number.",
+                code="dtype-mismatch",
+            )
     outside = outer(_scaled(vec1, alpha), vec2)
     return _plus(cast(self, promote(self.dtype, outside.dtype)), outside, beta, 1)
 

@@ -208,14 +208,10 @@ def _check_chain(tensors: Sequence[Array], name: str) -> None:
     for place, tensor in enumerate(tensors):
         ends = place in (0, len(tensors) - 1)
         if tensor.ndim != 2 and not (ends and tensor.ndim == 1):
-            which = "the first tensor to be" if not place else "the last tensor to be"
-            which = which if ends else f"tensor {place} to be"
-            rank = "1D or 2D" if ends else "2D"
+            which = "the last tensor" if place else "the first tensor"
+            which, rank = (which, "1D or 2D") if ends else (f"tensor {place}", "2D")
             raise OperatorError(
-                f"{name}: {which} {rank} but got {tensor.ndim}D".replace(": ", ": expected ", 1)
-                if not ends
-                else f"{name}: {which} {rank} but got {tensor.ndim}D",
-                code="shape-mismatch",
+                f"{name}: {which} must be {rank} but got {tensor.ndim}D", code="shape-mismatch"
             )
 
 

@@ -460,11 +460,11 @@ def _inverted(A: Array) -> tuple[Array, Array]:
 def linalg_inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
     found, info = _inverted(A)
     if check_errors and info.any():
-        raise _not_invertible(info, "linalg.inv_ex")
+        raise not_invertible(info, "linalg.inv_ex")
     return found, info
 
 
-def _not_invertible(info: Array, name: str) -> LinAlgError:
+def not_invertible(info: Array, name: str) -> LinAlgError:
     prefix, k = batch_prefix(info)
     return LinAlgError(
         f"{name}: {prefix}The diagonal element {k} is zero, the inversion could not be completed "
@@ -484,7 +484,7 @@ def _not_invertible(info: Array, name: str) -> LinAlgError:
 def linalg_inv(A: Array) -> Array:
     found, info = _inverted(A)
     if info.any():
-        raise _not_invertible(info, "linalg.inv")
+        raise not_invertible(info, "linalg.inv")
     return found
 
 

@@ -1,0 +1,81 @@
+"""Matrices that functions of linear algebra refuse, and segments with NaN, as in torch."""
+
+from __future__ import annotations
+
+from math import inf, isnan
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+
+I2 = torch.eye(2)
+INF = inf
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: I2.int().addr(I2.int()[0], I2.int()[0], beta=1.5),
+            RuntimeError,
+            "argument beta must",
+        ),
+        (
+            lambda: I2.int().addr(I2.int()[0], I2.int()[0], alpha=0.5),
+            RuntimeError,
+            "alpha must not",
+        ),
+        (
+            lambda: torch.cholesky_inverse(torch.stack([I2, I2 - 1])),
+            torch.linalg.LinAlgError,
+            r"cholesky_inverse: \(Batch element 1\): The diagonal element 1 is zero",
+        ),
+        (lambda: torch.linalg.cond(I2, p=7), RuntimeError, "cond got an invalid norm type: 7"),
+        (lambda: torch.linalg.matrix_norm(I2[:0], -2), IndexError, "reduction dim -1 to have non"),
+        (lambda: torch.linalg.matrix_norm(I2[:0], -INF), IndexError, "reduction dim 0 to have non"),
+        (
+            lambda: torch.ormqr(I2.expand(3, 2, 2), I2, I2.expand(3, 2, 2)),
+            RuntimeError,
+            r"batch dimensions of tau to be equal to input.shape\[:-2\], but got \[2\]",
+        ),
+        (lambda: torch.ormqr(I2, I2[0, :1], I2), RuntimeError, r"tau.shape\[-1\] must be equal to"),
+        (lambda: torch.einsum("i...->...i...", I2), RuntimeError, "output but an ellipsis"),
+        (lambda: torch.einsum("i->i..", I2[0]), RuntimeError, "output that is not part of any"),
+        (
+            lambda: torch.linalg.multi_dot([I2[None], I2]),
+            RuntimeError,
+            "first tensor must be 1D or",
+        ),
+        (lambda: torch.linalg.multi_dot([I2, I2[0], I2]), RuntimeError, "tensor 1 must be 2D but"),
+    ],
+)
+def test_refusals_as_torch_words_them(call: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("mode", "message"),
+    [("complete", "^The QR decomposition is not"), ("r", "depends on Q, which is")],
+)
+def test_decompositions_without_gradients(mode: str, message: str) -> None:
+    matrix = torch.ones(3, 2, requires_grad=True)
+    with pytest.raises(RuntimeError, match=message):
+        torch.linalg.qr(matrix, mode=mode)[1].sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("reduce", "expected"),
+    [
+        ("max", [1, 1, 0, 0, 0.5, 0.5]),
+        ("min", [1, 1, 0, 1, 0, 0]),
+        ("prod", [1, 3, inf, 25, 20, 20]),
+    ],
+)
+def test_gradients_of_segments_with_nan(reduce: str, expected: list[float]) -> None:
+    """The NaN is the extreme; of a product it alone moves by what the others make. (inf: NaN)"""
+    x = torch.tensor([1.0, float("nan"), 3.0, 4.0, 5.0, 5.0], requires_grad=True)
+    torch.segment_reduce(x, reduce, lengths=torch.tensor([1, 2, 3])).sum().backward()
+    assert x.grad is not None
+    assert [inf if isnan(each) else each for each in x.grad.tolist()] == expected
