@@ -1,7 +1,7 @@
 """`torch._foreach_add` and its like: one operator over lists of tensors, one after another.
 
-`_foreach_NAME(lists, ...)` gives a list of results, `_foreach_NAME_` changes the tensors.  Further
-arguments are lists of the same length, or one value for all.
+`_foreach_NAME(lists, ...)` gives a tuple of results, `_foreach_NAME_` changes the tensors and gives
+what it was given.  Further arguments are lists of the same length, or one value for all.
 """
 
 from __future__ import annotations
@@ -40,20 +40,31 @@ def foreach_function(name: str) -> Callable[..., Any] | None:
 
 
 def _over(name: str, method: str) -> Callable[..., object]:
+    in_place = method.endswith("_")
+
     def function(self: Any, *given: Any, **named: object) -> Any:
-        others = list(given)
         if not isinstance(self, Sequence):  # a number and a list of exponents
-            found = [eager_function(f"aten::{method}")(self, each) for each in _tensors(others[0])]
-        else:
-            if len(others) == 3:  # addcmul and addcdiv name what single tensors take
-                named["value"] = others.pop()
-            rows = _rows(_tensors(self), others)
-            options = {key: _list(value) for key, value in named.items()}
-            found = [
-                getattr(each, method)(*row, **_chosen(options, at))
-                for at, (each, row) in enumerate(rows)
-            ]
-        return None if method.endswith("_") else found
+            return tuple(eager_function(f"aten::{method}")(self, x) for x in _tensors(given[0]))
+        others, tensors = list(given), _tensors(self)
+        if "scalars" in named:
+            others.append(named.pop("scalars"))
+        if len(others) == 3:  # addcmul and addcdiv name what single tensors take
+            named["value"] = _numbers(others.pop(), len(tensors))
+        columns = [_column(other, len(tensors)) for other in others]
+        options = {key: _column(value, len(tensors)) for key, value in named.items()}
+        if method == "max" and any(not each.numel() for each in tensors):
+            raise RuntimeError(
+                "_foreach_max cannot compute the maximum of an empty tensor; max over zero "
+                "elements is undefined."
+            )
+        found = [
+            getattr(each, method)(
+                *(column[at] for column in columns),
+                **{key: column[at] for key, column in options.items()},
+            )
+            for at, each in enumerate(tensors)
+        ]
+        return self if in_place else tuple(found)
 
     function.__name__ = function.__qualname__ = name
     return function
@@ -65,35 +76,45 @@ def _tensors(given: Sequence[Tensor]) -> Sequence[Tensor]:
     return given
 
 
-def _list(value: object) -> object:
-    """Several numbers, which may come as a tensor, as a list."""
-    return value.tolist() if isinstance(value, Tensor) and value.dim() == 1 else value
+def _numbers(value: object, count: int) -> object:
+    """Numbers that come packed in a tensor, as a list; others as they are."""
+    if not isinstance(value, Tensor):
+        return value
+    if value.dim() != 1:
+        raise RuntimeError(
+            f"Expected packed scalar Tensor to be of dimension 1. Got {value.dim()} instead."
+        )
+    if value.numel() != count:
+        raise RuntimeError(
+            f"Expected length of scalars to match input of length {count} but got {value.numel()} "
+            "instead."
+        )
+    return value.tolist()
 
 
-def _rows(tensors: Sequence[Tensor], others: Sequence[object]) -> list[tuple[Tensor, list[object]]]:
-    columns = []
-    for other in map(_list, others):
-        if isinstance(other, Sequence):
-            if len(other) != len(tensors):
-                raise RuntimeError(
-                    "Tensor lists must have the same number of tensors, got "
-                    f"{len(tensors)} and {len(other)}"
-                )
-            columns.append(other)
-        else:
-            columns.append([other] * len(tensors))
-    return [(each, [column[at] for column in columns]) for at, each in enumerate(tensors)]
+def _column(value: object, count: int) -> Sequence[object]:
+    """An argument for each tensor: a list of as many, or one value for all."""
+    if isinstance(value, Tensor) and value.dim():
+        raise RuntimeError(
+            f"scalar tensor expected to be 0 dim but it has {value.dim()} dimensions and "
+            f"{value.numel()} elements."
+        )
+    if not isinstance(value, Sequence):
+        return [value] * count
+    if len(value) != count:
+        if value and isinstance(value[0], Tensor):
+            raise RuntimeError(
+                f"Tensor lists must have the same number of tensors, got {count} and {len(value)}"
+            )
+        raise RuntimeError("Tensor list must have same number of elements as scalar list.")
+    return value
 
 
-def _chosen(options: dict[str, object], at: int) -> dict[str, object]:
-    return {key: v[at] if isinstance(v, Sequence) else v for key, v in options.items()}
-
-
-def _norm(self: Sequence[Tensor], ord: float = 2, dtype: object = None) -> list[Tensor]:
+def _norm(self: Sequence[Tensor], ord: float = 2, dtype: object = None) -> tuple[Tensor, ...]:
     """The norms of the tensors."""
-    return [linalg.vector_norm(each, ord, dtype=dtype) for each in _tensors(self)]
+    return tuple(linalg.vector_norm(each, ord, dtype=dtype) for each in _tensors(self))
 
 
-def _powsum(self: Sequence[Tensor], ord: float = 2, dtype: Any = None) -> list[Tensor]:
+def _powsum(self: Sequence[Tensor], ord: float = 2, dtype: Any = None) -> tuple[Tensor, ...]:
     """The sums of the powers of the tensors' absolute elements."""
-    return [each.abs().pow(ord).sum(dtype=dtype) for each in _tensors(self)]
+    return tuple(each.abs().pow(ord).sum(dtype=dtype) for each in _tensors(self))

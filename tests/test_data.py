@@ -103,3 +103,24 @@ def test_names_are_not_listed_for_each_batch(monkeypatch: pytest.MonkeyPatch) ->
     assert torch.utils.data.random_split(rows, [4, 2])
     powers = torch._foreach_pow(2.0, [torch.ones(1)])
     assert powers[0].item() == 2.0
+
+
+class Understated(IterableDataset[int]):
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(4))
+
+    def __len__(self) -> int:
+        return 2
+
+
+def test_a_stream_that_is_longer_than_it_says() -> None:
+    assert sum(1 for _ in DataLoader(Understated())) == 4  # nobody asked how long it is
+    loader = DataLoader(Understated())
+    assert len(loader) == 2
+    batches = iter(loader)
+    next(batches)
+    next(batches)
+    for count in (3, 4):
+        message = rf"was reported to be 2\(when accessing len\(dataloader\)\), but {count} samples"
+        with pytest.warns(UserWarning, match=message):
+            next(batches)

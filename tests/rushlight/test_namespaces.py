@@ -418,3 +418,29 @@ def test_operators_by_name_refuse_arguments_in_the_words_of_operators() -> None:
         AttributeError, match="Invalid attribute '__self__' for '_OpNamespace' 'me'"
     ):
         torch.ops.me.__self__  # noqa: B018
+
+
+def test_operators_over_lists_give_tuples_and_what_they_were_given() -> None:
+    ones = [torch.ones(2), torch.ones(1)]
+    assert isinstance(torch._foreach_neg(ones), tuple)
+    assert isinstance(torch._foreach_norm(ones), tuple)
+    assert torch._foreach_mul_(ones, 2.0) is ones
+    for scalars in ([1.0, 2.0], torch.tensor([1.0, 2.0])):
+        made = torch._foreach_addcdiv(ones, ones, ones, scalars=scalars)
+        assert [each.tolist() for each in made] == [[3.0, 3.0], [4.0]]
+    refused = {
+        "must have same number of elements as scalar list": lambda: torch._foreach_add(ones, [1.0]),
+        "Expected length of scalars to match input of length 2 but got 3": lambda: (
+            torch._foreach_addcmul(ones, ones, ones, torch.ones(3))
+        ),
+        "to be of dimension 1. Got 2": lambda: torch._foreach_addcmul(
+            ones, ones, ones, torch.ones(2, 2)
+        ),
+        "0 dim but it has 1 dimensions and 2 elements": lambda: torch._foreach_add(
+            ones, torch.ones(2)
+        ),
+        "maximum of an empty tensor": lambda: torch._foreach_max([torch.ones(0)]),
+    }
+    for message, call in refused.items():
+        with pytest.raises(RuntimeError, match=message):
+            call()

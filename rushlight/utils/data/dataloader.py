@@ -14,6 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from ..._utils import ExceptionWrapper
 from ...module_names import names_of
+from ...ops.memory.warned import warn_caller
 from ...ops.random_numbers.random import Generator
 from ._utils.collate import default_collate, default_convert
 from ._utils.rows import rows_at_once
@@ -63,6 +64,8 @@ class DataLoader(Generic[_Sample]):
 
     _is_made = False
     _iterator: _BaseDataLoaderIter | None = None
+    _told_length: int | None = None
+    """The length that a set without keys was said to have, once that was asked for."""
 
     def __init__(
         self,
@@ -164,7 +167,7 @@ class DataLoader(Generic[_Sample]):
     def __len__(self) -> int:
         if not isinstance(self.dataset, IterableDataset):
             return len(self._index_sampler)
-        length = len(self.dataset)  # type: ignore[arg-type]
+        length = self._told_length = len(self.dataset)  # type: ignore[arg-type]
         if self.batch_size is None:
             return length
         return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
@@ -322,6 +325,7 @@ class _BaseDataLoaderIter:
             pipe_seed = drawn_seed(loader.generator)
         self._base_seed = drawn_seed(loader.generator)  # drawn also where there are no workers
         self._loader = loader
+        self._given_out = 0
         self._numbers = iter(loader._index_sampler)
         batched = loader._auto_collation
         parts = (loader.dataset, batched, loader.collate_fn, loader.drop_last, pipe_seed)
@@ -331,7 +335,29 @@ class _BaseDataLoaderIter:
         return self
 
     def __next__(self) -> Any:
+        made = self._next()
+        self._given_out += 1
+        told = self._loader._told_length
+        if told is not None and self._given_out > told:
+            self._warn_of_length(told)
+        return made
+
+    def _next(self) -> Any:
+        """The next batch."""
         raise NotImplementedError
+
+    def _warn_of_length(self, told: int) -> None:
+        where = (
+            "For multiprocessing data-loading, this could be caused by not properly configuring "
+            "the IterableDataset replica at each worker. Please see "
+            "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for "
+            "examples."
+        )
+        warn_caller(
+            f"Length of IterableDataset {self._loader.dataset} was reported to be {told}(when "
+            f"accessing len(dataloader)), but {self._given_out} samples have been fetched. "
+            f"{where if self._loader.num_workers else ''}"
+        )
 
     def __len__(self) -> int:
         return len(self._loader)
@@ -344,7 +370,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         super()._begin(loader)
         self._fetch = self._make_fetcher(0, 1)
 
-    def __next__(self) -> Any:
+    def _next(self) -> Any:
         return self._fetch(next(self._numbers))
 
 
@@ -405,7 +431,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._asked[self._count] = worker
         self._count += 1
 
-    def __next__(self) -> Any:
+    def _next(self) -> Any:
         while True:
             self._asked = {
                 index: worker
