@@ -265,3 +265,31 @@ def test_cosines_of_rows_have_the_bits_of_operators_one_by_one(
     other = cosine_similarity(a, b, -1, 1e-8)
     assert made.shape == other.shape == shape[:-1]
     assert made.tobytes() == other.tobytes()
+
+
+@pytest.mark.skipif(not elf.is_known() or not host().has_fma, reason="code for x86-64")
+@pytest.mark.parametrize("target", [PLAIN, HASWELL])
+@pytest.mark.parametrize("columns", [17, 100, 515])
+def test_folds_of_rows_by_other_cpus(target: Target, columns: int) -> None:
+    module = kernels.family("row_expressions")
+    step = module.RowStep
+    program = module.RowProgram(
+        ("fx", "fw", "D"),
+        (
+            *(step("fold", "max", "f", (0,)), step("rows", "subtract", "f", (0, 3))),
+            *(step("rows", "multiply", "f", (4, 1)), step("fold", "sum", "f", (5,))),
+            *(step("row", "add", "f", (6, 2)), step("rows", "divide", "f", (5, 7))),
+        ),
+        ((5, "f"), (3, "f")),
+    )
+    x, w = numbers((33, columns), np.float32), numbers((columns,), np.float32)
+    from rushlight.ops.kernels.code.assemble import assembled, placed
+
+    made = []
+    for each in (host(), target):
+        name, text = "row_expression", module.row_text(each, program)
+        address = placed(assembled(text, each), (name,))[name]
+        made.append([np.empty_like(x), np.empty(33, np.float32)])
+        run(address, 33, 40, columns, x, w, 0.5, *made[-1])
+    for one, other in zip(*made, strict=True):
+        assert np.array_equal(one, other, equal_nan=True)

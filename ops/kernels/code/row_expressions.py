@@ -24,7 +24,10 @@ from .run import run
 from .target import Target
 from .text import FLOAT, INT64, LANES, POINTER, Code, Kind, Value
 
-__all__ = ["FOLDS", "RowProgram", "RowStep", "cosines", "is_at_hand", "row_program", "run"]
+__all__ = [
+    *("FOLDS", "RowProgram", "RowStep", "cosines", "is_at_hand", "row_program"),
+    *("row_text", "run"),
+]
 
 FOLDS: Final = ("sum", "mean", "max", "min", "squares")
 _NAME: Final = "row_expression"
@@ -66,7 +69,12 @@ class RowProgram(NamedTuple):
 
 def row_program(program: RowProgram) -> int:
     """A kernel of `size`, the operands and the results, for a range of rows."""
-    return kernel(_NAME, (program.word,), lambda target: _Text(target, program).text())
+    return kernel(_NAME, (program.word,), lambda target: row_text(target, program))
+
+
+def row_text(target: Target, program: RowProgram) -> str:
+    """What `row_program` compiles."""
+    return _Text(target, program).text()
 
 
 def cosines(x: Any, other: Any, eps: float) -> Any | None:
