@@ -12,7 +12,7 @@ from ...typecheck.types import BOOL, FLOAT, INT, NUMBER, TENSOR
 from ..code.code import Code, Region, Step
 from ..code.instructions import read_numbers, row
 from .fusing import Group, Task
-from .row_groups import RowGroup
+from .row_groups import RowGroup, dims_place
 
 __all__ = ["Run", "find_runs"]
 
@@ -131,7 +131,8 @@ class _Building:
         if len(numbers) != len(types) or step.node.output.type != TENSOR:
             return False
         is_fold = self._is_fold(entry, numbers)
-        places = range(2 if is_fold else 0, len(numbers))
+        dims = dims_place(entry) if is_fold else -1
+        places = [i for i in range(len(numbers)) if i != dims]
         if any(numbers[i] >= 0 and types[i] not in _TAKEN for i in places):
             return False
         formula = self._formula(entry, numbers)
@@ -159,9 +160,16 @@ class _Building:
 
     def _is_fold(self, entry: Operator, numbers: Sequence[int]) -> bool:
         """Whether it is a fold of dimensions, in the tensor's dtype, if folds are taken."""
-        if not (self._takes_folds and entry.row_fold) or any(n >= 0 for n in numbers[2:]):
+        if not (self._takes_folds and entry.row_fold):
             return False
-        return all(self._code.constants[-1 - n] is None for n in numbers[3:])
+        dims = dims_place(entry)
+        order, behind = numbers[1:dims], numbers[dims + 1 :]
+        if any(n >= 0 for n in (*order, *behind)):
+            return False
+        known = self._code.constants
+        return all(known[-1 - n] == 2 for n in order) and all(
+            known[-1 - n] is None for n in behind[1:]
+        )
 
     def _formula(self, entry: Operator, numbers: Sequence[int]) -> Formula | None:
         """The formula that stands for an operator here, if it makes a new tensor."""

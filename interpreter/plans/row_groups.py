@@ -17,10 +17,11 @@ import numpy as np
 from ...ops.kernels import family
 from ...ops.memory.storage import laid_out
 from ...ops.table.formula import letter_of
+from ...ops.table.record import Operator
 from .compiling import Compiling
 from .fusing import Fact, Group, Way, word
 
-__all__ = ["RowGroup"]
+__all__ = ["RowGroup", "dims_place"]
 
 _MOST_WORDS: Final = 22
 """Operands and results of a kernel."""
@@ -37,6 +38,11 @@ _ALLOWED: Final = {"x": "x w r k", "w": "w k", "r": "r k", "flat": "flat k"}
 """Of which kinds of values one is computed (see `_Writing`)."""
 
 ndarray: Final = np.ndarray
+
+
+def dims_place(entry: Operator) -> int:
+    """Which argument of a fold its dimensions are."""
+    return 2 if entry.row_fold == "length" else 1
 
 
 class RowGroup(Group):
@@ -187,6 +193,8 @@ class _Writing:
             return self._writes_view(task.operands, fact, number)
         taken = [self.same.get(task.operands[i], task.operands[i]) for i in task.formula.operands]
         kind = self._kind_of_shape(fact.shape)
+        if kind == "w" and any(self._kinds.get(n) == "flat" for n in taken):
+            kind = "flat"  # as many rows as columns
         is_known = fact.joins in ("f", "?") and fact.letter in ("f", "?")
         allowed = _ALLOWED.get(kind, "")
         if not allowed or not is_known:
@@ -200,7 +208,7 @@ class _Writing:
     def _writes_fold(self, task: Any, fact: Fact, number: int) -> bool:
         """A fold of the last dimension of a matrix of float32."""
         operand = self.same.get(task.operands[0], task.operands[0])
-        dims = self._value(task.operands[1])
+        dims = self._value(task.operands[dims_place(task.entry)])
         dims = [dims] if type(dims) is int else dims
         if type(dims) is not list or dims not in ([-1], [len(self._whole) - 1]):
             return False
@@ -213,10 +221,13 @@ class _Writing:
         return True
 
     def _writes_view(self, operands: Sequence[int], fact: Fact, number: int) -> bool:
-        """Numbers of rows that get or lose a dimension."""
+        """Numbers of rows that get or lose a dimension, or stand for all of a row."""
         (operand, *_) = operands
         operand = self.same.get(operand, operand)
         kind = self._kind_of_shape(fact.shape)
+        if kind == "x" and self._kinds.get(operand) == "r" and operand >= self._first:
+            self._kinds[number], self._number_of[number] = "r", self._number_of[operand]
+            return number not in self._group.results
         if self._kinds.get(operand) not in ("r", "flat") or kind not in ("r", "flat"):
             return False
         if operand < self._first or not _is_dense(fact):

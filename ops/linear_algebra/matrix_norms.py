@@ -156,6 +156,7 @@ def _of_sizes(sizes: Array, order: float, axes: tuple[int, ...], keepdim: bool) 
 @operator(
     "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
+    row_fold="length",
     prepared=True,
     cost="reads",
     out_dtype=SAME,
@@ -364,6 +365,7 @@ def norm(self: Array, p: Scalar) -> Array:
 
 @operator(
     "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+    row_fold="length",
     prepared=True,
     out="out",
     cost="reads",

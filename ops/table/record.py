@@ -233,8 +233,9 @@ class Operator:
     """Overloads of its name that a script never means by that name (a dtype is an int there)."""
 
     row_fold: str = ""
-    """Which of the folds of `kernels/code/row_expressions.py` it is of dimensions, its second
-    argument; others are whether to keep them and, if there is one, a dtype."""
+    """Which of the folds of `kernels/code/row_expressions.py` it is of dimensions: its second
+    argument, or its third one where "length" is a norm of an order.  Others are whether to keep
+    them and, if there is one, a dtype."""
 
     rows: Rows | None = None
     """Which rows pass through it, where its results' sizes are to be had without computing."""

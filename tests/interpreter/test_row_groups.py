@@ -54,7 +54,16 @@ def masked(x: Tensor, w: Tensor) -> Tensor:
     return kept.sum(-1, keepdim=True) / (x.amax(-1, keepdim=True) + 2) * torch.exp(x) + far
 
 
-PROGRAMS = [rms_norm, between, softmax, weighted, standard, several, masked]
+def unit(x: Tensor, w: Tensor) -> Tensor:
+    return torch.nn.functional.normalize(x * w, dim=-1)
+
+
+def lengths(x: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
+    other = torch.linalg.vector_norm(x, 2.0, [-1])
+    return x.norm(2, -1, keepdim=True) * 0.5, other + 1.0
+
+
+PROGRAMS = [unit, lengths, rms_norm, between, softmax, weighted, standard, several, masked]
 SIZES = [(512, 40), (33, 517), (5, 17, 300), (2, 9000), (130, 130), (19, 1024)]
 
 

@@ -29,7 +29,10 @@ __all__ = [
     *("row_text", "run"),
 ]
 
-FOLDS: Final = ("sum", "mean", "max", "min", "squares")
+FOLDS: Final = ("sum", "mean", "max", "min", "squares", "length")
+_OF_SQUARES: Final = ("squares", "length")
+_ALIKE: Final = {"mean": "sum", "squares": "sum", "length": "sum"}
+"""What is folded in the same lanes."""
 _NAME: Final = "row_expression"
 _BESIDE: Final = 2
 """Vectors of results that are worked on side by side."""
@@ -37,7 +40,8 @@ _BESIDE: Final = 2
 
 class RowStep(NamedTuple):
     """A step that gives rows ("rows") or one number a row ("row"), by a formula that computes in a
-    dtype; or a fold ("fold"), by one of `FOLDS`: "squares" is the sum of them, in float64.
+    dtype; or a fold ("fold"), by one of `FOLDS`: "squares" is the sum of them, in float64, and
+    "length" the root of that.
 
     Operands of the program have the first numbers, then come steps.
     """
@@ -201,7 +205,7 @@ class _Text:
     def _joining(self) -> dict[int, Joining]:
         """How each fold folds."""
         return {
-            i: Joining(self.code, "sum" if step.name == "mean" else step.name, step.letter)
+            i: Joining(self.code, _ALIKE.get(step.name, step.name), step.letter)
             for i, step in enumerate(self._steps)
             if step.kind == "fold"
         }
@@ -236,16 +240,18 @@ class _Text:
         code.vectors(self._zero, self._size, beside, visit)
         self._kept.update((number, keeping[number]) for number in made_here)
         for i in folds:
-            made = folded(lanes[i], joining[i].joined)
-            if self._steps[i].name != "squares":
+            made, name = folded(lanes[i], joining[i].joined), self._steps[i].name
+            if name != "squares":
                 made = as_kind(made, KINDS[self._steps[i].letter])
-            if self._steps[i].name == "mean":
+            if name == "mean":
                 made = made / self._size.converted("sitofp", made.kind)
+            if name == "length":
+                made = code.call(f"llvm.sqrt.{made.kind.suffix}", made.kind, [made])
             self._same[self._first + i] = code.spread(made)
 
     def _joined(self, fold: int, total: Value, seen: Value) -> Value:
         """A vector folded into another."""
-        if self._steps[fold].name == "squares":
+        if self._steps[fold].name in _OF_SQUARES:
             return self.code.multiply_add(seen, seen, total)
         return self._joining[fold].joined(total, seen)
 
