@@ -30,7 +30,7 @@ class _Nothing(dict[str, Any]):
 @pytest.fixture
 def by_numpy(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], Any]:
     def run(compute: Callable[[], Any]) -> Any:
-        known = [each._known for each in kernels.family("prepared")._ALL]
+        known = [each._known for each in list(kernels.family("prepared")._EVERY)]
         before = [words.copy() for words in known]
         with monkeypatch.context() as patch:
             patch.setattr(kernels, "_FAMILIES", _Nothing())
