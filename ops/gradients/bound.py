@@ -376,7 +376,7 @@ class RowNode(Node):
     def kept(self, at: int) -> Any:
         """An argument; None for a tensor that was not kept."""
         value = self._arguments[at]
-        return None if type(value) is Meta else self._unpack(value)
+        return None if isinstance(value, Meta) else self._unpack(value)
 
     def asked(self) -> tuple[bool, ...]:
         """Of each argument that the form of its own is for, whether its gradient is asked for."""
@@ -391,7 +391,7 @@ class RowNode(Node):
         kind = type(value)
         if kind is Saved:
             return value.tensor(self)
-        if kind is Meta:
+        if kind is Meta or kind is Laid:
             raise AssertionError("this argument was not kept")
         if kind is list:
             return [self._unpack(each) for each in value]

@@ -20,7 +20,7 @@ _CONTIGUOUS: Final = """
 _adaptive_avg_pool2d _adaptive_avg_pool3d _convolution _upsample_bicubic2d_aa
 _upsample_bilinear2d_aa _upsample_nearest_exact1d _upsample_nearest_exact2d
 _upsample_nearest_exact3d adaptive_avg_pool2d adaptive_avg_pool3d avg_pool2d avg_pool3d bilinear
-conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d convolution
+conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d convolution logcumsumexp
 upsample_bicubic2d upsample_bilinear2d upsample_linear1d upsample_nearest1d upsample_nearest2d
 upsample_nearest3d upsample_trilinear3d
 """
@@ -35,7 +35,10 @@ def _contiguous(grad: Tensor) -> Tensor:
 
 
 def _by_columns(grad: Tensor) -> Tensor:
-    return _contiguous(grad.mT).mT if grad.ndim > 1 else grad
+    """Matrices that are wide are stored by rows all the same."""
+    if grad.ndim > 1 and grad.shape[-2] >= grad.shape[-1]:
+        return _contiguous(grad.mT).mT
+    return _contiguous(grad)
 
 
 @cache

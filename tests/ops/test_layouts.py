@@ -455,3 +455,25 @@ def test_results_beside_memory_that_overlaps(dtype: torch.dtype) -> None:
     for function in (torch.remainder, torch.maximum, torch.fmod):
         assert function(repeated, repeated.double()).stride() == (12, 1, 3)
         assert function(repeated, torch.ones(2, 3, 4).double()).stride() == (12, 1, 3)
+
+
+def test_gradients_of_wide_matrices_and_running_sums_are_contiguous() -> None:
+    for shape, strides in (((2, 5), (5, 1)), ((5, 2), (1, 5)), ((2, 2, 5), (10, 5, 1))):
+        a = torch.rand(shape, dtype=torch.float64, requires_grad=True)
+        q, r = torch.linalg.qr(a)
+        (grad,) = torch.autograd.grad(q.sum() + r.sum(), a)
+        assert grad.stride() == strides
+    a = torch.rand(5, 4, 3).permute(2, 1, 0).requires_grad_()
+    for dim in (0, 1, 2):
+        assert torch.autograd.grad(a.logcumsumexp(dim).sum(), a)[0].stride() == (20, 5, 1)
+
+
+@pytest.mark.parametrize("name", ["mm", "matmul"])
+@pytest.mark.parametrize("first", [True, False])
+def test_products_of_which_one_factor_wants_a_gradient(name: str, first: bool) -> None:
+    a, b = torch.ones(3, 4).requires_grad_(first), torch.ones(4, 5).requires_grad_(not first)
+    result = getattr(torch, name)(a, b)
+    node = result.grad_fn
+    assert [node.kept(at) is None for at in (0, 1)] == [first, not first]
+    result.sum().backward()
+    assert (a if first else b).grad.sum().item() == 60
