@@ -84,7 +84,7 @@ class _Recorded:
 
     def __init__(self, func: Callable[..., object], inputs: Any) -> None:
         flat, self.spec = tree_flatten(inputs)
-        outside = _RUNNING.depth > 0 or is_grad_enabled()
+        outside = is_grad_enabled()  # which the transform around this one has seen to
         self.depth = _RUNNING.depth + 1
         self.leaves = [_leaf(each, outside, self.depth) for each in flat]
         self.tensors = [each for each in self.leaves if isinstance(each, Tensor)]
@@ -112,7 +112,8 @@ class _Recorded:
             for place, output in enumerate(outputs)
             if output.requires_grad
         ]
-        create = self.wants_more([output for output, _ in pairs])
+        wanted = is_grad_enabled() and any(g is not None and g.requires_grad for _, g in pairs)
+        create = wanted or self.wants_more([output for output, _ in pairs])
         found: Sequence[Tensor | None] = [None] * len(self.tensors)
         if pairs:
             with enable_grad():

@@ -163,3 +163,38 @@ def test_several_models_at_once() -> None:
     assert torch.allclose(found, torch.stack([each(ONES) for each in models]), atol=1e-6)
     with pytest.raises(RuntimeError, match="Expected at least one model, got 0"):
         func.stack_module_state([])
+
+
+def test_no_grad_inside_a_transform_is_about_the_one_around() -> None:
+    def shifted(x: Any) -> Any:
+        with torch.no_grad():
+            shift = torch.func.grad(lambda x: 0.25 * x**4)(x)
+        return torch.func.grad(lambda x: 0.5 * x**2)(x) + shift
+
+    def cubed(x: Any) -> Any:
+        with torch.no_grad():
+            gradient, value = torch.func.grad_and_value(lambda x: x**3)(x)
+        assert gradient.item() == 12
+        return value
+
+    x = torch.tensor(2.0)
+    assert shifted(x).item() == 10
+    assert torch.func.grad(shifted)(x).item() == 1
+    assert torch.func.grad(cubed)(x).item() == 0
+    with torch.no_grad():
+        assert torch.func.grad(torch.sum)(torch.ones(2)).tolist() == [1, 1]
+
+
+def test_the_gradient_of_a_product_with_the_jacobian_by_the_vector() -> None:
+    x = torch.tensor(0.3)
+
+    def product(vector: Any) -> Any:
+        return torch.func.vjp(torch.sin, x)[1](vector)[0]
+
+    assert torch.allclose(torch.func.grad(product)(torch.tensor(0.7)), x.cos())
+    vector = torch.tensor(2.0, requires_grad=True)
+    product(vector).backward()
+    assert vector.grad is not None
+    assert torch.allclose(vector.grad, x.cos())
+    with torch.no_grad():
+        assert not product(vector).requires_grad
