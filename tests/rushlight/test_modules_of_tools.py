@@ -21,7 +21,6 @@ from rushlight.utils.module_tracker import ModuleTracker
         ("export", "ExportedProgram"),
         ("onnx", "InputObserver"),
         ("ao.nn.sparse.quantized", "Linear"),
-        ("ao.nn.quantizable", "LSTM"),
     ],
 )
 def test_what_is_missing_says_so_when_it_is_used(module: str, name: str) -> None:

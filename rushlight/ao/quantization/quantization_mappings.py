@@ -29,6 +29,7 @@ from ..nn.intrinsic import quantized as nniq
 from ..nn.intrinsic.qat import modules as nniqat
 from ..nn.intrinsic.quantized import dynamic as nniqd
 from ..nn.qat import dynamic as nnqatd
+from ..nn.quantizable import modules as quantizable
 from ..nn.quantized import dynamic as nnqd
 from .fake_quantize import (
     default_fixed_qparams_range_0to1_fake_quant,
@@ -170,8 +171,8 @@ DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS: Final = _operators()
 
 
 def no_observer_set() -> set[Any]:
-    """Modules that observe what is in them themselves: none here."""
-    return set()
+    """Modules that observe what is in them themselves."""
+    return {quantizable.LSTM, quantizable.MultiheadAttention}
 
 
 def get_default_static_quant_module_mappings() -> dict[Kind, Any]:

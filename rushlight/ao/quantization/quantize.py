@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from typing_extensions import deprecated
 
+from ...nn.modules import attention as floats
 from ...nn.modules import container, dropout, rnn, sparse
 from ...nn.modules import linear as layers
 from ...nn.modules.module import Module
@@ -16,6 +17,9 @@ from ...nn.utils.parametrize import type_before_parametrizations
 from ...ops.memory.dtype import DTYPES, DType
 from ...ops.tensors.tensor import Tensor
 from ..nn.intrinsic.modules.fused import _FusedModule
+from ..nn.quantizable import modules as quantizable
+from ..nn.quantized.modules import attention as quantized_attention
+from ..nn.quantized.modules import rnn as quantized_rnn
 from ..nn.quantized.modules.functional_modules import FloatFunctional, FXFloatFunctional
 from .fake_quantize import _is_activation_post_process
 from .qconfig import (
@@ -35,6 +39,7 @@ from .quantization_mappings import (
     get_default_qat_module_mappings,
     get_default_qconfig_propagation_list,
     get_default_static_quant_module_mappings,
+    no_observer_set,
 )
 from .stubs import DeQuantStub, QuantWrapper
 
@@ -71,10 +76,16 @@ Config = Mapping[str, Any]
 
 
 def get_default_custom_config_dict() -> dict[str, Any]:
-    """The classes of modules that observe what is in them themselves: none here."""
+    """The classes of modules that observe what is in them themselves, and what they become."""
     return {
-        "float_to_observed_custom_module_class": {},
-        "observed_to_quantized_custom_module_class": {},
+        "float_to_observed_custom_module_class": {
+            rnn.LSTM: quantizable.LSTM,
+            floats.MultiheadAttention: quantizable.MultiheadAttention,
+        },
+        "observed_to_quantized_custom_module_class": {
+            quantizable.LSTM: quantized_rnn.LSTM,
+            quantizable.MultiheadAttention: quantized_attention.MultiheadAttention,
+        },
     }
 
 
@@ -186,7 +197,7 @@ def _add_observer_(
         elif _is_observed(child) and kind in custom:
             made = custom[kind].from_float(child)
             setattr(module, name, made)
-            if kind not in (rnn.LSTM,):
+            if custom[kind] not in no_observer_set():
                 _observe(made)
         else:
             _add_observer_(child, kinds, inner, device, custom)
