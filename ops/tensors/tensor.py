@@ -251,12 +251,12 @@ class Tensor(_Base):
         """An array of the same memory.
 
         Raises:
-            RuntimeError: the tensor requires gradients.
+            RuntimeError: the tensor requires gradients, which are recorded now.
             TypeError: NumPy has no such dtype.
         """
         if ACTIVE:
             decided(self, "array")
-        if not force and self.requires_grad:
+        if not force and self.requires_grad and is_grad_enabled():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."

@@ -367,3 +367,14 @@ def test_sizes_may_be_tensors_where_gradients_are_recorded() -> None:
     x.view(4, torch.tensor(2), 3).sum().backward()
     assert x.grad.tolist() == [[1.0] * 6] * 4
     assert (x * 2).reshape(torch.tensor(8), -1).shape == (8, 3)
+
+
+def test_arrays_of_what_requires_gradients_where_none_are_recorded() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with torch.no_grad():
+        assert x.numpy().tolist() == np.asarray(x * 1).tolist() == np.array(x.view(2)).tolist()
+    with torch.inference_mode():
+        assert x.numpy().tolist() == [1, 1]
+    for call in (x.numpy, lambda: np.asarray(x), (x * 2).numpy):
+        with pytest.raises(RuntimeError, match="call numpy"):
+            call()
