@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from ..kernels import family, is_whole
@@ -10,6 +12,9 @@ from ..memory.errors import OperatorError
 from ..memory.storage import settled
 
 __all__ = ["chosen_places", "put_chosen", "take_chosen"]
+
+_FEW: Final = 1024
+"""Elements of a mask from which native code takes what is chosen sooner than NumPy."""
 
 
 def chosen_places(self: Array) -> Array:
@@ -29,10 +34,17 @@ def chosen_places(self: Array) -> Array:
 def take_chosen(self: Array, mask: Array) -> Array:
     """What a mask chooses of a tensor whose dimensions begin with those of the mask."""
     self, mask = self[...], mask[...]
-    if self.size and is_whole(mask) and (chosen := family("chosen")) is not None:
+    if (
+        mask.size >= _FEW
+        and self.size
+        and is_whole(mask)
+        and (chosen := family("chosen")) is not None
+    ):
         found: Array | None = chosen.take(chosen.chosen(mask), np.ascontiguousarray(self))
         if found is not None:
             return found
+    if (native := family("run")) is not None:
+        native.unforeseen()
     return np.asarray(self[settled(mask)])
 
 

@@ -8,15 +8,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_whole
+from ..kernels import LARGE, family, is_whole
 from ..memory.dtype import Array, Dtype, Scalar
 from ..memory.errors import IndexOutOfRange
 from ..memory.storage import settled
 from ..table.pointwise import number_in
 
 __all__ = [
-    *("combined_natively", "copied", "one", "positions", "put_by", "span", "taken_by"),
-    *("taken_natively", "written_by_numpy"),
+    *("combined_natively", "copied", "one", "positions", "put_by", "span"),
+    *("taken_by", "taken_natively", "written_by_numpy"),
 ]
 
 _INT64: Final = np.dtype(np.int64)
@@ -79,7 +79,10 @@ _MOST: Final = 8
 
 
 def taken_by(self: Array, indices: Indices) -> Array | None:
-    """What index tensors name of a tensor, by native code if it can be."""
+    """What index tensors name of a tensor, by native code if it can be; not few elements named by
+    one tensor, unless somebody learns from what native code runs: NumPy moves those sooner."""
+    if len(indices) == 1 and self.size < LARGE and not _is_watched():
+        return None
     joined = joined_places(self, indices)
     if joined is None:
         return None
@@ -88,6 +91,11 @@ def taken_by(self: Array, indices: Indices) -> Array | None:
     if found is None or places.ndim == 1:
         return found
     return found.reshape((*whole.shape[:axis], *places.shape, *whole.shape[axis + 1 :]))
+
+
+def _is_watched() -> bool:
+    native = family("run")
+    return native is not None and native.is_told()
 
 
 def put_by(self: Array, indices: Indices, values: Array, accumulate: bool) -> bool:

@@ -13,6 +13,8 @@ from rushlight.ops.kernels.code import elf
 from rushlight.ops.kernels.code.chosen import chosen_text
 from rushlight.ops.kernels.code.run import run
 from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.memory.errors import IndexOutOfRange
+from rushlight.ops.table.table import TABLE
 
 native = pytest.mark.skipif(kernels.family("chosen") is None, reason="no native code here")
 
@@ -121,3 +123,25 @@ def test_too_few_values_for_a_mask_are_refused() -> None:
     with pytest.raises(RuntimeError, match="shape mismatch"):
         x[mask] = torch.ones(21)
     assert not x.any()
+
+
+@native
+@pytest.mark.parametrize("shape", [(7,), (5, 3), (4, 2, 3)])
+def test_rows_that_are_taken_are_the_same_whether_somebody_learns_or_not(shape: Any) -> None:
+    index = TABLE.operator("aten::index.Tensor")
+    assert index is not None
+    x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    for places in (np.array([2, -1, 0, 2]), np.array([[1], [3]])):
+        seen = kernels.family("prepared").seen(index.forward, (x, [places]))
+        alone = index.forward(x, [places])
+        assert np.array_equal(seen.result, x[places])
+        assert np.array_equal(alone, x[places])
+        assert alone.strides == seen.result.strides
+        assert seen.notes
+        assert () not in seen.notes
+    mask = x[..., 0] > 2 if x.ndim > 1 else x > 2
+    seen = kernels.family("prepared").seen(index.forward, (x, [mask]))
+    assert np.array_equal(seen.result, x[mask])
+    assert () in seen.notes  # nothing is learned from what depends on elements
+    with pytest.raises(IndexOutOfRange, match="out of bounds"):
+        index.forward(x, [np.array([0, shape[0]])])

@@ -25,7 +25,7 @@ from .crew_text import JOB_SIZE, SPINS, TABLE, crew_text
 from .methods import BYTES_BEGIN, method
 from .objects import native_addresses
 
-__all__ = ["CREW", "HEAD", "run", "unforeseen"]
+__all__ = ["CREW", "HEAD", "is_told", "run", "unforeseen"]
 
 HEAD: Final = object.__basicsize__
 """The size of what every Python object begins with."""
@@ -77,6 +77,11 @@ class _Crew:
             yield
         finally:
             self._state.note = self._told = None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether somebody is told of calls."""
+        return self._told is not None
 
     def tell_unforeseen(self) -> None:
         """Tell who is told of calls that what follows depends on more than a call's form."""
@@ -158,6 +163,11 @@ def unforeseen() -> None:
     """Say that what a kernel is given depends on what is in arrays: no call may be known by it."""
     if _CREW is not None:
         _CREW.tell_unforeseen()
+
+
+def is_told() -> bool:
+    """Whether somebody is told of calls of `run`."""
+    return _CREW is not None and _CREW.is_told
 
 
 def _by_ctypes(kernel: int, count: int, least: int, *arguments: Any) -> None:
