@@ -18,7 +18,7 @@ import numpy as np
 
 from ...ops.kernels import LARGE, family
 from ...ops.memory.dtype import default_dtype
-from ...ops.table.direct import formulas_of
+from ...ops.table.direct import formulas_of, is_compiling
 from ...ops.table.noticing import Unforeseen, arrays_in, notes_of_copy, noticed, root_of
 from ...ops.table.record import Operator
 from ..code.calls import Calls
@@ -42,8 +42,8 @@ FEWEST_MET: Final = 3
 
 BETWEEN: Final = 32
 SOONEST: Final = 0.005
-"""Calls, and seconds, twice as many each time, between two that are looked at without success:
-kernels are being compiled."""
+"""Calls, and seconds, twice as many each time, between two that are looked at without success;
+where kernels are being compiled, that is waited for."""
 
 MOST_MET: Final = 200
 """Sizes of operands that are counted at a time."""
@@ -86,6 +86,7 @@ class Replay:
         self._misses = 0
         self.known: Any = None
         self._not_before = 0.0
+        self._waits = False
         self.cool: Callable[[], object] = lambda: None
         self.why_not = ""
 
@@ -120,7 +121,8 @@ class Replay:
         """
         if self.learned >= family("prepared").MOST_ENTRIES:
             return _FOR_EVER
-        if self._left < MOST_TRIED and perf_counter() < self._not_before:
+        self._waits = self._waits and is_compiling()
+        if self._waits or (self._left < MOST_TRIED and perf_counter() < self._not_before):
             return BETWEEN
         if not all(map(_can_be_taken, values)):
             self._failed(_TooLarge("it takes what is no tensor or number"))
@@ -137,6 +139,9 @@ class Replay:
 
     def _failed(self, cause: BaseException) -> None:
         self.why_not = str(cause)
+        if isinstance(cause, Unforeseen) and cause.result is not None and is_compiling():
+            self._waits = True
+            return
         self._left = 0 if isinstance(cause, _TooLarge) else self._left - 1
         self._met.clear()
         self._not_before = perf_counter() + SOONEST * (1 << (MOST_TRIED - self._left))

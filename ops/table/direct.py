@@ -26,8 +26,8 @@ from .table import TABLE
 
 __all__ = [
     *("NAMES", "TRIALS", "direct_calls", "direct_form", "explained", "formula_for", "formulas_of"),
-    *("has_direct_form", "is_dense", "is_same", "is_settled", "is_there", "known_calls"),
-    *("knows_calls", "note_of", "notes_of_parts"),
+    *("has_direct_form", "is_compiling", "is_dense", "is_same", "is_settled", "is_there"),
+    *("known_calls", "knows_calls", "note_of", "notes_of_parts"),
 ]
 
 TRIALS: Final = 50
@@ -42,10 +42,17 @@ _KNOWN: Final[dict[Operator, Callable[..., Any]]] = {}
 NAMES: Final[dict[int, str]] = {}
 """The operators by the identity of what does their calls natively, for who listens to calls."""
 _MADE: Final[set[object]] = set()
+_REFUSED: Final[set[object]] = set()
+"""What could not be compiled, and is not tried again."""
 _UNDER_WAY: Final[set[object]] = set()
 """What threads are compiling; a forked child begins anew."""
 
 after_fork(_UNDER_WAY.clear)
+
+
+def is_compiling() -> bool:
+    """Whether kernels that were asked for are being compiled."""
+    return bool(_UNDER_WAY)
 
 
 def direct_form(entry: Operator) -> Callable[..., object]:
@@ -260,7 +267,7 @@ def is_there(arrays: Any, wanted: tuple[object, str, int]) -> bool:
     """Whether a kernel need not be compiled; if it need, that begins."""
     if wanted in _MADE or arrays.is_at_hand(*wanted):
         return True
-    if wanted not in _UNDER_WAY and len(_MADE) + len(_UNDER_WAY) < _MOST:
+    if wanted not in _UNDER_WAY | _REFUSED and len(_MADE) + len(_UNDER_WAY) < _MOST:
         _UNDER_WAY.add(wanted)
         if started("rushlight-compiling", _make, arrays, wanted) is None:
             _UNDER_WAY.discard(wanted)
@@ -272,5 +279,6 @@ def _make(arrays: Any, wanted: tuple[object, str, int]) -> None:
         arrays.expression_kernel(*wanted)
         _MADE.add(wanted)
     except (OSError, RuntimeError):  # no memory of ours may be executed, or no compiler
-        return  # it stays under way, and is not tried again
-    _UNDER_WAY.discard(wanted)
+        _REFUSED.add(wanted)
+    finally:
+        _UNDER_WAY.discard(wanted)

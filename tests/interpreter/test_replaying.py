@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight.interpreter.plans import replaying
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.ops.table.direct import knows_calls
 
@@ -468,3 +469,29 @@ def test_what_raises_in_a_branch_is_told_by_the_plan() -> None:
         with pytest.raises(torch.jit.Error, match="Expected hidden"):
             scripted(random(1, 40), random(3, 1, 5), random(3, 1, 5))
     assert spy.done == [False] * 3
+
+
+def test_what_waits_for_kernels_is_looked_at_when_they_are_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scripted = torch.jit.script(recurrent)
+    args = [random(5, 3), random(4), random(3, 4), random(4, 4)]
+    compiling = [True]
+    monkeypatch.setattr(replaying, "is_compiling", lambda: compiling[0])
+    looked = list[Any]()
+
+    def noticed(*given: Any) -> Any:
+        looked.append(given)
+        raise replaying.Unforeseen("it is being compiled", given[0].forward(*given[1]))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(replaying, "noticed", noticed)
+        for _ in range(60):
+            scripted(*args)
+        once = len(looked)
+        assert once
+        for _ in range(300):
+            scripted(*args)
+        assert len(looked) == once
+    compiling[0] = False
+    assert replayed(scripted, *args).done == []
