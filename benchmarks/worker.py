@@ -1,8 +1,9 @@
 """The process that runs benchmark programs: `worker.py rushlight|torch FOLDER`.
 
 It is driven over its pipes, one JSON object a line: `{"do": "prepare", "program": ...}`,
-`{"do": "batch", "program": ..., "form": "scripted"|"eager", "calls": n}`, and `curve` in the place
-of `batch` for what the first calls give.  What programs print goes to standard error.
+`{"do": "batch", "program": ..., "form": "scripted"|"eager", "calls": n}`; `curve` and `memory` in
+the place of `batch` ask what the first calls give, or need.  What programs print goes to standard
+error.
 """
 
 from __future__ import annotations
@@ -54,6 +55,12 @@ def programs(folder: str) -> dict[str, Any]:
 def both_forms(loop: Callable[[Any], Any]) -> tuple[Any, Any, tuple[()]]:
     """A training loop's step with its model as it is, with its model scripted, and no arguments."""
     return loop(lambda model: model), loop(sys.modules["rushlight"].jit.script), ()
+
+
+def status(name: str) -> int:
+    """What the system says of this process, in kB."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
 
 def numbers(value: Any) -> list[float]:
@@ -150,12 +157,27 @@ class Worker:
         target, arguments = self.target(program, form)
         return [target(*arguments).item() for _ in range(calls)]
 
+    def memory(self, program: str, form: str, calls: int) -> dict[str, int]:
+        """The resident memory, in kB, before a loop is made anew, and the most of its steps."""
+        Path("/proc/self/clear_refs").write_text("5")  # the peak begins here
+        start = status("VmRSS")
+        script = sys.modules["rushlight"].jit.script
+        step = self.makers[program].args[0](script if form == "scripted" else lambda model: model)
+        for _ in range(calls):
+            step()
+        return {"start": start, "peak": status("VmHWM")}
+
     def answer(self, question: dict[str, Any]) -> Any:
         """What one line of the driver asks for."""
         do = question.pop("do")
         if do == "about":
             return {**self.about, "programs": list(self.makers)}
-        actions = {"prepare": self.prepare, "batch": self.batch, "curve": self.curve}
+        actions: dict[str, Any] = {
+            "prepare": self.prepare,
+            "batch": self.batch,
+            "curve": self.curve,
+        }
+        actions["memory"] = self.memory
         return actions[do](**question)
 
 
