@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache
 from inspect import signature
 from typing import Any, Final
@@ -13,6 +13,7 @@ from ..eager.calls import tensors_in
 from ..memory.dtype import Array, of_numpy
 from ..table.grad_mode import ANOMALY, RUNNING, enable_grad, is_grad_enabled
 from ..table.table import Operator
+from ..tensors.tape_port import way_through
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, own_questions
 from .anomaly import note_place
@@ -31,10 +32,11 @@ from .autograd import (
     thin,
 )
 from .families import row_of
+from .kept_arguments import about, kept_list
 from .layouts import layout_of
 from .moves import moved
 from .rows import DIRECT, Row
-from .rules import Laid, Meta, Rule, is_by_columns
+from .rules import Laid, Meta, Rule, is_unheard, part_of
 from .walk import run_backward
 
 __all__ = ["Bound", "Meta", "RowNode", "bound_row", "bound_row_in_script"]
@@ -321,7 +323,7 @@ class RowNode(Node):
                 else:
                     arguments[at] = Laid(array) if at in bound.laid else Meta(array)
             elif type(value) in (list, tuple):
-                arguments[at] = _kept_list(value, at in kept)
+                arguments[at] = kept_list(value, at in kept)
         self._results: list[Saved] | None = []
         self.count = 0
         if ANOMALY[0]:
@@ -401,8 +403,8 @@ class RowNode(Node):
         """The sizes or the dtype of an argument, or whether it was a matrix by columns."""
         value = self._arguments[at]
         if type(value) is list:
-            return [_about(each, word) for each in value]
-        return _about(value, word)
+            return [about(each, word) for each in value]
+        return about(value, word)
 
     def results(self, which: int | None) -> Any:
         """A result, or all."""
@@ -461,7 +463,7 @@ class RowNode(Node):
         else:
             parts = bound.shared.call(self, grads)
             orders = bound.orders
-            raw = [_part(parts[orders[at]], inner) for at, inner in self._places]
+            raw = [part_of(parts[orders[at]], inner) for at, inner in self._places]
         edges, shapes, lay = self.edges, self._shapes, bound.lay
         for place, grad in enumerate(raw):
             if grad is None:
@@ -499,7 +501,7 @@ class RowNode(Node):
                 made = made or {}
                 if at not in made:
                     made[at] = rule.call(self, grads)
-                results.append(_part(made[at], inner))
+                results.append(part_of(made[at], inner))
         return results
 
     def _moved(self, grads: list[Tensor | None]) -> list[Tensor | None]:
@@ -527,17 +529,34 @@ class RowNode(Node):
         if parts is None:
             return None
         return [
-            _part(parts[orders[at]], inner) if at in orders else None for at, inner in self._places
+            part_of(parts[orders[at]], inner) if at in orders else None
+            for at, inner in self._places
         ]
 
     def _of_parts(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         """The gradients through the operators that do the same."""
         bound = self._bound
-        create = is_grad_enabled()
         assert bound.shared is not None
+        values = bound.shared.call(self, grads)
+        if not is_unheard() or ACTIVE or ANOMALY[0] or PACKING.used or RUNNING.bounds:
+            return self._by_parts(values, grads)
+        names = {at: name for name, at in bound.positions.items()}
+        pairs = zip(self._places, self.asked_edges(), strict=True)
+        asked = [None if edge is None else (names[at], inner) for (at, inner), edge in pairs]
+        found: list[Tensor | None] = way_through()(
+            bound, values, asked, grads, lambda: self._by_parts(values, grads)
+        )
+        return found
+
+    def _by_parts(
+        self, values: Mapping[str, Any], grads: list[Tensor | None]
+    ) -> list[Tensor | None]:
+        """The same, one by one."""
+        bound = self._bound
+        create = is_grad_enabled()
         assert bound.row is not None
         assert bound.row.composite is not None
-        values = bound.shared.call(self, grads)
+        values = {n: [*each] if type(each) is list else each for n, each in values.items()}
         fresh: dict[tuple[int, int | None], Tensor] = {}
         with enable_grad():
             for (at, inner), edge in zip(self._places, self.asked_edges(), strict=True):
@@ -572,26 +591,3 @@ class RowNode(Node):
                 grad = fresh[place].new_zeros(fresh[place].shape)
             results.append(grad)
         return results
-
-
-def _kept_list(values: Sequence[Any], keep: bool) -> object:
-    if not any(isinstance(value, Tensor) for value in values):
-        return values
-    return [
-        (saved(value) if keep else Meta(value._array)) if isinstance(value, Tensor) else value
-        for value in values
-    ]
-
-
-def _about(value: Any, word: str) -> object:
-    if isinstance(value, Saved):
-        if value.array is None:
-            raise RuntimeError(FREED)
-        if word == "columns":
-            return is_by_columns(value.array)
-        return value.array.shape if word == "sizes" else value.tensor_dtype()
-    return None if value is None or not isinstance(value, Meta) else getattr(value, word)
-
-
-def _part(made: Any, inner: int | None) -> Any:
-    return made if inner is None or made is None else made[inner]

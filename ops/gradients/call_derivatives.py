@@ -13,11 +13,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..memory.dtype import Array
-from ..table.direct import direct_form
 from ..tensors.tensor import Tensor
 from .autograd import Edge, edge_of
-from .call_replay import arrays_of, nodes_of, notes_of
-from .call_shapes import At, CallShape, NotJoined, numbers_in, shape_of
+from .call_replay import arrays_of, nodes_of, notes_of, runs_for, write_runs
+from .call_shapes import CallShape, NotJoined, shape_of
 from .call_texts import Text
 from .listening import listening
 from .walk import run_backward
@@ -150,30 +149,10 @@ class _Learnt:
                 text.add(1, f"v{numbers[key]} = gs[{place}]._array")
                 there.add(numbers[key])
         begin = len(shape.steps) - len(self.heard)
-        wanted = {*shape.outward, *shape.saved}
-        useful = list[int]()
-        missing = wanted - there
-        for index in range(len(shape.steps) - 1, begin - 1, -1):
-            step = shape.steps[index]
-            if not missing.isdisjoint(step.results):
-                useful.append(index)
-                missing.difference_update(step.results)
-                missing |= set(numbers_in(step.args)) - there
-        if missing:
+        steps = runs_for(shape, {*shape.outward, *shape.saved}, there, begin)
+        if steps is None:
             return None
-        for index in reversed(useful):
-            step = shape.steps[index]
-            results = ", ".join(f"v{n}" for n in step.results) + "," * (step.many is not None)
-            args = ", ".join(_shown(text, each) for each in step.args)
-            text.add(1, f"{results} = {text.name(direct_form(step.bound.entry))}({args})")
+        write_runs(text, shape, steps)
         out, saved = ("".join(f"v{n}, " for n in each) for each in (shape.outward, shape.saved))
         text.add(1, f"return ({out}), ({saved})")
         return text.function("run")  # type: ignore[no-any-return]
-
-
-def _shown(text: Text, value: Any) -> str:
-    if type(value) is At:
-        return f"v{value.number}"
-    if type(value) is list:
-        return f"[{', '.join(_shown(text, each) for each in value)}]"
-    return text.name(value)

@@ -1,18 +1,20 @@
-"""The nodes of single operators of a call that is known by its shape."""
+"""The operators of a call that is known by its shape, again: their nodes, or what runs them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..memory.dtype import Array
 from ..memory.versions import versions_then
+from ..table.direct import direct_form
 from ..table.grad_mode import RUNNING
 from .autograd import Edge, edge_within
-from .call_shapes import At, CallShape
+from .call_shapes import At, CallShape, numbers_in
+from .call_texts import Text
 from .noted import Noted
 
-__all__ = ["arrays_of", "filled", "nodes_of", "notes_of"]
+__all__ = ["arrays_of", "nodes_of", "notes_of", "runs_for", "write_runs"]
 
 
 def arrays_of(shape: CallShape, saved: Sequence[Array]) -> list[Array]:
@@ -26,7 +28,7 @@ def notes_of(shape: CallShape, arrays: Sequence[Array]) -> list[tuple[Any, ...]]
     notes: list[tuple[Any, ...]] = []
     for step, useful in zip(shape.steps, shape.useful, strict=True):
         if useful:
-            args = tuple(filled(value, arrays) for value in step.args)
+            args = tuple(_filled(value, arrays) for value in step.args)
             results = [arrays[n] for n in step.results]
             notes.append(
                 (step.bound, args, results[0] if step.many is None else step.many(results), None)
@@ -67,10 +69,45 @@ def _useful(shape: CallShape) -> list[Any]:
     return [step for step, useful in pairs if useful]
 
 
-def filled(value: Any, arrays: Sequence[Array]) -> Any:
+def _filled(value: Any, arrays: Sequence[Array]) -> Any:
     """An argument with arrays in the place of numbers."""
     if type(value) is At:
         return arrays[value.number]
     if type(value) is list:
-        return [filled(each, arrays) for each in value]
+        return [_filled(each, arrays) for each in value]
     return value
+
+
+# --------------------------------------------------------------------------- texts
+
+
+def runs_for(
+    shape: CallShape, wanted: Collection[int], given: Collection[int], begin: int = 0
+) -> list[int] | None:
+    """The steps, none before `begin`, that make values of those that are given, in order; None
+    where they need something else."""
+    missing, found = set(wanted).difference(given), list[int]()
+    for index in range(len(shape.steps) - 1, begin - 1, -1):
+        step = shape.steps[index]
+        if not missing.isdisjoint(step.results):
+            found.append(index)
+            missing.difference_update(step.results)
+            missing |= set(numbers_in(step.args)).difference(given)
+    return None if missing else found[::-1]
+
+
+def write_runs(text: Text, shape: CallShape, steps: Sequence[int]) -> None:
+    """Write what runs steps on arrays: value 3 stands under the name `v3`."""
+    for index in steps:
+        step = shape.steps[index]
+        results = ", ".join(f"v{n}" for n in step.results) + "," * (step.many is not None)
+        args = ", ".join(_shown(text, each) for each in step.args)
+        text.add(1, f"{results} = {text.name(direct_form(step.bound.entry))}({args})")
+
+
+def _shown(text: Text, value: Any) -> str:
+    if type(value) is At:
+        return f"v{value.number}"
+    if type(value) is list:
+        return f"[{', '.join(_shown(text, each) for each in value)}]"
+    return text.name(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from ..eager.calls import run as run_plainly
 from ..eager.dispatch import EagerFunction
@@ -17,6 +17,8 @@ from .bound import Bound, bound_row
 from .heard_members import MEMBERS
 
 __all__ = ["Listener", "listening"]
+
+_OF_SIZES: Final = ("aten::numel", "aten::size", "aten::dim")
 
 
 class Listener:
@@ -49,10 +51,12 @@ class Listener:
         """Run an operator on machine values and take note of it."""
         taken = tuple([list(a) if isinstance(a, (list, tuple)) else a for a in values])
         made = plainly(entry, values, handles)
-        bound = bound_row(entry)
-        result = _bare(made)
+        if entry.of_form or entry.name in _OF_SIZES:  # which follow from those of others
+            return made
+        bound, result = bound_row(entry), _bare(made)
+        is_special = entry.random or entry.on_tensors is not None or bound.in_place
         is_rewritten = bound.row is not None and bound.row.rewritten is not None
-        if result is None or is_rewritten or entry.on_tensors is not None or bound.in_place:
+        if result is None or is_special or is_rewritten:
             self.is_complete = False
         self.steps.append((bound, taken, result, None))
         return made

@@ -90,3 +90,8 @@ class Rule:
         self.places = {int(number) for number in found}
         text = f"lambda node, gs: formula({self.reads})"  # all our own
         self.call: Call = eval(text, {"__builtins__": {}, "formula": formula})
+
+
+def part_of(made: Any, inner: int | None) -> Any:
+    """A gradient, or the one of several that has that number."""
+    return made if inner is None or made is None else made[inner]

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final, Protocol, TypeVar
 
+from ...frontend.port import Port
 from ..table.table import Operator
 
-__all__ = ["Tape", "install", "tape"]
+__all__ = ["WAY_THROUGH", "Tape", "install", "tape", "way_through"]
 
 _T = TypeVar("_T")
 
@@ -77,12 +78,22 @@ class Tape(Protocol):
         """Keep the gradient of a tensor that is no leaf."""
 
 
+WAY_THROUGH: Final[Port[Callable[[], Any]]] = Port()
+"""Gives what walks back through operators that others compute (`ops/gradients/composed.py`)."""
+
 _LOADERS: Final[list[Callable[[], Tape]]] = []
 
 
 def install(load: Callable[[], Tape]) -> None:
     """Say how the tape is loaded."""
     _LOADERS.append(load)
+
+
+@cache
+def way_through() -> Any:
+    """What walks back through operators that others compute, loaded when first asked for."""
+    assert WAY_THROUGH.installed is not None
+    return WAY_THROUGH.installed()
 
 
 @cache
