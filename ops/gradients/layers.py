@@ -276,6 +276,11 @@ def native_layer_norm(
     return (found if bias is None else found + bias), mean, scale
 
 
+def _wide(x: Tensor) -> Tensor:
+    """16-bit floats as float32, in which gradients of norms are computed; others as they are."""
+    return x.float() if x.dtype.is_floating_point and x.dtype.itemsize == 2 else x
+
+
 def _grouped(input: Tensor, groups: int) -> Tensor:
     return input.reshape([input.shape[0], groups, math.prod(input.shape[1:]) // groups])
 
@@ -285,9 +290,9 @@ def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> Tensor:
     """Groups of channels brought to mean 0 and variance 1."""
-    found = _normal(_grouped(input, num_groups), [-1], eps).reshape(input.shape)
-    found = found if weight is None else found * _channels(weight, input)
-    return found if bias is None else found + _channels(bias, input)
+    found = _normal(_grouped(_wide(input), num_groups), [-1], eps).reshape(input.shape)
+    found = found if weight is None else found * _channels(_wide(weight), input)
+    return (found if bias is None else found + _channels(_wide(bias), input)).to(input.dtype)
 
 
 @composite("aten::native_group_norm")

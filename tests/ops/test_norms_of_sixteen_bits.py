@@ -1,0 +1,30 @@
+"""Gradients of norms of 16-bit floats are computed in float32, and rounded once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("mixed", [False, True])
+def test_group_norm(dtype: Any, mixed: bool) -> None:
+    torch.manual_seed(0)
+    narrow = torch.randn(4, 8, 4, 3).to(dtype)
+    slopes, weight = torch.randn(4, 8, 4, 3).to(dtype), torch.randn(8).to(dtype)
+    found = []
+    for x in (narrow, narrow.float()):
+        layer = torch.nn.GroupNorm(4, 8)
+        layer.weight.data = weight.float() if mixed or x.dtype is torch.float32 else weight.clone()
+        layer.bias.data = layer.bias.data.to(layer.weight.dtype)
+        x = x.detach().clone().requires_grad_()
+        layer(x).backward(slopes.to(x.dtype))
+        found.append([x.grad, layer.weight.grad, layer.bias.grad])
+    for made, exact in zip(*found, strict=True):
+        assert made is not None
+        assert exact is not None
+        once = torch.finfo(made.dtype).eps
+        assert torch.allclose(made.float(), exact, rtol=once, atol=1e-4)
