@@ -81,7 +81,7 @@ ALLOWED = (
     # which forms operators have for gradients, batches, modes, and tensors of other kinds
     "ops/batching/batched.py: _OF_VALUE",
     "ops/batching/families.py: _DIMS _PRODUCTS",
-    "ops/dispatching/members.py: MEMBERS",
+    "ops/gradients/heard_members.py: MEMBERS",
     "ops/dispatching/modes.py: _WITH_NUMBERS",
     "ops/gradients/bound.py: _TAKE_NUMBERS _NUMBERED",
     "ops/gradients/layouts.py: _CONTIGUOUS",

@@ -10,10 +10,6 @@ from .rows import Ints, gradient, joint
 
 __all__: list[str] = []
 
-_NEEDED = (
-    "roi_align", "roi_pool", "ps_roi_align", "ps_roi_pool", "deform_conv2d",
-)  # fmt: skip
-
 
 def _call(name: str, *args: Any) -> Any:
     return eager_function(f"torchvision::_{name}_backward")(*args)
@@ -99,5 +95,8 @@ def _once(name: str) -> Any:
     return refuse
 
 
-for _name in _NEEDED:
-    gradient(f"torchvision::_{_name}_backward", grad=_once(_name))
+gradient("torchvision::_roi_align_backward", grad=_once("roi_align"))
+gradient("torchvision::_roi_pool_backward", grad=_once("roi_pool"))
+gradient("torchvision::_ps_roi_align_backward", grad=_once("ps_roi_align"))
+gradient("torchvision::_ps_roi_pool_backward", grad=_once("ps_roi_pool"))
+gradient("torchvision::_deform_conv2d_backward", grad=_once("deform_conv2d"))
