@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, family
+from ..kernels import LARGE, family, in_order
 from ..memory.dims import infer_size, wrap_dim
 from ..memory.dtype import Array, Dtype, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -108,7 +108,8 @@ def reshape_as(self: Array, other: Array) -> Array:
 
 @operator("aten::ravel(Tensor(a) self) -> Tensor(a)")
 def ravel(self: Array) -> Array:
-    return _reshaped(self, [-1])
+    """One row; a copy of what does not lie in order, also where a view would do."""
+    return in_order(self).reshape(-1)
 
 
 @operator(

@@ -112,3 +112,12 @@ def test_what_can_be_a_view_is_one_however_large() -> None:
     assert x.min() == 1
     x.reshape(-1).add_(1)
     assert x.max() == 1
+
+
+def test_ravel_copies_what_does_not_lie_in_order_also_where_a_view_would_do() -> None:
+    column = torch.arange(12.0).view(3, 4)[:, 0]
+    assert column.reshape(-1).data_ptr() == column.data_ptr()
+    assert column.ravel().data_ptr() != column.data_ptr()
+    assert column.ravel().stride() == (1,)
+    row = torch.arange(12.0).view(3, 4)[0]
+    assert row.ravel().data_ptr() == row.data_ptr()
