@@ -1,20 +1,11 @@
 """Training loops whose steps need tens of megabytes, for `memory.py`."""
 
+from makers import trained
+
 import rushlight as torch
 from rushlight import nn
 
 F = nn.functional
-
-
-def trained(model, loss, optimizer):
-    def step():
-        optimizer.zero_grad()
-        value = loss(model)
-        value.backward()
-        optimizer.step()
-        return value
-
-    return step
 
 
 def wide_mlp(prepared):
@@ -25,7 +16,7 @@ def wide_mlp(prepared):
     model = prepared(nn.Sequential(*layers, nn.Linear(1024, 10)))
     x, y = torch.randn(1024, 512), torch.randint(0, 10, (1024,))
     optimizer = torch.optim.SGD(model.parameters(), 0.01)
-    return trained(model, lambda m: F.cross_entropy(m(x), y), optimizer)
+    return trained(optimizer, lambda: F.cross_entropy(model(x), y))
 
 
 def wide_adam(prepared):
@@ -33,7 +24,7 @@ def wide_adam(prepared):
     model = prepared(nn.Sequential(nn.Linear(2048, 2048), nn.Tanh(), nn.Linear(2048, 2048)))
     x = torch.randn(16, 2048)
     optimizer = torch.optim.Adam(model.parameters(), 1e-3)
-    return trained(model, lambda m: F.mse_loss(m(x), x), optimizer)
+    return trained(optimizer, lambda: F.mse_loss(model(x), x))
 
 
 class Block(nn.Module):
@@ -53,7 +44,7 @@ def planes(prepared):
     model = prepared(nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), *blocks, nn.Conv2d(16, 1, 1)))
     x, y = torch.randn(8, 3, 64, 64), torch.randn(8, 1, 64, 64)
     optimizer = torch.optim.SGD(model.parameters(), 1e-3, momentum=0.9)
-    return trained(model, lambda m: F.mse_loss(m(x), y), optimizer)
+    return trained(optimizer, lambda: F.mse_loss(model(x), y))
 
 
 def words(prepared):
@@ -62,7 +53,7 @@ def words(prepared):
     model = prepared(nn.TransformerEncoder(layer, 4, enable_nested_tensor=False))
     x = torch.randn(16, 128, 64)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
-    return trained(model, lambda m: (m(x) ** 2).mean(), optimizer)
+    return trained(optimizer, lambda: (model(x) ** 2).mean())
 
 
 class Reader(nn.Module):
@@ -80,7 +71,7 @@ def sequences(prepared):
     model = prepared(Reader())
     x = torch.randn(32, 200, 64)
     optimizer = torch.optim.Adam(model.parameters(), 1e-3)
-    return trained(model, lambda m: F.mse_loss(m(x), x), optimizer)
+    return trained(optimizer, lambda: F.mse_loss(model(x), x))
 
 
 class Long(nn.Module):
@@ -99,7 +90,7 @@ def long_chain(prepared):
     model = prepared(Long())
     x = torch.randn(512, 256)
     optimizer = torch.optim.SGD(model.parameters(), 1e-3)
-    return trained(model, lambda m: m(x).pow(2).mean(), optimizer)
+    return trained(optimizer, lambda: model(x).pow(2).mean())
 
 
 def pointwise(prepared):
@@ -112,7 +103,7 @@ def pointwise(prepared):
     function = prepared(curved)
     x, w = torch.randn(1_000_000), torch.ones(1, requires_grad=True)
     optimizer = torch.optim.SGD([w], 1e-9)
-    return trained(None, lambda _: function(x, w), optimizer)
+    return trained(optimizer, lambda: function(x, w))
 
 
 LOOPS = {

@@ -2,27 +2,22 @@
 
 from typing import List
 
+from makers import network
+
 import rushlight as torch
 
 nn = torch.nn
 F = torch.nn.functional
 
 
-def ready(make, *inputs, seed: int = 31):
-    """A program: the network in evaluation, without gradients, and its inputs of some sizes."""
-
-    def program():
-        torch.manual_seed(seed)
-        model = make().eval()
-        model.requires_grad_(False)
-        return model, torch.jit.script(model), tuple(torch.rand(*shape) for shape in inputs)
-
-    return program
-
-
 def conv_norm(inputs: int, outputs: int, size: int = 3, stride: int = 1, groups: int = 1):
     conv = nn.Conv2d(inputs, outputs, size, stride, size // 2, groups=groups, bias=False)
     return nn.Sequential(conv, nn.BatchNorm2d(outputs))
+
+
+def seen(make, *sizes):
+    """A network and an image of some sizes."""
+    return network(make, lambda: (torch.rand(*sizes),), 31)
 
 
 class Double(nn.Module):
@@ -314,17 +309,15 @@ class Shuffled(nn.Module):
 
 
 PROGRAMS = {
-    "unet": ready(UNet, (1, 3, 128, 128)),
-    "efficientnet": ready(Efficient, (1, 3, 160, 160)),
-    "convnext": ready(ConvNext, (1, 3, 160, 160)),
-    "swin": ready(Swin, (1, 3, 224, 224)),
-    "detector": ready(Detector, (1, 3, 320, 320)),
-    "generator": ready(Generator, (4, 64, 1, 1)),
-    "style": ready(Styled, (1, 3, 128, 128)),
-    "finer": ready(Finer, (1, 1, 96, 96)),
-    "video": ready(Volumes, (1, 3, 8, 64, 64)),
-    "densenet": ready(Dense, (1, 3, 160, 160)),
-    "shufflenet": ready(
-        lambda: nn.Sequential(*[Shuffled(116) for _ in range(4)]), (1, 116, 28, 28)
-    ),
+    "unet": seen(UNet, 1, 3, 128, 128),
+    "efficientnet": seen(Efficient, 1, 3, 160, 160),
+    "convnext": seen(ConvNext, 1, 3, 160, 160),
+    "swin": seen(Swin, 1, 3, 224, 224),
+    "detector": seen(Detector, 1, 3, 320, 320),
+    "generator": seen(Generator, 4, 64, 1, 1),
+    "style": seen(Styled, 1, 3, 128, 128),
+    "finer": seen(Finer, 1, 1, 96, 96),
+    "video": seen(Volumes, 1, 3, 8, 64, 64),
+    "densenet": seen(Dense, 1, 3, 160, 160),
+    "shufflenet": seen(lambda: nn.Sequential(*[Shuffled(116) for _ in range(4)]), 1, 116, 28, 28),
 }

@@ -2,22 +2,12 @@
 
 from typing import List, Tuple
 
+from makers import network
+
 import rushlight as torch
 
 nn = torch.nn
 F = torch.nn.functional
-
-
-def ready(make, inputs, seed: int = 41):
-    """A program: the network in evaluation, without gradients, and what makes its inputs."""
-
-    def program():
-        torch.manual_seed(seed)
-        model = make().eval()
-        model.requires_grad_(False)
-        return model, torch.jit.script(model), inputs()
-
-    return program
 
 
 class CachedBlock(nn.Module):
@@ -367,17 +357,19 @@ def rows():
 
 
 PROGRAMS = {
-    "writer": ready(Writer, lambda: (torch.randint(0, 2000, (1, 1)),)),
-    "llama": ready(Llama, lambda: (torch.randint(0, 1000, (1, 96)),)),
-    "heard": ready(Heard, lambda: (torch.rand(1, 32000),)),
-    "wavenet": ready(Waves, lambda: (torch.rand(1, 1, 4000),)),
-    "wav2vec": ready(Sounds, lambda: (torch.rand(1, 1, 16000),)),
-    "reader": ready(Reader, lambda: (torch.rand(2, 1, 32, 128),)),
-    "clicks": ready(Clicks, things),
-    "points": ready(Points, lambda: (torch.rand(4, 3, 1024),)),
-    "messages": ready(Messages, lambda: (torch.rand(2000, 64), torch.randint(0, 2000, (2, 10000)))),
-    "scanned": ready(Scanned, lambda: (torch.rand(2, 64, 64),)),
-    "rows": ready(Rows, rows),
-    "forecast": ready(Forecast, lambda: (torch.rand(8, 32, 4),)),
-    "distances": ready(Copied, lambda: (torch.rand(1, 128, 256),)),
+    "writer": network(Writer, lambda: (torch.randint(0, 2000, (1, 1)),), 41),
+    "llama": network(Llama, lambda: (torch.randint(0, 1000, (1, 96)),), 41),
+    "heard": network(Heard, lambda: (torch.rand(1, 32000),), 41),
+    "wavenet": network(Waves, lambda: (torch.rand(1, 1, 4000),), 41),
+    "wav2vec": network(Sounds, lambda: (torch.rand(1, 1, 16000),), 41),
+    "reader": network(Reader, lambda: (torch.rand(2, 1, 32, 128),), 41),
+    "clicks": network(Clicks, things, 41),
+    "points": network(Points, lambda: (torch.rand(4, 3, 1024),), 41),
+    "messages": network(
+        Messages, lambda: (torch.rand(2000, 64), torch.randint(0, 2000, (2, 10000))), 41
+    ),
+    "scanned": network(Scanned, lambda: (torch.rand(2, 64, 64),), 41),
+    "rows": network(Rows, rows, 41),
+    "forecast": network(Forecast, lambda: (torch.rand(8, 32, 4),), 41),
+    "distances": network(Copied, lambda: (torch.rand(1, 128, 256),), 41),
 }

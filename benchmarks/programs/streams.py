@@ -2,6 +2,8 @@
 
 from typing import List, Tuple
 
+from makers import network
+
 import rushlight as torch
 
 
@@ -91,19 +93,9 @@ def suppressed(boxes: torch.Tensor, limit: float) -> List[int]:
     return kept
 
 
-def decoder():
-    torch.manual_seed(5)
-    model = Decoder(100, 64).eval()
-    model.requires_grad_(False)
-    return model, torch.jit.script(model), (torch.randn(1, 20, 64), 20)
-
-
-def voice():
-    torch.manual_seed(6)
-    model = Voice().eval()
-    model.requires_grad_(False)
+def voices():
     state = torch.zeros(1, 1, 64)
-    return model, torch.jit.script(model), (torch.randn(1, 512), state, state)
+    return torch.randn(1, 512), state, state
 
 
 def boxes(count: int):
@@ -113,8 +105,8 @@ def boxes(count: int):
 
 
 PROGRAMS = {
-    "gru_decoder": decoder,
-    "voice_chunk": voice,
+    "gru_decoder": network(lambda: Decoder(100, 64), lambda: (torch.randn(1, 20, 64), 20), 5),
+    "voice_chunk": network(Voice, voices, 6),
     "nms200": lambda: (nms, torch.jit.script(nms), (*boxes(200), 0.5)),
     "nms_by_element": lambda: (
         suppressed,

@@ -2,6 +2,8 @@
 
 from typing import List
 
+from makers import network
+
 import rushlight as torch
 
 F = torch.nn.functional
@@ -81,25 +83,14 @@ class Texts(torch.nn.Module):
 
 
 def vision(batch):
-    def make():
-        torch.manual_seed(21)
-        model = Vision(384, 6, 6).eval()
-        model.requires_grad_(False)
-        return model, torch.jit.script(model), (torch.randn(batch, 3, 224, 224),)
-
-    return make
+    return network(lambda: Vision(384, 6, 6), lambda: (torch.randn(batch, 3, 224, 224),), 21)
 
 
 def texts(batch):
-    def make():
-        torch.manual_seed(22)
-        model = Texts(384, 6, 6).eval()
-        model.requires_grad_(False)
-        words = torch.randint(0, 5000, (batch, 128))
-        lengths = torch.arange(batch) * 9 + 60
-        return model, torch.jit.script(model), (words, lengths)
+    def inputs():
+        return torch.randint(0, 5000, (batch, 128)), torch.arange(batch) * 9 + 60
 
-    return make
+    return network(lambda: Texts(384, 6, 6), inputs, 22)
 
 
 PROGRAMS = {

@@ -2,6 +2,8 @@
 
 from typing import List
 
+from makers import network
+
 import rushlight as torch
 
 F = torch.nn.functional
@@ -101,11 +103,8 @@ class MobileNetV2(torch.nn.Module):
         return self.fc(F.relu6(self.last(x)).mean([2, 3]))
 
 
-def network(make):
-    torch.manual_seed(9)
-    model = make().eval()
-    model.requires_grad_(False)
-    return model, torch.jit.script(model), (torch.randn(1, 3, 224, 224),)
+def classifier(make):
+    return network(make, lambda: (torch.randn(1, 3, 224, 224),), 9)
 
 
 class Convolution(torch.nn.Module):
@@ -177,6 +176,6 @@ PROGRAMS = {
     "avgpool": plain(avgpool, (1, 64, 112, 112)),
     "batchnorm_relu": plain(batchnorm_relu, (1, 64, 56, 56), (64,), (64,)),
     "upsample": plain(upsample, (1, 64, 56, 56)),
-    "resnet18_b1": lambda: network(ResNet18),
-    "mobilenetv2_b1": lambda: network(MobileNetV2),
+    "resnet18_b1": classifier(ResNet18),
+    "mobilenetv2_b1": classifier(MobileNetV2),
 }

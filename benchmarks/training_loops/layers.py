@@ -4,23 +4,12 @@ A maker takes what is done with a model or function before it is used (nothing, 
 gives a step: a call that trains once and returns the loss.
 """
 
+from makers import trained
+
 import rushlight as torch
 from rushlight import nn
 
 F = nn.functional
-
-
-def _trained(model, optimizer, loss):
-    """A step of an optimizer on the loss of a model."""
-
-    def step():
-        optimizer.zero_grad()
-        value = loss(model)
-        value.backward()
-        optimizer.step()
-        return value
-
-    return step
 
 
 def mlp_adam(prepared):
@@ -30,7 +19,7 @@ def mlp_adam(prepared):
     )
     x, y = torch.randn(64, 32), torch.randint(0, 10, (64,))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    return _trained(model, optimizer, lambda m: F.cross_entropy(m(x), y))
+    return trained(optimizer, lambda: F.cross_entropy(model(x), y))
 
 
 class Net(nn.Module):
@@ -53,7 +42,7 @@ def cnn_sgd(prepared):
     model = prepared(Net())
     x, y = torch.randn(16, 1, 28, 28), torch.randint(0, 10, (16,))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-4)
-    return _trained(model, optimizer, lambda m: F.cross_entropy(m(x), y))
+    return trained(optimizer, lambda: F.cross_entropy(model(x), y))
 
 
 class Block(nn.Module):
@@ -94,9 +83,7 @@ def transformer_adamw(prepared):
     tokens = torch.randint(0, 60, (8, 33))
     x, y = tokens[:, :-1], tokens[:, 1:]
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-    return _trained(
-        model, optimizer, lambda m: F.cross_entropy(m(x).reshape(-1, 60), y.reshape(-1))
-    )
+    return trained(optimizer, lambda: F.cross_entropy(model(x).reshape(-1, 60), y.reshape(-1)))
 
 
 class Coder(nn.Module):
@@ -121,7 +108,7 @@ def vae_adam(prepared):
     model = prepared(Coder())
     x = torch.rand(32, 64)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    return _trained(model, optimizer, lambda m: m(x) / 32)
+    return trained(optimizer, lambda: model(x) / 32)
 
 
 class Pair(nn.Module):
@@ -143,7 +130,7 @@ def contrastive(prepared):
     x = torch.randn(32, 24)
     other = x + 0.3 * torch.randn(32, 24)
     optimizer = torch.optim.RMSprop(model.parameters(), lr=1e-3)
-    return _trained(model, optimizer, lambda m: m(x, other))
+    return trained(optimizer, lambda: model(x, other))
 
 
 LOOPS = {

@@ -4,21 +4,12 @@ precision, quantization, checkpoints, sparse tables, other optimizers and losses
 import copy
 import io
 
+from makers import trained
+
 import rushlight as torch
 from rushlight import nn
 
 F = nn.functional
-
-
-def _trained(optimizer, loss):
-    def step():
-        optimizer.zero_grad()
-        value = loss()
-        value.backward()
-        optimizer.step()
-        return value
-
-    return step
 
 
 class Translator(nn.Module):
@@ -50,7 +41,7 @@ def seq2seq(prepared):
         made = model(source, target[:, :-1])
         return F.cross_entropy(made.flatten(0, 1), target[:, 1:].flatten())
 
-    return _trained(optimizer, loss)
+    return trained(optimizer, loss)
 
 
 class Policy(nn.Module):
@@ -79,7 +70,7 @@ def actor_critic(prepared):
         chosen = -(policy.log_prob(action) * gain.detach()).mean()
         return chosen + 0.5 * gain.pow(2).mean() - 0.01 * policy.entropy().mean()
 
-    return _trained(optimizer, loss)
+    return trained(optimizer, loss)
 
 
 def continuous_policy(prepared):
@@ -95,7 +86,7 @@ def continuous_policy(prepared):
         prior = torch.distributions.Normal(torch.zeros(2), torch.ones(2))
         return action.pow(2).sum(1).mean() + torch.distributions.kl_divergence(policy, prior).mean()
 
-    return _trained(optimizer, loss)
+    return trained(optimizer, loss)
 
 
 def averaged_weights(prepared):
@@ -135,7 +126,7 @@ def mixed_precision(prepared):
             made = model(x)
         return F.cross_entropy(made.float(), y)
 
-    return _trained(optimizer, loss)
+    return trained(optimizer, loss)
 
 
 def scaled_gradients(prepared):
@@ -179,7 +170,7 @@ def checkpointed(prepared):
         made = torch.utils.checkpoint.checkpoint(model, x, use_reentrant=False)
         return F.huber_loss(made, y)
 
-    return _trained(optimizer, loss)
+    return trained(optimizer, loss)
 
 
 def resumed(prepared):
@@ -229,7 +220,7 @@ def skipgram(prepared):
     word, near = torch.randint(0, 50, (16,)), torch.randint(0, 50, (16,))
     others = torch.randint(0, 50, (16, 5))
     optimizer = torch.optim.SparseAdam(list(model.parameters()), 1e-2)
-    return _trained(optimizer, lambda: model(word, near, others))
+    return trained(optimizer, lambda: model(word, near, others))
 
 
 def muon(prepared):
@@ -239,7 +230,7 @@ def muon(prepared):
     )
     x = torch.randn(24, 12)
     optimizer = torch.optim.Muon(model.parameters(), 1e-2)
-    return _trained(optimizer, lambda: F.mse_loss(model(x), x.roll(1, 1)))
+    return trained(optimizer, lambda: F.mse_loss(model(x), x.roll(1, 1)))
 
 
 def adafactor(prepared):
@@ -247,7 +238,7 @@ def adafactor(prepared):
     model = prepared(nn.Sequential(nn.Linear(12, 16), nn.Hardswish(), nn.Linear(16, 3)))
     x, y = torch.randn(24, 12), torch.randint(0, 3, (24,))
     optimizer = torch.optim.Adafactor(model.parameters(), 1e-2)
-    return _trained(optimizer, lambda: F.cross_entropy(model(x), y))
+    return trained(optimizer, lambda: F.cross_entropy(model(x), y))
 
 
 class Speaker(nn.Module):
@@ -267,7 +258,7 @@ def speech(prepared):
     x, words = torch.randn(4, 6, 12), torch.randint(1, 5, (4, 4))
     lengths, sizes = torch.full((4,), 12), torch.tensor([4, 3, 4, 2])
     optimizer = torch.optim.SGD(model.parameters(), 0.05, momentum=0.9)
-    return _trained(optimizer, lambda: F.ctc_loss(model(x).transpose(0, 1), words, lengths, sizes))
+    return trained(optimizer, lambda: F.ctc_loss(model(x).transpose(0, 1), words, lengths, sizes))
 
 
 class Generator(nn.Module):
@@ -288,7 +279,7 @@ def weight_norm(prepared):
     model = Generator()  # what parametrizes it cannot be scripted
     x, y = torch.randn(5, 6), torch.randn(5, 1, 6, 6).tanh()
     optimizer = torch.optim.Rprop(model.parameters(), 1e-2)
-    return _trained(optimizer, lambda: F.l1_loss(model(x), y))
+    return trained(optimizer, lambda: F.l1_loss(model(x), y))
 
 
 def marginal(x: torch.Tensor, y: torch.Tensor, raw: list[torch.Tensor]) -> torch.Tensor:
@@ -308,7 +299,7 @@ def process(prepared):
 
     model = prepared(marginal)
     optimizer = torch.optim.Adam(raw, 0.05)
-    return _trained(optimizer, lambda: model(x, y, raw))
+    return trained(optimizer, lambda: model(x, y, raw))
 
 
 class Metric(nn.Module):
@@ -330,7 +321,7 @@ def triplets(prepared):
         anchor, good, bad = model(*given)
         return F.triplet_margin_loss(anchor, good, bad, margin=0.5)
 
-    return _trained(optimizer, loss)
+    return trained(optimizer, loss)
 
 
 def moving_teacher(prepared):
@@ -376,7 +367,7 @@ def encoder(prepared):
     hidden[2:, 3:] = True
     y = torch.randint(0, 2, (6,))
     optimizer = torch.optim.Adadelta(model.parameters(), 0.5)
-    return _trained(optimizer, lambda: F.cross_entropy(model(x, hidden), y))
+    return trained(optimizer, lambda: F.cross_entropy(model(x, hidden), y))
 
 
 def trained_quantized(prepared):
@@ -393,7 +384,7 @@ def trained_quantized(prepared):
     torch.ao.quantization.prepare_qat(model.train(), inplace=True)
     x, y = torch.randn(24, 8), torch.randint(0, 3, (24,))
     optimizer = torch.optim.SGD(model.parameters(), 0.05)
-    return _trained(optimizer, lambda: F.cross_entropy(model(x), y))
+    return trained(optimizer, lambda: F.cross_entropy(model(x), y))
 
 
 def solved_by_second_order(prepared):

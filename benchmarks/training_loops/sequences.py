@@ -1,5 +1,7 @@
 """Training loops over sequences: recurrent layers, a network in a loop, bags of words."""
 
+from makers import trained
+
 import rushlight as torch
 from rushlight import nn
 
@@ -65,15 +67,7 @@ def rnn_by_hand(prepared):
     model = prepared(Cell())
     x, y = torch.randn(25, 16, 8), torch.randn(16, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-
-    def step():
-        optimizer.zero_grad()
-        loss = F.mse_loss(model(x), y)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    return step
+    return trained(optimizer, lambda: F.mse_loss(model(x), y))
 
 
 class Bags(nn.Module):
@@ -92,15 +86,7 @@ def bag_classifier(prepared):
     words, starts = torch.randint(0, 500, (640,)), torch.arange(0, 640, 20)
     y = torch.randint(0, 4, (32,))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
-
-    def step():
-        optimizer.zero_grad()
-        loss = F.cross_entropy(model(words, starts), y)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    return step
+    return trained(optimizer, lambda: F.cross_entropy(model(words, starts), y))
 
 
 LOOPS = {

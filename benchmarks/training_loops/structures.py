@@ -1,6 +1,8 @@
 """Training loops of networks that join, choose and scatter: pairs of networks, experts, flows,
 graphs, planes of several sizes."""
 
+from makers import trained
+
 import rushlight as torch
 from rushlight import nn
 
@@ -55,18 +57,7 @@ def experts(prepared):
     x = torch.randn(32, 8)
     y = x.flip(1)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-2)
-    return _trained(optimizer, lambda: F.mse_loss(model(x), y))
-
-
-def _trained(optimizer, loss):
-    def step():
-        optimizer.zero_grad()
-        value = loss()
-        value.backward()
-        optimizer.step()
-        return value
-
-    return step
+    return trained(optimizer, lambda: F.mse_loss(model(x), y))
 
 
 class Coupling(nn.Module):
@@ -96,7 +87,7 @@ def flow(prepared):
             change = change + more
         return -(normal.log_prob(z).sum(1) + change).mean()
 
-    return _trained(optimizer, loss)
+    return trained(optimizer, loss)
 
 
 class Graph(nn.Module):
@@ -118,7 +109,7 @@ def graph(prepared):
     model = prepared(Graph())
     x, ends, y = torch.randn(20, 6), torch.randint(0, 20, (2, 60)), torch.randint(0, 3, (20,))
     optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9, nesterov=True)
-    return _trained(optimizer, lambda: F.cross_entropy(model(x, ends), y))
+    return trained(optimizer, lambda: F.cross_entropy(model(x, ends), y))
 
 
 class Planes(nn.Module):
@@ -149,7 +140,7 @@ def segmentation(prepared):
         overlap = (2 * (share * y).sum() + 1) / (share.sum() + y.sum() + 1)
         return F.binary_cross_entropy_with_logits(made, y) + 1 - overlap
 
-    return _trained(optimizer, loss)
+    return trained(optimizer, loss)
 
 
 LOOPS = {
