@@ -250,13 +250,20 @@ def scaled_dot_product_attention(
     enable_gqa: bool,
 ) -> Array:
     """`softmax(query @ key.T * scale + mask) @ value`; `scale` is by default 1 / sqrt(E)."""
-    rest = attn_mask, dropout_p, is_causal, scale, enable_gqa
-    one_width = query.shape[-1:] == key.shape[-1:] == value.shape[-1:]
-    if query.ndim != 4 or dropout_p or not one_width or query.flags.c_contiguous:
-        return _attention(query, key, value, *rest)
-    side_by_side = all(x.strides[-1] == x.itemsize for x in (query, key, value))
-    made = _attention(query, key, value, *rest)
-    return lies_like(made, query) if side_by_side else made  # heads that were columns are so again
+    were_columns = not dropout_p and _were_columns(query, key, value)
+    made = _attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+    return lies_like(made, query) if were_columns else made
+
+
+def _have_one_width(query: Array, key: Array, value: Array) -> bool:
+    return query.shape[-1:] == key.shape[-1:] == value.shape[-1:]
+
+
+def _were_columns(query: Array, key: Array, value: Array) -> bool:
+    """Whether heads were columns, which those of the result are again."""
+    if query.ndim != 4 or query.flags.c_contiguous or not _have_one_width(query, key, value):
+        return False
+    return all(x.strides[-1] == x.itemsize for x in (query, key, value))
 
 
 def _attention(
@@ -269,8 +276,8 @@ def _attention(
     scale: float | None,
     enable_gqa: bool,
 ) -> Array:
-    one_width = query.shape[-1:] == key.shape[-1:] == value.shape[-1:]
-    if query.itemsize == 2 and query.ndim == 4 and one_width and not (dropout_p or enable_gqa):
+    is_plain = query.ndim == 4 and not (dropout_p or enable_gqa)
+    if query.itemsize == 2 and is_plain and _have_one_width(query, key, value):
         _check(query, key, value, attn_mask, is_causal)
         return _of_halves(query, key, value, attn_mask, is_causal, scale)
     if not dropout_p:

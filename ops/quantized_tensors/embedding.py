@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -125,31 +126,26 @@ def unpack_bytes(weight: Array) -> Array:
     return np.asarray(weight[..., :-8].astype(F32) * ends[..., :1] + ends[..., 1:], F32)
 
 
-@operator(f"quantized::embedding_bag_byte_rowwise_offsets(Tensor weight, {_BAG}) -> Tensor")
-def bags_of_bytes(
-    weight: Array,
-    indices: Array,
-    offsets: Array | None,
-    by_frequency: bool,
-    mode: int,
-    pruned: bool,
-    samples: Array | None,
-    mapping: Array | None,
-    last: bool,
-) -> Array:
-    return _bag(unpack_bytes(weight), indices, offsets, mode, samples, pruned, mapping, last)
+def _bags_of_rows(unpack: Callable[[Array], Array]) -> Callable[..., Array]:
+    """The bags of a table whose rows are bytes."""
+
+    def bags_of_rows(
+        weight: Array,
+        indices: Array,
+        offsets: Array | None,
+        by_frequency: bool,
+        mode: int,
+        pruned: bool,
+        samples: Array | None,
+        mapping: Array | None,
+        last: bool,
+    ) -> Array:
+        return _bag(unpack(weight), indices, offsets, mode, samples, pruned, mapping, last)
+
+    return bags_of_rows
 
 
-@operator(f"quantized::embedding_bag_4bit_rowwise_offsets(Tensor weight, {_BAG}) -> Tensor")
-def bags_of_halves(
-    weight: Array,
-    indices: Array,
-    offsets: Array | None,
-    by_frequency: bool,
-    mode: int,
-    pruned: bool,
-    samples: Array | None,
-    mapping: Array | None,
-    last: bool,
-) -> Array:
-    return _bag(unpack_halves(weight), indices, offsets, mode, samples, pruned, mapping, last)
+for _rows, _unpack in (("byte", unpack_bytes), ("4bit", unpack_halves)):
+    operator(f"quantized::embedding_bag_{_rows}_rowwise_offsets(Tensor weight, {_BAG}) -> Tensor")(
+        _bags_of_rows(_unpack)
+    )

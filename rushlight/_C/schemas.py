@@ -97,11 +97,10 @@ def _set_name(name: str) -> str:
 class FunctionSchema:
     """The signature of a function or operator."""
 
-    __slots__ = ("_inner", "_text")
+    __slots__ = ("_inner",)
 
     def __init__(self, inner: Signature) -> None:
         self._inner = inner
-        self._text = torch_signature(inner)
 
     @property
     def name(self) -> str:
@@ -138,7 +137,7 @@ class FunctionSchema:
         return not reason, reason
 
     def __str__(self) -> str:
-        return self._text
+        return torch_signature(self._inner)
 
     __repr__ = __str__
 
@@ -146,7 +145,7 @@ class FunctionSchema:
         return isinstance(other, FunctionSchema) and self._inner == other._inner
 
     def __hash__(self) -> int:
-        return hash(self._text)
+        return hash(self._inner)
 
 
 def _incompatibility(new: Signature, old: Signature) -> bool:
