@@ -18,6 +18,7 @@ import numpy as np
 
 from ...ops.kernels import LARGE, family
 from ...ops.memory.dtype import default_dtype
+from ...ops.memory.storage import address
 from ...ops.table.direct import formulas_of, is_compiling
 from ...ops.table.noticing import Unforeseen, arrays_in, notes_of_copy, noticed, root_of
 from ...ops.table.record import Operator
@@ -288,7 +289,7 @@ class _Looking(Calls):
     def _is_new(self, result: Any) -> bool:
         """Whether it was made here, and has its memory for itself."""
         root = root_of(result)
-        is_all = root.nbytes == result.nbytes and _address(root) == _address(result)
+        is_all = root.nbytes == result.nbytes and address(root) == address(result)
         return id(root) in self._made and is_all
 
     def _settled(self, results: Sequence[Any]) -> tuple[list[tuple[Any, ...]], Any]:
@@ -313,7 +314,7 @@ class _Looking(Calls):
         constant = self._constant.get(id(root))
         if constant is None:
             return word
-        return constant[_address(word) - _address(root) :]
+        return constant[address(word) - address(root) :]
 
 
 def _gathered(values: Sequence[Any], single: int, lists: int) -> list[Any]:
@@ -375,12 +376,8 @@ def _bytes_of(array: Any) -> Any:
         Unforeseen: it does not lie in one piece.
     """
     flat = array.ravel("K")
-    if not array.size or _address(flat) != _address(array):
+    if not array.size or address(flat) != address(array):
         raise Unforeseen("a constant does not lie in one piece")
     found = flat.view(np.uint8)
     found.flags.writeable = False
     return found
-
-
-def _address(array: Any) -> int:
-    return int(array.__array_interface__["data"][0])

@@ -32,25 +32,23 @@ class _Await:
 
     @classmethod
     def _made(
-        cls, call: Callable[[], object] | None, result: object, type: str = "PyObject"
+        cls,
+        call: Callable[[], object] | None,
+        result: object,
+        type: str = "PyObject",
+        arguments: tuple[object, ...] = (),
     ) -> _Await:
+        """What waits for a call, or has its result; `type` is that of the result, as written."""
         made = object.__new__(cls)
         made._call, made._result, made._type = call, result, type
-        made._function, made._arguments = None, () if call is not None else (result,)
+        made._function, made._arguments = None, arguments
         return made
 
     @classmethod
     def _of_call(cls, function: Callable[..., object], *args: object, **kwargs: object) -> _Await:
         """What waits for a call of a Python function."""
-        made = cls._made(lambda: function(*args, **kwargs), None)
-        made._function, made._arguments = function, args
-        return made
-
-    @classmethod
-    def _of_script(cls, call: Callable[[], object] | None, result: object, type: str) -> _Await:
-        """What waits for a call in running code; `type` is the result's, as it is written."""
-        made = cls._made(call, result, type)
-        made._arguments = ()
+        made = cls._made(lambda: function(*args, **kwargs), None, arguments=args)
+        made._function = function
         return made
 
     def wait(self) -> Any:

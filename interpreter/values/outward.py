@@ -88,7 +88,7 @@ def _awaited(value: AwaitedResult, element: Convert, type: FutureType) -> _Await
     text = type.element.annotation_str
     task = value.call
     if task is None:
-        return _Await._of_script(None, element(value.value), text)
+        return _Await._made(None, element(value.value), text)
     assert isinstance(task, Task)
     types = [argument.type for argument in task.function.signature.arguments]
     given = [outward(t)(v) for t, v in zip(types, value.given, strict=True)]
@@ -97,7 +97,7 @@ def _awaited(value: AwaitedResult, element: Convert, type: FutureType) -> _Await
         assert CALL.installed is not None
         return CALL.installed(task.function, given)
 
-    return _Await._of_script(call, None, text)
+    return _Await._made(call, None, text)
 
 
 @_CONVERSIONS.row(OptionalType)

@@ -76,9 +76,7 @@ def _static(x: Array, packed: PackedConvolution, scale: float, zero: int, relu: 
     if x.ndim == packed.weight.ndim == 4:
         quantizer = quantizer_of(x, "conv")
         quantizer_of(packed.weight, "conv")
-        wanted = None
-        if quantizer.axis is None:
-            wanted = requantizing(packed, quantizer, scale, zero, relu)
+        wanted = requantizing(packed, quantizer, scale, zero, relu)
         if wanted is not None:
             made = bytes_by_patches(numbers_of(x), packed, wanted)
     if made is None:

@@ -76,11 +76,8 @@ def _static(packed: PackedLinear, x: Array, scale: float, zero: int, relu: bool)
     if x.dtype.names != ("quint8",):
         raise OperatorError("expected scalar type QUInt8", code="dtype-mismatch")
     quantizer, of_weight = quantizer_of(x, "linear"), quantizer_of(packed.weight, "linear")
-    made = wanted = None
-    if quantizer.axis is None:
-        wanted = requantizing(packed, quantizer, scale, zero, relu)
-    if wanted is not None:
-        made = bytes_by_panels(numbers_of(x), packed, wanted)
+    wanted = requantizing(packed, quantizer, scale, zero, relu)
+    made = None if wanted is None else bytes_by_panels(numbers_of(x), packed, wanted)
     if made is None:
         multiplier = F32(quantizer.scale) * np.asarray(of_weight.scale, F32)
         sums = blas.matmul(centred(x, "linear")[0], centred(packed.weight, "linear")[0].T)

@@ -25,7 +25,6 @@ DEEPEST: Final = 1 << 15
 """Elements of a row whose products with weights cannot add up to more than an int32 holds."""
 LEAST: Final = 1 << 19
 """Products of bytes that are worth another thread, which takes a microsecond or two for them."""
-_SUMS: Final = {"floats": F32, "bias": F32}
 
 
 def constant(array: Array) -> Array:
@@ -65,8 +64,10 @@ def requantizing(
     zero_point: int,
     relu: bool,
 ) -> Requantizing | None:
-    """What makes bytes of a layer's sums over numbers of one range; None for a bias that does not
-    fit."""
+    """What makes bytes of a layer's sums over numbers of one range; None for numbers of several, or
+    a bias that does not fit."""
+    if given.axis is not None:
+        return None
     key = (given.scale, given.zero_point, scale, zero_point, relu)
     kept = packed.kept
     if kept is None or kept[0] != key:

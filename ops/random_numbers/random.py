@@ -156,7 +156,7 @@ class Generator:
     def _more(self, count: int) -> Array:
         """The rest of what was drawn ahead and new draws, more of them every time."""
         engine, rest = self._engine(), self._ahead[self._at :]
-        missing, size = count - rest.size, max(2 * self._ahead.size, 624)
+        missing, size = count - rest.size, max(2 * self._ahead.size, WORDS)
         self._forget_ahead()
         if missing >= min(size, _LARGE):
             drawn = new = engine.draw(missing)
@@ -224,10 +224,10 @@ class Generator:
             )
         seed, left, _, place = struct.unpack_from("<QiiQ", data)
         fresh = left == 1 and place == 0
-        key = np.frombuffer(data, "<u8", 624, 24).astype(np.uint32)
-        _, cached, _, valid, _ = struct.unpack_from("<dddii", data, 24 + 624 * 8)
+        key = np.frombuffer(data, "<u8", WORDS, 24).astype(np.uint32)
+        _, cached, _, valid, _ = struct.unpack_from("<dddii", data, 24 + WORDS * 8)
         with self.lock:
-            self._set_engine(key, 624 if fresh else place)
+            self._set_engine(key, WORDS if fresh else place)
             self._seed, self.fresh = seed, fresh
             self.cached_normal = cached if valid else None
 

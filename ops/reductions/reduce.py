@@ -216,7 +216,7 @@ def _freedom(count: int, correction: Scalar | None) -> float:
 
 
 def _warn_of_freedom(name: str, count: int, correction: Scalar | None) -> None:
-    if count - (1 if correction is None else _real(correction)) <= 0:
+    if _freedom(count, correction) <= 0:
         warn_caller(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
             "reduction factor (input numel divided by output numel)."

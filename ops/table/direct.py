@@ -167,10 +167,8 @@ def notes_of_parts(
     if form is not None:
         values = form.arguments(values)
     parts = entry.parts(result, *values)
-    if (
-        not 0 < len(parts) <= (len(parts) if at_any_cost else _MOST_PARTS)
-        or not arrays.LETTERS[result.dtype]
-    ):
+    is_much = len(parts) > _MOST_PARTS and not at_any_cost
+    if not parts or is_much or not arrays.LETTERS[result.dtype]:
         return None
     notes = [note_of(arrays, part, at_any_cost=at_any_cost) for part in parts if part.target.size]
     return None if None in notes else notes
@@ -267,7 +265,8 @@ def is_there(arrays: Any, wanted: tuple[object, str, int]) -> bool:
     """Whether a kernel need not be compiled; if it need, that begins."""
     if wanted in _MADE or arrays.is_at_hand(*wanted):
         return True
-    if wanted not in _UNDER_WAY | _REFUSED and len(_MADE) + len(_UNDER_WAY) < _MOST:
+    is_new = wanted not in _UNDER_WAY and wanted not in _REFUSED
+    if is_new and len(_MADE) + len(_UNDER_WAY) < _MOST:
         _UNDER_WAY.add(wanted)
         if started("rushlight-compiling", _make, arrays, wanted) is None:
             _UNDER_WAY.discard(wanted)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..kernels import LARGE, family
 from ..memory.dtype import Array
+from ..memory.storage import address
 from .direct import explained, formulas_of, note_of
 from .formula import moved
 from .record import Operator
@@ -91,7 +92,7 @@ def _gives(notes: Sequence[tuple[Any, ...]], values: Sequence[Any], made: Sequen
             return word
         root = root_of(word)
         _, other = others.setdefault(id(root), (root, _other_bytes(root)))
-        return other[_address(word) - _address(root) :]
+        return other[address(word) - address(root) :]
 
     moved = [tuple(map(elsewhere, note)) for note in notes]
     if not others:
@@ -170,7 +171,3 @@ def root_of(array: Any) -> Any:
     while type(array.base) is ndarray:
         array = array.base
     return array
-
-
-def _address(array: Any) -> int:
-    return int(array.__array_interface__["data"][0])

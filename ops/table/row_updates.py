@@ -9,12 +9,11 @@ import numpy as np
 
 from ..kernels import family
 from ..memory.dtype import Array
+from ..memory.storage import address
 from ..memory.versions import count_writes, counts_of, owner_of
 from .updates import Update
 
 __all__ = ["RowUpdate"]
-
-_KERNEL_AND_COUNT = 2
 
 
 class RowUpdate:
@@ -35,6 +34,7 @@ class RowUpdate:
         self.update = update
         self._rows, self._held = rows, held
         self._free = free
+        self._place = family("listed_rows").BEGIN + 1 + free
         self._table = table
         self._numbers = numbers
         self._run_rows = family("listed_rows").run_rows
@@ -70,11 +70,11 @@ class RowUpdate:
             if own & owners:
                 return None
             owners |= own
-            places = [_address(each) for each in arrays]
+            places = [address(each) for each in arrays]
             results = [places[place] for place, _, _ in update.results]
             numbers = [0] * update.numbers
             table.append([kernel, size, _word(geometry), *places, *numbers, *results])
-        begin = _KERNEL_AND_COUNT + 1 + len(sets[0])
+        begin = family("listed_rows").BEGIN + 1 + len(sets[0])
         rows = [[*arrays[:free], *arrays[free + 1 :]] for arrays in sets]
         words = np.array(table, np.int64)
         return RowUpdate(update, rows, free, words, slice(begin, begin + update.numbers), held)
@@ -94,7 +94,7 @@ class RowUpdate:
         if not self._owners.isdisjoint(identities):
             return False
         table = self._table.copy()  # which no other thread writes
-        table[:, _KERNEL_AND_COUNT + 1 + self._free] = identities
+        table[:, self._place] = identities
         table.view(np.float64)[:, self._numbers] = numbers
         if not self._run_rows(table, 1 + self._free):
             return False
@@ -103,8 +103,4 @@ class RowUpdate:
 
 
 def _word(geometry: Any) -> int:
-    return geometry if isinstance(geometry, int) else _address(geometry)
-
-
-def _address(array: Any) -> int:
-    return int(array.__array_interface__["data"][0])
+    return geometry if isinstance(geometry, int) else address(geometry)

@@ -43,7 +43,7 @@ def _awaitable_wait(aw: awaits._Await) -> object:
 
 def _awaitable_nowait(o: object) -> awaits._Await:
     """What can be waited for and has its result already."""
-    return awaits._Await._made(None, o)
+    return awaits._Await._made(None, o, arguments=(o,))
 
 
 register_special(_awaitable, SpecialForm("awaitable"))

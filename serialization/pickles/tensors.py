@@ -19,7 +19,7 @@ from ...ops.memory.complex_parts import is_complex
 from ...ops.memory.dtype import DTYPES, Array, DType, Dtype, dtype_of
 from ...ops.memory.errors import OperatorError
 from ...ops.memory.reserved import reserved
-from ...ops.memory.storage import address, storage_of, strides_of, view_of
+from ...ops.memory.storage import address, contiguous_strides, storage_of, strides_of, view_of
 from ...ops.quantized_tensors.halves import are_halves, joined_halves, single_halves
 from ...ops.table.pointwise import as_array
 from ..files.container_writer import ContainerWriter
@@ -112,7 +112,7 @@ class StorageReader:
     def _halves(self, node: TensorNode) -> Array:
         """A tensor of four bits an element, of which bytes hold two."""
         well_formed = node.offset >= 0 and all(n >= 0 for n in node.size) and len(node.size) <= 64
-        if not well_formed or node.offset or tuple(node.stride) != _dense(node.size):
+        if not well_formed or node.offset or tuple(node.stride) != contiguous_strides(node.size):
             raise archive_error(
                 "damaged-archive",
                 f"the tensor of storage `{self._folder}{node.storage.key}` has four bits an "
@@ -222,15 +222,6 @@ class StorageReader:
             raise archive_error("limit-exceeded", message) from None
 
 
-def _dense(size: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides of elements in order, as torch counts those of sizes 0 and 1."""
-    found, step = list[int](), 1
-    for each in reversed(size):
-        found.insert(0, step)
-        step *= max(each, 1)
-    return tuple(found)
-
-
 def swapped(content: Array, dtype: Dtype) -> Array:
     """Bytes of the other order; the parts of a complex number are turned each for itself."""
     size = dtype.itemsize // 2 if is_complex(dtype) else dtype.itemsize
@@ -310,7 +301,7 @@ class StorageTable:
     def _halves(self, array: Array, requires_grad: bool, location: str) -> TensorNode:
         numbers = np.ascontiguousarray(array).view(np.ndarray).view(np.uint8)
         joined = joined_halves(numbers.reshape(-1)).view(array.dtype)
-        stride = _dense(array.shape)
+        stride = contiguous_strides(array.shape)
         return TensorNode(self._storage(joined, location), 0, array.shape, stride, requires_grad)
 
     def _storage(self, owner: Array, location: str) -> StorageNode:

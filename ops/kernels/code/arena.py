@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.storage import address
+
 __all__ = ["in_one_piece"]
 
 ndarray: Final = np.ndarray
@@ -21,7 +23,7 @@ class _Piece:
 
     def __init__(self, root: Any, first: int) -> None:
         self.root, self.first, self.last = root, first, first
-        self.address, self.at = _address(root), 0
+        self.address, self.at = address(root), 0
         self.whole: Any = None
 
     @property
@@ -56,7 +58,7 @@ def in_one_piece(
             return word
         piece = pieces[id(root)]
         if word is not root:
-            return arena[piece.at + _address(word) - piece.address :]
+            return arena[piece.at + address(word) - piece.address :]
         if piece.whole is None:
             piece.whole = arena[piece.at :]
         return piece.whole
@@ -85,7 +87,3 @@ def _placed(pieces: Sequence[_Piece]) -> int:
         held.append(piece)
         reach = max(reach, piece.at + piece.size)
     return reach
-
-
-def _address(array: Any) -> int:
-    return int(array.__array_interface__["data"][0])

@@ -259,21 +259,13 @@ def in_order(x: Array) -> Array | None:
     return out
 
 
-def copied_by_rows(x: Any) -> Any:
-    """A copy whose last dimension is innermost; None where the dtype has no letter, or rows are too
-    short for that to pay."""
+def copied_by_rows(x: Array) -> Array | None:
+    """The same of a large array; 16-bit elements are moved as bits, whatever they mean."""
     x = x[...]
-    letter, dtype = LETTERS[x.dtype], x.dtype
-    if not letter:
-        return None
-    if x.itemsize == 2:  # whose bits are moved, whatever they mean
-        letter, x = "h", x.view(np.int16)
-    out = np.empty(x.shape, x.dtype)
-    way = way_of(out.shape, out.strides, ((x.itemsize, x.strides),))
-    if not way.is_quick:
-        return None
-    run(_casting(letter, letter, way.places, way.rank), way.size, way.least, way.geometry, x, out)
-    return out.view(dtype)
+    if x.itemsize != 2 or not LETTERS[x.dtype]:
+        return in_order(x)
+    made = in_order(x.view(np.int16))
+    return None if made is None else made.view(x.dtype)
 
 
 @lru_cache(256)

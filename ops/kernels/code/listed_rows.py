@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from .objects import kernel
 from .run import CREW, HEAD, run
+from .target import Target
 
 __all__ = ["BEGIN", "run_rows"]
 
@@ -57,7 +58,10 @@ def run_rows(table: Any, free: int) -> bool:
     """
     if CREW is None:
         return False
-    text = _TEXT.replace("{begin}", str(BEGIN)).replace("{head}", str(HEAD))
     count, width = table.shape
-    run(kernel("rows", (HEAD, BEGIN), lambda _: text), count, count + 1, table, width, free)
+    run(kernel("rows", (HEAD, BEGIN), _text), count, count + 1, table, width, free)
     return True
+
+
+def _text(_: Target) -> str:
+    return _TEXT.replace("{begin}", str(BEGIN)).replace("{head}", str(HEAD))

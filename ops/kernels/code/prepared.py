@@ -28,7 +28,7 @@ import numpy as np
 
 from ....frontend.locks import fork_safe_lock
 from ...memory.dtype import Array, default_dtype
-from ...memory.storage import view_of
+from ...memory.storage import address, view_of
 from ..precision import PRECISION
 from .crew_text import MOST_ARGUMENTS
 from .prepared_text import MOST_ENTRIES, MOST_RESULTS
@@ -143,7 +143,7 @@ class Known:
         self._next_wait = _SHORTEST_WAIT
         with _KEEPING:
             _EVERY.add(self)
-        self.call = CREW.prepared(_address(self._known), self._waiting, self._learn)
+        self.call = CREW.prepared(address(self._known), self._waiting, self._learn)
 
     @property
     def count(self) -> int:
@@ -263,7 +263,7 @@ class _Entry:
             self._any_number(each) if i in free else self._argument(i, each, values)
             for i, each in enumerate(values)
         ]
-        self._at_place = {_address(each): each for each in values if type(each) is ndarray}
+        self._at_place = {address(each): each for each in values if type(each) is ndarray}
         self._spans = {place: _span(each) for place, each in self._at_place.items()}
         self._made: list[Any] = []
         self._at: dict[int, int] = {}
@@ -287,7 +287,7 @@ class _Entry:
         """The number of a result, which must be a new array in one piece."""
         if type(made) is not ndarray or not made.size or _span(made) != made.nbytes:
             raise Unknown
-        place = _address(made)
+        place = address(made)
         if place in self._places or (place in self._at and self._made[self._at[place]] is not made):
             raise Unknown
         return self._at[place] if place in self._at else self._memory(made)
@@ -307,7 +307,7 @@ class _Entry:
         """The number of memory that is filled anew."""
         if len(self._made) == MOST_RESULTS or made.nbytes > _LARGEST:
             raise Unknown
-        self._at[_address(made)] = len(self._made)
+        self._at[address(made)] = len(self._made)
         self._made.append(made)
         return len(self._made) - 1
 
@@ -337,7 +337,7 @@ class _Entry:
         raise Unknown
 
     def _array(self, index: int, value: Array, values: Sequence[Any]) -> tuple[int, int, int, int]:
-        place = self._places.setdefault(_address(value), index)
+        place = self._places.setdefault(address(value), index)
         if place != index:
             if values[place] is value:
                 return _AGAIN, place, 0, 0
@@ -366,7 +366,7 @@ class _Entry:
             return (_OWN_INT if is_int else _OWN_FLOAT), value.place
         if type(value) is not ndarray:
             return _NUMBER, _bits(value) if type(value) is float else int(value)
-        place = _address(value)
+        place = address(value)
         if self._overlap and place in self._places and id(value) not in self._told:
             raise Unknown
         if place in self._places:
@@ -390,7 +390,7 @@ class _Entry:
 
     def _part(self, value: Array) -> tuple[int, int] | None:
         """The word of an array that begins at another element of an operand, or of the result."""
-        at, found = _address(value), list[tuple[int, int]]()
+        at, found = address(value), list[tuple[int, int]]()
         for place, number in self._places.items():
             if 0 < at - place < self._spans[place] and _is_in(value, self._at_place[place]):
                 found.append((_ARGUMENT, number + (at - place) * _PLACES))
@@ -420,7 +420,7 @@ class _Entry:
             for kind, number in words:
                 if kind in (_ARGUMENT, _RESULT):
                     whole = (made if kind == _RESULT else given_values)[number % _PLACES]
-                    given.append(_address(whole) + number // _PLACES)
+                    given.append(address(whole) + number // _PLACES)
                 elif kind in (_FLAG, _COUNTER):
                     given.append(flag if kind == _FLAG else np.zeros(1, np.uint64))
                 else:
@@ -439,7 +439,7 @@ class _Entry:
         """The address of some words."""
         array = np.array(words, np.int64)
         self._held.append(array)
-        return _address(array)
+        return address(array)
 
     def _written(self) -> int:
         """The address of the whole entry."""
@@ -485,7 +485,7 @@ class Alike(_Entry):
         known[:2] = 1, self._kept([len(found), arguments, 0, 0, 0, 0, back, 0])
         known[MOST_ENTRIES + 1] = 1 << 62  # no call is learned from
         self._held.append(known)
-        self.call = CREW.prepared(_address(known), _other, _other)
+        self.call = CREW.prepared(address(known), _other, _other)
         """Gives back the first argument where they are, else None."""
 
 
@@ -505,11 +505,7 @@ def _is_still(value: Any, settled: Any) -> bool:
     if value is settled:
         return True
     lies = value.shape == settled.shape and value.strides == settled.strides
-    return lies and value.dtype is settled.dtype and _address(value) == _address(settled)
-
-
-def _address(array: Array) -> int:
-    return int(array.__array_interface__["data"][0])
+    return lies and value.dtype is settled.dtype and address(value) == address(settled)
 
 
 def _bits(number: float) -> int:
@@ -544,7 +540,7 @@ def _span(array: Array) -> int:
 
 def _is_in(part: Array, whole: Array) -> bool:
     """Whether an array begins where another one has an element, which is not its first."""
-    rest = _address(part) - _address(whole)
+    rest = address(part) - address(whole)
     if not 0 < rest < _span(whole):
         return False
     for step, size in sorted(zip(whole.strides, whole.shape, strict=True), reverse=True):
