@@ -36,7 +36,7 @@ from .kept_arguments import about, kept_list
 from .layouts import layout_of
 from .moves import moved
 from .rows import DIRECT, Row
-from .rules import Laid, Meta, Rule, is_unheard, part_of
+from .rules import Meta, Rule, is_unheard, part_of
 from .walk import run_backward
 
 __all__ = ["Bound", "Meta", "RowNode", "bound_row", "bound_row_in_script"]
@@ -321,7 +321,7 @@ class RowNode(Node):
                 if at in kept:
                     arguments[at] = saved(value)
                 else:
-                    arguments[at] = Laid(array) if at in bound.laid else Meta(array)
+                    arguments[at] = Meta(array, at in bound.laid)
             elif type(value) in (list, tuple):
                 arguments[at] = kept_list(value, at in kept)
         self._results: list[Saved] | None = []
@@ -377,8 +377,7 @@ class RowNode(Node):
 
     def kept(self, at: int) -> Any:
         """An argument; None for a tensor that was not kept."""
-        value = self._arguments[at]
-        return None if isinstance(value, Meta) else self._unpack(value)
+        return self._unpack_or_none(self._arguments[at])
 
     def asked(self) -> tuple[bool, ...]:
         """Of each argument that the form of its own is for, whether its gradient is asked for."""
@@ -393,7 +392,7 @@ class RowNode(Node):
         kind = type(value)
         if kind is Saved:
             return value.tensor(self)
-        if kind is Meta or kind is Laid:
+        if kind is Meta:
             raise AssertionError("this argument was not kept")
         if kind is list:
             return [self._unpack(each) for each in value]

@@ -211,9 +211,7 @@ class CallNode(Node):
             return self._by_nodes(grads)
         leads = WALKING.leads
         known = self._known
-        asked = known.all_asked
-        if leads is not None:
-            asked = tuple([edge is not None and edge[0] in leads for edge in self.edges])
+        asked = self._asked()
         WALKING.leads = None
         back = known.back(asked, tuple([grad is not None for grad in grads]))
         state = enter(QUIET)
@@ -223,6 +221,13 @@ class CallNode(Node):
             leave(state)
             WALKING.leads = leads
         return found
+
+    def _asked(self) -> Asked:
+        """Which gradients are asked for by the walk that comes along."""
+        leads = WALKING.leads
+        if leads is None:
+            return self._known.all_asked
+        return tuple([edge is not None and edge[0] in leads for edge in self.edges])
 
     def _taken(self) -> tuple[Array, ...]:
         """What is kept; if nobody walks back again, only the caller refers to it then."""
@@ -257,9 +262,7 @@ class CallNode(Node):
         leads, known, values = WALKING.leads, self._known, self._values
         if values is None:
             raise RuntimeError(FREED)
-        asked = known.all_asked
-        if leads is not None:
-            asked = tuple([edge is not None and edge[0] in leads for edge in self.edges])
+        asked = self._asked()
         key = asked, tuple([None if g is None else edge_of(g) is not None for g in grads])
         found = known.derivatives.get(key)
         if found is None:

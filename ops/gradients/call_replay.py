@@ -26,13 +26,12 @@ def arrays_of(shape: CallShape, saved: Sequence[Array]) -> list[Array]:
 def notes_of(shape: CallShape, arrays: Sequence[Array]) -> list[tuple[Any, ...]]:
     """The notes of the operators through which gradients come back, with these arrays."""
     notes: list[tuple[Any, ...]] = []
-    for step, useful in zip(shape.steps, shape.useful, strict=True):
-        if useful:
-            args = tuple(_filled(value, arrays) for value in step.args)
-            results = [arrays[n] for n in step.results]
-            notes.append(
-                (step.bound, args, results[0] if step.many is None else step.many(results), None)
-            )
+    for step in _useful(shape):
+        args = tuple(_filled(value, arrays) for value in step.args)
+        results = [arrays[n] for n in step.results]
+        notes.append(
+            (step.bound, args, results[0] if step.many is None else step.many(results), None)
+        )
     return notes
 
 

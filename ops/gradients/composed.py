@@ -78,7 +78,7 @@ def composed(
     way = known.way
     if way is None:
         return plainly()
-    given = [each._array for value in values.values() for each in _tensors(value)]
+    given = [each._array for each in tensors_in([*values.values()])]
     state = enter(QUIET)
     try:
         found = way(given, grads)
@@ -92,12 +92,6 @@ def composed(
     else:
         known.way, known.is_refused = None, True
     return wanted
-
-
-def _tensors(value: Any) -> list[Tensor]:
-    if isinstance(value, Tensor):
-        return [value]
-    return [each for each in value if isinstance(each, Tensor)] if type(value) is list else []
 
 
 def _kind(value: Any) -> Any:

@@ -19,7 +19,7 @@ from ..table.grad_mode import ANOMALY, RUNNING
 from ..tensors.tensor import Parameter, Tensor
 from .autograd import PACKING, SEQUENCE, TURN, WALKING, Saved, edge_of, edge_within, fit, node_class
 from .bound import Back, Bound, Recorder, Replay, RowNode
-from .rules import Laid, Meta, Rule
+from .rules import Meta, Rule
 
 __all__ = ["MISSED", "recorder_for", "replayer_for"]
 
@@ -169,7 +169,6 @@ _SPACE: Final[dict[str, Any]] = {
         "anomaly": ANOMALY,
         "PACKING": PACKING,
         "Saved": Saved,
-        "Laid": Laid,
         "Meta": Meta,
         "Tensor": Tensor,
         "ndarray": np.ndarray,
@@ -288,8 +287,8 @@ def _if_any(whose: list[int], ends: list[int], text: str, other: str) -> str:
 def _kept(bound: Bound, at: int, whose: list[int], ends: list[int]) -> str:
     edge = f"e{at}" if at in ends else f"edge_of(a{at})"
     saved = f"Saved(a{at}, {edge}, version_of(values[{at}]))"
-    about = "Laid" if at in bound.laid else "Meta"
-    return _if_any(whose, ends, saved, f"{about}(values[{at}])")
+    about = f"Meta(values[{at}]{', True' * (at in bound.laid)})"
+    return _if_any(whose, ends, saved, about)
 
 
 def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:

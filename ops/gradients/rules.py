@@ -14,7 +14,7 @@ from ..tensors.overriding import STATE
 from ..tensors.tensor import Tensor
 
 __all__ = [
-    *("Call", "Laid", "Meta", "Rule"),
+    *("Call", "Meta", "Rule"),
     *("are_wide", "is_by_columns", "is_unheard", "is_unwatched"),
 ]
 
@@ -39,13 +39,15 @@ def are_wide(*tensors: Tensor) -> bool:
 
 
 class Meta:
-    """What is known of a tensor that is not kept."""
+    """What is known of a tensor that is not kept; how it lay where that `is_read`."""
 
-    __slots__ = ("kind", "sizes")
+    __slots__ = ("columns", "kind", "sizes")
 
-    def __init__(self, array: Array) -> None:
+    def __init__(self, array: Array, is_read: bool = False) -> None:
         self.sizes: tuple[int, ...] = array.shape
         self.kind = array.dtype
+        self.columns = is_read and is_by_columns(array)
+        """Whether it was a matrix stored by columns."""
 
     @property
     def dtype(self) -> DType:
@@ -58,17 +60,6 @@ def is_by_columns(array: Array) -> bool:
     if array.ndim != 2 or array.strides[0] != array.itemsize:
         return False
     return strides_of(array) == (1, array.shape[0])
-
-
-class Laid(Meta):
-    """The same, and how its elements lay."""
-
-    __slots__ = ("columns",)
-
-    def __init__(self, array: Array) -> None:
-        super().__init__(array)
-        self.columns = is_by_columns(array)
-        """Whether it was a matrix stored by columns."""
 
 
 class Rule:

@@ -97,7 +97,7 @@ def _counting(in_mode: bool) -> object:
     return None if native is None else native.handlers[in_mode]
 
 
-inference.COUNTING.append(_counting)
+inference.COUNTING.install(_counting)
 
 
 def is_counting() -> bool:

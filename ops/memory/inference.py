@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...frontend.port import Port
 from .dtype import Array
 
 __all__ = ["MADE", "enter", "is_for_inference", "is_on", "leave"]
@@ -26,7 +27,7 @@ NAME: Final = "rushlight, inference"
 MADE: Final = [False]
 """Whether there was ever such memory, which is all that most code looks at."""
 
-COUNTING: Final[list[Callable[[bool], object]]] = []
+COUNTING: Final[Port[Callable[[bool], object]]] = Port()
 """Where a thread's memory is counted: gives the handler that does so in the mode or outside of it,
 None if this thread's is not."""
 
@@ -61,8 +62,11 @@ def enter(wanted: bool) -> tuple[bool, object]:
         return was_on, None
     MADE[0] = True
     set_handler, plain, marking = _handlers()
-    counting = [each for each in (counts(wanted) for counts in COUNTING) if each is not None]
-    return was_on, set_handler(counting[0] if counting else marking if wanted else plain)
+    counts = COUNTING.installed
+    handler = None if counts is None else counts(wanted)
+    if handler is None:
+        handler = marking if wanted else plain
+    return was_on, set_handler(handler)
 
 
 def leave(before: tuple[bool, object]) -> None:

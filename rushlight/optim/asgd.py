@@ -9,8 +9,8 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .fused_steps import Way
-from .optimizer import Group, Optimizer, Params, bare, check_options, counter, with_decay
+from .fused_steps import Fused, Way
+from .optimizer import Group, Optimizer, Params, check_options, counter, with_decay
 
 __all__ = ["ASGD", "asgd"]
 
@@ -78,9 +78,9 @@ class ASGD(Optimizer):
         state["step"] += 1
         step, length, share = (state[name].item() for name in ("step", "eta", "mu"))
         mean = state["ax"]
-        arrays, way = bare(parameter, grad, mean), Way.of(group)
+        way = Way.of(group)
         numbers = way.factor(group), 1 - lambd * length, -length, share
-        if arrays is None or not _update(way, share != 1)(arrays, *numbers):
+        if not Fused(_update(way, share != 1), ("ax",), numbers).done(parameter, grad, state):
             grad = with_decay(parameter, grad, group)
             parameter.mul_(1 - lambd * length).add_(grad, alpha=-length)
             if share != 1:

@@ -9,12 +9,11 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
-from .fused_steps import Way, mean_square
+from .fused_steps import Fused, Way, mean_square
 from .optimizer import (
     Group,
     Optimizer,
     Params,
-    bare,
     check_betas,
     check_options,
     counter,
@@ -103,12 +102,10 @@ class NAdam(Optimizer):
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         correction = 1 - beta2**step
         sizes = -lr * (1 - now) / (1 - product), -lr * then / (1 - product * then)
-        arrays = bare(parameter, grad, mean, square)
-        if arrays is not None:
-            way = Way.of(group)
-            numbers = way.factor(group), 1 - beta1, beta2, 1 - beta2, correction, group["eps"]
-            if _update(way)(arrays, *numbers, *sizes):
-                return
+        way = Way.of(group)
+        numbers = way.factor(group), 1 - beta1, beta2, 1 - beta2, correction, group["eps"], *sizes
+        if Fused(_update(way), ("exp_avg", "exp_avg_sq"), numbers).done(parameter, grad, state):
+            return
         grad = with_decay(parameter, grad, group)
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)

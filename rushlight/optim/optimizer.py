@@ -20,12 +20,11 @@ from .hooks import (
 from .saved_state import counter, loaded_state, packed, with_counters
 from .step_parts import *  # noqa: F403
 from .step_parts import __all__ as _step_parts
-from .together import Fused, Together, bare
+from .together import Fused, Together
 
 __all__ = [
     *_step_parts,
     "Optimizer",
-    "bare",
     "check_betas",
     "check_one_rate",
     "check_options",

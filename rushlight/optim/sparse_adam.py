@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
 from .optimizer import Group, Optimizer, Params, check_betas, check_one_rate
@@ -43,26 +45,25 @@ class SparseAdam(Optimizer):
         check_betas(betas)
         defaults: Group = {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize}
         super().__init__(params, defaults)
-        sparse = [
-            [i, j]
-            for i, group in enumerate(self.param_groups)
-            for j, parameter in enumerate(group["params"])
-            if parameter.is_sparse
-        ]
+        sparse = self._places(lambda parameter: parameter.is_sparse)
         if sparse:
             raise ValueError(
                 f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors"
             )
-        pairs = [
-            [i, j]
-            for i, group in enumerate(self.param_groups)
-            for j, parameter in enumerate(group["params"])
-            if parameter.is_complex()
-        ]
+        pairs = self._places(lambda parameter: parameter.is_complex())
         if pairs:
             raise ValueError(
                 f"Complex params at indices {pairs}: SparseAdam does not support complex parameters"
             )
+
+    def _places(self, is_such: Callable[[Tensor], bool]) -> list[list[int]]:
+        """The group and place of each such parameter."""
+        return [
+            [i, j]
+            for i, group in enumerate(self.param_groups)
+            for j, parameter in enumerate(group["params"])
+            if is_such(parameter)
+        ]
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
         if not grad.is_sparse:

@@ -67,9 +67,7 @@ class Together:
     def left(self, optimizer: _Optimizer, group: State) -> Iterable[Tensor]:
         """Do the step of the small parameters of a group; the others are given back."""
         params: list[Tensor] = group["params"]
-        if len(params) < 2 or is_grad_enabled() or ACTIVE or STATE.below is not None:
-            return params
-        if asks():
+        if len(params) < 2 or bare() is None:
             return params
         known = self._known.get(id(group))
         if known is None or known.group is not group:
