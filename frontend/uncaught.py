@@ -25,7 +25,7 @@ def show_readable_first(error: Exception) -> None:
     if sys.excepthook is sys.__excepthook__:
         sys.excepthook = _shown
     if "IPython" in sys.modules:
-        error._render_traceback_ = _InIPython()  # type: ignore[attr-defined]
+        error._render_traceback_ = _in_ipython  # type: ignore[attr-defined]
 
 
 def after_uncaught(then: Callable[[], None]) -> None:
@@ -73,15 +73,13 @@ def _lines(
     return [*lines, f"({_HINT})\n"]
 
 
-class _InIPython:
+def _in_ipython() -> list[str]:
     """What IPython asks an exception for: the lines to show in place of its own."""
-
-    def __call__(self) -> list[str]:
-        kind, error, at = sys.exc_info()
-        if kind is None or error is None:
-            return []
-        found = getattr(error, "diagnostics", ())
-        return "".join(_lines(kind, error, _outside(at), found, color=True)).splitlines()
+    kind, error, at = sys.exc_info()
+    if kind is None or error is None:
+        return []
+    found = getattr(error, "diagnostics", ())
+    return "".join(_lines(kind, error, _outside(at), found, color=True)).splitlines()
 
 
 def _outside(at: TracebackType | None) -> TracebackType | None:

@@ -149,9 +149,7 @@ class InterfaceType(NamedType):
         """The method of that name; None if there is none."""
         return self.methods.get(name)
 
-    def magic(self, name: str) -> Function | None:
-        """The same for one that an operator or builtin calls."""
-        return self.methods.get(name)
+    magic = method  # of those that operators and builtins call, too
 
     def __str__(self) -> str:
         return f"InterfaceType<{self.python}>"

@@ -381,7 +381,7 @@ class Graph(Handle[InnerGraph], _Searching, of=InnerGraph):
 
     def _repr_html_(self) -> str:
         """What notebooks show: a small graph as a picture, a large one as text."""
-        notebook = import_module("rushlight.pictures.notebook")
+        notebook = import_module("..pictures.notebook", __package__)
         text: str = notebook.graph_html(self._inner, repr(self))
         return text
 

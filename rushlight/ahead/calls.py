@@ -8,16 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ops.kernels import family
-from ..ops.memory.storage import view_of
 from ..ops.table import direct
 from ..ops.table.formula import Part, meeting
 from ..ops.table.listed import listed
 from ..ops.table.table import Operator
 
 __all__ = ["Known", "Run", "known_call"]
-
-_NUMBER, _ARGUMENT, _RESULT, _FLAG, _OWN_FLOAT, _OWN_INT, _COUNTER = range(7)
-_PLACES = 256
 
 
 class Run(NamedTuple):
@@ -41,11 +37,9 @@ class Known(NamedTuple):
     runs: list[Run]
 
 
-def known_call(
-    entry: Operator, values: Sequence[object], free: Sequence[int]
-) -> tuple[Known, list[Any]] | str:
-    """What a call runs, and the arguments that its words are about; a text says why it is not
-    known.  The numbers at the places `free` must be read whenever it runs.
+def known_call(entry: Operator, values: Sequence[object], free: Sequence[int]) -> Known | str:
+    """What a call runs; a text says why it is not known.  The numbers at the places `free` must be
+    read whenever it runs.
 
     `values` are the operator's arguments; its lists of tensors are taken apart.
     """
@@ -56,7 +50,7 @@ def known_call(
     for way in (_by_formula, _by_parts, _by_seeing):
         known = way(entry, copies if not entry.is_in_place else _copies(values), free)
         if known is not None:
-            return known, list(values)
+            return known
     return "there is no kernel that does it alone"
 
 
@@ -70,16 +64,8 @@ def _copies(values: Sequence[object]) -> list[object]:
     made: dict[int, object] = {}
     for each in values:
         if isinstance(each, np.ndarray) and id(each) not in made:
-            made[id(each)] = _copy(each)
+            made[id(each)] = family("prepared")._alike(each, each)
     return [made.get(id(each), each) for each in values]
-
-
-def _copy(array: Any) -> object:
-    span = sum((n - 1) * s for n, s in zip(array.shape, array.strides, strict=True))
-    memory = np.zeros(int(span) + array.itemsize, np.uint8)
-    made = view_of(memory, array.shape, array.strides, 0, array.dtype)
-    made[...] = array
-    return made
 
 
 def _by_formula(entry: Operator, values: list[Any], free: Sequence[int]) -> Known | None:
@@ -163,11 +149,11 @@ def _entry(
 
         def _word(self, value: object) -> tuple[int, object]:
             if type(value) is np.ndarray and not value.size:  # what a kernel need not fill
-                return _NUMBER, 0
+                return module._NUMBER, 0
             if type(value) is int and 1 << 40 <= value < 1 << 48:  # it may be an address
                 raise module.Unknown
             kind, number = super()._word(value)
-            if kind == _NUMBER and type(value) is np.ndarray:
+            if kind == module._NUMBER and type(value) is np.ndarray:
                 self.constants[number] = value
             return kind, number
 
@@ -189,9 +175,11 @@ def _run(entry: Any, run: tuple[int, int, int, list[tuple[int, Any]]]) -> Run:
 
 
 def _told(entry: Any, kind: int, number: int) -> tuple[str, Any]:
-    if kind == _NUMBER and number in entry.constants:
+    words = family("prepared")
+    if kind == words._NUMBER and number in entry.constants:
         return "constant", entry.constants[number]
-    if kind in (_ARGUMENT, _RESULT):
-        return ("argument" if kind == _ARGUMENT else "made"), divmod(number, _PLACES)[::-1]
-    names = {_NUMBER: "number", _FLAG: "flag", _COUNTER: "counter"}
+    if kind in (words._ARGUMENT, words._RESULT):
+        place = divmod(number, words._PLACES)[::-1]
+        return ("argument" if kind == words._ARGUMENT else "made"), place
+    names = {words._NUMBER: "number", words._FLAG: "flag", words._COUNTER: "counter"}
     return names.get(kind, "own"), number

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
@@ -53,7 +52,7 @@ def compile_module(module: Any, examples: Sequence[object], name: str, source: s
     Raises:
         CannotCompile: something has no form ahead of time.
     """
-    if find_spec("llvmlite") is None or family("prepared") is None:
+    if family("prepared") is None:
         raise CannotCompile("compiling ahead of time needs llvmlite")
     signature = module._c.cls.method("forward").signature
     if not any(_has_tensors(each.type) for each in (*signature.arguments[1:], *signature.returns)):

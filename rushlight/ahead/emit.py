@@ -11,6 +11,7 @@ from typing import Any
 
 from ..ops.kernels.code import objects
 from ..ops.kernels.code.target import host
+from ..ops.kernels.code.text import DOUBLE
 from .program import (
     Branch,
     Call,
@@ -219,7 +220,7 @@ class _Driver:
             return self.let(f"load {value.kind}, ptr %s{value.number}")
         if isinstance(value, bool):
             return "true" if value else "false"
-        return str(value) if isinstance(value, int) else _double(value)
+        return str(value) if isinstance(value, int) else DOUBLE.literal(value)
 
     def store(self, target: Scalar, value: str) -> None:
         self.line(f"store {target.kind} {value}, ptr %s{target.number}")
@@ -346,9 +347,3 @@ def _wrapped() -> list[str]:
         "  ret i64 %place",
         "}",
     ]
-
-
-def _double(number: float) -> str:
-    import struct
-
-    return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"

@@ -42,16 +42,13 @@ class Flow(Writing):
             self.set(node, *(self.known[value] for value in block.outputs))
             return
         then, other = list[Step](), list[Step]()
-        targets: list[Known] = []
         ends = []
         for steps, block in ((then, node.blocks[0]), (other, node.blocks[1])):
             with self.into(steps):
                 self.block(block)
             raises = any(isinstance(each, Fail) and each.condition is None for each in steps)
             ends.append((steps, [self.known[v] for v in block.outputs], raises))
-        first = next((results for _, results, raises in ends if not raises), None)
-        if first is None:
-            first = ends[0][1]
+        first = next((results for _, results, raises in ends if not raises), ends[0][1])
         targets = [self._target(node, each) for each in first]
         for steps, results, raises in ends:
             if not raises:

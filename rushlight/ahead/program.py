@@ -6,11 +6,10 @@ of the run times bytes.  A number of the run has a variable; one that is known i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
-
-import numpy as np
 
 __all__ = [
     *("Branch", "Call", "Compute", "Constant", "Copy", "Fail", "Input", "Kernel", "Load", "Loop"),
@@ -189,15 +188,7 @@ class Buffer:
     @property
     def size(self) -> int:
         """The number of elements."""
-        count = 1
-        for each in self.shape:
-            count *= each
-        return count
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of all elements."""
-        return self.size * np.dtype(self.letter).itemsize
+        return math.prod(self.shape)
 
 
 @dataclass

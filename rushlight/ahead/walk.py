@@ -46,7 +46,7 @@ from .program import (
 from .replaced import replacement
 from .scalars import OUTSIDE, SCALARS, WHOLE, kind_of_number
 
-__all__ = ["CannotCompile", "program_of"]
+__all__ = ["program_of"]
 
 _READS: Final = {
     "aten::Bool.Tensor": "i1",
@@ -195,7 +195,7 @@ class _Walk(Flow):
 
     def _said(self, node: Node, what: str) -> str:
         """The text of a failure at a node."""
-        return f"{self.refused(node, '').args[0].partition(' cannot')[0]}: {what}"
+        return f"{self.named(node)}: {what}"
 
     def _is_scalar(self, node: Node, entry: Operator, values: Sequence[Known]) -> bool:
         form = SCALARS.get(entry.full_name)
@@ -285,19 +285,17 @@ class _Walk(Flow):
         self, node: Node, entry: Operator, values: Sequence[Known], plain: Sequence[object]
     ) -> None:
         """Calls of kernels."""
-        flat = of_listed(entry, values)
-        free = [place for place, each in enumerate(flat) if isinstance(each, Scalar)]
+        arguments = of_listed(entry, values)
+        free = [place for place, each in enumerate(arguments) if isinstance(each, Scalar)]
         if len(free) < len(scalars_of(values)):
             raise self.refused(node, "a list has numbers that only a run knows")
-        found = known_call(entry, plain, free)
-        if isinstance(found, str):
+        known = known_call(entry, plain, free)
+        if isinstance(known, str):
             other = None if free else replacement(entry, plain)
             if other is None:
-                raise self.refused(node, found)
+                raise self.refused(node, known)
             self._inline(node, other, dict(zip(other.inputs, tensors_of(values), strict=True)))
             return
-        known, _ = found
-        arguments = of_listed(entry, values)
         made = [Place(self.slot(size)) for size in known.sizes]
         for run in known.runs:
             words = tuple(self._word(node, word, arguments, made) for word in run.words)
@@ -344,8 +342,8 @@ class _Walk(Flow):
             value: Scalar | float = arguments[what]
             return value if isinstance(value, Scalar) else as_word(value)
         zero = Place(self.slot(8))
-        said = f"{self.refused(node, '').args[0].partition(' cannot')[0]}: an argument is wrong"
-        return Zeroed(self.use(zero), self.failure(said) if kind == "flag" else 0)
+        code = self.failure(self._said(node, "an argument is wrong")) if kind == "flag" else 0
+        return Zeroed(self.use(zero), code)
 
     def kernel(self, address: int) -> Kernel:
         """A kernel by its address."""

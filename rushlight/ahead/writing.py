@@ -92,11 +92,14 @@ class Writing:
             self.steps = before
 
     @staticmethod
-    def refused(node: Node, why: str) -> CannotCompile:
+    def named(node: Node) -> str:
+        """What a node does, and where."""
         what = node.kind if node.signature is None else node.signature.full_name
-        span = node.span
-        place = f" at {span}" if span.filename is not None else ""
-        return CannotCompile(f"`{what}`{place} cannot be compiled: {why}")
+        place = f" at {node.span}" if node.span.filename is not None else ""
+        return f"`{what}`{place}"
+
+    def refused(self, node: Node, why: str) -> CannotCompile:
+        return CannotCompile(f"{self.named(node)} cannot be compiled: {why}")
 
     def values(self, node: Node) -> list[Known]:
         return [self.known[value] for value in node.inputs]

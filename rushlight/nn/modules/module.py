@@ -460,7 +460,7 @@ class Module(Members, Conversions):
 
     def _repr_html_(self) -> str:
         """What notebooks show: the layers with their parameters, inner ones folded away."""
-        notebook = import_module("rushlight.pictures.notebook")
+        notebook = import_module("...pictures.notebook", __package__)
         text: str = notebook.module_html(self)
         return text
 

@@ -6,11 +6,10 @@ import numpy as np
 
 from ..items import Item, Operand
 from ..table import exports
-from ..writer import INT, Writer
+from ..writer import END, INT, Writer
 
 __all__: list[str] = []
 
-_LAST = (1 << 63) - 1
 """An end that no dimension reaches."""
 
 
@@ -33,9 +32,9 @@ def embedding_bag(
     count = w.tensor(w.size(places, 0), INT)
     last = w.op("Reshape", count, w.ints(1))
     if include_last_offset is True:
-        ends, starts = w.slice(starts, 0, 1, _LAST), w.slice(starts, 0, 0, -1)
+        ends, starts = w.slice(starts, 0, 1, END), w.slice(starts, 0, 0, -1)
     else:
-        ends = w.op("Concat", w.slice(starts, 0, 1, _LAST), last, axis=0)
+        ends = w.op("Concat", w.slice(starts, 0, 1, END), last, axis=0)
     order = w.op("Range", w.constant(0, INT), w.op("Squeeze", last), w.constant(1, INT))
     inside = w.op(
         "And",

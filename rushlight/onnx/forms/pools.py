@@ -87,14 +87,15 @@ def _adaptive(count: int, kind: str, name: str, results: int) -> None:
         wanted = wanted * count if len(wanted) == 1 else wanted
         if all(size == 1 for size in wanted) and results == 1:
             found = w.ops(1, f"Global{kind}", x)
-        elif (sizes := _uneven(w, x, wanted)) is not None:
-            pool = uneven_average if results == 1 else uneven_maximum
-            made = pool(w, x, *sizes)
-            parts: tuple[Operand, ...] = made if isinstance(made, tuple) else (made,)
-            parts = tuple(w.squeeze(each, 0) for each in parts) if is_single else parts
-            return parts if results == 2 else parts[0]
         else:
-            steps = [_step(w, x, 2 + n, size) for n, size in enumerate(wanted)]
+            sizes, targets = _windows(w, x, wanted)
+            if any(size % target for size, target in zip(sizes, targets, strict=True)):
+                pool = uneven_average if results == 1 else uneven_maximum
+                made = pool(w, x, sizes, targets)
+                parts: tuple[Operand, ...] = made if isinstance(made, tuple) else (made,)
+                parts = tuple(w.squeeze(each, 0) for each in parts) if is_single else parts
+                return parts if results == 2 else parts[0]
+            steps = [size // target for size, target in zip(sizes, targets, strict=True)]
             found = w.ops(results, kind, x, kernel_shape=steps, strides=steps)
         if is_single:
             found = tuple(w.squeeze(each, 0) for each in found)
@@ -103,8 +104,8 @@ def _adaptive(count: int, kind: str, name: str, results: int) -> None:
     EXPORTS[f"aten::adaptive_{name}_pool{count}d"] = form
 
 
-def _uneven(w: Writer, x: Operand, wanted: list[Item]) -> tuple[list[int], list[int]] | None:
-    """The sizes and those wanted, if windows differ in size; None if they do not."""
+def _windows(w: Writer, x: Operand, wanted: list[Item]) -> tuple[list[int], list[int]]:
+    """The sizes and those wanted."""
     what = "the size that is pooled to another than one"
     sizes = [w.known_size(x, 2 + n, what) for n in range(len(wanted))]
     targets = [
@@ -113,15 +114,7 @@ def _uneven(w: Writer, x: Operand, wanted: list[Item]) -> tuple[list[int], list[
     ]
     if any(target <= 0 for target in targets):
         raise Unsupported("a result of size 0")
-    even = all(size % target == 0 for size, target in zip(sizes, targets, strict=True))
-    return None if even else (sizes, targets)
-
-
-def _step(w: Writer, x: Operand, axis: int, wanted: Item) -> int:
-    """The size of the windows that make the size wanted."""
-    size = w.known_size(x, axis, "the size that is pooled to another than one")
-    target = size if wanted is None else w.whole(wanted, "output_size")
-    return size // target
+    return sizes, targets
 
 
 for _count in (1, 2, 3):

@@ -281,16 +281,14 @@ def _fetcher(
         return _from_stream(iter(dataset), is_batched, collate, drop_last)
 
     def fetch(keys: Any) -> object:
-        rows = rows_at_once(dataset, keys, collate) if is_batched else None
+        if not is_batched:
+            return collate(dataset[keys])
+        rows = rows_at_once(dataset, keys, collate)
         if rows is not None:
             return rows
-        if not is_batched:
-            samples = dataset[keys]
-        elif hasattr(dataset, "__getitems__"):
-            samples = dataset.__getitems__(keys)
-        else:
-            samples = [dataset[key] for key in keys]
-        return collate(samples)
+        if hasattr(dataset, "__getitems__"):
+            return collate(dataset.__getitems__(keys))
+        return collate([dataset[key] for key in keys])
 
     return fetch
 

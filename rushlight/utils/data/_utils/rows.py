@@ -23,6 +23,8 @@ _ROW: Final = TensorDataset.__getitem__
 def rows_at_once(dataset: Any, keys: Sequence[Any], collate: object) -> list[Tensor] | None:
     """The batch that `default_collate` makes of rows of a `TensorDataset`, or of a `Subset` of one;
     None for what is to be loaded row by row: other sets and keys, gradients, who listens."""
+    if type(dataset) not in (TensorDataset, Subset):
+        return None
     if collate is not default_collate or default_collate_fn_map[Tensor] is not collate_tensor_fn:
         return None
     if type(keys) not in (list, tuple) or set(map(type, keys)) != {int}:

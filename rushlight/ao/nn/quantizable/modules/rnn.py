@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from importlib import import_module
 from typing import Any, ClassVar, Final, Self
 
@@ -423,18 +422,15 @@ def _check_dropout(dropout: object, layers: int) -> None:
             "dropout should be a number in range [0, 1] representing the probability of an element "
             "being zeroed"
         )
-    said: Iterable[str] = ()
     if dropout > 0:
-        said = [
+        warnings.warn(
             "dropout option for quantizable LSTM is ignored. If you are training, please, use "
-            "nn.LSTM version followed by `prepare` step."
-        ]
-        if layers == 1:
-            said = [
-                *said,
-                "dropout option adds dropout after all but last recurrent layer, so non-zero "
-                f"dropout expects num_layers greater than 1, but got dropout={dropout} and "
-                f"num_layers={layers}",
-            ]
-    for each in said:
-        warnings.warn(each, stacklevel=3)
+            "nn.LSTM version followed by `prepare` step.",
+            stacklevel=3,
+        )
+    if dropout > 0 and layers == 1:
+        warnings.warn(
+            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
+            f"expects num_layers greater than 1, but got dropout={dropout} and num_layers={layers}",
+            stacklevel=3,
+        )
