@@ -9,6 +9,7 @@ import numpy as np
 
 from ...autograd.function import Function
 from ...module_names import names_of
+from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Tensor
 from .. import collectives
 from ..backends import ReduceOp
@@ -145,9 +146,8 @@ def reduce_scatter(
 ) -> Tensor:
     """This process's part of the sum (product, ...) of the lists; `output` is as large."""
     del output
-    members = group_of(group)
-    parts = [_AllReduce.apply(op, group, each) for each in input_list]
-    made: Tensor = parts[members.rank()]
+    whole = _AllReduce.apply(op, group, eager_function("aten::stack")(list(input_list), 0))
+    made: Tensor = whole[group_of(group).rank()]
     return made
 
 
