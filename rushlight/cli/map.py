@@ -5,14 +5,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from ..scoring.cluster import computed, need_dask, workers
 from ..scoring.errors import CannotScore, ScriptFailed
 from ..scoring.folder import (
-    Part,
     claim_folder,
     existing,
     parts_of,
@@ -92,7 +89,7 @@ def _run(arguments: argparse.Namespace) -> int:
         job = Job(digest, arguments.method, arguments.trust, arguments.batch, overrun)
         with workers(arguments.scheduler, processes, arguments.threads or 1) as client:
             results = computed(client, job, archive, missing, arguments.dtype)
-            for part, arrays in progress(_Sized(results, missing), "scoring"):
+            for part, arrays in progress(results, "scoring", count=len(missing)):
                 write_part(out, part, arrays)
     count = sum(source.count for source in sources)
     kept = f", {len(parts) - len(missing)} of them from before" if len(parts) > len(missing) else ""
@@ -109,22 +106,6 @@ def _identity(source: Rows) -> dict[str, object]:
         "bytes": found.st_size,
         "modified": found.st_mtime_ns,
     }
-
-
-class _Sized:
-    """Results with how many there will be, for the bar."""
-
-    def __init__(
-        self, results: Iterator[tuple[Part, dict[str, object]]], parts: Sequence[Part]
-    ) -> None:
-        self._results = results
-        self._count = len(parts)
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __iter__(self) -> Iterator[tuple[Part, dict[str, Any]]]:
-        return self._results
 
 
 def _checked_archive(arguments: argparse.Namespace) -> bytes:

@@ -16,13 +16,18 @@ _PATIENCE = 0.5
 """Seconds before a bar is shown, and between its changes a tenth of that."""
 
 
-def progress(items: Iterable[Item], what: str, *, beside_output: bool = False) -> Iterator[Item]:
+def progress(
+    items: Iterable[Item], what: str, *, count: int | None = None, beside_output: bool = False
+) -> Iterator[Item]:
     """The items, with a bar on standard error if that is a terminal and it takes long.
+
+    `count` is how many they are, where they do not tell that themselves.
 
     Where results are told meanwhile (`beside_output`), and to a terminal, they say themselves how
     far it is.
     """
-    count = len(items) if isinstance(items, Sized) else 0
+    if count is None:
+        count = len(items) if isinstance(items, Sized) else 0
     told = beside_output and sys.stdout is not None and sys.stdout.isatty()
     if sys.stderr is None or not sys.stderr.isatty() or not count or told:
         yield from items

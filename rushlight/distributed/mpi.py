@@ -247,17 +247,12 @@ def all_processes(size: int, rank: int) -> MPICommunicator:
     return MPICommunicator(comm)
 
 
-_HOOKED: Final[list[bool]] = []
-
-
+@cache
 def _end_together() -> None:
     """From now on an exception that nobody catches ends all processes, once it is printed.
 
     Without that, the others would wait for this one, and so would MPI's own end in this one.
     """
-    if _HOOKED:
-        return
-    _HOOKED.append(True)
     after_uncaught(_abort)
     atexit.register(lambda: _abort() if _LEFT else None)  # before MPI's own end
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final
 
 from ...distributed.groups import ProcessGroup, group_of
@@ -77,14 +77,14 @@ class DistributedDataParallel(Module):
         self.gradient_as_bucket_view = gradient_as_bucket_view
         self.static_graph = static_graph
         self.require_backward_grad_sync = True
-        self.bucket_bytes = int((bucket_cap_mb or _BUCKET_MB) * (1 << 20))
+        bucket_bytes = int((bucket_cap_mb or _BUCKET_MB) * (1 << 20))
         self._reducer: Reducer | None = None
         if members.size() > 1:
             if init_sync:
                 _check_alike(parameters, members)
                 _send_from_first([*_state(module).values()], members)
             finds, views = find_unused_parameters or static_graph, gradient_as_bucket_view
-            self._reducer = Reducer(parameters, members, self.bucket_bytes, finds, views)
+            self._reducer = Reducer(parameters, members, bucket_bytes, finds, views)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """What the module makes of the inputs.
@@ -134,7 +134,7 @@ class DistributedDataParallel(Module):
                 "DistributedDataParallel.join: uneven numbers of batches in several processes are "
                 "not supported; give all of them as many (`DistributedSampler`)"
             )
-        return _nothing()
+        return nullcontext()
 
     def register_comm_hook(self, state: object, hook: object) -> None:
         """Say how gradients are exchanged.
@@ -152,11 +152,6 @@ class DistributedDataParallel(Module):
         self.static_graph = True
         if self._reducer is not None:
             self._reducer.finds_unused = True
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
 
 
 def _check_options(options: Mapping[str, object]) -> None:
