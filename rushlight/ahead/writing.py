@@ -110,10 +110,10 @@ class Writing:
 
     def copied(self, tensor: Tensor) -> Tensor:
         """A dense tensor in memory of its own."""
-        array = np.ascontiguousarray(tensor.array)
+        array = np.array(tensor.array, order="C")
         target = Place(self.slot(array.nbytes))
         self.add(Copy(self.use(target), self.use(tensor.place), array.nbytes))
-        return Tensor(array.copy(), target)
+        return Tensor(array, target)
 
     def as_kind(self, value: Known, kind: str) -> Scalar | bool | int | float:
         """A number as one of another kind."""
