@@ -30,7 +30,7 @@ def show_readable_first(error: Exception) -> None:
 
 def after_uncaught(then: Callable[[], None]) -> None:
     """Have something done after an error that nobody caught was shown, which ends the program."""
-    shown = sys.excepthook
+    shown = _shown if sys.excepthook is sys.__excepthook__ else sys.excepthook
 
     def show_and_do(
         kind: type[BaseException], error: BaseException, at: TracebackType | None

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import rushlight as torch
+from rushlight.frontend.uncaught import after_uncaught
 
 ROOT = Path(__file__).parents[2]
 
@@ -90,6 +91,17 @@ def test_other_errors_are_shown_as_ever(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_hook_of_the_program_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "excepthook", lambda *found: None)
     assert shown(failure(), monkeypatch) == ""
+
+
+def test_what_is_to_be_done_afterwards_does_not_hide_the_readable_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done: list[str] = []
+    after_uncaught(lambda: done.append("ended"))
+    text = shown(failure(), monkeypatch)
+    assert text.index("RuntimeError:") < text.index("error[undefined-name]")
+    assert "undefined value missing" not in text
+    assert done == ["ended"]
 
 
 def test_the_prompt_says_where_sources_are() -> None:
