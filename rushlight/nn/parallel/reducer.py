@@ -22,7 +22,7 @@ from ...ops.memory.dtype import Array
 from ...ops.memory.versions import written
 from ...ops.tensors.tensor import Tensor
 
-__all__ = ["Reducer", "tensors_in"]
+__all__ = ["Reducer"]
 
 FIRST_BUCKET: Final = 1 << 20
 """Bytes of the first bucket, which is small so that sending begins early."""
@@ -46,14 +46,12 @@ class _Bucket:
 
     Attributes:
         members: their numbers.
-        begins: where in the buffer each one's gradient begins.
-        flat: the buffer.
+        flat: the buffer, in which their gradients lie one behind the other.
         missing: how many gradients are still to come.
         work: what was sent.
     """
 
     members: list[int] = field(default_factory=list)
-    begins: list[int] = field(default_factory=list)
     flat: Array = field(default_factory=lambda: np.empty(0, np.float32))
     missing: int = 0
     work: Work | None = None
@@ -83,7 +81,7 @@ class Reducer:
         self._views = views
         self._buckets = _filled(self._parameters, bucket_bytes)
         self._bucket_of = {n: bucket for bucket in self._buckets for n in bucket.members}
-        self._expects = self._began = False
+        self._expects = False
         self._ready = set[int]()
         self._unused = set[int]()
         self._sent = 0
@@ -103,7 +101,7 @@ class Reducer:
         Raises:
             RuntimeError: not all gradients of the last one have come.
         """
-        if self._expects and self._began and len(self._ready) < len(self._parameters):
+        if self._expects and 0 < len(self._ready) < len(self._parameters):
             missing = [n for at, n in enumerate(self._names) if at not in self._ready]
             raise RuntimeError(
                 f"{_UNFINISHED}Parameters that got no gradient on rank {self._group.rank()}: "
@@ -113,20 +111,19 @@ class Reducer:
 
     def expect(self, results: object) -> None:
         """Gradients are to come, of all parameters that had part in the results."""
-        self._expects, self._began, self._sent = True, False, 0
+        self._expects, self._sent = True, 0
         self._ready.clear()
         for bucket in self._buckets:
             bucket.missing, bucket.work = len(bucket.members), None
         self._unused = self._without_part(results) if self.finds_unused else set()
 
     def _without_part(self, results: object) -> set[int]:
-        reached = _leaves(tensors_in(results))
+        reached = _leaves(_held_tensors(results))
         return {at for at, each in enumerate(self._parameters) if id(each) not in reached}
 
     def _came(self, number: int) -> None:
         """A gradient has come."""
-        if not self._began:
-            self._began = True
+        if not self._ready:
             for unused in sorted(self._unused):
                 self._counted(unused)
         if number in self._unused:
@@ -165,9 +162,11 @@ class Reducer:
         bucket.work = all_reduce(whole, ReduceOp.SUM, self._group, async_op=True)
 
     def _parts(self, bucket: _Bucket) -> Iterable[tuple[int, Array]]:
-        for number, begin in zip(bucket.members, bucket.begins, strict=True):
-            shape = self._parameters[number]._array.shape
-            yield number, bucket.flat[begin : begin + int(np.prod(shape))].reshape(shape)
+        end = 0
+        for number in bucket.members:
+            array = self._parameters[number]._array
+            begin, end = end, end + array.size
+            yield number, bucket.flat[begin:end].reshape(array.shape)
 
     def _finish(self) -> None:
         self._expects = False
@@ -211,22 +210,21 @@ def _filled(parameters: Sequence[Tensor], most: int) -> list[_Bucket]:
         room -= array.nbytes
         buckets[-1].members.append(number)
     for bucket in buckets:
-        sizes = [parameters[number]._array.size for number in bucket.members]
-        bucket.begins = [sum(sizes[:at]) for at in range(len(sizes))]
-        bucket.flat = np.zeros(sum(sizes), bucket.flat.dtype)
+        size = sum(parameters[number]._array.size for number in bucket.members)
+        bucket.flat = np.zeros(size, bucket.flat.dtype)
     return buckets
 
 
-def tensors_in(value: object) -> list[Tensor]:
+def _held_tensors(value: object) -> list[Tensor]:
     """The tensors in nested lists, tuples, dicts and dataclasses."""
     if isinstance(value, Tensor):
         return [value]
     if isinstance(value, (list, tuple, set)):
-        return [tensor for each in value for tensor in tensors_in(each)]
+        return [tensor for each in value for tensor in _held_tensors(each)]
     if isinstance(value, Mapping):
-        return [tensor for each in value.values() for tensor in tensors_in(each)]
+        return [tensor for each in value.values() for tensor in _held_tensors(each)]
     if is_dataclass(value):
-        return [tensor for f in fields(value) for tensor in tensors_in(getattr(value, f.name))]
+        return [tensor for f in fields(value) for tensor in _held_tensors(getattr(value, f.name))]
     return []
 
 
