@@ -78,21 +78,19 @@ class Work:
                 backend failed.
         """
         seconds = (timeout or self._timeout).total_seconds()
-        self._proceed(lambda pending: waited(pending, seconds, self._what))
+
+        def until_done(pending: Pending) -> bool:
+            waited(pending, seconds, self._what)
+            return True
+
+        self._proceed(until_done)
         if self._failure is not None:
             raise self._failure
         return True
 
     def is_completed(self) -> bool:
         """Whether it is done, well or not."""
-        if self._pending is not None and self._failure is None:
-            try:
-                done = self._pending.done()
-            except DistBackendError as failure:
-                self._pending, self._failure = None, failure
-                return True
-            if done:
-                self._ended()
+        self._proceed(lambda pending: pending.done())
         return self._pending is None
 
     def is_success(self) -> bool:
@@ -121,20 +119,18 @@ class Work:
         """The number among all processes of the one whose message was received."""
         return self._members[self._source] if self._source >= 0 else -1
 
-    def _proceed(self, wait: Callable[[Pending], None]) -> None:
-        if self._pending is None:
+    def _proceed(self, is_done: Callable[[Pending], bool]) -> None:
+        """End if what was begun is done, or has failed."""
+        pending = self._pending
+        if pending is None:
             return
         try:
-            wait(self._pending)
+            if not is_done(pending):
+                return
         except DistBackendError as failure:
             self._pending, self._failure = None, failure
             return
-        self._ended()
-
-    def _ended(self) -> None:
-        pending, self._pending = self._pending, None
-        finish, self._finish = self._finish, None
-        if pending is not None:
-            self._source = pending.source()
+        finish, self._pending, self._finish = self._finish, None, None
+        self._source = pending.source()
         if finish is not None:
             finish()
