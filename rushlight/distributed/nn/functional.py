@@ -81,8 +81,8 @@ class _AllToAll(Function):
     @staticmethod
     def forward(ctx: Any, group: object, outputs: Sequence[Tensor], *tensors: Tensor) -> Any:
         ctx.group, ctx.inputs = group, [_like(each) for each in tensors]
-        made = [_copy(each) for each in outputs]
-        collectives.all_to_all(made, [_copy(each) for each in tensors], group)
+        made = [_like(each) for each in outputs]
+        collectives.all_to_all(made, tensors, group)
         return tuple(made)
 
     @staticmethod
