@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..ahead.c_files import c_name
 from ..ahead.compiled import compile_module
 from ..ahead.known import CannotCompile
+from ..ops.memory.dtype import Array
 from .archive import open_archive
 from .atomic import add_force, refuse_existing, replacing
 from .failure import CommandError
+from .inputs import read_array
 from .speech import tell
 
 __all__ = ["add", "execute"]
@@ -67,11 +69,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def _example(word: str) -> object:
     """An array of some sizes, or of a file."""
     if word.endswith(".npy"):
-        try:
-            array = np.load(word, allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise CommandError(f"{word}: {error}") from None
-        return _checked(word, array)
+        return _checked(word, read_array(word))
     sizes, _, dtype = word.partition(":")
     try:
         shape = tuple(int(size) for size in sizes.split(",") if size.strip())
@@ -87,7 +85,7 @@ def _example(word: str) -> object:
     return np.random.default_rng(0).standard_normal(shape).astype(kind)
 
 
-def _checked(word: str, array: Any) -> object:
+def _checked(word: str, array: Array) -> Array:
     if str(array.dtype) not in _DTYPES or not array.size:
         raise CommandError(f"--input {word}: elements of {array.dtype} cannot be compiled")
     return array

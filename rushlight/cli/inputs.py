@@ -28,7 +28,7 @@ from ..typecheck.types import (
 )
 from .failure import CommandError, one_line
 
-__all__ = ["convert", "read_inputs"]
+__all__ = ["convert", "read_array", "read_inputs"]
 
 
 def read_inputs(
@@ -65,9 +65,9 @@ def _value(word: str, parameter: Argument | None) -> Any:
     """The value of a word that stands for one argument."""
     path, colon, key = word.rpartition(":")
     if word.endswith(".npy"):
-        return Tensor._of(_read(word))
+        return Tensor._of(read_array(word))
     if colon and path.endswith(".npz"):
-        arrays = _read(path)
+        arrays = _read_arrays(path)
         if key not in arrays:
             raise CommandError(f"{path}: no array `{key}`; there are: {', '.join(arrays)}")
         return Tensor._of(arrays[key])
@@ -102,9 +102,9 @@ def _literal(word: str, name: str) -> object:
 # ----------------------------------------------------------------------------- NumPy's files
 
 
-def _arrays(path: str, parameters: Mapping[str, Argument]) -> dict[str, Any]:
+def _arrays(path: str, parameters: Mapping[str, Argument]) -> dict[str, Array]:
     """The arrays of an `.npz` file, those without a parameter's name first and in order."""
-    arrays: dict[str, Any] = dict(_read(path))
+    arrays = _read_arrays(path)
     strangers = [key for key in arrays if key not in parameters]
     unknown = [key for key in strangers if not key.startswith("arr_")]
     if unknown:
@@ -120,7 +120,27 @@ _UNREADABLE: Final = (
 """What NumPy and its zip files raise about damaged, encrypted and oversized ones."""
 
 
-def _read(path: str) -> Any:
+def read_array(path: str) -> Array:
+    """The array of an `.npy` file.
+
+    Raises:
+        CommandError: it cannot be read, holds several, or elements that no tensor can have.
+    """
+    array = _read(path)
+    if isinstance(array, dict):
+        raise CommandError(f"{path}: an archive of arrays, not one array")
+    return array
+
+
+def _read_arrays(path: str) -> dict[str, Array]:
+    """The arrays of an `.npz` file by name."""
+    arrays = _read(path)
+    if not isinstance(arrays, dict):
+        raise CommandError(f"{path}: one array, not an archive of arrays")
+    return arrays
+
+
+def _read(path: str) -> Array | dict[str, Array]:
     """The array of an `.npy` file, or the arrays of an `.npz` file by name."""
     try:
         with open(path, "rb") as file:  # NumPy leaves a broken archive open

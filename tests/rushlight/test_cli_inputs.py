@@ -126,6 +126,21 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
+def test_files_whose_endings_are_of_another_kind(tmp_path: Path) -> None:
+    single, several = tmp_path / "single.npz", tmp_path / "several.npy"
+    with single.open("wb") as file:
+        np.save(file, np.ones(2))
+    with several.open("wb") as file:
+        np.savez(file, x=np.ones(2), n=np.ones(1))
+    for word, text in [
+        (str(single), "one array, not an archive of arrays"),
+        (f"{single}:x", "one array, not an archive of arrays"),
+        (str(several), "an archive of arrays, not one array"),
+    ]:
+        with pytest.raises(CommandError, match=text):
+            read_inputs([word], PARAMETERS)
+
+
 def test_files_that_lie_about_their_size_or_content(tmp_path: Path) -> None:
     wide = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000000,)}"
     large = tmp_path / "large.npy"
