@@ -139,7 +139,6 @@ class _Driver:
                 "declare i64 @llvm.smin.i64(i64, i64)",
                 "declare i64 @llvm.smax.i64(i64, i64)",
                 *(f"declare void @{symbol}(ptr, i64, i64)" for symbol in self.kernels.values()),
-                *_wrapped(),
                 *functions(),
                 f"define i32 @{self.name}({', '.join(parameters)}) {{",
                 f"  %words = alloca [{max(1, self.most_words)} x i64], align 16",
@@ -335,15 +334,3 @@ class _Driver:
         self.store(loop.index, following)
         self.line(f"br label %{start}")
         self.label(end)
-
-
-def _wrapped() -> list[str]:
-    """The function that makes an index behind the end one from the front."""
-    return [
-        "define internal i64 @rushlight.wrapped(i64 %index, i64 %size) {",
-        "  %is_behind = icmp slt i64 %index, 0",
-        "  %further = add i64 %index, %size",
-        "  %place = select i1 %is_behind, i64 %further, i64 %index",
-        "  ret i64 %place",
-        "}",
-    ]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["CONVERSIONS", "OUTSIDE", "SCALARS", "WHOLE", "functions", "kind_of_number"]
+__all__ = ["CONVERSIONS", "OUTSIDE", "SCALARS", "WHOLE", "WRAPPED", "functions", "kind_of_number"]
 
 WHOLE: Final = "rushlight.whole"
 OUTSIDE: Final = "rushlight.outside"
+WRAPPED: Final = "rushlight.wrapped"
 
 
 def functions() -> list[str]:
     """LLVM's functions that forms call.
 
     `fptosi` means nothing outside of its range: the interpreter gives the lowest number there, for
-    NaN too, and refuses elements of tensors.
+    NaN too, and refuses elements of tensors.  An index that counts from the end becomes one from
+    the front.
     """
     return [
         f"define internal i1 @{OUTSIDE}(double %x) {{",
@@ -29,6 +31,12 @@ def functions() -> list[str]:
         "  %cut = fptosi double %x to i64",
         "  %whole = select i1 %outside, i64 -9223372036854775808, i64 %cut",
         "  ret i64 %whole",
+        "}",
+        f"define internal i64 @{WRAPPED}(i64 %index, i64 %size) {{",
+        "  %is_behind = icmp slt i64 %index, 0",
+        "  %further = add i64 %index, %size",
+        "  %place = select i1 %is_behind, i64 %further, i64 %index",
+        "  ret i64 %place",
         "}",
     ]
 

@@ -44,7 +44,7 @@ from .program import (
     Zeroed,
 )
 from .replaced import replacement
-from .scalars import OUTSIDE, SCALARS, WHOLE, kind_of_number
+from .scalars import OUTSIDE, SCALARS, WHOLE, WRAPPED, kind_of_number
 
 __all__ = ["program_of"]
 
@@ -218,7 +218,7 @@ class _Walk(Flow):
         tensor, dim = values[0], values[1] % max(1, values[0].array.ndim)
         size, stride = tensor.array.shape[dim], tensor.array.strides[dim]
         checked = self.scalar("i64", index.example)
-        text = "call i64 @rushlight.wrapped(i64 {0}, i64 {1})"
+        text = f"call i64 @{WRAPPED}(i64 {{0}}, i64 {{1}})"
         self.add(Compute(checked, text, (index, size)))
         outside = self.scalar("i1", False)
         self.add(Compute(outside, "icmp uge i64 {0}, {1}", (checked, size)))
