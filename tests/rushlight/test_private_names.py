@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from importlib import import_module
 
@@ -449,6 +450,25 @@ def test_hooks_are_told_of_what_script_compiles() -> None:
         torch._C._jit_set_emit_hooks(None, None)
     assert told == [("function", function), ("module", module)]
     assert torch._C._jit_get_emit_hooks() == (None, None)
+
+
+def test_a_block_without_hooks_is_of_its_thread() -> None:
+    def told(_: object) -> None:
+        pass
+
+    found: list[object] = []
+    torch._C._jit_set_emit_hooks(told, told)
+    try:
+        with torch._jit_internal._disable_emit_hooks():
+            other = threading.Thread(target=lambda: found.append(torch._C._jit_get_emit_hooks()))
+            other.start()
+            other.join()
+            torch._C._jit_set_emit_hooks(None, told)
+            assert torch._C._jit_get_emit_hooks() == (None, told)
+        assert torch._C._jit_get_emit_hooks() == (told, told)
+    finally:
+        torch._C._jit_set_emit_hooks(None, None)
+    assert found == [(told, told)]
 
 
 def test_tensors_are_grouped_by_device_and_dtype() -> None:
