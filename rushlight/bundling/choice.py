@@ -135,9 +135,8 @@ def without_dropped(module: str, path: Path, kept: set[str]) -> str:
             stays = [alias for alias in node.names if _stays(base, alias.name, kept)]
             if len(stays) < len(node.names):
                 dropped |= {a.asname or a.name for a in node.names if a not in stays}
-                names = ", ".join(map(_spelled, stays))
-                made = f"from .{node.module or ''} import {names}\n" if names else "\n"
-                _replace(lines, node, made)
+                made = ast.ImportFrom(node.module, stays, node.level)
+                _replace(lines, node, f"{ast.unparse(made)}\n" if stays else "\n")
         elif isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr)) and _names(node) & dropped:
             _replace(lines, node, "\n")  # a list of the names of what there is
     return "".join(lines)
@@ -150,10 +149,6 @@ def _replace(lines: list[str], node: ast.stmt, text: str) -> None:
 
 def _names(node: ast.AST) -> set[str]:
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-
-
-def _spelled(alias: ast.alias) -> str:
-    return alias.name if alias.asname is None else f"{alias.name} as {alias.asname}"
 
 
 def _stays(base: str, name: str, kept: set[str]) -> bool:

@@ -52,7 +52,6 @@ def find_needs(runs: Sequence[Sequence[str]]) -> dict[str, Any]:
         BundleError: a run fails.
     """
     command = [sys.executable, "-m", f"{_OWN}.bundling.needs"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(_ROOT.parent), *sys.path[1:]])}
     try:
         done = subprocess.run(
             command,
@@ -60,7 +59,7 @@ def find_needs(runs: Sequence[Sequence[str]]) -> dict[str, Any]:
             capture_output=True,
             text=True,
             timeout=_SECONDS,
-            env=environment,
+            env=_environment(),
         )
     except subprocess.TimeoutExpired:
         raise BundleError(f"running the archives takes longer than {_SECONDS} s") from None
@@ -197,9 +196,9 @@ def _try(bundle: Path, runs: Sequence[Sequence[str]], needs: Mapping[str, Any]) 
 
 
 def _bundled(bundle: Path, home: str, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    environment["RUSHLIGHT_CACHE"] = home
+    environment = {**os.environ, "RUSHLIGHT_CACHE": home}
     # the bundle may not see the library that makes it, if that is no installed one
+    environment.pop("PYTHONPATH", None)
     return subprocess.run(
         [sys.executable, str(bundle), "run", *words],
         capture_output=True,
@@ -210,10 +209,15 @@ def _bundled(bundle: Path, home: str, words: Sequence[str]) -> subprocess.Comple
 
 
 def _timed(command: Sequence[str]) -> float:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(_ROOT.parent), *sys.path[1:]])}
+    environment = _environment()
     return _processor_time(
         lambda: subprocess.run(command, capture_output=True, timeout=_SECONDS, env=environment)
     )
+
+
+def _environment() -> dict[str, str]:
+    """That of a process in which this library is found, installed or not."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(_ROOT.parent), *sys.path[1:]])}
 
 
 def _processor_time(run: Callable[[], object]) -> float:
