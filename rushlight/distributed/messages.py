@@ -166,9 +166,7 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
             "``torch.distributed.P2POp``."
         )
     return [
-        each.op(each.tensor, group=each.group, tag=each.tag, group_dst=each.group_peer)
-        if each.op is isend
-        else each.op(each.tensor, group=each.group, tag=each.tag, group_src=each.group_peer)
+        each.op(each.tensor, None, each.group, each.tag, each.group_peer)
         for each in p2p_op_list
         if member_of(each.group)
     ]
