@@ -31,9 +31,8 @@ _DEFINITIONS: Final = tuple(
     f"{_OWN}.{name}" for name in ("nn", "optim", "utils", "autograd", "jit")
 )
 """Packages whose files define what has to be asked for by name."""
-_BEGINNINGS: Final = tuple(
-    f"{_OWN}.{name}" for name in ("__main__", "cli.run", "ops.table.grad_mode", "ops.table.table")
-)
+_BEGINNINGS: Final = (f"{_OWN}.__main__", f"{_OWN}.bundling.needs")
+"""What a bundle's start imports."""
 
 
 def file_of(module: str) -> Path | None:

@@ -84,8 +84,6 @@ def make_bundle(path: str | os.PathLike[str], runs: Sequence[Sequence[str]]) -> 
     """
     needs = find_needs(runs)
     kept = chosen(needs)
-    kept.add(f"{_OWN}.bundling.needs")
-    kept.add(f"{_OWN}.bundling")
     facts = _facts(needs, kept, runs)
     with tempfile.TemporaryDirectory() as scratch:
         trial = Path(scratch) / "bundle.pyz"
