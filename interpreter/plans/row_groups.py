@@ -26,11 +26,6 @@ __all__ = ["RowGroup", "dims_place"]
 _MOST_WORDS: Final = 22
 """Operands and results of a kernel."""
 _MOST_STEPS: Final = 40
-_LONGEST: Final = 1 << 15
-"""Elements of a row, longer ones of which are folded in pieces."""
-_SHORTEST: Final = 16
-_PER_THREAD: Final = 1 << 14
-"""Elements that are worth another thread."""
 _MOST_FAILED: Final = 3
 """Calls with operands of new sizes that are no such program, before nobody asks any more."""
 
@@ -100,9 +95,8 @@ class _RowWay:
         for number, fact in made.outputs:
             held[number] = result = laid_out(fact.shape, fact.dtype, fact.strides)
             results.append(result)
-        least = _PER_THREAD // made.columns + 1
-        counts = self._kernel, made.rows, least, made.columns
-        family("row_expressions").run(*counts, *operands, *results)
+        words = *operands, *results
+        family("row_expressions").run_rows(self._kernel, made.rows, made.columns, *words)
         for number, same in made.same.items():
             held[number] = held[same]
         return held if self._is_checked else self._checked(group, given, held)
@@ -151,7 +145,8 @@ class _Writing:
         if len(self._whole) < 2:
             return False
         self.rows, self.columns = prod(self._whole[:-1]), self._whole[-1]
-        return self.rows > 1 and _SHORTEST < self.columns <= _LONGEST
+        takes: bool = family("row_expressions").takes_rows(self.columns)
+        return self.rows > 1 and takes
 
     def _shape(self, number: int) -> tuple[int, ...]:
         shape: tuple[int, ...] = getattr(self._value(number), "shape", ())

@@ -26,7 +26,7 @@ from .text import FLOAT, INT64, LANES, POINTER, Code, Kind, Value
 
 __all__ = [
     *("FOLDS", "RowProgram", "RowStep", "cosines", "is_at_hand", "row_program"),
-    *("row_text", "run"),
+    *("row_text", "run_rows", "takes_rows"),
 ]
 
 FOLDS: Final = ("sum", "mean", "max", "min", "squares", "length")
@@ -76,6 +76,16 @@ def row_program(program: RowProgram) -> int:
     return kernel(_NAME, (program.word,), lambda target: row_text(target, program))
 
 
+def takes_rows(columns: int) -> bool:
+    """Whether rows of so many elements are folded by lanes, in one piece."""
+    return LANES < columns <= PIECE
+
+
+def run_rows(program: int, rows: int, columns: int, *words: object) -> None:
+    """Run a kernel of `row_program` on so many rows, with its operands and results."""
+    run(program, rows, _PER_THREAD // columns + 1, columns, *words)
+
+
 def row_text(target: Target, program: RowProgram) -> str:
     """What `row_program` compiles."""
     return _Text(target, program).text()
@@ -86,11 +96,10 @@ def cosines(x: Any, other: Any, eps: float) -> Any | None:
     count as at least `eps`; None for rows that are folded otherwise."""
     x, other = x[...], other[...]  # which no other thread can change
     columns = x.shape[-1]
-    if not LANES < columns <= PIECE or x.shape != other.shape:
+    if not takes_rows(columns) or x.shape != other.shape:
         return None
     out = np.empty(x.shape[:-1], np.float32)
-    least = _PER_THREAD // columns + 1
-    run(row_program(_COSINES), out.size, least, columns, x, other, float(eps), out)
+    run_rows(row_program(_COSINES), out.size, columns, x, other, float(eps), out)
     return out
 
 
