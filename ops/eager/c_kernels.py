@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ...typecheck.schema import Signature
 from ...typecheck.types import BOOL, FLOAT, INT, Type
@@ -17,12 +17,21 @@ __all__ = ["CKernel", "is_c_function"]
 
 _FUNCTION: Final = ctypes.CFUNCTYPE(None).__mro__[1]
 """The base class of all functions of ctypes."""
-_FORMS: Final[dict[Type, tuple[Any, ...]]] = {
-    INT: (ctypes.c_int64, ctypes.c_longlong),
-    FLOAT: (ctypes.c_double,),
-    BOOL: (ctypes.c_bool, ctypes.c_uint8, ctypes.c_int8),
+
+
+class _Number(NamedTuple):
+    """A type of numbers: as numba, native code and ctypes have it."""
+
+    numba: str
+    native: str
+    forms: tuple[Any, ...]
+
+
+_NUMBERS: Final[dict[Type, _Number]] = {
+    INT: _Number("int64", "INT", (ctypes.c_int64, ctypes.c_longlong)),
+    FLOAT: _Number("float64", "FLOAT", (ctypes.c_double,)),
+    BOOL: _Number("boolean", "BOOL", (ctypes.c_bool, ctypes.c_uint8, ctypes.c_int8)),
 }
-_NAMES: Final[dict[Type, str]] = {INT: "int64", FLOAT: "float64", BOOL: "boolean"}
 
 
 def is_c_function(kernel: object) -> bool:
@@ -40,7 +49,7 @@ def _pointer(kernel: Any) -> Any:
 class CKernel:
     """A C function as a kernel.
 
-    `source` is what was registered.
+    `source` is what was registered, `native` the text by which native code calls it.
 
     Raises:
         TypeError: the function does not take and give what the schema says.
@@ -56,6 +65,9 @@ class CKernel:
         fits = len(returns) == 1 and len(types) == len(given or ()) and result is not None
         if not fits or not all(map(_fits, (*types, *returns), (*given, result))):
             raise TypeError(f"{signature.full_name}: the C function has to be {_wanted(signature)}")
+        kind = _NUMBERS[returns[0]].native
+        words = ", ".join([kind, repr(signature.full_name), *(["{all}"] if types else [])])
+        self.native = f"foreign({words})"
         self.address: int = ctypes.cast(self._function, ctypes.c_void_p).value or 0
 
     def __call__(self, *args: Any, **named: Any) -> Any:
@@ -65,13 +77,13 @@ class CKernel:
 
 
 def _fits(type: Type, form: object) -> bool:
-    return form in _FORMS.get(type, ())
+    return type in _NUMBERS and form in _NUMBERS[type].forms
 
 
 def _wanted(signature: Signature) -> str:
     """The C function's signature as numba writes it."""
     types = [argument.type for argument in signature.arguments]
     returns: Sequence[Type] = [each.type for each in signature.returns]
-    if len(returns) != 1 or not all(each in _NAMES for each in (*types, *returns)):
+    if len(returns) != 1 or not all(each in _NUMBERS for each in (*types, *returns)):
         return "one of numbers, which the schema does not have"
-    return f"{_NAMES[returns[0]]}({', '.join(_NAMES[each] for each in types)})"
+    return f"{_NUMBERS[returns[0]].numba}({', '.join(_NUMBERS[each].numba for each in types)})"

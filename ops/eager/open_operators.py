@@ -22,7 +22,6 @@ from typing import Any, Final, Unpack
 
 import numpy as np
 
-from ...typecheck.types import BOOL, FLOAT, INT, Type
 from ..memory.dtype import dtype_by_number
 from ..table.autocast import autocast_state
 from ..table.grad_mode import RUNNING, no_grad
@@ -39,7 +38,6 @@ __all__ = [
 
 Kernel = Callable[..., Any]
 
-_KINDS: Final[dict[Type, str]] = {INT: "INT", FLOAT: "FLOAT", BOOL: "BOOL"}
 _AUTOGRAD: Final = ("AutogradCPU", "Autograd")
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _PLAIN: Final = ("CPU", "CompositeExplicitAutograd", _IMPLICIT)
@@ -117,10 +115,8 @@ class OpenOperator(Operator):
     @property
     def native(self) -> tuple[Native, ...]:  # type: ignore[override]
         """How native code calls it: a C function, as long as there is one in the cell."""
-        if not self.cell[0]:
-            return ()
-        text = f"foreign({_KINDS[self.signature.returns[0].type]}, '{self.full_name}', {{all}})"
-        return native(text.replace(", {all})", ")") if not self.signature.arguments else text)
+        kernel = self._c_kernel
+        return () if kernel is None or not self.cell[0] else native(kernel.native)
 
     def changed(self) -> None:
         """Kernels have come or gone: the cell holds the address of the one that is called, if that
