@@ -12,11 +12,16 @@ NO_CARD = (
 """torch's words for tensors that shall go to a card."""
 
 
-def means_meta(map_location: object) -> bool:
-    """Whether tensors shall lie on the device `meta`: a name, a device, or a dict says so."""
+def _location(map_location: object) -> str:
+    """Where data of the CPU shall go; nobody knows that of functions, which count as "cpu"."""
     if isinstance(map_location, dict):
         map_location = map_location.get("cpu")
-    return not callable(map_location) and str(map_location).partition(":")[0] == "meta"
+    return "cpu" if map_location is None or callable(map_location) else str(map_location)
+
+
+def means_meta(map_location: object) -> bool:
+    """Whether tensors shall lie on the device `meta`: a name, a device, or a dict says so."""
+    return _location(map_location).partition(":")[0] == "meta"
 
 
 def check_location(map_location: object, *others: str) -> None:
@@ -41,11 +46,7 @@ def check_target(map_location: object) -> None:
     Raises:
         RuntimeError: it is such.
     """
-    if isinstance(map_location, dict):
-        map_location = map_location.get("cpu")
-    if map_location is None or callable(map_location):
-        return
-    location = str(map_location)
+    location = _location(map_location)
     kind = location.partition(":")[0]
     if kind == "cuda":
         raise RuntimeError(NO_CARD)
