@@ -31,7 +31,8 @@ from ..code.code import Code
 from ..plans.compiling import NATIVE_VARIABLE
 from ..plans.plan import Plan
 from .kinds import NotNative, kind_of
-from .program import FAILED, STOPPED, compile_native
+from .program import FAILED, STOPPED, compile_native, is_compiled
+from .remembered import remember, was_hot
 from .source import NativeSource, write_native
 
 __all__ = [
@@ -102,6 +103,9 @@ def reason_against(code: Code, arguments: Sequence[Type]) -> str:
 class _Stage(Enum):
     """How calls are done, and what is on the way."""
 
+    NEW = auto()
+    """Never called: native code may be on disk."""
+
     COLD = auto()
     """In the plan; what they take is added up."""
 
@@ -128,7 +132,7 @@ class Native:
         self._calls = 0
         self._misses = 0
         self._trials = 0
-        self._stage = _Stage.COLD
+        self._stage = _Stage.NEW
         self._is_long = False
         self._straight = False
         self._straight_misses = 0
@@ -149,21 +153,31 @@ class Native:
 
     def call(self, plan: Plan, values: Sequence[object]) -> Any:
         """The result on machine values."""
-        if self._stage is _Stage.COLD and not self._limit:
-            self._begin()
         if self._stage is _Stage.HOT:
-            result = self._run_natively(values, _BOUND)
+            result = self._attempt(values)
             if result is not FAILED:
                 return result
-            self._misses += 1
-            if self._misses >= MISSES and self._limit:
-                self._give_up(self._left_out or "calls could not be finished natively")
-                self._straight = False
         elif self._stage is _Stage.COLD:
             return self._timed(plan, values)
         elif self._stage is _Stage.TRIAL:
             return self._tried(plan, values)
         return plan.run(*values)
+
+    def call_first(self, values: Sequence[object]) -> Any:
+        """The result on machine values where there is no plan yet; `FAILED` if that is needed."""
+        if self._stage is _Stage.NEW:
+            self._look()
+        return self._attempt(values) if self._stage is _Stage.HOT else FAILED
+
+    def _attempt(self, values: Sequence[object]) -> Any:
+        """The result of hot native code, or `FAILED`."""
+        result = self._run_natively(values, _BOUND)
+        if result is FAILED:
+            self._misses += 1
+            if self._misses >= MISSES and self._limit:
+                self._give_up(self._left_out or "calls could not be finished natively")
+                self._straight = False
+        return result
 
     def call_straight(self, values: Sequence[object]) -> Any:
         """The result on values as a caller in Python has them, as it gets it; `FAILED` where they
@@ -171,6 +185,8 @@ class Native:
 
         To take values in is quicker here than to bind them, so nothing is on trial.
         """
+        if self._stage is _Stage.NEW:
+            self._look()
         if not self._straight or len(values) != len(self._arguments):
             if self._stage is _Stage.COLD:
                 self._arrived = perf_counter()
@@ -223,6 +239,7 @@ class Native:
         if result is not FAILED and perf_counter() - began < self._in_plan / max(1, self._calls):
             if self._stage is _Stage.TRIAL:  # another thread may have given it up meanwhile
                 self._stage = _Stage.HOT
+                remember(self._code, self._arguments)
             return result
         self._trials += 1
         if self._trials >= TRIALS:
@@ -231,10 +248,23 @@ class Native:
 
     # ------------------------------------------------------------------ compiling
 
-    def _begin(self) -> None:
-        """Compile, in a thread of its own unless it is to be done now."""
+    def _look(self) -> None:
+        """At the first call: take native code from disk, if this has been hot before; compile it
+        if that is to be done now."""
         with _BEGINNING:
-            if self._stage is not _Stage.COLD:
+            if self._stage is not _Stage.NEW:
+                return
+            self._stage = _Stage.COLD
+        if not self._limit:
+            self._begin()
+        elif was_hot(self._code, self._arguments):
+            self._begin(only_found=True)
+
+    def _begin(self, *, only_found: bool = False) -> None:
+        """Compile, in a thread of its own unless it is to be done now; or take what has been
+        compiled, and has proved to pay, if there is such."""
+        with _BEGINNING:
+            if self._stage not in (_Stage.NEW, _Stage.COLD):
                 return
             self._stage = _Stage.PLAN
         try:
@@ -243,11 +273,14 @@ class Native:
             self._refuse(str(error))
             return
         self._left_out = "; ".join(dict.fromkeys(source.left_out))
+        if only_found and not is_compiled(source):
+            self._stage = _Stage.COLD
+            return
         if not _may_compile() or next(_BEGUN) > MOST:
             self._refuse("no more functions can be compiled here")
             return
-        if not self._limit:
-            self._compile(source)
+        if only_found or not self._limit:
+            self._compile(source, pays=True)
             return
         thread = threading.Thread(
             target=self._compile, args=(source,), name="rushlight-native", daemon=False
@@ -258,7 +291,7 @@ class Native:
         except RuntimeError:  # the interpreter is shutting down
             _UNDER_WAY.remove(self)
 
-    def _compile(self, source: NativeSource) -> None:
+    def _compile(self, source: NativeSource, *, pays: bool = False) -> None:
         try:
             run = compile_native(source)
         except NotNative as error:
@@ -269,8 +302,9 @@ class Native:
         else:
             self._run = run
             self._straight = source.crosses_plainly
-            tried = source.takes_containers and self._limit
-            self._stage = _Stage.TRIAL if tried else _Stage.HOT
+            self._stage = _Stage.TRIAL if source.takes_containers and not pays else _Stage.HOT
+            if not pays and (self._straight or self._stage is _Stage.HOT):
+                remember(self._code, self._arguments)
         finally:
             if self in _UNDER_WAY:
                 _UNDER_WAY.remove(self)

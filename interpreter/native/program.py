@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ...ops.kernels.code.methods import BYTES_BEGIN, method
-from ...ops.kernels.code.objects import native_addresses
+from ...ops.kernels.code.objects import is_kept, native_addresses
 from .emitter import ALIASES, CONTEXT, Value
 from .externals import table_of, words_of
 from .kept import VERSION_AT
@@ -19,7 +19,7 @@ from .kinds import ADDRESS
 from .lowering import Module
 from .source import NativeSource
 
-__all__ = ["FAILED", "STOPPED", "compile_native", "library_text", "llvm_text"]
+__all__ = ["FAILED", "STOPPED", "compile_native", "is_compiled", "library_text", "llvm_text"]
 
 _HERE: Final = Path(__file__).parent
 _STACK: Final = 4096
@@ -89,13 +89,23 @@ def compile_native(source: NativeSource) -> Callable[..., object]:
         OSError: the system lets no memory of ours be executed.
         AttributeError: this system's C library lacks a function.
     """
+    digest = (_digest(source),)
+    found = native_addresses("program", digest, ("program",), lambda _: llvm_text(source))
+    words = words_of(library_text() + source.text, source.outer)
+    return method("native", found["program"], table_of(words, FAILED, STOPPED, source.outer))
+
+
+def is_compiled(source: NativeSource) -> bool:
+    """Whether a source has been compiled before, here or by another process."""
+    return is_kept("program", (_digest(source),))
+
+
+def _digest(source: NativeSource) -> str:
+    """What tells a source from all others."""
     slots = {name: sorted(places) for name, places in source.slots.items()}
     told = (source.names, source.objects, slots, source.sites)
     key = (_stamp(), BYTES_BEGIN, VERSION_AT, source.text, *map(repr, told), *source.outer)
-    digest = hashlib.sha256("\0".join(map(str, key)).encode()).hexdigest()
-    found = native_addresses("program", (digest,), ("program",), lambda _: llvm_text(source))
-    words = words_of(library_text() + source.text, source.outer)
-    return method("native", found["program"], table_of(words, FAILED, STOPPED, source.outer))
+    return hashlib.sha256("\0".join(map(str, key)).encode()).hexdigest()
 
 
 def llvm_text(source: NativeSource) -> str:

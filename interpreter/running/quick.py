@@ -96,7 +96,7 @@ class Quick:
         if not isinstance(tiers, FunctionTiers) or Tiers.way is not Tiers.usual_way:
             return None
         way = tiers.way()
-        if type(way) is not Way or way.plan is None or autocast_state():
+        if type(way) is not Way or autocast_state():
             return None
         executable, binding = way.executable, tiers.binding
         names = {row(each).name for each in executable.code.instructions}
@@ -227,9 +227,8 @@ class _Text:
     def _by_plan(self, given: str, values: Sequence[str]) -> list[str]:
         """The lines that call the plan, unless native code may yet take over."""
         native = self._way.executable.native
-        if native is not None and not native.refusal:
+        if self._way.plan is None or (native is not None and not native.refusal):
             return []
-        assert self._way.plan is not None
         self.space["plan"] = self._way.plan.run
         wanted, stale = " or ".join(self._wanted), " or ".join(self._stale)
         lines = []

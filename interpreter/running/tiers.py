@@ -71,6 +71,10 @@ class Way:
         """
         plan = self.plan
         if plan is None:
+            if self._native is not None:
+                result = self._native.call_first(values)
+                if result is not FAILED:
+                    return result
             plan = self._step_up()
             if plan is None:
                 return self._on_machine(values)
@@ -95,9 +99,9 @@ class Way:
     @property
     def tier(self) -> str:
         """What runs it now: `machine`, `plan` or `native`."""
-        if self.plan is None:
-            return "machine"
-        return "native" if self._native is not None and self._native.is_ready else "plan"
+        if self._native is not None and self._native.is_ready:
+            return "native"
+        return "machine" if self.plan is None else "plan"
 
     @property
     def records(self) -> bool:

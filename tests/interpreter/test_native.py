@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from rushlight.interpreter.native import native
 from rushlight.interpreter.native.program import FAILED, STOPPED, compile_native
 from rushlight.interpreter.native.source import write_native
 from rushlight.interpreter.running.invoking import tiers_of
+from rushlight.interpreter.running.tiers import Way
+from rushlight.ops.kernels.code import objects as kept_objects
 from rushlight.typecheck.types import FLOAT, INT, STRING, ListType
 
 HUGE = 2**63 - 1
@@ -267,12 +270,14 @@ def _wait_for_native_code() -> None:
 
 def test_hot_functions_become_native_beside_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(native.NATIVE_VARIABLE, raising=False)
+    monkeypatch.setattr(native, "was_hot", lambda *_: False)
     hot = rushlight.jit.script(leaves_early)
     hot._debug_flush_compilation_cache()
     arguments = (2, [1.0, 2.0])
-    assert hot(*arguments) == leaves_early(*arguments)
     made = tiers_of(hot._rushlight_function).way().executable.native
     assert made is not None
+    made._limit = math.inf
+    assert hot(*arguments) == leaves_early(*arguments)
     assert not made.is_ready
     made._limit = 1e-9
     assert hot(*arguments) == leaves_early(*arguments)
@@ -284,6 +289,7 @@ def test_hot_functions_become_native_beside_the_plan(monkeypatch: pytest.MonkeyP
 
 def test_native_code_that_gives_up_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(native.NATIVE_VARIABLE, raising=False)
+    monkeypatch.setattr(native, "was_hot", lambda *_: False)
     hot = rushlight.jit.script(whole)
     hot._debug_flush_compilation_cache()
     hot(1, 2)
@@ -298,6 +304,91 @@ def test_native_code_that_gives_up_is_given_up(monkeypatch: pytest.MonkeyPatch) 
             hot(1, 0)
     assert not made.is_ready
     assert hot(5, 3) == outcome_of_plan(5, 3)
+
+
+class Steps(rushlight.nn.Module):
+    """An object is bound before native code takes it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.step = 3
+
+    def forward(self, n: int) -> int:
+        total = 0
+        for i in range(n):
+            total += i * self.step
+        return total
+
+
+def _way_anew(scripted: Any) -> Way:
+    """How a scripted function or module runs, as if it never had."""
+    function = getattr(scripted, "_rushlight_function", None)
+    function = function or scripted._c.cls.method("forward")
+    function.tiers = None
+    return tiers_of(function).way()
+
+
+@pytest.mark.parametrize(
+    ("make", "arguments"),
+    [(lambda: whole, (2**60, 3)), (lambda: lists, (50, [3, 5])), (Steps, (5000,))],
+)
+def test_what_was_hot_in_one_process_is_native_from_the_first_call_of_the_next(
+    make: Any, arguments: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(native.NATIVE_VARIABLE, raising=False)
+    monkeypatch.setattr(kept_objects, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(kept_objects, "_MADE", {})
+    first = rushlight.jit.script(make())
+    way = _way_anew(first)
+    made = way.executable.native
+    assert made is not None
+    made._limit = math.inf
+    expected = first(*arguments)
+    assert way.tier == "plan"
+    assert list(tmp_path.iterdir()) == []
+    made._limit = 1e-9
+    first(*arguments)
+    _wait_for_native_code()
+    for _ in range(native.TRIALS):  # with an object it has to pay first
+        first(*arguments)
+    assert way.tier == "native"
+
+    monkeypatch.setattr(kept_objects, "_MADE", {})
+    monkeypatch.setattr(kept_objects, "_assembler", _no_compiler)
+    second = rushlight.jit.script(make())
+    way = _way_anew(second)
+    assert second(*arguments) == expected
+    assert way.tier == "native"
+    assert way.plan is None
+
+
+def _no_compiler() -> object:
+    raise AssertionError("the compiler is asked for")
+
+
+@pytest.mark.parametrize("rest", [b"", b"not an object", None])
+def test_native_code_that_is_lost_or_broken_on_disk_is_done_without(
+    rest: bytes | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(native.NATIVE_VARIABLE, raising=False)
+    monkeypatch.setattr(kept_objects, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(kept_objects, "_MADE", {})
+    scripted = rushlight.jit.script(whole)
+    made = _way_anew(scripted).executable.native
+    assert made is not None
+    made._limit = 1e-9
+    expected = scripted(2**60, 3)
+    _wait_for_native_code()
+    (kept,) = tmp_path.glob("program-*.o")
+    if rest is None:
+        kept.unlink()
+    else:
+        kept.write_bytes(rest)
+
+    monkeypatch.setattr(kept_objects, "_MADE", {})
+    way = _way_anew(scripted)
+    assert scripted(2**60, 3) == expected
+    assert (way.tier == "native") == (rest is not None)  # broken ones are made anew at once
 
 
 def outcome_of_plan(a: int, b: int) -> int:

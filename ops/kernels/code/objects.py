@@ -24,7 +24,9 @@ from ..cache_folder import cache_folder
 from . import elf
 from .target import Target, host
 
-__all__ = ["is_kept", "is_possible", "kernel", "made_at", "native_addresses", "text_of"]
+__all__ = [
+    *("is_kept", "is_possible", "kernel", "made_at", "mark", "native_addresses", "text_of"),
+]
 
 _Key = tuple[str | int, ...]
 _MADE: Final[dict[_Key, dict[str, int]]] = {}
@@ -88,6 +90,11 @@ def is_kept(name: str, parameters: tuple[str | int, ...]) -> bool:
         return True
     file = _file(key)
     return file is not None and file.exists()
+
+
+def mark(name: str, parameters: tuple[str | int, ...]) -> None:
+    """Have `is_kept` say that there is something of this name, here and in other processes."""
+    _keep(_file((name, *parameters)), b"")
 
 
 def is_possible() -> bool:

@@ -1,0 +1,32 @@
+"""Which codes have been hot before, in this process or another: those are native from their first
+call, if their native code is still on disk.
+
+It is only asked whether to look for that: what is found there goes by the whole of a source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from ...ops.kernels.code.objects import is_kept, mark
+from ...typecheck.types import Type
+from ..code.code import Code
+
+__all__ = ["remember", "was_hot"]
+
+
+def was_hot(code: Code, arguments: Sequence[Type]) -> bool:
+    """Whether a code that looks like this one has been hot."""
+    return is_kept("hot", (_digest(code, arguments),))
+
+
+def remember(code: Code, arguments: Sequence[Type]) -> None:
+    """A code is hot, and its native code pays."""
+    mark("hot", (_digest(code, arguments),))
+
+
+def _digest(code: Code, arguments: Sequence[Type]) -> str:
+    names = [entry.full_name for entry in code.operators]
+    about = (code.name, code.instructions, code.constants, names, code.types, arguments)
+    return hashlib.sha256("\0".join(map(repr, about)).encode()).hexdigest()
