@@ -50,7 +50,7 @@ def family_of(name: str) -> Family:
 
 def _by_elements(entry: Operator) -> bool:
     """Whether an overload computes each element by itself."""
-    if entry.formula or entry.schema.endswith("Tensor(a!) out) -> Tensor(a!)"):
+    if entry.formula or entry.is_out_form:
         return True
     room = f"{entry.forward.__module__}...".split(".")[2]
     returned = entry.signature.returns

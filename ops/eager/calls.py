@@ -12,6 +12,7 @@ from ..memory.named_results import named_results
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import written
 from ..table.grad_mode import is_grad_enabled
+from ..table.out_forms import outs_in
 from ..table.table import Operator
 from ..tensors.tape_port import tape
 from ..tensors.tensor import Tensor
@@ -76,6 +77,9 @@ def finish(entry: Operator, values: list[Any], result: object, handles: Sequence
         written(values[0])
     elif entry.is_view and not (isinstance(wrapped, Tensor) and wrapped._view_of is not None):
         note_view(wrapped, handles)
+    elif entry.is_out_form:
+        for out in outs_in(result, values):
+            written(out)
     if ACTIVE:
         tracer = current_tracer()
         if tracer is not None:

@@ -13,7 +13,7 @@ from ..memory.errors import Elsewhere
 from ..memory.overlap import check_out
 from ..memory.unforeseen import told
 from ..table.grad_mode import is_grad_enabled
-from ..table.out_forms import check_dtype_of_out
+from ..table.out_forms import check_dtype_of_out, no_gradients
 from ..table.pointwise import cast, number_as
 from ..table.promotion import common_dtype_with, number_dtype
 from ..table.table import TABLE, Operator
@@ -25,7 +25,7 @@ from .calls import any_requires_grad, run
 from .elsewhere import Run, elsewhere
 from .observers import OBSERVERS, Observer
 from .old_signatures import without_numbers_between
-from .out_tensors import check_dtypes_of_out, check_factory_dtype, is_out_form, write_out
+from .out_tensors import check_dtypes_of_out, check_factory_dtype, write_out
 from .out_traces import note_written
 from .python_forms import refusal
 from .recipes import Key, Recipe, keep, key_of
@@ -54,7 +54,7 @@ _SCRIPT_ONLY: Final = ("hacked_twin", "list_Tensor", "Tensor_list", "prim_")
 
 
 def _is_for_python(entry: Operator) -> bool:
-    if any(word in entry.overload for word in _SCRIPT_ONLY) or is_out_form(entry):
+    if any(word in entry.overload for word in _SCRIPT_ONLY) or entry.is_out_form:
         return False
     first = entry.signature.arguments[:1]
     if first and first[0].type.list_of == TENSOR:
@@ -228,17 +228,14 @@ class EagerFunction:
         for target in (out,) if isinstance(out, Tensor) else out or ():
             check_out(form.entry.out_overlap, target._array, values)
         handles = [*args, *kwargs.values()]
-        if ACTIVE and isinstance(out, Tensor):
+        if ACTIVE and out is not None and out is not _NO_TENSORS:
             with paused() as tracer:  # which hears of the form with `out`
                 result = run(form.entry, values, handles)
         else:
             tracer, result = None, run(form.entry, values, handles)
         if out is not None and out is not _NO_TENSORS:
             if any_requires_grad([result, out]) and is_grad_enabled():
-                raise RuntimeError(
-                    f"{self.__name__}(): functions with out=... arguments don't support automatic "
-                    "differentiation, but one of the arguments requires grad."
-                )
+                raise no_gradients(self.__name__)
             check_dtypes_of_out(form.entry, result, out)
             written_out = write_out(form.entry, result, out, values)
             if ACTIVE:

@@ -20,12 +20,7 @@ from ..table.pointwise import cast
 from ..table.record import Operator
 from ..tensors.tensor import Tensor
 
-__all__ = ["check_dtypes_of_out", "check_factory_dtype", "is_out_form", "write_out"]
-
-
-def is_out_form(entry: Operator) -> bool:
-    """Whether it is derived for `out=`, which eager calls handle by themselves."""
-    return entry.schema.endswith("Tensor(a!) out) -> Tensor(a!)")
+__all__ = ["check_dtypes_of_out", "check_factory_dtype", "write_out"]
 
 
 def check_dtypes_of_out(entry: Operator, result: Any, out: Any) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import Tracer, current_tracer
-from .out_tensors import is_out_form
 
 __all__ = ["note_written"]
 
@@ -27,12 +26,14 @@ def note_written(
         tracer: whom nothing of the operator was told; None: who listens knows it already.
         entry: the operator, without `out`.
         values: its operands, and `handles` as Python gave them.
-        out: the tensor, or tensors, written into; of several, the operator has no derived form.
+        out: the tensor, or tensors, written into.
         result: what it gave.
     """
-    form = _out_form(entry) if tracer is not None else None
+    outs = [out] if isinstance(out, Tensor) else list(out)
+    form = _out_form(entry, len(outs)) if tracer is not None else None
     if tracer is not None and form is not None:
-        tracer.record(form, [*values, out._array], out, [*handles, out])
+        arrays = [each._array for each in outs]
+        tracer.record(form, [*values, *arrays], out, [*handles, *outs])
         return
     listener = tracer or current_tracer()
     if listener is None:
@@ -41,15 +42,16 @@ def note_written(
         tracer.record(entry, values, result, handles)
     copy = TABLE.operator("aten::copy_")
     assert copy is not None
-    for part, target in (
-        [(result, out)] if isinstance(out, Tensor) else zip(result, out, strict=True)
-    ):
+    for part, target in zip([result] if isinstance(out, Tensor) else result, outs, strict=True):
         listener.record(copy, [target._array, part._array, False], target, [target, part])
 
 
-def _out_form(entry: Operator) -> Operator | None:
+def _out_form(entry: Operator, count: int) -> Operator | None:
+    """The form of an operator with so many outs, if there is one."""
     wanted = [(each.name, each.type) for each in entry.signature.arguments]
-    for form in filter(is_out_form, TABLE.operators(entry.name)):
-        if [(each.name, each.type) for each in form.signature.arguments[:-1]] == wanted:
-            return form
+    for form in TABLE.operators(entry.name):
+        if form.is_out_form:
+            arguments = form.signature.arguments[:-count]
+            if [(each.name, each.type) for each in arguments] == wanted:
+                return form
     return None

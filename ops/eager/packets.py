@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 
 from ...typecheck.schema import Argument
 from ..memory.errors import Elsewhere
+from ..memory.named_results import NamedResults
 from ..table.table import TABLE, Operator
 from ..tensors.overriding import STATE, ask, askers
 from .binding import Form, Mismatch, type_name
@@ -100,7 +101,7 @@ class Overload:
         values = self._bound(args, kwargs)
         if values is None:
             raise self._refusal(args, kwargs)
-        return run(self._entry, values, [*args, *kwargs.values()])
+        return _without_names(run(self._entry, values, [*args, *kwargs.values()]))
 
     def _bound(self, args: Sequence[object], kwargs: dict[str, object]) -> list[object] | None:
         """The values of all arguments; None if these do not fit."""
@@ -173,6 +174,11 @@ class Overload:
         return f"<OpOverload(op='{name}', overload='{self._overloadname}')>"
 
 
+def _without_names(made: object) -> object:
+    """What operators give that are called by themselves: several results are a plain tuple."""
+    return tuple(made) if isinstance(made, NamedResults) else made
+
+
 class Packet:
     """All overloads of an operator: a call takes the first that the arguments fit."""
 
@@ -226,26 +232,35 @@ class Packet:
         is_open = len(entries) == 1 and isinstance(entries[0], OpenOperator)
         if is_open or self._as_in_schema:  # the default of `reduction` is a number here
             return self.__getattr__(entries[0].overload or "default")(*args, **kwargs)
+        if isinstance(kwargs.get("out"), tuple):  # several outs have names of their own here
+            return self._fitting(args, kwargs)(*args, **kwargs)
         try:
-            return self._function(*args, **kwargs)
+            return _without_names(self._function(*args, **kwargs))
         except TypeError:
-            refusal = self._refusal(args, kwargs)
-            if refusal is None:
+            found = self._fitting(args, kwargs)
+            if not found.entry.is_out_form:
                 raise
-            raise refusal from None
+        return found(*args, **kwargs)
 
-    def _refusal(self, args: Sequence[object], kwargs: dict[str, object]) -> RuntimeError | None:
-        """What no overload takes, in torch's words for operators; None if one takes it."""
-        found = [self.__getattr__(name).refusal(args, kwargs) for name in self.overloads()]
-        faults = [str(refusal) for refusal in found if refusal is not None]
-        if len(faults) < len(found):
-            return None
+    def _fitting(self, args: Sequence[object], kwargs: dict[str, object]) -> Overload:
+        """The first overload that takes some arguments.
+
+        Raises:
+            RuntimeError: none does.
+        """
+        faults = []
+        for name in self.overloads():
+            overload = self.__getattr__(name)
+            refusal = overload.refusal(args, kwargs)
+            if refusal is None:
+                return overload
+            faults.append(str(refusal))
         if len(faults) == 1:
-            return RuntimeError(faults[0])
-        return RuntimeError(
+            raise RuntimeError(faults[0]) from None
+        raise RuntimeError(
             "Overloaded torch operator invoked from Python failed to match any schema:\n"
             + "".join(f"{fault}\n\n" for fault in faults)
-        )
+        ) from None
 
     def __deepcopy__(self, memo: object) -> Self:
         return self  # an operator is one, as a function is

@@ -9,7 +9,7 @@ from typing import Final
 from ..table.table import Operator
 from .rows import ROWS, Row
 
-__all__ = ["is_out", "row_of"]
+__all__ = ["row_of"]
 
 _FAMILIES: Final = (
     "pointwise", "reduction", "shape", "linear", "activation", "loss", "layers", "selection",
@@ -30,7 +30,7 @@ def _load() -> None:
 def row_of(entry: Operator) -> Row | None:
     """The row of an overload: its own, its name's, or that of the operator not in place."""
     _load()
-    if "Tensor" not in entry.schema or entry.overload.startswith("list_") or is_out(entry):
+    if "Tensor" not in entry.schema or entry.overload.startswith("list_") or entry.is_out_form:
         return None
     for name in (entry.name, entry.name.removesuffix("_")):
         overload = f"{name}.{entry.overload}" if entry.overload else name
@@ -38,8 +38,3 @@ def row_of(entry: Operator) -> Row | None:
         if row is not None:
             return row
     return None
-
-
-def is_out(entry: Operator) -> bool:
-    """Whether it writes into `out`, which torch has no gradients for."""
-    return entry.overload == "out" or entry.overload.endswith("_out") or "(a!) out)" in entry.schema

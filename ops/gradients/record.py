@@ -19,9 +19,11 @@ from ..memory.versions import owner_of, versions_then, write_count, written
 from ..python_values.futures import TASK_RESULTS
 from ..python_values.named_tuples import NamedValues, make_named
 from ..table.grad_mode import RUNNING, is_grad_enabled
+from ..table.out_forms import no_gradients, outs_in
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
 from . import autograd
+from .autograd import is_wanted
 from .bound import Bound, bound_row_in_script
 from .call_nodes import Calls
 from .noted import Noted, Step
@@ -209,6 +211,8 @@ def recorder(entry: Operator) -> Callable[..., object]:
 
 
 def _make_recorder(entry: Operator) -> Callable[..., object]:
+    if entry.is_out_form:
+        return _out_recorder(entry)
     bound = _noted(entry)
     if bound is None:
         return entry.forward
@@ -303,7 +307,7 @@ def _noted(entry: Operator) -> Bound | None:
 
 
 def _noted_alone(entry: Operator) -> Bound | None:
-    if isinstance(entry, OpenOperator):
+    if isinstance(entry, OpenOperator) or entry.is_out_form:
         return None
     bound = _noted(entry)
     if bound is None or bound.in_place or bound.is_multiple_view or _has_lists(entry):
@@ -335,6 +339,27 @@ def _rewriting_recorder(
             return itself(*args)
         made = rewriting(step, *args)
         return itself(*args) if made is None else made
+
+    return run
+
+
+def _out_recorder(entry: Operator) -> Callable[..., object]:
+    """What writes into outs is noted nowhere, so that all before it must have its history first."""
+    forward = entry.forward
+    name = entry.name.partition("::")[2]
+
+    def run(*args: Any) -> Any:
+        record = RUNNING.record
+        if record is None:
+            return forward(*args)
+        record.resolve()
+        arrays = [each for each in args if isinstance(each, np.ndarray)]
+        if is_grad_enabled() and any(is_wanted(record.handle(each)) for each in arrays):
+            raise no_gradients(name)
+        result = forward(*args)
+        for out in outs_in(result, args):
+            written(out)
+        return result
 
     return run
 

@@ -57,7 +57,7 @@ class Writing:
 
 def _filled(entry: Operator, args: Sequence[Any], given: Mapping[str, Any]) -> Any:
     """The arguments of an overload, with its defaults; None if it does not take them."""
-    if entry.is_in_place or entry.overload.endswith("out"):
+    if entry.is_in_place or entry.is_out_form:
         return None
     full = list(args)
     arguments = entry.signature.arguments

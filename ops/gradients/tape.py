@@ -18,6 +18,7 @@ from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import address
 from ..memory.warned import warn_caller_once
 from ..table.grad_mode import RUNNING
+from ..table.out_forms import no_gradients
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, paused
@@ -155,6 +156,8 @@ def _taped(entry: Operator, values: list[object], handles: Sequence[object], own
         if made is not None:
             return made if tracer is None else tracer.record(entry, values, made, handles)
     active = is_active(bound, args)
+    if active and entry.is_out_form:
+        raise no_gradients(entry.name.partition("::")[2])
     old = None
     if bound.in_place:
         check_in_place(args[0], active)

@@ -315,7 +315,9 @@ log_sigmoid = operator(
 
 
 @operator(
-    "aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)", face="operator"
+    "aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)",
+    face="operator",
+    out="output output buffer -",
 )
 def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:
     """The result, and `exp(-|x|)` for the gradient."""

@@ -180,6 +180,7 @@ def _repeated(x: Array, heads: int) -> Array:
     "aten::_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, "
     "Tensor? attn_mask=None, float dropout_p=0., bool is_causal=False, "
     f"Tensor? dropout_mask=None, *, {_KEYWORDS}) -> (Tensor, Tensor)",
+    out="",
     cost="attention",
 )
 def attention_and_weights(
@@ -297,6 +298,7 @@ def _attention(
     "float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) "
     "-> (Tensor output, Tensor logsumexp)",
     cost="attention",
+    out="",
 )
 def attention_and_sums(
     query: Array,

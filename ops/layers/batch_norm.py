@@ -320,14 +320,19 @@ def batch_norm(
 operator(
     f"aten::native_batch_norm({_PARAMETERS}{_MAYBE}bool training, float momentum, float eps) "
     f"-> {_THREE}",
+    out="out out save_mean save_invstd",
+)(_batch_norm)
+operator(
     f"aten::_native_batch_norm_legit({_PARAMETERS}{_WRITTEN}bool training, float momentum, "
     f"float eps) -> {_THREE}",
+    out="out out:d save_mean:e save_invstd:f",
 )(_batch_norm)
 
 
 @operator(
     f"aten::_native_batch_norm_legit.no_stats({_PARAMETERS}bool training, float momentum, "
     f"float eps) -> {_THREE}",
+    out="no_stats_out out save_mean save_invstd",
 )
 def without_statistics(
     input: Array,
@@ -361,6 +366,7 @@ def without_training(
     "float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, "
     "Tensor running_var_out)",
     face="operator",
+    out="",
 )
 def functional(
     input: Array,
@@ -385,6 +391,8 @@ def _reserve() -> Array:
     f"aten::_batch_norm_with_update({_PARAMETERS}{_WRITTEN}float momentum, float eps) "
     "-> (Tensor, Tensor, Tensor, Tensor)",
     face="operator",
+    out="out out:d save_mean:e save_invstd:f reserve:g",
+    order="out -",
 )
 def with_update(
     input: Array,
@@ -403,6 +411,7 @@ def with_update(
     f"aten::_batch_norm_with_update_functional({_PARAMETERS}{_GIVEN}float momentum, float eps) "
     "-> (Tensor, Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)",
     face="operator",
+    out="",
 )
 def with_update_functional(
     input: Array,

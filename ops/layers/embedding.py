@@ -321,7 +321,7 @@ _BAG = (
 _FOUR = "(Tensor, Tensor, Tensor, Tensor)"
 
 
-@operator(f"aten::embedding_bag({_BAG}) -> {_FOUR}", prepared=True)
+@operator(f"aten::embedding_bag({_BAG}) -> {_FOUR}", out="", prepared=True)
 def embedding_bag(
     weight: Array,
     indices: Array,
@@ -348,7 +348,8 @@ def embedding_bag(
 @operator(
     "aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, "
     "bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, "
-    f"bool include_last_offset, int? padding_idx) -> {_FOUR}"
+    f"bool include_last_offset, int? padding_idx) -> {_FOUR}",
+    out="",
 )
 def embedding_bag_padded(
     weight: Array,

@@ -300,6 +300,7 @@ def rms_norm(
     "-> (Tensor, Tensor)",
     prepared=True,
     rows=rows_of("input"),
+    out="",
 )
 def _fused_rms_norm(
     input: Array, normalized_shape: Ints, weight: Array | None, eps: float | None

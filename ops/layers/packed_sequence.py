@@ -55,7 +55,8 @@ def pack_padded_sequence(input: Array, lengths: Array, batch_first: bool) -> tup
 
 @operator(
     "aten::_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, "
-    "Scalar padding_value, int total_length) -> (Tensor, Tensor)"
+    "Scalar padding_value, int total_length) -> (Tensor, Tensor)",
+    out="",
 )
 def pad_packed_sequence(
     data: Array, batch_sizes: Array, batch_first: bool, padding_value: Scalar, total_length: int

@@ -427,12 +427,14 @@ def _declare(name: str, step: Step) -> None:
     operator(
         f"aten::{name}.input(Tensor input, Tensor hx, {_REST}, bool batch_first) "
         "-> (Tensor, Tensor)",
+        out="",
         cost="recurrent",
         prepared=True,
     )(of_input)
     operator(
         f"aten::{name}.data(Tensor data, Tensor batch_sizes, Tensor hx, {_REST}) "
         "-> (Tensor, Tensor)",
+        out="",
         cost="recurrent",
     )(of_packed)
     operator(
@@ -456,6 +458,7 @@ def _check_states(hx: list[Array], name: str = "lstm") -> None:
 @operator(
     f"aten::lstm.input(Tensor input, Tensor[] hx, {_REST}, bool batch_first) "
     "-> (Tensor, Tensor, Tensor)",
+    out="",
     cost="recurrent",
     prepared=True,
 )
@@ -480,6 +483,7 @@ def lstm(
 @operator(
     f"aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, {_REST}) "
     "-> (Tensor, Tensor, Tensor)",
+    out="",
     cost="recurrent",
 )
 def lstm_packed(
@@ -502,6 +506,7 @@ def lstm_packed(
 
 @operator(
     f"aten::lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)",
+    out="",
     autocast_in_graphs="lower",
     cost="recurrent",
     prepared=True,

@@ -88,6 +88,7 @@ def _not_positive(info: Array, name: str) -> LinAlgError:
     layout="F-",
     cost="matrices",
     out_dtype=SAME,
+    out="L",
 )
 def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:
     check_square(self, "linalg.cholesky")
@@ -218,6 +219,7 @@ def _qr(A: Array, mode: str) -> tuple[Array, ...]:
     layout="FF",
     cost="matrices",
     out_dtype=SAME,
+    out="Q",
 )
 def qr(self: Array, some: bool) -> tuple[Array, Array]:
     return linalg_qr(self, "reduced" if some else "complete")
@@ -229,6 +231,7 @@ def qr(self: Array, some: bool) -> tuple[Array, Array]:
     layout="F-",
     cost="matrices",
     out_dtype=FIELDS_SAFELY,
+    out="a",
 )
 def geqrf(self: Array) -> tuple[Array, Array]:
     check_matrix(self, "torch.geqrf", "input")

@@ -66,6 +66,7 @@ def _check_triangle(uplo: str) -> None:
     layout="-F",
     cost="matrices",
     out_dtype=SAME,
+    out="eigvals eigvals eigvecs",
 )
 def linalg_eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
     return _eigh(self, UPLO, 1)
@@ -98,6 +99,7 @@ def _not_converged(A: Array, code: int) -> LinAlgError:
     "-> (Tensor eigenvalues, Tensor eigenvectors)",
     layout="-F",
     cost="matrices",
+    out="eigenvalues",
 )
 def linalg_eigh_or_values(A: Array, UPLO: str, compute_v: bool) -> tuple[Array, Array]:
     values, vectors = linalg_eigh(A, UPLO)
@@ -188,6 +190,7 @@ def _not_finite() -> LinAlgError:
     layout="F-F",
     cost="matrices",
     out_dtype=SAME,
+    out="U",
 )
 def linalg_svd(A: Array, full_matrices: bool, driver: str | None) -> tuple[Array, Array, Array]:
     _check_svd(A, driver)
@@ -205,6 +208,7 @@ def linalg_svd(A: Array, full_matrices: bool, driver: str | None) -> tuple[Array
     "str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
     layout="F-F",
     cost="matrices",
+    out="U",
 )
 def linalg_svd_or_values(
     A: Array, full_matrices: bool, compute_uv: bool, driver: str | None
@@ -223,6 +227,7 @@ def linalg_svd_or_values(
     layout="F-C",
     cost="matrices",
     out_dtype=SAME,
+    out="U",
 )
 def svd(self: Array, some: bool, compute_uv: bool) -> tuple[Array, Array, Array]:
     if self.ndim < 2:

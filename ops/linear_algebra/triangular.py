@@ -158,6 +158,7 @@ def linalg_lu_factor(A: Array, pivot: bool) -> tuple[Array, Array]:
     autocast="full",
     layout="F--",
     cost="matrices",
+    out="",
 )
 def lu_with_info(self: Array, pivot: bool, check_errors: bool) -> tuple[Array, Array, Array]:
     return linalg_lu_factor_ex(self, pivot, check_errors)
@@ -270,6 +271,7 @@ def linalg_solve_triangular(
     layout="FF",
     cost="matrices",
     out_dtype=SAME,
+    out="X X M",
 )
 def triangular_solve(
     self: Array, A: Array, upper: bool, transpose: bool, unitriangular: bool
@@ -416,6 +418,7 @@ def linalg_solve_ex(A: Array, B: Array, left: bool, check_errors: bool) -> tuple
     "-> (Tensor result, Tensor LU, Tensor pivots, Tensor info)",
     cost="matrices",
     out_dtype=SAME,
+    out="result",
 )
 def linalg_solve_with_factors(
     A: Array, B: Array, left: bool, check_errors: bool
@@ -456,6 +459,7 @@ def _inverted(A: Array) -> tuple[Array, Array]:
     refuses=_NO_INVERSE,
     cost="matrices",
     out_dtype=SAME,
+    out="inverse",
 )
 def linalg_inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
     found, info = _inverted(A)
@@ -530,7 +534,9 @@ def _zeros_of_singular(A: Array, singular: Array, *, as_sign: bool) -> Array:
 
 
 @operator(
-    "aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", cost="matrices"
+    "aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
+    cost="matrices",
+    out="result",
 )
 def linalg_det_with_factors(A: Array) -> tuple[Array, Array, Array]:
     return linalg_det(A), *lu_factor(A)[:2]
@@ -562,6 +568,7 @@ def linalg_slogdet(A: Array) -> tuple[Array, Array]:
 @operator(
     "aten::_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
     cost="matrices",
+    out="sign",
 )
 def linalg_slogdet_with_factors(A: Array) -> tuple[Array, Array, Array, Array]:
     return *linalg_slogdet(A), *lu_factor(A)[:2]

@@ -227,6 +227,7 @@ def nll_loss(
 operator(
     "aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, "
     "SymInt ignore_index) -> (Tensor output, Tensor total_weight)",
+    out="output output total_weight -",
     refuses=Refusal("biuqc", "nll_loss_out_frame"),
     face="operator",
 )(_likelihood)
@@ -249,6 +250,7 @@ def nll_loss2d(
 operator(
     "aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, "
     "SymInt ignore_index) -> (Tensor output, Tensor total_weight)",
+    out="output output total_weight -",
     refuses=Refusal("biuqc", "nll_loss2d_out_frame"),
     face="operator",
 )(_likelihood_of_maps)
@@ -465,6 +467,7 @@ def multi_margin_loss(
     "(Tensor output, Tensor is_target)",
     autocast="full",
     face="operator",
+    out="output output is_target -",
 )
 def multilabel_margin_loss_forward(
     self: Array, target: Array, reduction: int

@@ -237,6 +237,7 @@ def _declare_max(dims: int) -> None:
 
     operator(
         f"aten::{name}(Tensor self, int[{dims}] output_size) -> (Tensor, Tensor)",
+        out="out out indices",
         autocast="full" if dims == 3 else "",
         face="layer",
         cost="reads",
@@ -253,6 +254,7 @@ _declare_max(3)
     face="function",
     cost="reads",
     rows=rows_of("self"),
+    out="",
 )
 def adaptive_max_pool1d(self: Array, output_size: Ints) -> tuple[Array, Array]:
     _check_line(self, output_size, "adaptive_max_pool1d")

@@ -361,6 +361,7 @@ def _declare(dims: int) -> None:
     )(pool)
     operator(
         f"aten::{name}_with_indices(Tensor self, {settings}) -> (Tensor, Tensor)",
+        out="out out indices",
         face="layer",
         cost="windows",
         rows=rows_of("self"),
@@ -446,6 +447,7 @@ def _line_geometry(
 @operator(
     f"aten::max_pool1d_with_indices(Tensor self, {_SETTINGS.format(1, [0], [1])}) "
     "-> (Tensor, Tensor)",
+    out="",
     face="function",
     cost="windows",
     rows=rows_of("self"),

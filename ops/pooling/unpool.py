@@ -216,6 +216,7 @@ def _check_samples(self: Array, samples: Array, dims: int) -> None:
     autocast="full",
     face="layer",
     cost="windows",
+    out="output output indices",
 )
 def fractional_max_pool2d(
     self: Array, kernel_size: Ints, output_size: Ints, random_samples: Array
@@ -230,6 +231,7 @@ def fractional_max_pool2d(
     autocast="full",
     face="layer",
     cost="windows",
+    out="output output indices",
 )
 def fractional_max_pool3d(
     self: Array, kernel_size: Ints, output_size: Ints, random_samples: Array

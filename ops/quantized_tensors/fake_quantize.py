@@ -48,6 +48,7 @@ def _rounded(
     "aten::fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, "
     "int quant_min, int quant_max) -> (Tensor output, Tensor mask)",
     face="operator",
+    out="out out0 out1 -",
 )
 def of_tensor_with_mask(
     self: Array, scale: float, zero_point: int, quant_min: int, quant_max: int
@@ -88,6 +89,7 @@ def of_tensor_by_tensors(
     "aten::fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, "
     "Tensor zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)",
     face="operator",
+    out="out out0 out1 -",
 )
 def of_channels_with_mask(
     self: Array, scale: Array, zero_point: Array, axis: int, quant_min: int, quant_max: int

@@ -39,7 +39,8 @@ def _rows(self: Array, axis: int) -> Array:
 
 @operator(
     "aten::_fused_moving_avg_obs_fq_helper(Tensor self, Tensor observer_on, Tensor fake_quant_on, "
-    f"{_STATE}) -> (Tensor output, Tensor mask)"
+    f"{_STATE}) -> (Tensor output, Tensor mask)",
+    out="out out0 out1 -",
 )
 def observed_with_mask(
     self: Array,
@@ -108,7 +109,8 @@ def observed(self: Array, *settings: Any) -> Array:
 @operator(
     "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, "
     "Tensor zero_point, Tensor fake_quant_enabled, int quant_min, int quant_max) "
-    "-> (Tensor output, Tensor mask)"
+    "-> (Tensor output, Tensor mask)",
+    out="out out0 out1 -",
 )
 def switched_with_mask(
     self: Array,

@@ -59,11 +59,13 @@ def _declare_layer(name: str) -> None:
     operator(
         f"aten::quantized_{name}.input(Tensor input, {states}, {_REST}, bool batch_first{ending})"
         f" -> {results}",
+        out="",
         cost="recurrent",
     )(of_input)
     operator(
         f"aten::quantized_{name}.data(Tensor data, Tensor batch_sizes, {states}, {_REST}{ending})"
         f" -> {results}",
+        out="",
         cost="recurrent",
     )(of_packed)
 

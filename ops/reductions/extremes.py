@@ -113,6 +113,8 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
         f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) "
         "-> (Tensor values, Tensor indices)",
         prepared=True,
+        order=f"other - dim dim_{name} unary_out out",
+        out=f"dim_{name} {name} {'max_values' if name == 'max' else 'min_indices'}",
         out_dtype=CAN_CAST,
         out_overlap="apart",
     )(along)

@@ -353,7 +353,7 @@ def _declare_unbiased(name: str, forward: Callable[..., object], result: str) ->
         f"aten::{name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
         f"-> {result}",
         layout="C" if result == "Tensor" else "CC",
-        out="out",
+        out="out" if result == "Tensor" else "",
         out_overlap=overlap,
         face=face,
     )(over)

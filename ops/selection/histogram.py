@@ -317,7 +317,7 @@ def histogramdd_counts_at(
 @operator(
     "aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, "
     "Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
-    order="bins_tensor bin_ct",
+    order="bins_tensor bins_tensor_out bin_ct bin_ct_out",
     out_dtype=_OUT_OF_HISTC,
 )
 def histogram(

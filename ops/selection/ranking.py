@@ -76,6 +76,7 @@ def _taken(self: Array, where: Array, axis: int) -> Array:
 operator(
     "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     layout="LL",
+    out="values",
     out_dtype=SAME,
     rows=rows_of("self"),
 )(_sort)
@@ -87,6 +88,8 @@ operator(
     layout="LL",
     out_dtype=SAME,
     rows=rows_of("self"),
+    out="values_stable",
+    order="values_stable values",
 )
 def sort_stable(
     self: Array, stable: bool | None, dim: int, descending: bool
@@ -158,6 +161,7 @@ def _first_in_order(self: Array, k: int, axis: int, descending: bool) -> Array:
     prepared=True,
     out_dtype=SAME,
     rows=rows_of("self"),
+    out="values",
 )
 def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Array, Array]:
     self = self[...]  # which no other thread can change
@@ -193,6 +197,7 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
     "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) "
     "-> (Tensor values, Tensor indices)",
     out_overlap="apart",
+    out="values",
 )
 def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
     axis = wrap_dim(dim, self.ndim)

@@ -96,6 +96,8 @@ def _median(name: str, skip_nan: bool) -> None:
     operator(
         f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) "
         "-> (Tensor values, Tensor indices)",
+        out="dim_values",
+        order="- dim dim_values out",
         out_overlap="read-first",
     )(along)
 
@@ -136,6 +138,7 @@ def _inserted(rows: Array) -> Array:
         "same", "expected scalar type '{result}' but got '{out}' for {field} output"
     ),
     out_overlap="apart",
+    out="values",
 )
 def mode(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The most frequent value, the smallest of several, and where it comes last."""

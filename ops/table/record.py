@@ -7,8 +7,9 @@ its default, and whoever reads it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol, TypedDict, Unpack
+from typing import Any, Final, Literal, Protocol, TypedDict, Unpack
 
 from ...frontend.made_once import made_once
 from ...typecheck.schema import Signature
@@ -50,6 +51,11 @@ Cost = Literal[
 ]
 """How the steps of an operator are counted (`interpreter/bounds/work.py`): "" and "reads" are a few
 for each element that it reads."""
+
+
+_WRITES_OUT: Final = re.compile(
+    r"\*, .*Tensor\(\w!\)(\[\])? \w+\) -> |Tensor\(a!\) out\) -> ",
+)
 
 
 class Known(TypedDict, total=False):
@@ -203,7 +209,8 @@ class Operator:
     out: str | None = None
     """The overload of its `out=` form, "" where there is none; else `out`, or its own and `_out`.
 
-    Operators over tensors that return a new one have such a form.
+    Operators over tensors that return new ones have such a form.  Names that its arguments for
+    several results have of their own follow: `dim_max max max_values`.
     """
 
     out_dtype: OutDtype = CASTABLE
@@ -292,6 +299,11 @@ class Operator:
     def is_in_place(self) -> bool:
         """Whether it writes into its first argument, `self`."""
         return self.schema.startswith("(Tensor(a!) self", len(self.full_name))
+
+    @made_once
+    def is_out_form(self) -> bool:
+        """Whether it writes its results into arguments that are there for nothing else."""
+        return _WRITES_OUT.search(self.schema) is not None
 
     @made_once
     def is_view(self) -> bool:

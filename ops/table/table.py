@@ -28,7 +28,7 @@ from ...typecheck.types import TENSOR
 from ..memory.overlap import guarded
 from .faces import Face, face_of
 from .layouts import laid_out
-from .out_forms import into_out, out_overload, out_schema
+from .out_forms import Outs, into_out, into_outs, out_schema, outs_of
 from .places import placed
 from .record import Known, Operator
 from .refusals import refusing
@@ -38,27 +38,36 @@ __all__ = ["TABLE", "Operator", "Table", "operator"]
 Forward = TypeVar("Forward", bound=Callable[..., object])
 Said = TypeVar("Said")
 
-_WRITTEN = AliasInfo(("a",), is_write=True)
-
 
 class _OutForm(Operator):
-    """The out= form of an operator that returns one tensor."""
+    """The out= form of an operator that returns new tensors."""
 
-    def __init__(self, plain: Operator, overload: str) -> None:
-        schema = out_schema(plain.name, overload, plain.schema)
-        super().__init__(schema, into_out(plain, plain.forward), cost=plain.cost)
+    def __init__(self, plain: Operator, outs: Outs) -> None:
+        schema = out_schema(plain.name, outs, plain.schema)
+        forward: Callable[..., object] = into_out(plain, plain.forward)
+        if len(outs.names) > 1:
+            forward = into_outs(plain, plain.forward, outs.returned)
+        super().__init__(schema, forward, cost=plain.cost)
         self._plain = plain
+        self._outs = outs
 
     @made_once
     def signature(self) -> Signature:
-        """The other form's, with one argument more: much quicker than parsing."""
+        """The other form's, with more arguments: much quicker than parsing."""
         plain = self._plain.signature
-        out = Argument("out", TENSOR, keyword_only=True, alias=_WRITTEN)
+        written = [AliasInfo((letter,), is_write=True) for letter in self._outs.letters]
+        outs = [
+            Argument(name, TENSOR, keyword_only=True, alias=alias)
+            for name, alias in zip(self._outs.names, written, strict=True)
+        ]
         return replace(
             plain,
             overload=self.overload,
-            arguments=(*plain.arguments, out),
-            returns=(replace(plain.returns[0], alias=_WRITTEN),),
+            arguments=(*plain.arguments, *outs),
+            returns=tuple(
+                Argument(name, TENSOR, alias=alias)
+                for name, alias in zip(self._outs.returned, written, strict=True)
+            ),
         )
 
 
@@ -167,9 +176,9 @@ class Table:
         """The out= forms of a name's overloads, where torch has them and nobody wrote one."""
         found: list[Operator] = []
         for plain in self._by_name[name]:
-            overload = out_overload(plain.schema, plain.overload, plain.out)
-            if overload and f"{name}.{overload}" not in self._by_full_name:
-                form = _OutForm(plain, overload)
+            outs = outs_of(plain.schema, plain.overload, plain.out)
+            if outs is not None and f"{name}.{outs.overload}" not in self._by_full_name:
+                form = _OutForm(plain, outs)
                 self._by_full_name[form.full_name] = form
                 found.append(form)
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rushlight.ops.gradients.families import is_out, row_of
+from rushlight.ops.gradients.families import row_of
 from rushlight.ops.table.table import TABLE, Operator
 
 NOT_OF_FLOATS = """
@@ -61,7 +61,7 @@ def _is_of_tensors(entry: Operator) -> bool:
     """Whether it makes tensors of tensors, and not in `out`."""
     given = any("Tensor" in str(argument.type) for argument in entry.signature.arguments)
     made = any("Tensor" in str(returned.type) for returned in entry.signature.returns)
-    return given and made and entry.name.startswith("aten::") and not is_out(entry)
+    return given and made and entry.name.startswith("aten::") and not entry.is_out_form
 
 
 def test_every_operator_without_a_gradient_is_sorted_by_reason() -> None:
