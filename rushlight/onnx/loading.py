@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from operator import getitem
@@ -18,7 +17,9 @@ from ..ops.tensors.tensor import Tensor
 from ..serialization.files.atomic_file import is_path
 from . import proto
 from .errors import OnnxLoadError
+from .file_checks import check_attributes, check_expansion, check_place, check_tensor
 from .meanings.table import MEANINGS, TAKES_KIND, torch
+from .plain_names import PlainNames
 
 __all__ = ["load"]
 
@@ -58,7 +59,10 @@ def load(f: str | Path | IO[bytes]) -> GraphModule:
         raise OnnxLoadError(f"onnx.load: this is no ONNX model: {error}") from None
     if not model.graph.output:
         raise OnnxLoadError("onnx.load: this is no ONNX model: it has no results")
+    if not is_path(f):
+        check_place(model)
     if model.functions:
+        check_expansion(model)
         model = proto._onnx("inliner").inline_local_functions(model)
     return _Reading(model.graph, "").module()
 
@@ -73,15 +77,16 @@ class _Reading:
         self.graph = Graph()
         self.root = Module()
         self.known: dict[str, Node] = {}
+        self.names = PlainNames(dir(self.root))
 
     def module(self, always_tuple: bool = False) -> GraphModule:
         """The graph as a module."""
         held = {each.name for each in self.message.initializer}
         for value in self.message.input:
             if value.name not in held:
-                self.known[value.name] = self.graph.placeholder(_plain(value.name))
+                self.known[value.name] = self.graph.placeholder(self.names.plain(value.name))
         for name in self.outer:
-            self.known[name] = self.graph.placeholder(_plain(name))
+            self.known[name] = self.graph.placeholder(self.names.plain(name))
         for each in self.message.initializer:
             self.known[each.name] = self.constant(each)
         for node in self.message.node:
@@ -89,7 +94,9 @@ class _Reading:
         results = tuple(self.value(each.name, "a result") for each in self.message.output)
         is_one = len(results) == 1 and not always_tuple
         self.graph.output(results[0] if is_one else results)
-        return GraphModule(self.root, self.graph, _plain(self.message.name or "OnnxGraph"))
+        return GraphModule(
+            self.root, self.graph, PlainNames().plain(self.message.name or "OnnxGraph")
+        )
 
     def value(self, name: str, what: str) -> Node:
         if name not in self.known:
@@ -98,10 +105,9 @@ class _Reading:
 
     def constant(self, message: Any) -> Node:
         """A tensor of the file, as a buffer."""
+        check_tensor(message, f"the weight `{message.name}`{self.place}")
         array = proto._onnx("numpy_helper").to_array(message)
-        name = _plain(message.name or "constant")
-        while hasattr(self.root, name):
-            name += "_"
+        name = self.names.plain(message.name or "constant")
         self.root.register_buffer(name, Tensor._of(array.copy()))
         return self.graph.get_attr(name)
 
@@ -115,7 +121,7 @@ class _Reading:
         inputs = [self.value(each, where) if each else None for each in message.input]
         if kind in ("If", "Loop"):
             made = self.flow(message, inputs, where)
-        elif kind == "Constant" and message.attribute[0].name == "value":
+        elif kind == "Constant" and [each.name for each in message.attribute] == ["value"]:
             made = self.constant(message.attribute[0].t)
         else:
             meaning = MEANINGS.get(kind)
@@ -123,7 +129,7 @@ class _Reading:
                 raise OnnxLoadError(f"onnx.load: {where} has no meaning here")
             while inputs and inputs[-1] is None:
                 inputs.pop()
-            options = self.attributes(message)
+            options = self.attributes(message, where)
             if kind in TAKES_KIND:
                 options["kind"] = kind
             made = self.graph.call_function(meaning, tuple(inputs), options)
@@ -134,7 +140,8 @@ class _Reading:
             if name:
                 self.known[name] = self.graph.call_function(getitem, (made, place))
 
-    def attributes(self, message: Any) -> dict[str, Any]:
+    def attributes(self, message: Any, where: str) -> dict[str, Any]:
+        check_attributes(message, where)
         onnx = proto._onnx("helper")
         made = {}
         for each in message.attribute:
@@ -167,12 +174,6 @@ class _Reading:
         self.root.add_module(name, made)
         captured = tuple(self.known[each] for each in outer)
         return self.graph.call_module(name, (*inputs, *captured))
-
-
-def _plain(name: str) -> str:
-    """A name that Python takes."""
-    made = re.sub(r"\W", "_", name)
-    return made if made.isidentifier() else f"_{made}"
 
 
 def _free(message: Any) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...ops.memory.dtype import dtype_of
 from ...ops.tensors.tensor import Tensor
+from ..file_checks import dtype_of_number
 from .table import MEANINGS, means, torch
 
 __all__: list[str] = []
@@ -108,17 +108,6 @@ def identity(x: Tensor) -> Tensor:
 @means("Cast")
 def cast(x: Tensor, to: int = 1, saturate: int = 1) -> Tensor:
     return x.to(dtype_of_number(to))
-
-
-def dtype_of_number(number: int) -> Any:
-    """The dtype of a number in ONNX files.
-
-    Raises:
-        ValueError: a dtype that is not here.
-    """
-    from ..proto import _dtype
-
-    return dtype_of(_dtype(number).type(0))
 
 
 @means("IsInf")

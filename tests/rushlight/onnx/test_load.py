@@ -188,3 +188,111 @@ def test_a_missing_file_or_package_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(torch.onnx.errors.OnnxLoadError, match=r"pip install rushlight\[onnx\]"):
         torch.onnx.load("nowhere.onnx")
+
+
+def _message(nodes: list[Any], inputs: list[str], **weights: Any) -> Any:
+    """A model of nodes from inputs to y, all of two numbers, with weights in it."""
+    helper, number = onnx.helper, onnx.TensorProto.FLOAT
+    infos = [
+        [helper.make_tensor_value_info(n, number, [2]) for n in names] for names in (inputs, ["y"])
+    ]
+    held = [
+        helper.make_tensor(name, number, [2], values) if isinstance(values, list) else values
+        for name, values in weights.items()
+    ]
+    graph = helper.make_graph(nodes, "g", *infos, initializer=held)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def _loaded(message: Any) -> Any:
+    return torch.onnx.load(io.BytesIO(message.SerializeToString()))
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        ("class", "None"),
+        ("a.b", "a_b"),
+        ("\ufb01", "fi"),
+        ("a", "a_1"),
+        ("self", "torch"),
+        ("1", "_1"),
+    ],
+)
+def test_names_that_mean_the_same_in_python_stay_apart(inputs: tuple[str, str]) -> None:
+    made = _loaded(_message([onnx.helper.make_node("Sub", [*inputs], ["y"])], [*inputs]))
+    assert made(torch.tensor([5.0, 6.0]), torch.tensor([1.0, 1.0])).tolist() == [4, 5]
+
+
+@pytest.mark.parametrize("names", [("\ufb01", "fi"), ("a.b", "a_b"), ("forward", "training")])
+def test_weights_whose_names_mean_the_same_stay_apart(names: tuple[str, str]) -> None:
+    nodes = [
+        onnx.helper.make_node("Add", ["x", names[0]], ["z"]),
+        onnx.helper.make_node("Sub", ["z", names[1]], ["y"]),
+    ]
+    made = _loaded(_message(nodes, ["x"], **{names[0]: [1.0, 2.0], names[1]: [10.0, 20.0]}))
+    assert made(torch.zeros(2)).tolist() == [-9, -18]
+
+
+def _doubling(levels: int) -> Any:
+    """A model with functions that call what is below them twice."""
+    helper = onnx.helper
+    imports = [helper.make_opsetid("", 18), helper.make_opsetid("own", 1)]
+    functions = [
+        helper.make_function(
+            "own", "F0", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])], imports
+        )
+    ]
+    for level in range(1, levels):
+        calls = [
+            helper.make_node(f"F{level - 1}", [one], [other], domain="own")
+            for one, other in (("a", "t"), ("t", "b"))
+        ]
+        functions.append(helper.make_function("own", f"F{level}", ["a"], ["b"], calls, imports))
+    message = _message([helper.make_node(f"F{levels - 1}", ["x"], ["y"], domain="own")], ["x"])
+    message.functions.extend(functions)
+    message.opset_import.append(imports[1])
+    return message
+
+
+def test_functions_that_double_are_refused_before_they_are_written_out() -> None:
+    assert _loaded(_doubling(5))(torch.ones(2)).tolist() == [1, 1]
+    with pytest.raises(torch.onnx.errors.OnnxLoadError, match="more than 1000000 nodes"):
+        _loaded(_doubling(40))
+
+
+def test_a_stream_has_no_folder_for_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "beside").write_bytes(bytes(8))
+    outside = onnx.TensorProto(name="w", data_type=1, dims=[2], data_location=1)
+    outside.external_data.add(key="location", value="beside")
+    message = _message([onnx.helper.make_node("Add", ["x", "w"], ["y"])], ["x"], w=outside)
+    with pytest.raises(torch.onnx.errors.OnnxLoadError, match="`w` lies in `beside`"):
+        _loaded(message)
+    (tmp_path / "m.onnx").write_bytes(message.SerializeToString())
+    assert torch.onnx.load(tmp_path / "m.onnx")(torch.ones(2)).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("node", "options", "said"),
+    [
+        ("Cast", {"to": 10**6}, "1000000"),
+        ("Cast", {"to": 8}, "STRING"),
+        ("Constant", {}, "Constant"),
+        ("Constant", {"value_string": b"a\x1b"}, "Constant"),
+    ],
+)
+def test_what_no_tensor_can_be_is_named(node: str, options: Any, said: str) -> None:
+    inputs = ["x"] if node == "Cast" else []
+    made = _message([onnx.helper.make_node(node, inputs, ["y"], **options)], ["x"])
+    with pytest.raises(torch.onnx.errors.OnnxLoadError, match=said):
+        _loaded(made)
+
+
+def test_weights_that_are_texts_are_refused() -> None:
+    texts = onnx.TensorProto(name="w", data_type=8, dims=[2], string_data=[b"a", b"b"])
+    made = _message([onnx.helper.make_node("Add", ["x", "w"], ["y"])], ["x"], w=texts)
+    with pytest.raises(torch.onnx.errors.OnnxLoadError, match=r"`w`"):
+        _loaded(made)
