@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...interpreter.values.objects import ScriptObject
-from ..files.errors import within_limits
+from ...typecheck.class_types import ClassType
+from ..files.errors import archive_error, within_limits
 from ..loading.loader import run
 from ..pickles.tensors import StorageTable
 from ..pickles.writer import write_pickle
@@ -50,9 +51,28 @@ class ScriptModules:
         data = ValueWriter(self._storages, names, run)
         pickles = [write_pickle(data.node(module, module.cls)) for module in self._objects]
         roots = dict.fromkeys([*(module.cls for module in self._objects), *data.classes])
+        for cls in roots:
+            if isinstance(cls, ClassType):
+                _check_trust(cls)
         unit = print_unit(*roots, names=names)
         constants = pickled_constants(unit, self._storages)
         for number, pickled in enumerate(pickles):
             yield f"{SCRIPTS}{number}/data.pkl", pickled
             yield f"{SCRIPTS}{number}/constants.pkl", constants
         yield from code_records(unit.files, f"{SCRIPTS}code/")
+
+
+def _check_trust(cls: ClassType) -> None:
+    """Refuse code that nobody vouches for: whoever imports a package runs its code without bounds.
+
+    Raises:
+        ArchiveError: a method of the class is such code.
+    """
+    for name, method in cls.methods.items():
+        if method.guard is not None:
+            raise archive_error(
+                "unsupported-value",
+                f"this cannot be put into a package: the code of `{cls.qualified_name}.{name}` is "
+                "not trusted, and importing a package trusts all of it",
+                help="save it by `torch.jit.save`; who loads that says whom he trusts",
+            )

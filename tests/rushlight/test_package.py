@@ -29,6 +29,14 @@ from rushlight.package.find_file_dependencies import find_files_source_depends_o
 
 BY_TORCH = Path(__file__).parents[1] / "serialization" / "data" / "package.pt"
 
+
+class Doubled(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(2):
+            x = x + x
+        return x
+
+
 SOURCES = {
     "farm/__init__.py": "from .barn import Cow\n",
     "farm/barn.py": (
@@ -208,6 +216,22 @@ class Layer(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * self.weight + torch.tensor([0.5])
+
+
+@pytest.mark.parametrize("way", ["itself", "wrapped", "frozen", "frozen when wrapped"])
+def test_code_that_nobody_vouches_for_is_refused(way: str) -> None:
+    """Importing a package trusts it, so bounds would be lost."""
+    buffer = io.BytesIO(torch.jit.script(Doubled().eval()).save_to_buffer())
+    module = torch.jit.load(buffer, trust="none")
+    if "wrapped" in way:
+        module = torch.jit.script(torch.nn.Sequential(torch.nn.ReLU(), module).eval())
+    if "frozen" in way:
+        module = torch.jit.freeze(module)
+    with (
+        pytest.raises(RuntimeError, match="is not trusted"),
+        PackageExporter(io.BytesIO()) as exporter,
+    ):
+        exporter.save_pickle("models", "m.pkl", module)
 
 
 def test_scripted_modules_share_memory_with_tensors() -> None:
