@@ -23,6 +23,14 @@ _LOCATIONS = """SourceChangeWarning StorageType check_module_version_greater_or_
     storage_to_tensor_type validate_cuda_device validate_hpu_device""".split()
 
 
+_RECORD_FILES = {
+    "_is_torchscript_zip": "is_script_archive",
+    "_is_zipfile": "is_zipfile",
+    "_open_zipfile_reader": "opened_reader",
+    "_open_zipfile_writer": "opened_writer",
+}
+
+
 def _get_layout(name: str) -> Layout:
     """The layout of a name (`torch.strided`), as pickles have it.
 
@@ -37,6 +45,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("..loading_settings", __name__), name)
     if name in _LOCATIONS:
         return getattr(import_module("..storage_locations", __name__), name)
+    if name in _RECORD_FILES:
+        return getattr(import_module("..record_files", __name__), _RECORD_FILES[name])
     return import_module("..module_names", __name__).names_of(__name__)(name)
 
 

@@ -7,6 +7,7 @@ functions written in Python run their own text, and everything else runs slice b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from types import FunctionType
 from typing import Any, Final
 
@@ -255,6 +256,10 @@ def _one_by_one(
     writes = name == "__setitem__" or (name.endswith("_") and not name.endswith("__"))
     if writes and not _is_at(args[0], level):
         raise RuntimeError(_writes_to_one(name))
+    read = _read_property(func) if name == "__get__" else ""
+    if read:  # slices may stand for slices of a level further out, which are asked in their turn
+        func = attrgetter(read)
+        args = args[:1]
     results = []
     for place in range(level.count or 1):
         made = func(*slices_of(args, level, place), **slices_of(kwargs, level, place))

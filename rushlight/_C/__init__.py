@@ -44,6 +44,7 @@ _MODULES = {
         "_TorchFunctionState _get_torch_function_state _set_torch_function_state "
         "_is_torch_function_all_disabled _pop_torch_function_stack"
     ),
+    "..record_files": "PyTorchFileReader PyTorchFileWriter",
     "..settings": "has_lapack has_spectral",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}

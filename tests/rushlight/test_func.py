@@ -198,3 +198,8 @@ def test_the_gradient_of_a_product_with_the_jacobian_by_the_vector() -> None:
     assert torch.allclose(vector.grad, x.cos())
     with torch.no_grad():
         assert not product(vector).requires_grad
+
+
+def test_sizes_are_asked_of_slices_of_slices() -> None:
+    halved = torch.vmap(torch.vmap(lambda x: x / x.shape[0]))(torch.ones(2, 3, 4))
+    assert halved.tolist() == [[[0.25] * 4] * 3] * 2

@@ -9,6 +9,7 @@ import pytest
 
 import rushlight as torch
 from rushlight import _C, Tensor
+from rushlight.jit._passes import _property_propagation as propagation
 
 
 def graph_of(*lines: str, arguments: str = "x, y") -> Any:
@@ -130,3 +131,30 @@ def test_single_numbers_lie_anywhere() -> None:
     graph = given(graph_of("return x * y"), [2, 2], [])
     assert str(on(graph, "cuda", "cpu")) == "cuda"
     assert str(on(given(graph_of("return x * y"), [2, 2], [1]), "cuda", "cpu")) == "None"
+
+
+def test_examples_tell_of_the_inputs_of_a_graph() -> None:
+    graph = graph_of("return x * n + y", arguments="x, y, n: int")
+    propagation.apply_input_props_using_example(graph, [torch.ones(2, 3).double(), None, 2])
+    shown = text_of(graph)
+    assert "%x.1 : Double(2, 3, strides=[3, 1], requires_grad=0, device=cpu)," in shown
+    assert "%y.1 : Tensor,\n      %n.1 : int):" in shown
+
+
+def test_a_method_gets_no_example_for_itself() -> None:
+    class Twice(torch.nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x * 2
+
+    graph = torch.jit.script(Twice()).graph
+    propagation.apply_input_props_using_example(graph, [torch.ones(4, dtype=torch.int16)])
+    _C._jit_pass_propagate_dtype(graph)
+    assert ": ShortTensor = aten::mul(%x.1, " in text_of(graph)
+
+
+def test_examples_that_do_not_fit_are_refused() -> None:
+    graph = graph_of("return x + y")
+    with pytest.raises(RuntimeError, match="Number of inputs in graph does not match"):
+        propagation.apply_input_props_using_example(graph, [torch.ones(1)])
+    with pytest.raises(RuntimeError, match="Input 1 does not match type of example"):
+        propagation.apply_input_props_using_example(graph, [torch.ones(1), 3])

@@ -1,0 +1,1 @@
+"""What is said about tensors of graphs before passes run over them."""
