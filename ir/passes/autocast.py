@@ -13,6 +13,7 @@ by the operators' declarations.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
 from ...frontend.diagnostics import Diagnostic, Help, Label
@@ -106,7 +107,7 @@ class _Casts:
             return
         if policy == "full-unless-dtype" and _has_dtype(node):
             return
-        _cast_inputs(node, state, lower=policy == "lower")
+        _cast_inputs(node, state, lower=policy == "lower", eager=self.eager)
 
 
 def _has_dtype(node: Node) -> bool:
@@ -115,7 +116,12 @@ def _has_dtype(node: Node) -> bool:
     return any(argument.name == "dtype" and value.type != NONE for argument, value in arguments)
 
 
-def _cast_inputs(node: Node, state: Autocast, *, lower: bool) -> None:
+def _cast_inputs(node: Node, state: Autocast, *, lower: bool, eager: bool) -> None:
+    """Cast an operator's tensors.
+
+    Those that may be None are left alone in graphs, as in torch; where autocast is on in Python
+    torch casts them as the operator runs.
+    """
     kind = f"aten::_autocast_to_{'reduced' if lower else 'full'}_precision"
     settings: list[tuple[object, Type]] = [(state.cuda, BOOL), (state.cpu, BOOL)]
     if lower:
@@ -123,15 +129,35 @@ def _cast_inputs(node: Node, state: Autocast, *, lower: bool) -> None:
     graph = node.graph
     signature = TABLE.operators(kind)[0].signature
     made: dict[Value, Value] = {}
+
+    def cast(value: Value) -> Value:
+        rest = [graph.insert(create_constant(graph, v, t)).output for v, t in settings]
+        new = graph.create(kind, [value, *rest], [TENSOR], node.span, signature)
+        return graph.insert(new).output
+
     with graph.inserting_before(node):
         for place, value in enumerate(list(node.inputs)):
-            if value.type != TENSOR or value.node.kind == kind:
+            maybe_none = eager and value.type.optional_of == TENSOR
+            if not (value.type == TENSOR or maybe_none) or value.node.kind == kind:
                 continue
             if value not in made:
-                rest = [graph.insert(create_constant(graph, v, t)).output for v, t in settings]
-                cast = graph.create(kind, [value, *rest], [TENSOR], node.span, signature)
-                made[value] = graph.insert(cast).output
+                made[value] = _where_given(value, node, cast) if maybe_none else cast(value)
             node.set_input(place, made[value])
+
+
+def _where_given(value: Value, node: Node, cast: Callable[[Value], Value]) -> Value:
+    """`cast` of a tensor that may be None, in a branch for where it is not."""
+    graph, signature = node.graph, TABLE.operators("aten::__isnot__")[0].signature
+    none = graph.insert(create_constant(graph, None, NONE)).output
+    given = graph.create("aten::__isnot__", [value, none], [BOOL], node.span, signature)
+    chosen = graph.create("prim::If", [graph.insert(given).output], [value.type], node.span)
+    graph.insert(chosen)
+    there, missing = chosen.add_block(), chosen.add_block()
+    with graph.inserting_before(there.ret):
+        known = graph.create("prim::unchecked_cast", [value], [TENSOR], node.span)
+        there.add_output(cast(graph.insert(known).output))
+    missing.add_output(value)
+    return chosen.output
 
 
 def _state_of(context: Value, before: Autocast) -> Autocast:

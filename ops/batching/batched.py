@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ..eager import asking as asking  # it gives this class its members
 from ..eager.dispatch import EagerFunction, eager_function
+from ..memory.errors import OnSlices
 from ..random_numbers.random import default_generator
 from ..tensors.overriding import STATE
 from ..tensors.tensor import Tensor
@@ -20,7 +21,7 @@ from . import gradients
 from .families import family_of, is_random, sizes_depend_on_data
 from .rules import RULES, NotTogetherError, Opened
 
-__all__ = ["RANDOM", "Batched", "Level", "level_of", "slices_of", "stacked"]
+__all__ = ["RANDOM", "Batched", "Level", "for_all", "level_of", "slices_of", "stacked"]
 
 
 class Level:
@@ -48,7 +49,7 @@ class Batched(Tensor):
 
     @property
     def _array(self) -> Any:  # type: ignore[override]
-        raise RuntimeError(_NO_ARRAY)
+        raise OnSlices(_NO_ARRAY)
 
     @classmethod
     def __torch_function__(
@@ -61,7 +62,7 @@ class Batched(Tensor):
         """The function for every slice."""
         level = level_of((args, kwargs or {}))
         assert level is not None
-        return _for_all(level, func, args, kwargs or {})
+        return for_all(level, func, args, kwargs or {})
 
     def __repr__(self) -> str:
         inner = repr(self._value).replace("\n", "\n    ")
@@ -113,9 +114,10 @@ def level_of(value: object) -> Level | None:
     return max(_levels(value), key=lambda level: level.number, default=None)
 
 
-def _for_all(
+def for_all(
     level: Level, func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, object]
 ) -> object:
+    """What a function gives for all slices of a level, the innermost among its arguments."""
     name = getattr(func, "__name__", "")
     _refuse_reading(name)
     if name == "grad" and getattr(func, "__module__", "").endswith("autograd"):
@@ -175,9 +177,11 @@ def _operator(
     level: Level, func: EagerFunction, args: tuple[object, ...], kwargs: dict[str, object]
 ) -> object:
     name = func.operator_name
+    if name == "aten::batch_norm":
+        _refuse_writing_statistics(level, *args, **kwargs)
     if kwargs.get("out", func) is None:
         kwargs = {key: each for key, each in kwargs.items() if key != "out"}
-    if is_random(name) and kwargs.get("training", True) is not False:
+    if is_random(name) and not _drops_nothing(name, args, kwargs):
         return _drawn(level, func, args, kwargs)
     if sizes_depend_on_data(name, len(args) + len(kwargs)):
         raise RuntimeError(
@@ -197,6 +201,39 @@ def _operator(
     if args and result is getattr(args[0], "_value", None):
         return args[0]
     return _wrapped(result, level)
+
+
+def _drops_nothing(name: str, args: Sequence[object], kwargs: dict[str, object]) -> bool:
+    """Whether it is a dropout that leaves all as it is."""
+    share = args[1] if len(args) > 1 else kwargs.get("p")
+    return kwargs.get("training", True) is False or (
+        name.endswith("dropout") and isinstance(share, (int, float)) and share == 0
+    )
+
+
+def _refuse_writing_statistics(
+    level: Level,
+    input: object,
+    weight: object = None,
+    bias: object = None,
+    running_mean: object = None,
+    running_var: object = None,
+    training: object = False,
+    *rest: object,
+    **others: object,
+) -> None:
+    """Running statistics that slices share cannot follow each of them."""
+    shared = any(
+        isinstance(each, Tensor) and not _is_at(each, level) for each in (running_mean, running_var)
+    )
+    if training and shared and _is_at(input, level):
+        raise RuntimeError(
+            "Batch norm got a batched tensor as input while the running_mean or running_var, which "
+            "will be updated in place, were not batched.\nIf you are using a module and do not "
+            "need eval mode, please set `track_running_stats` to be False.If you are using a "
+            "prebuilt module and do not need eval mode, please see the functorch website for "
+            "resources on how to patch your module to work with vmap"
+        )
 
 
 def _opened(value: Any, level: Level) -> object:

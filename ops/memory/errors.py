@@ -14,7 +14,7 @@ from ...frontend.diagnostics import Diagnostic
 
 __all__ = [
     *("BadNumber", "IndexOutOfRange", "KernelError", "LimitExceeded", "OperatorError"),
-    *("Elsewhere", "OnMeta", "OnNested", "OnSparse"),
+    *("Elsewhere", "OnMeta", "OnNested", "OnSlices", "OnSparse"),
     "UnsupportedDtype",
     *("OutOfMemory", "UnsupportedOperator", "WrongType", "out_of_memory", "unsupported"),
 ]
@@ -58,6 +58,13 @@ class OnNested(Elsewhere):
     """A nested tensor was met where a plain one is wanted."""
 
     kind = "nested"
+
+
+@_shown_as(RuntimeError)
+class OnSlices(Elsewhere):
+    """A tensor that stands for slices of another one was met where a plain one is wanted."""
+
+    kind = "slices"
 
 
 @_shown_as(NotImplementedError)

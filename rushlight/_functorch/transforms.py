@@ -8,11 +8,12 @@ gradients are recorded as well; else they are given without history.
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 from ..autograd import grad as autograd_grad
+from ..autograd.forward_ad import directions_wanted
+from ..autograd.function import TRANSFORMS
 from ..ops.batching.batched import Batched
 from ..ops.gradients.autograd import edge_of
 from ..ops.memory.inference import is_for_inference, is_on
@@ -22,15 +23,6 @@ from ..utils._pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
 from .vmap import lifted_to_levels
 
 __all__ = ["grad", "grad_and_value", "jvp", "linearize", "vjp"]
-
-
-class _Running(threading.local):
-    """How many transforms a thread runs."""
-
-    depth = 0
-
-
-_RUNNING: Final = _Running()
 
 
 # --------------------------------------------------------------------------- inputs and outputs
@@ -85,15 +77,15 @@ class _Recorded:
     def __init__(self, func: Callable[..., object], inputs: Any) -> None:
         flat, self.spec = tree_flatten(inputs)
         outside = is_grad_enabled()  # which the transform around this one has seen to
-        self.depth = _RUNNING.depth + 1
+        self.depth = TRANSFORMS.depth + 1
         self.leaves = [_leaf(each, outside, self.depth) for each in flat]
         self.tensors = [each for each in self.leaves if isinstance(each, Tensor)]
-        _RUNNING.depth += 1
+        TRANSFORMS.depth += 1
         try:
             with enable_grad():
                 self.result = func(tree_unflatten(self.leaves, self.spec))
         finally:
-            _RUNNING.depth -= 1
+            TRANSFORMS.depth -= 1
         self.outside = outside
 
     def wants_more(self, outputs: Sequence[Tensor]) -> bool:
@@ -335,9 +327,10 @@ def _pushed(run: _Recorded, flat: Sequence[Tensor], directions: Sequence[Tensor]
             continue
         with enable_grad():
             vector = lifted_to_levels(output.detach().new_zeros(output.shape)).requires_grad_()
-            found = autograd_grad(
-                [output], run.tensors, [vector], create_graph=True, allow_unused=True
-            )
+            with directions_wanted():
+                found = autograd_grad(
+                    [output], run.tensors, [vector], create_graph=True, allow_unused=True
+                )
             pairs = [
                 (g, d)
                 for g, d in zip(found, directions, strict=True)

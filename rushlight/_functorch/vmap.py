@@ -7,10 +7,11 @@ packages with containers of their own (tensordict) put theirs in their places.
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any
 
+from ..autograd import transformed as transformed  # functions of one's own ask it
+from ..autograd.function import TRANSFORMS
 from ..ops.batching.batched import RANDOM, Batched, Level
 from ..ops.eager.dispatch import eager_function
 from ..ops.random_numbers.random import draws_noted
@@ -20,24 +21,14 @@ from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, t
 __all__ = ["in_levels", "lifted_to_levels", "vmap"]
 
 
-class _Running(threading.local):
-    """The levels that a thread runs."""
-
-    def __init__(self) -> None:
-        self.levels: list[Level] = []
-
-
-_RUNNING: Final = _Running()
-
-
 def in_levels() -> list[Level]:
     """The levels that run now in this thread, the outer ones first."""
-    return _RUNNING.levels
+    return TRANSFORMS.levels
 
 
 def lifted_to_levels(tensor: Tensor) -> Tensor:
     """A tensor as one that stands for slices at every level that runs, if they share it."""
-    levels = _RUNNING.levels
+    levels = TRANSFORMS.levels
     known = set()
     inner = tensor
     while type(inner) is Batched:
@@ -184,7 +175,7 @@ def _run(
     randomness: str,
     kwargs: dict[str, Any],
 ) -> Any:
-    levels = _RUNNING.levels
+    levels = TRANSFORMS.levels
     level = Level(len(levels) + 1, count, randomness)
     levels.append(level)
     try:
@@ -210,7 +201,7 @@ def _create_batched_inputs(
 
 
 def _level_at(number: int) -> Level:
-    levels = _RUNNING.levels
+    levels = TRANSFORMS.levels
     if not 0 < number <= len(levels):
         raise RuntimeError(f"vmap: no level {number} runs, {len(levels)} do")
     return levels[number - 1]

@@ -6,12 +6,16 @@ of that vector's product with the Jacobian.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import NamedTuple
 
 from ..ops.table.grad_mode import enable_grad
 from ..ops.tensors.tensor import Tensor
 from . import grad
+from . import transformed as transformed  # functions of one's own ask it
+from .function import TRANSFORMS
 
 __all__ = [
     *("UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual"),
@@ -38,6 +42,7 @@ def enter_dual_level() -> int:
     if _LEVELS:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _LEVELS.append([])
+    TRANSFORMS.duals = True
     return 0
 
 
@@ -52,6 +57,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     if level not in (None, 0):
         raise RuntimeError("Trying to exit a forward AD level that was not the last one created.")
     _LEVELS.pop()
+    TRANSFORMS.duals = False
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
@@ -101,9 +107,10 @@ def _direction(result: Tensor, duals: list[Tensor], tangents: list[Tensor]) -> T
         return None
     with enable_grad():
         vector: Tensor = result.detach().new_zeros(result.shape).requires_grad_()
-        products = grad(
-            [result], duals, [vector], retain_graph=True, create_graph=True, allow_unused=True
-        )
+        with directions_wanted():
+            products = grad(
+                [result], duals, [vector], retain_graph=True, create_graph=True, allow_unused=True
+            )
         pairs = [
             (product, tangent)
             for product, tangent in zip(products, tangents, strict=True)
@@ -113,6 +120,16 @@ def _direction(result: Tensor, duals: list[Tensor], tangents: list[Tensor]) -> T
             return None
         (found,) = grad([p for p, _ in pairs], [vector], [t for _, t in pairs], retain_graph=True)
     return found
+
+
+@contextmanager
+def directions_wanted() -> Iterator[None]:
+    """Say for a block that the gradient of its walk by the vector is wanted: directions."""
+    before, TRANSFORMS.pushes = TRANSFORMS.pushes, True
+    try:
+        yield
+    finally:
+        TRANSFORMS.pushes = before
 
 
 class dual_level:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from ..frontend.port import Port
 from ..module_names import names_of
 from ..ops.gradients.autograd import (
     Edge,
@@ -24,18 +26,58 @@ from ..ops.memory.warned import warn_caller
 from ..ops.table.grad_mode import is_grad_enabled, no_grad
 from ..ops.tensors.tensor import Tensor
 
+if TYPE_CHECKING:
+    from ..ops.batching.batched import Level
+
 __all__ = [
+    "IN_TRANSFORMS",
+    "TRANSFORMS",
     "Function",
     "FunctionCtx",
     "FunctionNode",
     "InplaceFunction",
     "NestedIOFunction",
+    "backward_of",
     "once_differentiable",
     "run_function",
 ]
 
 
 _STRIDED: Final = LAYOUTS["strided"]
+
+
+class _Transforms(threading.local):
+    """What a thread runs of `torch.func` and of directions."""
+
+    depth = 0
+    """How many transforms of gradients."""
+    duals = False
+    """Whether a level of `forward_ad` is entered."""
+    pushes = False
+    """Whether the walk that runs is one of which the gradient by its vector is wanted."""
+
+    def __init__(self) -> None:
+        self.levels: list[Level] = []
+        """The `vmap`s, the outer ones first."""
+
+
+TRANSFORMS: Final = _Transforms()
+
+
+class InTransforms(Protocol):
+    """What functions do inside of transforms."""
+
+    def level_of(self, args: object, /) -> Level | None:
+        """The innermost level that arguments stand for slices of."""
+
+    def for_all_slices(self, cls: Any, level: Level, args: tuple[object, ...], /) -> object:
+        """The results for arguments that stand for slices."""
+
+    def pushed(self, node: Any, grads: Sequence[Tensor | None], /) -> list[Tensor | None]:
+        """What a node gives in a walk whose gradient is wanted."""
+
+
+IN_TRANSFORMS: Final[Port[InTransforms]] = Port()
 
 
 class FunctionNode(Node):
@@ -47,7 +89,11 @@ class FunctionNode(Node):
     _materialize = True
     _no_gradient: tuple[object, ...] = ()
     _dirty: tuple[object, ...] = ()
+    _directed_values: tuple[Any, ...] = ()
     _kept: tuple[Any, ...] = ()
+    _kept_for_directions: tuple[Any, ...] = ()
+    _is_directed = False
+    """Whether `jvp` runs."""
     _needs: tuple[bool, ...] = ()
     _materialize_non_diff_grads = True
     _without_gradient: set[int]
@@ -61,7 +107,9 @@ class FunctionNode(Node):
         self._forward_values = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Accepted; gradients are only computed backward."""
+        """Keep tensors for `jvp`."""
+        if TRANSFORMS.depth or TRANSFORMS.duals:
+            self._directed_values = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say which arguments were written in place."""
@@ -77,8 +125,9 @@ class FunctionNode(Node):
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What was kept for `backward`."""
-        return tuple(s.tensor(self) if isinstance(s, Saved) else s for s in self._kept)
+        """What was kept for `backward`, or for `jvp` while that runs."""
+        kept = self._kept_for_directions if self._is_directed else self._kept
+        return tuple(s.tensor(self) if isinstance(s, Saved) else s for s in kept)
 
     saved_variables = saved_tensors
 
@@ -98,7 +147,10 @@ class FunctionNode(Node):
                 g if g is not None or like is None or at in silent else Tensor._of(_zeros(like))
                 for at, (g, like) in enumerate(zip(grads, self._sizes, strict=True))
             ]
-        given = _backward_of(self.function)(self, *grads)
+        if TRANSFORMS.pushes:
+            assert IN_TRANSFORMS.installed is not None
+            return IN_TRANSFORMS.installed.pushed(self, grads)
+        given = backward_of(self.function)(self, *grads)
         parts = list(given) if isinstance(given, (tuple, list)) else [given]
         if len(parts) < len(self._needs) or any(p is not None for p in parts[len(self._needs) :]):
             raise RuntimeError(
@@ -117,7 +169,7 @@ class FunctionNode(Node):
         return fit(part, sizes, dtype, self, place)
 
     def release(self) -> None:
-        for each in self._kept:
+        for each in (*self._kept, *self._kept_for_directions):
             if isinstance(each, Saved):
                 each.release()
 
@@ -144,9 +196,14 @@ class Function(metaclass=_FunctionMeta):
 
     A subclass has static methods `forward(ctx, *args)` and `backward(ctx, *grads)`, or
     `forward(*args)` with `setup_context(ctx, inputs, output)`; it is called by `apply`.
+
+    `jvp(ctx, *directions)` gives the directions of the results for `forward_ad` and `func.jvp`.
+    `func.vmap` runs `vmap(info, in_dims, *args)`, which gives the results and the dimensions in
+    which the slices lie, or with `generate_vmap_rule` the other methods on all slices.
     """
 
     _node_class: type[Any]
+    generate_vmap_rule = False
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -166,6 +223,10 @@ class Function(metaclass=_FunctionMeta):
         def backward(*args: Any, **kwargs: Any) -> Any: ...
         @staticmethod
         def vjp(*args: object, **kwargs: object) -> Any: ...
+        @staticmethod
+        def jvp(*args: Any, **kwargs: Any) -> Any: ...
+        @staticmethod
+        def vmap(*args: Any, **kwargs: Any) -> Any: ...
 
     else:
 
@@ -185,13 +246,40 @@ class Function(metaclass=_FunctionMeta):
                 "autograd.Function to use it with backward mode AD."
             )
 
+        @staticmethod
+        def jvp(ctx: Any, *directions: Any) -> Any:
+            """Compute the directions of the results from those of the arguments."""
+            raise NotImplementedError(
+                "You must implement the jvp function for custom autograd.Function to use it with "
+                "forward mode AD."
+            )
+
+        @staticmethod
+        def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:
+            """Compute the results of all slices, and say where their slices lie."""
+            raise NotImplementedError(
+                "To use autograd.Function with vmap, you must either override the vmap "
+                "staticmethod or set generate_vmap_rule=True."
+            )
+
     @classmethod
     def apply(cls, *args: object, **kwargs: object) -> Any:
-        """Call it."""
+        """Call it.
+
+        Raises:
+            RuntimeError: it is called inside of a transform and has no `setup_context`, or for
+                slices and does not say how.
+        """
 
         has_setup = cls.setup_context is not Function.setup_context
         if has_setup:
             args = _with_defaults(cls.forward, args, kwargs)
+        if TRANSFORMS.depth or TRANSFORMS.levels:
+            if not has_setup:
+                raise RuntimeError(_NEEDS_SETUP)
+            rules = IN_TRANSFORMS.installed
+            if rules is not None and (level := rules.level_of(args)) is not None:
+                return rules.for_all_slices(cls, level, args)
 
         def compute(node: object) -> object:
             if not has_setup:
@@ -203,6 +291,13 @@ class Function(metaclass=_FunctionMeta):
         return run_function(cls, args, compute)
 
 
+_NEEDS_SETUP: Final = (
+    "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, "
+    "...), it must override the setup_context staticmethod. For more details, please see "
+    "https://pytorch.org/docs/main/notes/extending.func.html"
+)
+
+
 def _with_defaults(
     forward: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
 ) -> tuple[object, ...]:
@@ -212,7 +307,7 @@ def _with_defaults(
     return bound.args
 
 
-def _backward_of(cls: type[Function]) -> Callable[..., object]:
+def backward_of(cls: type[Function]) -> Callable[..., object]:
     """How a function's gradients are computed, under either name.
 
     Raises:
@@ -281,8 +376,9 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
         node._sizes.append(output._array)
         made.append(output)
     if active:
-        _keep(node, outputs, made)
-    node._forward_values = ()
+        node._kept = _kept_of(node, node._forward_values, outputs, made)
+        node._kept_for_directions = _kept_of(node, node._directed_values, outputs, made)
+    node._forward_values = node._directed_values = ()
     node._sizes = [None if a is None else _Like(a) for a in node._sizes]
     if not isinstance(result, (tuple, list)):
         return made[0]
@@ -337,9 +433,12 @@ def _Like(array: Array) -> Array:
     return np.broadcast_to(np.zeros((), array.dtype), array.shape)
 
 
-def _keep(node: Any, outputs: Sequence[object], made: list[Any]) -> None:
+def _kept_of(
+    node: Any, tensors: Sequence[object], outputs: Sequence[object], made: list[Any]
+) -> tuple[Any, ...]:
+    """Tensors as a node keeps them."""
     kept: list[Any] = []
-    for tensor in node._forward_values:
+    for tensor in tensors:
         if not isinstance(tensor, Tensor):
             kept.append(tensor)
             continue
@@ -349,7 +448,7 @@ def _keep(node: Any, outputs: Sequence[object], made: list[Any]) -> None:
             kept.append(saved(made[place], made[place]._output_number))
         else:
             kept.append(saved(tensor))
-    node._kept = tuple(kept)
+    return tuple(kept)
 
 
 class InplaceFunction(Function):

@@ -121,6 +121,20 @@ def test_script_follows_the_state_around_it(x: torch.Tensor) -> None:
     assert scripted(x).dtype is F32
 
 
+@pytest.mark.parametrize("bias", [True, False])
+def test_tensors_that_may_be_none_are_cast_where_python_switched_it_on(bias: bool) -> None:
+    layer = torch.nn.Conv2d(3, 4, 3, bias=bias)
+    scripted, x = torch.jit.script(layer), torch.randn(2, 3, 5, 5)
+    with torch.autocast("cpu"):
+        expected = layer(x)
+        for _ in range(3):
+            made = scripted(x)
+            assert made.dtype is BF16
+            assert made.tolist() == expected.tolist()
+    made.float().sum().backward()
+    assert all(p.grad is not None and p.grad.dtype is F32 for p in layer.parameters())
+
+
 def left_alone(x: torch.Tensor) -> torch.Tensor:
     with torch.autocast("cpu"):
         y = torch.mm(x, x)
