@@ -21,7 +21,7 @@ from .graph import Graph
 from .internal_fault import FAULTS, report_fault
 from .kinds import TASKS
 from .lower import lower
-from .passes import PASSES, PassContext
+from .passes import PassContext, clean
 from .passes.normalize import normalize
 from .ssa import convert_to_ssa
 
@@ -106,8 +106,7 @@ def _clean(graph: Graph, context: PassContext) -> None:
     _clean_tasks(graph, context)
     convert_to_ssa(graph)
     transform_exits(graph)
-    for each in PASSES:
-        each.run(graph, context)
+    clean(graph, context)
 
 
 def graph_of(function: Function) -> Graph:

@@ -110,6 +110,8 @@ def _container_text(value: object, type: Type) -> str:
         return escape(str(value))
     if isinstance(value, Generator):
         return f'torch.Generator(device="cpu", seed={value.initial_seed()})'
+    if type.is_declared:
+        return f"object({id(value):#x})"
     raise TypeError(f"no text for a constant {value!r} of type {type}")
 
 

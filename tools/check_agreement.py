@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import rushlight
-from rushlight.ir import define
+from rushlight.ir import passes
 from tools import fuzz_flow, programs
 
 A_FILE = 50
@@ -42,12 +42,12 @@ SECONDS = 10
 @contextmanager
 def without_passes() -> Iterator[None]:
     """Graphs stay as they are lowered."""
-    kept = define.PASSES
-    define.PASSES = ()  # type: ignore[assignment]
+    kept = passes.PASSES
+    passes.PASSES = ()
     try:
         yield
     finally:
-        define.PASSES = kept
+        passes.PASSES = kept
 
 
 @contextmanager

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from ..graph import Graph
 from .canonical_loops import canonicalize_loops
 from .constant_pooling import pool_constants
 from .constant_propagation import propagate_constants
@@ -13,7 +14,7 @@ from .normalize import normalize
 from .outputs import canonicalize_outputs
 from .tuples import remove_tuples
 
-__all__ = ["PASSES", "Pass", "PassContext"]
+__all__ = ["PASSES", "Pass", "PassContext", "clean"]
 
 PASSES: tuple[Pass, ...] = (
     Pass("canonicalize-loops", canonicalize_loops, "first, so that all others see one form"),
@@ -23,3 +24,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("pool-constants", pool_constants, "after propagation, which makes constants"),
     Pass("canonicalize-outputs", canonicalize_outputs, "last: the order of uses is final"),
 )
+
+
+def clean(graph: Graph, context: PassContext) -> None:
+    """Run them all."""
+    for each in PASSES:
+        each.run(graph, context)

@@ -51,6 +51,19 @@ def _take_known(block: Block) -> None:
             _replace_by_block(node, node.blocks[0 if condition else 1])
 
 
+def _by_type(node: Node) -> bool | None:
+    """Whether a value has one of some types, if its own type says it."""
+    given = node.input.type
+    types = node.attributes["types"]
+    if not isinstance(types, list):
+        return None
+    each = given.alternatives or (given,)
+    if all(any(is_subtype(one, type) for type in types) for one in each):
+        return True
+    may = any(is_subtype(one, type) or is_subtype(type, one) for one in each for type in types)
+    return None if may else False
+
+
 class Propagation:
     """The walk over a graph's nodes."""
 
@@ -68,6 +81,10 @@ class Propagation:
             self.branch(node)
         elif node.kind == "prim::Loop":
             self.loop(node)
+        elif node.kind == "prim::isinstance" and (answer := _by_type(node)) is not None:
+            constant = create_constant(self.graph, answer, node.output.type).insert_before(node)
+            node.output.replace_uses(constant.output)
+            self.changed = True
         elif self.is_foldable(node):
             self.fold(node)
         else:

@@ -10,11 +10,12 @@ from ...frontend.diagnostics import Collector
 from ...frontend.exceptions import raise_for
 from ...interpreter.bounds.guard import Guard, LimitExceeded
 from ...interpreter.failures.errors import Failure, script_error
-from ...interpreter.running.evaluating import evaluate
+from ...interpreter.running.evaluating import CONTEXT, evaluate
 from ...interpreter.running.invoking import invoke
 from ...interpreter.values.objects import ScriptObject
 from ...ir.define import define_function
 from ...ir.graph import Graph
+from ...ir.passes import clean
 from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.names import Constant
@@ -324,8 +325,10 @@ class Loader:
         if self.importer.read(function):
             names = self.importer.resolver
             define_function(function, names, self.collector, ARCHIVE_TABLE, evaluate)
-        if isinstance(function.graph, Graph) and self.upgraders.needed:
-            self.upgraders.upgrade(function.graph)
+        graph = function.graph
+        if isinstance(graph, Graph) and self.upgraders.needed and self.upgraders.upgrade(graph):
+            for each in graph.with_tasks:  # much of what was put in is known for this call
+                clean(each, CONTEXT)
         if self.guard is not None and isinstance(function.graph, Graph):
             refuse_operators(function.graph, self.collector)
 

@@ -125,11 +125,14 @@ class Upgraders:
             return None
         return self.find(f"{NAMESPACE}.{entry[1]}")
 
-    def upgrade(self, graph: Graph) -> None:
+    def upgrade(self, graph: Graph) -> bool:
         """Replace the operators of a compiled graph whose meaning has changed.
 
         %2 : Tensor = aten::div(%x, %y)   =>   the nodes of `div_tensor`
+
+        Returns whether there were any.
         """
+        changed = False
         for each in list(graph.with_tasks):
             for node in list(each.all_nodes):
                 if node.signature is None:
@@ -137,6 +140,8 @@ class Upgraders:
                 function = self._replacement(_NODES.get(node.signature.full_name))
                 if function is not None:
                     _replace(each, node, function)
+                    changed = True
+        return changed
 
 
 def _replace(graph: Graph, node: Node, function: Function) -> None:

@@ -125,7 +125,8 @@ def _print_class(printer: FunctionPrinter, cls: ClassType) -> None:
             _print_constant(printer, name, value)
         for method in list(cls.methods.values()):
             _print_function(printer, method)
-        for hook in dict.fromkeys((*cls.forward_hooks, *cls.forward_pre_hooks)):
+        hooks_by_name = {h.name: h for h in (*cls.forward_hooks, *cls.forward_pre_hooks)}
+        for hook in hooks_by_name.values():  # one that is there twice was compiled twice
             _print_function(printer, hook)
 
 

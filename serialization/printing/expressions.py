@@ -325,6 +325,8 @@ def _unwrap_optional(e: Expressions, text: Text, node: Node) -> None:
 def _isinstance(e: Expressions, text: Text, node: Node) -> None:
     types = node.attributes["types"]
     assert isinstance(types, list | tuple)
+    for type in types:
+        e.dependencies.add_type(type)
     names = ", ".join(map(e.spell, types))
     text.write_list(
         [e.of(node.input)], "isinstance(", f", {names if len(types) == 1 else f'({names})'})"

@@ -332,3 +332,25 @@ def test_pooling_compares_few_constants(monkeypatch: pytest.MonkeyPatch) -> None
     pool_constants(graph, CONTEXT)
     assert len(list(graph.nodes)) == 100 + 1 + 2  # zeros are equal, nan equals nothing
     assert compared < 300
+
+
+@pytest.mark.parametrize(
+    ("type", "asked", "answer"),
+    [
+        ("int", "int, str", 1),
+        ("int", "str, float", 0),
+        ("int?", "int, NoneType", 1),
+        ("int?", "str", 0),
+        ("int?", "int", None),
+        ("Union(int, str)", "str, int", 1),
+        ("Scalar", "int", None),
+        ("Any", "int", None),
+        ("Tensor", "Tensor[]", 0),
+    ],
+)
+def test_types_answer_what_they_are(type: str, asked: str, answer: int | None) -> None:
+    made = graph(f"%x : {type}", f"%1 : bool = prim::isinstance[types=[{asked}]](%x)", "%1")
+    propagate_constants(made, CONTEXT)
+    (node,) = made.block.nodes
+    assert node.is_constant == (answer is not None)
+    assert answer is None or node.value == answer

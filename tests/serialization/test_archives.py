@@ -283,6 +283,16 @@ def test_full_before_version_5(version: int, dtype: str) -> None:
     assert found._array.dtype == dtype
 
 
+def test_what_replaces_an_operator_is_simplified_for_the_call() -> None:
+    loaded = load_archive(made(MODULE.format("torch.full([2], 3)"), version=4))
+    forward = loaded.cls.methods["forward"]
+    forward.ensure_defined()
+    text = str(forward.graph)
+    assert "prim::If" not in text
+    assert "prim::isinstance" not in text
+    assert text.count("aten::full") == 1
+
+
 def test_linspace_without_steps_before_version_8() -> None:
     loaded = load_archive(made(MODULE.format("torch.linspace(0, 1, None)"), version=7))
     found = run(loaded, tensor(1))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import math
+import zipfile
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -166,3 +167,59 @@ def sorts(x: list[int]):  # type: ignore[no-untyped-def]
 def test_operators_without_results_give_an_empty_tuple() -> None:
     for compiled in (torch.jit.script(sorts), again(torch.jit.script(sorts))):
         assert compiled([3, 1, 2]) == ((), (), [3, 2, 1])
+
+
+class Shade(Enum):
+    DARK = 1
+
+
+class Pair(NamedTuple):
+    left: int
+
+
+@torch.jit.script
+class Box:
+    def __init__(self, inside: int) -> None:
+        self.inside = inside
+
+
+def is_shade(x: Any) -> bool:
+    return isinstance(x, Shade)
+
+
+def is_some(x: Any) -> bool:
+    return isinstance(x, (int, Pair))
+
+
+def is_boxes(x: Any) -> bool:
+    return isinstance(x, list[Box])
+
+
+@pytest.mark.parametrize("function", [is_shade, is_some, is_boxes])
+def test_types_that_are_only_asked_for_are_in_the_archive(function: Callable[..., Any]) -> None:
+    for value in (1, "1"):
+        assert again(torch.jit.script(function))(value) == (function is is_some and value == 1)
+
+
+def test_a_hook_that_is_registered_twice() -> None:
+    class Named(torch.nn.Module):
+        def forward(self, x: str) -> str:
+            return x + "f"
+
+    def before(self, input: tuple[str]) -> tuple[str]:  # type: ignore[no-untyped-def]
+        return (input[0] + "b",)
+
+    def after(self, input: tuple[str], output: str) -> str:  # type: ignore[no-untyped-def]
+        return output + "a"
+
+    module = Named()
+    for _ in range(2):
+        module.register_forward_pre_hook(before)
+        module.register_forward_hook(after)
+    loaded = again(torch.jit.script(module))
+    assert loaded("x") == again(loaded)("x") == "xbbfaa"
+    sink = io.BytesIO()
+    torch.jit.save(torch.jit.script(module), sink)
+    with zipfile.ZipFile(sink) as file:
+        code = b"".join(file.read(name) for name in file.namelist() if name.endswith(".py"))
+    assert code.count(b"def before(") == code.count(b"def after(") == 1
