@@ -89,22 +89,51 @@ def _default(scope: Scope, node: tree.Parameter, written: tree.Expr, type: Type)
         if node.shared_default and not _is_mutable(written):
             return NO_DEFAULT
         return _report_default(scope, node, written, type, mutable=_is_mutable(written))
-    if type == FLOAT and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+    value = _as_declared(value, type)
     if type == TENSOR and value is None:
         return None
     if isinstance(value, int) and not -LARGEST_INT - 1 <= value <= LARGEST_INT:
         return _report_default(scope, node, written, type, mutable=False)
-    try:
-        actual = type_of_value(value)
-    except TypeError:
-        return value
-    fits = is_subtype(actual, type) or type is ANY or type is UNKNOWN
-    if not fits and not (actual == INT and type == INT):
+    if not _fits(value, type):
         if node.shared_default:
             return NO_DEFAULT
         return _report_default(scope, node, written, type, mutable=False)
     return value
+
+
+def _as_declared(value: object, type: Type) -> object:
+    """A default as the declared type has it: a tuple is a list there, a whole number a float."""
+    for each in type.alternatives:
+        if isinstance(value, int) and not isinstance(value, bool) and each == FLOAT:
+            return float(value)
+        if not isinstance(value, tuple):
+            continue
+        if each.list_of is not None:
+            return [_as_element(part, each.list_of) for part in value]
+        parts = each.tuple_of
+        if parts is not None and each.tuple_name is None and len(parts) == len(value):
+            return tuple(map(_as_element, value, parts))
+    return value
+
+
+def _as_element(value: object, type: Type) -> object:
+    """The same of what stands in a list or tuple, where a bool is a number if one is wanted."""
+    if isinstance(value, bool) and type in (INT, FLOAT):
+        return int(value) if type == INT else float(value)
+    return _as_declared(value, type)
+
+
+def _fits(value: object, type: Type) -> bool:
+    """Whether a constant is of the type; what is no constant that types describe is not judged."""
+    if isinstance(value, list):
+        lists = [each.list_of for each in type.alternatives if each.list_of is not None]
+        if lists:
+            return any(all(_fits(part, element) for part in value) for element in lists)
+    try:
+        actual = type_of_value(value)
+    except TypeError:
+        return True
+    return is_subtype(actual, type) or type is ANY or type is UNKNOWN
 
 
 def _constant(scope: Scope, node: tree.Expr) -> tuple[bool, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..frontend.literal_text import complex_text, escape, float_text
 from .schema import AliasInfo, Argument, Signature
-from .types import DictType, ListType, OptionalType, TupleType, Type
+from .types import INT, DictType, ListType, OptionalType, TupleType, Type
 
 __all__ = ["expected_text", "python_default", "python_signature", "torch_signature", "type_text"]
 
@@ -37,7 +37,7 @@ def _argument_text(argument: Argument) -> str:
     if argument.name:
         text += f" {argument.name}"
     if argument.has_default:
-        text += f"={_default_text(argument.default)}"
+        text += f"={_default_text(_shortened(argument))}"
     return text
 
 
@@ -61,19 +61,29 @@ def _alias_text(alias: AliasInfo | None) -> str:
     return f"({text} -> {'|'.join(alias.after)})" if alias.after else f"({text})"
 
 
-def _default_text(value: object, *, in_tuple: bool = False) -> str:
-    """A default; strings in tuples stand without quotes, as torch writes them."""
+def _shortened(argument: Argument) -> object:
+    """The default; of a list of several equal integers one of them, as torch writes it."""
+    value = argument.default
+    if argument.word or argument.type.list_of != INT:
+        return value
+    if isinstance(value, list) and len(value) > 1:
+        return value[0] if value.count(value[0]) == len(value) else value
+    return value
+
+
+def _default_text(value: object, *, inside: bool = False) -> str:
+    """A default; strings in lists and tuples stand without quotes, as torch writes them."""
     match value:
         case float():
             return float_text(value)
         case complex():
             return complex_text(value)
         case str():
-            return value if in_tuple else escape(value)
+            return value if inside else escape(value)
         case list():
-            return f"[{', '.join(map(_default_text, value))}]"
+            return f"[{', '.join(_default_text(part, inside=True) for part in value)}]"
         case tuple():
-            parts = ", ".join(_default_text(part, in_tuple=True) for part in value)
+            parts = ", ".join(_default_text(part, inside=True) for part in value)
             return f"({parts}{',' * (len(value) == 1)})"
     return str(value)
 

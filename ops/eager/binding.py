@@ -85,6 +85,13 @@ def _int(value: object, lenient: bool) -> object:
     return NO
 
 
+def _int_of_list(value: object, lenient: bool) -> object:
+    """An element of a list of ints; while a call is recorded also one number of another dtype."""
+    if ACTIVE and isinstance(value, Tensor) and value._array.size == 1:
+        return traced_number(value, int(value._array.item()), "aten::Int")
+    return _int(value, True)
+
+
 def _float(value: object, lenient: bool) -> object:
     if isinstance(value, (float, int)) and not isinstance(value, bool):
         return float(value)
@@ -153,9 +160,11 @@ def _also_bools(value: Sequence[object], converted: Sequence[object]) -> object:
 
 
 def _list_of(element: Converter, is_int: bool, size: int | None) -> Converter:
+    of_list = _int_of_list if is_int else element
+
     def convert(value: object, lenient: bool) -> Any:
         if isinstance(value, (list, tuple)):
-            converted = [element(each, lenient or is_int) for each in value]
+            converted = [of_list(each, lenient) for each in value]
             if any(each is NO for each in converted):
                 return _also_bools(value, converted) if is_int else NO
             return converted

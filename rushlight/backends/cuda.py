@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
+from typing import NamedTuple
 
 from ..module_names import names_of
+from ..ops.tensors.tensor import Tensor
 
-__all__ = ["is_built", "matmul"]
+__all__ = ["SDPAParams", "is_built", "matmul"]
 
 matmul = SimpleNamespace(
     allow_tf32=False,
@@ -68,12 +70,24 @@ def sdp_kernel(
         _CHOSEN.update(before)
 
 
+class SDPAParams(NamedTuple):
+    """What a call of `scaled_dot_product_attention` is given, for asking which kernels fit it."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    attn_mask: Tensor | None
+    dropout: float
+    is_causal: bool
+    enable_gqa: bool
+
+
 def is_flash_attention_available() -> bool:
     """Whether there is such a kernel for the device: no."""
     return False
 
 
-def can_use_flash_attention(params: object, debug: bool = False) -> bool:
+def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
     """Whether a kernel of the device fits: no."""
     return False
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import pickle
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
 
 import rushlight as torch
+from rushlight import Tensor
 
 
 class Empty(torch.jit.ScriptModule):
@@ -108,6 +111,74 @@ def test_source_ranges_of_texts() -> None:
 def test_local_function_is_checked_though_nobody_calls_it() -> None:
     with pytest.raises(RuntimeError, match="SyntaxError: 'break' outside loop"):
         torch.jit.CompilationUnit("def f(a):\n  for i in range(5):\n    def g():\n      break\n")
+
+
+Defaults = Callable[..., Any]
+
+
+def _sides(x: Tensor, sides: list[int] = (1, 1), by: float = 2) -> list[int]:  # type: ignore[assignment]
+    return sides
+
+
+def _names(x: Tensor, names: list[str] = ("a", "b")) -> list[str]:  # type: ignore[assignment]
+    return names
+
+
+def _perhaps(x: Tensor, sides: list[int] | None = (1, 1)) -> list[int] | None:  # type: ignore[assignment]
+    return sides
+
+
+def _flags(x: Tensor, sides: list[float] = (True, 2)) -> list[float]:  # type: ignore[assignment]
+    return sides
+
+
+def _pair(x: Tensor, pair: tuple[float, float] = (1, 2)) -> tuple[float, float]:
+    return pair
+
+
+def _nothing(x: Tensor, xs: list[Tensor] = ()) -> list[Tensor]:  # type: ignore[assignment]
+    return xs
+
+
+def _deep(x: Tensor, xs: list[list[int]] = ((1, 1), (2,))) -> list[list[int]]:  # type: ignore[assignment]
+    return xs
+
+
+@pytest.mark.parametrize(
+    ("function", "shown", "value"),
+    [
+        (_sides, "int[] sides=1, float by=2.", [1, 1]),
+        (_names, "str[] names=[a, b]", ["a", "b"]),
+        (_perhaps, "int[]? sides=[1, 1]", [1, 1]),
+        (_flags, "float[] sides=[1., 2.]", [1.0, 2.0]),
+        (_pair, "(float, float) pair=(1., 2.)", (1.0, 2.0)),
+        (_nothing, "Tensor[] xs=[]", []),
+        (_deep, "int[][] xs=[[1, 1], [2]]", [[1, 1], [2]]),
+    ],
+)
+def test_tuples_are_defaults_of_lists(function: Defaults, shown: str, value: object) -> None:
+    scripted = torch.jit.script(function)
+    assert f"(Tensor x, {shown})" in str(scripted.schema)
+    assert scripted(torch.ones(1)) == value
+    assert type(scripted(torch.ones(1))) is type(value)
+
+
+def _mixed(x: Tensor, sides: list[int] = (1, "a")) -> list[int]:  # type: ignore[assignment]
+    return sides
+
+
+def _broken(x: Tensor, sides: list[int] = (1.0, 2)) -> list[int]:  # type: ignore[assignment]
+    return sides
+
+
+def _short(x: Tensor, pair: tuple[int, int] = (1,)) -> tuple[int, int]:  # type: ignore[assignment]
+    return pair
+
+
+@pytest.mark.parametrize("function", [_mixed, _broken, _short])
+def test_tuples_of_other_elements_are_no_defaults(function: Defaults) -> None:
+    with pytest.raises(RuntimeError, match=r"Expected a default value of type \w+\[.*\] on param"):
+        torch.jit.script(function)
 
 
 def test_tuple_with_a_list_is_no_default() -> None:

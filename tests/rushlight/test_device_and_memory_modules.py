@@ -67,3 +67,18 @@ def test_an_engine_of_quantized_operators_is_chosen_among_those_there_are() -> N
             settings.engine = name
     with pytest.raises(RuntimeError, match="Assignment not supported"):
         settings.supported_engines = []
+
+
+def test_no_kernel_of_another_device_fits_a_call_of_attention() -> None:
+    x = torch.ones(1, 1, 2, 2)
+    asked = torch.backends.cuda.SDPAParams(x, x, x, None, 0.5, True, False)
+    assert (asked.query is x, asked.attn_mask, asked.dropout) == (True, None, 0.5)
+    assert not torch.backends.cuda.can_use_flash_attention(asked)
+    assert not torch.backends.cuda.can_use_efficient_attention(asked, True)
+    with pytest.raises(TypeError):
+        torch.backends.cuda.SDPAParams(x, x, x, None, 0.5, True)  # type: ignore[call-arg]
+
+
+def test_mixed_precision_of_another_device_says_that_it_is_not_there() -> None:
+    assert torch.cuda.amp.common.amp_definitely_not_available()
+    assert torch.cuda.amp.amp_definitely_not_available()

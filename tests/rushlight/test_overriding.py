@@ -118,6 +118,20 @@ def test_a_class_is_told_the_public_functions(noting: Any) -> None:
     ]
 
 
+@torch.no_grad()
+def test_a_class_sees_what_layers_of_attention_do_inside() -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+    x = torch.randn(2, 3, 8)
+    wanted = layer(x)
+    Noting.met.clear()
+    result = layer(x.as_subclass(Noting))
+    assert "torch.nn.functional.layer_norm" in Noting.met
+    assert not any("_fwd" in name or "_native_multi" in name for name in Noting.met)
+    assert isinstance(result, Noting)
+    assert torch.allclose(result.as_subclass(torch.Tensor), wanted, atol=1e-6)
+
+
 def test_classes_are_not_asked_in_a_block_or_by_the_function_that_says_so() -> None:
     x = labelled(2)
     with torch._C.DisableTorchFunctionSubclass():

@@ -299,6 +299,19 @@ def test_whole_numbers_in_traces_do_not_widen_either() -> None:
     assert [y.item() for y in traced(x)] == [15, -3, 18]
 
 
+def test_sizes_may_be_computed_in_floats() -> None:
+    def to_even(x: Tensor) -> Tensor:
+        side = x.shape[0]
+        missing = (side / 2).ceil() * 2 - side if isinstance(side, Tensor) else side % 2
+        return torch.nn.functional.pad(x, [missing // 1, 0]) + torch.zeros(side / 1, 1).sum()
+
+    traced = torch.jit.trace(to_even, torch.ones(3), check_trace=False)
+    assert str(traced.graph).count("aten::Int(") == 2
+    assert traced(torch.ones(5)).shape == (6,)
+    with pytest.raises(TypeError, match="found element of type Tensor at pos 0"):
+        torch.nn.functional.pad(torch.ones(3), [torch.tensor(1.0), 0])  # type: ignore[list-item]
+
+
 def test_sizes_put_together_are_not_fixed() -> None:
     one, last = (1,), (1, 2)
 

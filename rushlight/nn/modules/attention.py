@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from ...backends import mha
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
+from ...ops.tensors.overriding import has_torch_function
 from ...ops.tensors.tensor import Parameter, Tensor
 from .. import functional as F
 from .. import init
@@ -198,6 +199,7 @@ class MultiheadAttention(Module):
         if not self.batch_first or self.num_heads % 2 == 1:
             return False
         weight, bias = self.in_proj_weight, self.in_proj_bias
+        tensors = [x, weight, bias, self.out_proj.weight, self.out_proj.bias]
         return (
             (x.is_cpu or x.is_cuda)
             and not (self.add_zero_attn or self.bias_k is not None)
@@ -205,7 +207,8 @@ class MultiheadAttention(Module):
             and x.dtype == bias.dtype
             and mha.get_fastpath_enabled()
             and not is_autocast_enabled()
-            and not records([x, weight, bias, self.out_proj.weight, self.out_proj.bias])
+            and not has_torch_function(tensors)
+            and not records(tensors)
         )
 
     def _at_once(

@@ -11,6 +11,7 @@ from typing import Any
 from ...backends import mha
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
+from ...ops.tensors.overriding import has_torch_function
 from ...ops.tensors.tensor import Tensor
 from .. import functional as F
 from ..functional.attention import added_masks
@@ -153,7 +154,7 @@ class TransformerEncoderLayer(Module):
         weights = [src, attention.in_proj_weight, attention.in_proj_bias, out.weight, out.bias]
         weights += [self.norm1.weight, self.norm1.bias, self.norm2.weight, self.norm2.bias]
         weights += [self.linear1.weight, self.linear1.bias, self.linear2.weight, self.linear2.bias]
-        return not records(weights)
+        return not (has_torch_function(weights) or records(weights))
 
     def _at_once(self, src: Tensor, mask: Tensor | None, kind: int | None) -> Tensor:
         return _encoder_layer(
