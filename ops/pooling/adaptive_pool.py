@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import family, in_order
 from ..memory.counts import check_room
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
@@ -80,6 +81,10 @@ def _averages(input: Array, output: Ints, name: str) -> Array:
     if dims == 3 and input.itemsize == 2 and input.size:
         return _narrow_averages(input, output)
     check_room((*input.shape[: input.ndim - dims], *output), input.dtype)
+    kernels = _kernels(input, output)
+    if kernels is not None:
+        found: Array = kernels.means(in_order(input), tuple(output))
+        return found
     total = input.astype(wide_dtype(input.dtype), copy=False)
     counts = np.ones((), total.dtype)
     for place, count in enumerate(output):
@@ -88,6 +93,12 @@ def _averages(input: Array, output: Ints, name: str) -> Array:
         total = _sums_along(total, axis, count)
         counts = np.multiply.outer(counts, (stop - start).astype(total.dtype))
     return (total / counts).astype(input.dtype, copy=False)
+
+
+def _kernels(input: Array, output: Ints) -> Any | None:
+    """Native code for float32; None where there is none, or nothing to do."""
+    is_known = input.dtype is _FLOAT32 and input.size and all(output)
+    return family("adaptive_pools") if is_known else None
 
 
 def _rank_error(self: Array, dims: int, name: str, sentence: str) -> OperatorError:
@@ -140,6 +151,7 @@ def _declare_average(dims: int) -> None:
         face="layer",
         cost="reads",
         rows=rows_of("self"),
+        prepared=True,
     )(pool)
     operator(f"aten::_{name}{size}", cost="reads", rows=rows_of("self"))(pool)
 
@@ -168,6 +180,7 @@ def _check_line(self: Array, output_size: Ints, name: str) -> None:
     face="function",
     cost="reads",
     rows=rows_of("self"),
+    prepared=True,
 )
 def adaptive_avg_pool1d(self: Array, output_size: Ints) -> Array:
     _check_line(self, output_size, "adaptive_avg_pool1d")
@@ -205,6 +218,10 @@ def _maxima(input: Array, output: Ints, name: str) -> tuple[Array, Array]:
     if 0 in shape:
         return np.empty(shape, input.dtype), np.empty(shape, _INT64)
     check_room(shape, _INT64)
+    kernels = _kernels(input, output)
+    if kernels is not None:
+        found: tuple[Array, Array] = kernels.maxima(in_order(input), tuple(output))
+        return found
     values, index, scale = input.astype(wide, copy=False), None, 1
     for place in reversed(range(dims)):
         axis = input.ndim - dims + place
@@ -242,6 +259,7 @@ def _declare_max(dims: int) -> None:
         face="layer",
         cost="reads",
         rows=rows_of("self"),
+        prepared=True,
     )(pool)
 
 
@@ -255,6 +273,7 @@ _declare_max(3)
     cost="reads",
     rows=rows_of("self"),
     out="",
+    prepared=True,
 )
 def adaptive_max_pool1d(self: Array, output_size: Ints) -> tuple[Array, Array]:
     _check_line(self, output_size, "adaptive_max_pool1d")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import blas, family, is_ready
+from ..kernels import blas, family, in_order, is_ready
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..shapes.windows import Ints, wide_dtype
@@ -204,17 +204,17 @@ def _check(input: Array, grid: Array, mode: int) -> None:
 
 
 def _natively(input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array | None:
-    """Images of float32 in one piece by native code; None of others, and where there is none."""
-    known = input.ndim == 4 and mode in _FORMS and padding in _PADDINGS
+    """float32 in one piece by native code; None of others, and where there is none."""
+    known = mode in _FORMS and padding in _PADDINGS
     kernels = family("grid_samples") if known and is_ready(input) else None
     if kernels is None:
         return None
-    places = np.ascontiguousarray(grid)
+    places = in_order(grid)
     found: Array | None = kernels.sample(input, places, _FORMS[mode], _PADDINGS[padding], align)
     return found
 
 
-_FORMS: Final = {_LINEAR: "linear", _NEAREST: "nearest"}
+_FORMS: Final = {_LINEAR: "linear", _NEAREST: "nearest", _CUBIC: "cubic"}
 _PADDINGS: Final = {_ZEROS: "zeros", _BORDER: "border", _REFLECTION: "reflection"}
 _KERNELS: Final = {2: "grid_sampler_2d_cpu_kernel_impl", 3: "grid_sampler3d_cpu"}
 

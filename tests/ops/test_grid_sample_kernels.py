@@ -14,21 +14,22 @@ from rushlight.ops.resizing import grid_sample
 
 native = pytest.mark.skipif(kernels.family("grid_samples") is None, reason="no native code here")
 SHAPES = [((1, 3, 16, 16), (16, 16)), ((2, 1, 1, 1), (3, 1)), ((2, 5, 7, 3), (1, 37)),
-          ((1, 2, 1, 9), (4, 15)), ((3, 2, 40, 33), (20, 50))]  # fmt: skip
+          ((1, 2, 1, 9), (4, 15)), ((3, 2, 40, 33), (20, 50)), ((2, 3, 4, 5, 6), (3, 4, 19)),
+          ((1, 1, 1, 1, 3), (2, 1, 5))]  # fmt: skip
 
 
 @native
 @pytest.mark.parametrize(("shape", "places"), SHAPES)
 @pytest.mark.parametrize("padding", [0, 1, 2])
 def test_bits_are_those_of_numpys_steps(
-    shape: tuple[int, ...], places: tuple[int, int], padding: int, monkeypatch: Any
+    shape: tuple[int, ...], places: tuple[int, ...], padding: int, monkeypatch: Any
 ) -> None:
     random = np.random.default_rng(0)
     x = random.standard_normal(shape).astype(np.float32)
-    grid = random.uniform(-1.6, 1.6, (shape[0], *places, 2)).astype(np.float32)
+    grid = random.uniform(-1.6, 1.6, (shape[0], *places, len(places))).astype(np.float32)
     flat = grid.reshape(-1)
     flat[: min(9, flat.size)] = [-1, 1, 0, math.nan, math.inf, -math.inf, 1e30, 5, -7][: flat.size]
-    calls = [(mode, align) for mode in (0, 1) for align in (False, True)]
+    calls = [(mode, align) for mode in range(5 - len(places)) for align in (False, True)]
     with np.errstate(all="ignore"):
         made = [grid_sample.grid_sampler(x, grid, mode, padding, align) for mode, align in calls]
         monkeypatch.setattr(grid_sample, "_natively", lambda *_: None)

@@ -1,16 +1,19 @@
-"""Images read at places that a grid names, by the steps that NumPy would take.
+"""Images and volumes read at places that a grid names, by the steps that NumPy would take.
 
 A vector holds neighbours of a row of the result; each place is found once for all channels.
 """
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, reduce
+from itertools import product
+from math import prod
+from operator import and_
 from typing import Any, Final
 
 import numpy as np
 
-from .arithmetic import at_least, at_most, called
+from .arithmetic import at_least, at_most, called, fmod
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -20,70 +23,75 @@ __all__ = ["sample"]
 
 _PER_THREAD: Final = 1 << 13
 """Elements of the result that are worth another thread."""
-_SIZES: Final = ("channels", "height", "width", "rows", "columns")
-_FACTORS: Final = ("factor_y", "factor_x")
+_AXES: Final = {2: "yx", 3: "zyx"}
 _ARRAYS: Final = ("input", "grid", "out")
 _WHOLE: Final = INT64.of_lanes(LANES)
+_CUBIC: Final = -0.75
+"""The slope of cubic weights at the neighbours."""
 
 
 def sample(input: Any, grid: Any, form: str, padding: str, align: bool) -> Any | None:
-    """float32 [N, C, H, W] at the places float32 [N, rows, columns, 2] names, x first: both
-    contiguous and not empty.
+    """float32 [N, C, *space] at the places float32 [N, *out, D] names, x first, in two or three
+    dimensions: both contiguous and not empty.
 
-    The form is "linear" or "nearest", the padding "zeros", "border" or "reflection".
-    None if an image is too large for places of 32 bits.
+    The form is "linear", "nearest" or, of images, "cubic", the padding "zeros", "border" or
+    "reflection".  None if an image is too large for places of 32 bits.
     """
     input, grid = input[...], grid[...]  # which no other thread can change
-    batch, channels, height, width = input.shape
-    rows, columns = grid.shape[1:3]
-    if height * width >= 1 << 31:
+    batch, channels, *space = input.shape
+    shape = grid.shape[1:-1]
+    if prod(space) >= 1 << 31:
         return None
-    out = np.empty((batch, channels, rows, columns), np.float32)
-    factors = [float(np.float32((size - align) / 2)) for size in (height, width)]
-    sampling = _kernel(form, padding, align)
-    sizes = (channels, height, width, rows, columns)
+    out = np.empty((batch, channels, *shape), np.float32)
+    factors = [float(np.float32((size - align) / 2)) for size in space]
+    sampling = _kernel(form, padding, align, len(space))
+    rows, columns = prod(shape[:-1]), shape[-1]
     least = _PER_THREAD // (channels * columns) + 1
-    run(sampling, batch * rows, least, *sizes, *factors, input, grid, out)
+    run(sampling, batch * rows, least, channels, rows, columns, *space, *factors, input, grid, out)
     return out
 
 
 @cache
-def _kernel(form: str, padding: str, align: bool) -> int:
-    parameters = (form, padding, align)
+def _kernel(form: str, padding: str, align: bool, dims: int) -> int:
+    parameters = (form, padding, align, dims)
     return kernel("sample", parameters, lambda target: sampling_text(target, *parameters))
 
 
-def sampling_text(target: Target, form: str, padding: str, align: bool) -> str:
+def sampling_text(target: Target, form: str, padding: str, align: bool, dims: int) -> str:
     """The module of a kernel; its range is one of rows of the result."""
     code = Code(target)
-    words = [(INT64, name) for name in _SIZES] + [(DOUBLE, name) for name in _FACTORS]
+    words = [(INT64, name) for name in ("channels", "rows", "columns")]
+    words += [(INT64, f"size_{axis}") for axis in _AXES[dims]]
+    words += [(DOUBLE, f"factor_{axis}") for axis in _AXES[dims]]
     words += [(POINTER, name) for name in _ARRAYS]
-    channels, height, width, rows, columns = (code.argument(INT64, name) for name in _SIZES)
+    channels, rows, columns = (code.argument(*each) for each in words[:3])
     input, grid, out = (code.argument(POINTER, name) for name in _ARRAYS)
-    factors = [code.argument(DOUBLE, name).converted("fptrunc", FLOAT) for name in _FACTORS]
+    sizes = [code.argument(INT64, f"size_{axis}") for axis in _AXES[dims]]
+    kind = _Axis if dims == 2 else _VolumeAxis
     axes = [
-        _Axis(code, size, factor, padding, align)
-        for size, factor in zip((height, width), factors, strict=True)
+        kind(code, size, code.argument(DOUBLE, f"factor_{axis}"), padding, align)
+        for size, axis in zip(sizes, _AXES[dims], strict=True)
     ]
-    pairs = code.order(_WHOLE) << 3
+    elements = reduce(lambda one, other: one * other, sizes)
+    steps = code.order(_WHOLE) * (4 * dims)
     with code.units() as row:
         image, line = code.split(row, rows)
 
         def visit(places: list[Value], mask: Value | None) -> None:
-            first = code.at(grid, (row * columns + places[0]) * 2, FLOAT)
-            given = [code.gathered(FLOATS, first, pairs + 4 * (1 - dim), mask) for dim in range(2)]
+            first = code.at(grid, (row * columns + places[0]) * dims, FLOAT)
+            given = [
+                code.gathered(FLOATS, first, steps + 4 * (dims - 1 - dim), mask)
+                for dim in range(dims)
+            ]
             at = [axis.place(each) for axis, each in zip(axes, given, strict=True)]
-            spots = (_nearest if form == "nearest" else _corners)(axes, at, width)
+            if form != "cubic":
+                at = [axis.inside(each) for axis, each in zip(axes, at, strict=True)]
+            groups = _cubic(axes, at) if form == "cubic" else [(_SPOTS[form](axes, at), None)]
             with code.counted(code.constant(INT64, 0), channels) as channel:
                 plane = image * channels + channel
-                start = code.at(input, plane * height * width, FLOAT)
-                total: Value | None = None
-                for offsets, exists, weight in spots:
-                    seen = exists if mask is None else exists & mask
-                    term = code.gathered(FLOATS, start, offsets, seen)
-                    term = term if weight is None else term * weight
-                    total = term if total is None else total + term
-                assert total is not None
+                start = code.at(input, plane * elements, FLOAT)
+                lines = [(_sum(start, spots, mask), weight) for spots, weight in groups]
+                total = _added([each if w is None else each * w for each, w in lines])
                 goal = code.at(out, (plane * rows + line) * columns + places[0], FLOAT)
                 code.store_if(total, goal, mask)
 
@@ -95,30 +103,76 @@ Spot = tuple[Value, Value, Value | None]
 """How many bytes behind an image's first element one lies, where there is one, and its weight."""
 
 
-def _nearest(axes: list[_Axis], at: list[Value], width: Value) -> list[Spot]:
-    return [_spot(axes, [called("rint", each) for each in at], width, None)]
+def _added(terms: list[Value]) -> Value:
+    return reduce(lambda one, other: one + other, terms)
 
 
-def _corners(axes: list[_Axis], at: list[Value], width: Value) -> list[Spot]:
-    """The four neighbours, with the shares that they have."""
-    low = [called("floor", each) for each in at]
-    shares = [each - down for each, down in zip(at, low, strict=True)]
+def _sum(start: Value, spots: list[Spot], mask: Value | None) -> Value:
+    """What lies at some spots, times their weights."""
+    terms = []
+    for offsets, exists, weight in spots:
+        seen = exists if mask is None else exists & mask
+        term = start.code.gathered(FLOATS, start, offsets, seen)
+        terms.append(term if weight is None else term * weight)
+    return _added(terms)
+
+
+def _nearest(axes: list[_Axis], at: list[Value]) -> list[Spot]:
+    return [_spot(axes, [called("rint", each) for each in at], None)]
+
+
+def _corners(axes: list[_Axis], at: list[Value]) -> list[Spot]:
+    """The neighbours on either side, with the shares that they have."""
+    lows = [called("floor", each) for each in at]
+    shares = [axis.shares(each, low) for axis, each, low in zip(axes, at, lows, strict=True)]
     found = []
-    for up in (0, 1):
-        for right in (0, 1):
-            down, across = (
-                share if is_upper else 1.0 - share
-                for share, is_upper in zip(shares, (up, right), strict=True)
-            )
-            here = [low[0] + float(up), low[1] + float(right)]
-            found.append(_spot(axes, here, width, down * across))
+    for corner in product((0, 1), repeat=len(axes)):
+        weights = [share[up] for share, up in zip(shares, corner, strict=True)]
+        if len(axes) == 3:
+            weights = [weights[2], weights[1], weights[0]]
+        weight = reduce(lambda one, other: one * other, weights)
+        spot = _spot(axes, [low + float(up) for low, up in zip(lows, corner, strict=True)], weight)
+        if len(axes) == 3:
+            spot = (*spot[:2], weight.code.choose(spot[1], weight, 0.0))
+        found.append(spot)
     return found
 
 
-def _spot(axes: list[_Axis], at: list[Value], width: Value, weight: Value | None) -> Spot:
-    code = width.code
-    (y, has_row), (x, has_column) = (axis.index(each) for axis, each in zip(axes, at, strict=True))
-    return (y * code.spread(width) + x) << 2, has_row & has_column, weight
+_SPOTS: Final = {"nearest": _nearest, "linear": _corners}
+
+
+def _cubic(axes: list[_Axis], at: list[Value]) -> list[tuple[list[Spot], Value | None]]:
+    """Four rows of four neighbours, and the weights of the rows."""
+    lows = [called("floor", each) for each in at]
+    weights = [_cubic_weights(each - low) for each, low in zip(at, lows, strict=True)]
+    places = [
+        [axis.inside(low + float(step)) for step in (-1, 0, 1, 2)]
+        for axis, low in zip(axes, lows, strict=True)
+    ]
+    return [
+        ([_spot(axes, [y, x], w) for x, w in zip(places[1], weights[1], strict=True)], weight)
+        for y, weight in zip(places[0], weights[0], strict=True)
+    ]
+
+
+def _cubic_weights(share: Value) -> list[Value]:
+    """Those of four neighbours of a point that lies `share` after the second (Keys, 1981)."""
+
+    def near(x: Value) -> Value:
+        return ((_CUBIC + 2) * x - (_CUBIC + 3)) * x * x + 1.0
+
+    def far(x: Value) -> Value:
+        return ((_CUBIC * x - 5 * _CUBIC) * x + 8 * _CUBIC) * x - 4 * _CUBIC
+
+    return [far(share + 1.0), near(share), near(1.0 - share), far(2.0 - share)]
+
+
+def _spot(axes: list[_Axis], at: list[Value], weight: Value | None) -> Spot:
+    found = [axis.index(each) for axis, each in zip(axes, at, strict=True)]
+    index = found[0][0]
+    for axis, (place, _) in zip(axes[1:], found[1:], strict=True):
+        index = index * index.code.spread(axis.count) + place
+    return index << 2, reduce(and_, [exists for _, exists in found]), weight
 
 
 class _Axis:
@@ -126,18 +180,30 @@ class _Axis:
 
     def __init__(self, code: Code, size: Value, factor: Value, padding: str, align: bool) -> None:
         self._code, self._padding, self._align = code, padding, align
-        self._factor = code.spread(factor)
+        self.count = size
+        self._factor = code.spread(factor.converted("fptrunc", FLOAT))
         self._size = code.spread(size.converted("sitofp", FLOAT))
 
     def place(self, grid: Value) -> Value:
-        """The place in the dimension that a coordinate from -1 to 1 says, after padding."""
+        """The place in the dimension that a coordinate from -1 to 1 says."""
         at = (grid + 1.0) * self._factor
-        at = at if self._align else at - 0.5
+        return at if self._align else at - 0.5
+
+    def inside(self, at: Value) -> Value:
+        """The place after padding."""
         if self._padding == "reflection":
             at = self._reflected(at)
         if self._padding != "zeros":
-            at = at_most(at_least(self._code.choose(at.is_nan(), 0.0, at), 0.0), self._size - 1.0)
+            held = self._code.choose(at.is_nan(), self._for_nan(), at)
+            at = at_most(at_least(held, 0.0), self._size - 1.0)
         return at
+
+    def shares(self, at: Value, low: Value) -> tuple[Value, Value]:
+        """Those of the lower and the upper neighbour."""
+        return 1.0 - (at - low), at - low
+
+    def _for_nan(self) -> Value | float:
+        return 0.0
 
     def _reflected(self, at: Value) -> Value:
         """Thrown back at the middles of the outermost elements, or at their outer edges."""
@@ -155,3 +221,28 @@ class _Axis:
         exists = (at >= 0.0) & (at < self._size)
         held = code.choose(exists, at, 0.0)
         return held.converted("fptosi", INT32.of_lanes(LANES)).converted("sext", _WHOLE), exists
+
+
+class _VolumeAxis(_Axis):
+    """A dimension of a volume, over which torch takes other steps."""
+
+    def place(self, grid: Value) -> Value:
+        moved = grid + 1.0
+        if self._align:
+            return moved / 2.0 * (self._size - 1.0)
+        return (moved * self._size - 1.0) / 2.0
+
+    def shares(self, at: Value, low: Value) -> tuple[Value, Value]:
+        return low + 1.0 - at, at - low
+
+    def _for_nan(self) -> Value | float:
+        return self._size - 1.0
+
+    def _reflected(self, at: Value) -> Value:
+        code, low = self._code, 0.0 if self._align else -0.5
+        around = self._size - 1.0 if self._align else self._size
+        away = code.absolute(at - low)
+        extra = fmod(away, around)
+        is_even = fmod(called("floor", away / around), around.taken(2.0)).equals(0.0)
+        thrown = code.choose(is_even, extra + low, around - extra + low)
+        return code.choose(around <= 0.0, 0.0, thrown)
