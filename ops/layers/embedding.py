@@ -27,6 +27,8 @@ __all__: list[str] = []
 _INT64: Final = np.dtype(np.int64)
 Bags = tuple[Array, Array, Array, Array]
 _SUM, _MEAN, _MAX = range(3)
+_FORMS: Final = {_SUM: "sums", _MEAN: "means", _MAX: "maxima"}
+"""What native code calls them."""
 
 
 def _check_indices(indices: Array, place: int, name: str, function: str) -> None:
@@ -233,22 +235,32 @@ def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int, paddin
 
 
 def _bags_natively(
-    weight: Array, indices: Array, offsets: Array, mean: bool, include_last: bool
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    mode: int,
+    include_last: bool,
+    shares: Array | None,
 ) -> Bags | None:
-    """Sums or means of bags that begin one after the other; None where this is not what they do, or
-    not worth it."""
+    """What bags that begin one after the other give; None where this is not what they do, or not
+    worth it."""
     weight, indices, offsets = weight[...], indices[...], offsets[...]
     if (weight.ndim, offsets.ndim) != (2, 1) or indices.ndim not in (1, 2):
         return None
     if not indices.dtype is offsets.dtype is _INT64 or offsets.size <= include_last:
         return None
+    if shares is not None:
+        fits = mode == _SUM and shares.ndim == 1 and shares.size == indices.size
+        if not fits or not is_ready(shares):
+            return None
     is_worth_it = indices.size > 0 and is_ready(weight)
     lookups = family("lookups") if is_worth_it else None
     if lookups is None:
         return None
     named, starts = np.ascontiguousarray(indices), np.ascontiguousarray(offsets)
-    found = lookups.bags(weight, named.reshape(-1), starts, mean, include_last)
-    return None if found is None else (*found, found[-1])
+    form = _FORMS[mode] if shares is None else "shared"
+    found: Bags | None = lookups.bags(weight, named.reshape(-1), starts, form, include_last, shares)
+    return found
 
 
 def _bags(
@@ -261,8 +273,10 @@ def _bags(
     padding: int,
 ) -> Bags:
     """Rows summed, averaged or maximised bag by bag; an empty bag gives zeros."""
-    if mode in (_SUM, _MEAN) and per_sample_weights is None and padding < 0:
-        found = _bags_natively(weight, indices, offsets, mode == _MEAN, include_last_offset)
+    if mode in _FORMS and padding < 0:
+        found = _bags_natively(
+            weight, indices, offsets, mode, include_last_offset, per_sample_weights
+        )
         if found is not None:
             return found
     indices, offsets = settled(indices), settled(offsets)
@@ -291,6 +305,10 @@ def _bags(
     if mode == _MAX:
         largest = np.zeros(result.shape, np.int64)
     if begins.size and mode == _MAX:
+        later = np.ones((len(rows), 1), bool)
+        later[begins] = False
+        # what is no number is the largest only where it comes first
+        rows = np.where(np.isnan(rows) & later, rows.dtype.type(-np.inf), rows)
         result[filled] = np.maximum.reduceat(rows, begins, 0)
         largest[filled] = _first_of_largest(rows, named, bags, result, begins)
     elif begins.size:
@@ -309,7 +327,8 @@ def _first_of_largest(
 ) -> Array:
     """Which row each maximum of a bag comes from: the first one that has it."""
     places = np.arange(len(rows))[:, None]
-    first = np.where(rows == result[bags], places, len(rows))
+    is_it = (rows == result[bags]) | np.isnan(rows)
+    first = np.where(is_it, places, len(rows))
     found = np.minimum.reduceat(first, begins, 0)
     return as_array(named[np.minimum(found, len(rows) - 1)])
 

@@ -14,12 +14,16 @@ from ...memory.dtype import Array
 from .objects import kernel
 from .run import run
 from .target import Target
-from .text import FLOAT, FLOATS, INT64, POINTER, Code, Value
+from .text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
 
 __all__ = ["bags", "rows"]
 
 _LEAST: Final = 1 << 15
 """Elements that are worth another thread."""
+_BAGS: Final = ("table", "index", "starts", "out", "bag_of", "sizes", "wrong")
+_AHEAD: Final = 16
+"""How many rows further on memory is asked for."""
+_PLACES: Final = INT64.of_lanes(LANES)
 _BESIDE: Final = 4
 """Vectors of a row that are worked on side by side."""
 
@@ -35,13 +39,15 @@ def rows(table: Array, index: Array) -> Any | None:
 
 
 def bags(
-    table: Array, index: Array, starts: Array, mean: bool, extra: bool = False
-) -> tuple[object, object, object] | None:
-    """The sums or means of bags of rows, the bag of each index, and how many each bag has.
+    table: Array, index: Array, starts: Array, form: str, extra: bool = False, shares: Any = None
+) -> tuple[object, ...] | None:
+    """The "sums", "means" or "maxima" of bags of rows, the bag of each index, and how many each bag
+    has; of "shared" sums each row times its share.
 
     `index` and `starts` are int64; bag b holds the indices from `starts[b]` on, the last one all
-    that are left.  An `extra` start is looked at, but begins no bag.  None if an index is no row,
-    or if bags do not begin at 0 one after the other.
+    that are left.  An `extra` start is looked at, but begins no bag.  Of maxima the rows that they
+    come from follow: the first that has it; what is no number is one only as a bag's first.
+    None if an index is no row, or if bags do not begin at 0 one after the other.
     """
     table, index, starts = table[...], index[...], starts[...]
     height, width = table.shape
@@ -49,11 +55,16 @@ def bags(
     out = np.empty((count, width), np.float32)
     bag_of, sizes, wrong = np.empty_like(index), np.empty(count, np.int64), np.zeros(1, np.int64)
     each = max(1, index.size * width // max(1, len(out)))
+    more = [shares[...]] if form == "shared" else []
+    if form == "maxima":
+        more.append(np.empty(out.shape, np.int64))
     run(
-        *(_summing(mean), count, _LEAST // each + 1, height, width, index.size, count, int(extra)),
-        *(table, index, starts, out, bag_of, sizes, wrong),
+        *(_bags_of(form), count, _LEAST // each + 1, height, width, index.size, count, int(extra)),
+        *(table, index, starts, out, bag_of, sizes, wrong, *more),
     )
-    return None if wrong[0] else (out, bag_of, sizes)
+    if wrong[0]:
+        return None
+    return (out, bag_of, sizes, more[0] if form == "maxima" else sizes)
 
 
 @cache
@@ -62,9 +73,8 @@ def _taking() -> int:
 
 
 @cache
-def _summing(mean: bool) -> int:
-    form = "means" if mean else "sums"
-    return kernel("sum_bags", (form,), lambda target: _sum_bags(target, mean))
+def _bags_of(form: str) -> int:
+    return kernel("bags", (form,), lambda target: bags_text(target, form))
 
 
 def _take_rows(target: Target) -> str:
@@ -92,12 +102,14 @@ def _take_rows(target: Target) -> str:
     return code.kernel("take_rows", [*counts, *places])
 
 
-def _sum_bags(target: Target, mean: bool) -> str:
+def bags_text(target: Target, form: str) -> str:
+    """The module of a kernel; its range is one of bags."""
     code = Code(target)
     counts = [(INT64, name) for name in ("height", "width", "count", "bags", "extra")]
-    places = [(POINTER, n) for n in ("table", "index", "starts", "out", "bag_of", "sizes", "wrong")]
+    places = [(POINTER, name) for name in _BAGS]
     height, width, count, bags, extra = (code.argument(*each) for each in counts)
     table, index, starts, out, bag_of, sizes, wrong = (code.argument(*each) for each in places)
+    more = {"shared": [(POINTER, "shares")], "maxima": [(POINTER, "rows")]}.get(form, [])
     zero = code.constant(INT64, 0)
     with code.units() as bag:
         first = code.load(INT64, code.at(starts, bag, INT64))
@@ -112,22 +124,52 @@ def _sum_bags(target: Target, mean: bool) -> str:
         first, last = code.choose(fits, first, zero), code.choose(fits, last, zero)
         size = last - first
         code.store(size, code.at(sizes, bag, INT64))
-        with code.counted(first, last) as i:
-            code.store(bag, code.at(bag_of, i, INT64))
-            with code.when(code.load(INT64, code.at(index, i, INT64)).below(height).equals(0)):
+
+        def check(places: list[Value], mask: Value | None) -> None:
+            seen = code.load_if(_PLACES, code.at(index, places[0], INT64), mask)
+            code.store_if(code.spread(bag), code.at(bag_of, places[0], INT64), mask)
+            # indices that are masked are 0, which is there if anything is
+            with code.when(code.any_of(seen.below(code.spread(height)).equals(0)), rarely=True):
                 code.store(code.constant(INT64, 1), wrong)
 
+        code.vectors(first, last, 1, check)
+
+        def row_of(i: Value) -> Value:
+            place = code.load(INT64, code.at(index, i, INT64))
+            return code.choose(place.below(height), place, 0)
+
         def part(columns: list[Value], mask: Value | None) -> None:
-            sums = [code.variable(code.constant(FLOATS, 0.0)) for _ in columns]
+            totals = [code.variable(code.constant(FLOATS, 0.0)) for _ in columns]
+            rows = [code.variable(code.constant(_PLACES, 0)) for _ in columns]
             with code.counted(first, last) as i:
-                place = code.load(INT64, code.at(index, i, INT64))
-                row = code.at(table, code.choose(place.below(height), place, 0) * width, FLOAT)
-                for column, total in zip(columns, sums, strict=True):
-                    total.set(total.now + code.load_if(FLOATS, code.at(row, column, FLOAT), mask))
+                place = row_of(i)
+                row = code.at(table, place * width, FLOAT)
+                later = row_of(code.lesser(i + _AHEAD, count - 1)) * width
+                for column in columns:
+                    code.prefetch(code.at(table, later + column, FLOAT))
+                share = code.spread(_share(code, i)) if form == "shared" else None
+                for column, total, found in zip(columns, totals, rows, strict=True):
+                    seen = code.load_if(FLOATS, code.at(row, column, FLOAT), mask)
+                    if form == "maxima":
+                        better = (seen > total.now) | code.spread(i.equals(first))
+                        found.set(code.choose(better, code.spread(place), found.now))
+                        total.set(code.choose(better, seen, total.now))
+                    elif share is not None:
+                        total.set(code.multiply_add(seen, share, total.now))
+                    else:
+                        total.set(total.now + seen)
             divisor = code.choose(size > 0, size, 1).converted("sitofp", FLOAT)
-            for column, total in zip(columns, sums, strict=True):
-                made = total.now / code.spread(divisor) if mean else total.now
-                code.store_if(made, code.at(out, bag * width + column, FLOAT), mask)
+            for column, total, found in zip(columns, totals, rows, strict=True):
+                at = bag * width + column
+                made = total.now / code.spread(divisor) if form == "means" else total.now
+                code.store_if(made, code.at(out, at, FLOAT), mask)
+                if form == "maxima":
+                    goal = code.at(code.argument(POINTER, "rows"), at, INT64)
+                    code.store_if(found.now, goal, mask)
 
         code.vectors(zero, width, _BESIDE, part)
-    return code.kernel("sum_bags", [*counts, *places])
+    return code.kernel("bags", [*counts, *places, *more])
+
+
+def _share(code: Code, i: Value) -> Value:
+    return code.load(FLOAT, code.at(code.argument(POINTER, "shares"), i, FLOAT))
