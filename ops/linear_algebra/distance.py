@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_ready
+from ..kernels import family, in_order, is_ready
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
@@ -26,9 +26,8 @@ from .matrix_norms import vector_norm
 __all__ = ["vector_length"]
 
 Axis = int | tuple[int, ...] | None
+_FLOAT32: Final = np.dtype(np.float32)
 _LARGE: Final = 25
-_LONG: Final = 16
-"""Elements of rows that are worth native code."""
 _ELEMENTS_AT_ONCE: Final = 1 << 22
 
 
@@ -99,8 +98,19 @@ def _by_products(x1: Array, x2: Array) -> Array:
     return as_array(np.sqrt(np.maximum(squares, 0)))
 
 
+def _kernels(x1: Array, x2: Array, p: float) -> Any | None:
+    """Native code for norms of float32 differences; None where there is none."""
+    known = x1.dtype is _FLOAT32 and x2.dtype is _FLOAT32 and p in (0, 1, 2, math.inf)
+    return family("distances") if known and x1.size and x2.size else None
+
+
 def _one_by_one(x1: Array, x2: Array, p: float) -> Array:
     """Distances from differences, as many rows at a time as memory allows."""
+    kernels = _kernels(x1, x2, p) if x1.shape[:-2] == x2.shape[:-2] else None
+    if kernels is not None:
+        found: Array | None = kernels.of_pairs(in_order(x1), x2, kernels.FORMS[p])
+        if found is not None:
+            return found
     batch = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
     rows, columns = x1.shape[-2], x2.shape[-2]
     result = np.empty((*batch, rows, columns), x1.dtype)
@@ -116,6 +126,7 @@ def _one_by_one(x1: Array, x2: Array, p: float) -> Array:
     "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
     face="operator",
     cost="pairs",
+    prepared=True,
 )
 @operator(
     "aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
@@ -124,6 +135,7 @@ def _one_by_one(x1: Array, x2: Array, p: float) -> Array:
     refuses=Refusal("h", "cdist"),
     out="",
     cost="pairs",
+    prepared=True,
 )
 def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     """The distance of every row of `x1` to every row of `x2`, as [*, P, R].
@@ -157,6 +169,7 @@ def euclidean_dist(x1: Array, x2: Array) -> Array:
     out="",
     face="function",
     cost="pairs",
+    prepared=True,
 )
 def pdist(self: Array, p: float) -> Array:
     """The distances between each two rows, those of the first row first."""
@@ -171,6 +184,11 @@ def pdist(self: Array, p: float) -> Array:
     if self.itemsize == 2 and len(self) > 1 and self.size:
         word = dtype_of(self).scalar_name
         raise UnsupportedDtype(f"\"pdist\" not implemented for '{word}'")
+    kernels = _kernels(self, self, p) if len(self) > 1 else None
+    if kernels is not None:
+        found: Array | None = kernels.within(in_order(self), kernels.FORMS[p])
+        if found is not None:
+            return found
     upper = np.triu_indices(len(self), 1)
     return _one_by_one(self, self, p)[upper]
 
@@ -182,9 +200,14 @@ def pdist(self: Array, p: float) -> Array:
     out="",
     cost="reads",
     rows=rows_of("x1 x2"),
+    prepared=True,
 )
 def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool) -> Array:
     """The norm of `x1 - x2 + eps` along the last dimension."""
+    kernels = _kernels(x1, x2, p) if x1.shape == x2.shape and x1.ndim else None
+    if kernels is not None:
+        found: Array = kernels.side_by_side(in_order(x1), in_order(x2), kernels.FORMS[p], eps)
+        return found[..., None] if keepdim else found
     difference = binary(np.subtract, x1, x2)
     difference = with_number(np.add, difference, eps)
     if not difference.ndim:
@@ -194,8 +217,8 @@ def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool)
 
 
 def _cosines_natively(x1: Array, x2: Array, axis: int, eps: float) -> Array | None:
-    """The same of float32 in one piece by native code; None where that does not pay."""
-    arrays = family("arrays") if x1.ndim and x1.shape[-1] >= _LONG else None
+    """The same of float32 in one piece by native code; None where there is none."""
+    arrays = family("arrays") if x1.ndim and x1.size else None
     if arrays is None:
         return None
     if axis == x1.ndim - 1:

@@ -1,0 +1,167 @@
+"""Distances between the rows of float32 matrices: of all pairs, of all within one, or side by side.
+
+Of all pairs sixteen are worked on in a vector, for which one matrix is turned; differences are
+added in the order of the columns.  Side by side a row's sums have sixteen lanes, added pairwise.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+import numpy as np
+
+from ...memory.dtype import Array
+from .arithmetic import called
+from .arrays import in_order
+from .lanes import folded
+from .objects import kernel
+from .run import run
+from .target import Target
+from .text import DOUBLE, FLOAT, FLOATS, INT64, POINTER, Code, Value, Variable
+
+__all__ = ["FORMS", "of_pairs", "side_by_side", "within"]
+
+FORMS: Final = {0.0: "count", 1.0: "sum", 2.0: "length", float("inf"): "largest"}
+"""The norms that are known, by their exponents."""
+_PER_THREAD: Final = 1 << 14
+"""Differences that are worth another thread."""
+_BESIDE: Final = 2
+_COUNTS: Final = ("rows", "columns", "depth")
+_PLACES: Final = ("one", "other", "out")
+
+
+def of_pairs(one: Array, other: Array, form: str) -> Array | None:
+    """The distances [*, rows, columns] of rows of [*, rows, depth] to those of [*, columns, depth].
+
+    None where `other` cannot be turned by a kernel.
+    """
+    turned = in_order(other.swapaxes(-1, -2))
+    if turned is None:
+        return None
+    one = one[...]  # which no other thread can change
+    rows, depth = one.shape[-2:]
+    columns = other.shape[-2]
+    out = np.empty((*one.shape[:-1], columns), np.float32)
+    least = _PER_THREAD // (columns * depth) + 1
+    run(_kernel(form, "pairs"), out.size // columns, least, rows, columns, depth, one, turned, out)
+    return out
+
+
+def within(x: Array, form: str) -> Array | None:
+    """The distances of each row of a matrix to those after it, one row after the other."""
+    turned = in_order(x.swapaxes(-1, -2))
+    if turned is None:
+        return None
+    x = x[...]
+    rows, depth = x.shape
+    out = np.empty(rows * (rows - 1) // 2, np.float32)
+    least = _PER_THREAD // (rows * depth) + 1
+    run(_kernel(form, "within"), rows - 1, least, rows, rows, depth, x, turned, out)
+    return out
+
+
+def side_by_side(one: Array, other: Array, form: str, eps: float) -> Array:
+    """The norms of the rows of [*, depth] arrays' difference plus a number."""
+    one, other = one[...], other[...]
+    depth = one.shape[-1]
+    out = np.empty(one.shape[:-1], np.float32)
+    least = _PER_THREAD // depth + 1
+    run(_kernel(form, "beside"), out.size, least, out.size, 1, depth, eps, one, other, out)
+    return out
+
+
+@cache
+def _kernel(form: str, which: str) -> int:
+    return kernel("distances", (form, which), lambda target: distances_text(target, form, which))
+
+
+def distances_text(target: Target, form: str, which: str) -> str:
+    """The module of a kernel; its range is one of rows of the first matrix."""
+    code = Code(target)
+    words = [(INT64, name) for name in _COUNTS]
+    if which == "beside":
+        words.append((DOUBLE, "eps"))
+    words += [(POINTER, name) for name in _PLACES]
+    made = _Distances(code, form)
+    with code.units() as row:
+        if which == "beside":
+            made.beside(row)
+        else:
+            made.pairs(row, is_within=which == "within")
+    return code.kernel("distances", words)
+
+
+class _Distances:
+    """The parts of the kernel."""
+
+    def __init__(self, code: Code, form: str) -> None:
+        self.code, self.form = code, form
+        self.rows, self.columns, self.depth = (code.argument(INT64, name) for name in _COUNTS)
+        self.one, self.other, self.out = (code.argument(POINTER, name) for name in _PLACES)
+        self.zero = code.constant(INT64, 0)
+
+    def pairs(self, row: Value, *, is_within: bool) -> None:
+        """The distances of one row to all others, or to those after it."""
+        code = self.code
+        matrix, line = code.split(row, self.rows)
+        goal, first = row * self.columns, self.zero
+        if is_within:
+            first = line + 1
+            goal = (line * (self.rows * 2 - line - 1) >> 1) - first
+        turned = matrix * self.depth * self.columns
+
+        def visit(columns: list[Value], mask: Value | None) -> None:
+            totals = [code.variable(code.constant(FLOATS, 0.0)) for _ in columns]
+            with code.counted(self.zero, self.depth) as k:
+                place = code.at(self.one, row * self.depth + k, FLOAT)
+                mine = code.spread(code.load(FLOAT, place))
+                for column, total in zip(columns, totals, strict=True):
+                    place = code.at(self.other, turned + k * self.columns + column, FLOAT)
+                    self.add(total, mine - code.load_if(FLOATS, place, mask))
+            for column, total in zip(columns, totals, strict=True):
+                code.store_if(self.ended(total.now), code.at(self.out, goal + column, FLOAT), mask)
+
+        code.vectors(first, self.columns, _BESIDE, visit)
+
+    def beside(self, row: Value) -> None:
+        """The distance of two rows."""
+        code = self.code
+        eps = code.spread(code.argument(DOUBLE, "eps").converted("fptrunc", FLOAT))
+        total = code.variable(code.constant(FLOATS, 0.0))
+
+        def visit(columns: list[Value], mask: Value | None) -> None:
+            at = row * self.depth + columns[0]
+            one, other = (
+                code.load_if(FLOATS, code.at(array, at, FLOAT), mask)
+                for array in (self.one, self.other)
+            )
+            apart = one - other + eps
+            self.add(total, apart if mask is None else code.choose(mask, apart, 0.0))
+
+        code.vectors(self.zero, self.depth, 1, visit)
+        joined = folded([total], self.larger if self.form == "largest" else _sum)
+        code.store(self.ended(joined), code.at(self.out, row, FLOAT))
+
+    def add(self, total: Variable, apart: Value) -> None:
+        """One difference more."""
+        if self.form == "length":
+            total.set(self.code.multiply_add(apart, apart, total.now))
+        elif self.form == "count":
+            total.set(total.now + self.code.choose(apart.equals(0.0), 0.0, apart.taken(1.0)))
+        elif self.form == "sum":
+            total.set(total.now + self.code.absolute(apart))
+        else:
+            total.set(self.larger(total.now, self.code.absolute(apart)))
+
+    def larger(self, one: Value, other: Value) -> Value:
+        """The larger one, or what is no number."""
+        return self.code.choose((one < other) | other.is_nan(), other, one)
+
+    def ended(self, total: Value) -> Value:
+        """What a sum becomes."""
+        return total if self.form != "length" else called("sqrt", total)
+
+
+def _sum(one: Value, other: Value) -> Value:
+    return one + other

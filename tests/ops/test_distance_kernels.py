@@ -1,0 +1,66 @@
+"""Distances by kernels, beside NumPy's way."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops.kernels import family
+from rushlight.ops.linear_algebra import distance
+
+pytestmark = pytest.mark.skipif(family("distances") is None, reason="no native code here")
+F = torch.nn.functional
+NORMS = [0.0, 1.0, 2.0, inf]
+SHAPES = [
+    ((5, 3), (7, 3)),
+    ((1, 1), (40, 1)),
+    ((2, 3, 33, 17), (2, 3, 19, 17)),
+    ((70, 40), (70, 40)),
+]
+
+
+def _pair(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> list[Any]:
+    random = np.random.default_rng(1)
+    made = [np.round(random.standard_normal(shape), 1).astype(np.float32) for shape in shapes]
+    made[0].reshape(-1)[3::50] = np.inf
+    made[1].reshape(-1)[5::70] = np.nan
+    return made
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
+@pytest.mark.parametrize("p", NORMS)
+def test_like_numpys_way(shapes: Any, p: float, monkeypatch: Any) -> None:
+    one, other = _pair(shapes)
+    calls = [lambda: distance.cdist(one, other, p, 2)]
+    if one.shape == other.shape:
+        calls.append(lambda: distance.pairwise_distance(one, other, p, 1e-6, False))
+        calls.append(lambda: distance.pairwise_distance(one, other, p, 1e-6, True))
+    if one.ndim == 2:
+        calls.append(lambda: distance.pdist(one, p))
+    with np.errstate(all="ignore"):
+        made = [call() for call in calls]
+        monkeypatch.setattr(distance, "_kernels", lambda *_: None)
+        for found, call in zip(made, calls, strict=True):
+            wanted = call()
+            assert found.shape == wanted.shape
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_later_calls_and_other_layouts_give_the_same() -> None:
+    x, y = torch.randn(30, 9), torch.randn(20, 9)
+    wanted = torch.cdist(x, y, p=1.0), F.pdist(x), F.pairwise_distance(x[:20], y)
+    turned = x.t().contiguous().t()
+    for _ in range(60):
+        for given in (x, turned):
+            found = torch.cdist(given, y, p=1.0), F.pdist(given), F.pairwise_distance(given[:20], y)
+            assert all(map(torch.equal, found, wanted))
+        other = torch.randn(30, 9)
+        rows = [torch.cdist(other[i : i + 1], y, p=1.0) for i in range(30)]
+        assert torch.equal(torch.cdist(other, y, p=1.0), torch.cat(rows))
+    assert torch.cdist(x[:0], y).shape == (0, 20)
+    assert F.pdist(x[:1]).shape == (0,)
+    assert torch.equal(torch.cdist(x[:, :0], y[:, :0], p=1.0), torch.zeros(30, 20))
