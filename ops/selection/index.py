@@ -41,6 +41,7 @@ from .index_errors import (
     warn_of_bytes,
 )
 from .places import (
+    by_slices,
     combined_natively,
     copied,
     one,
@@ -290,7 +291,7 @@ def check_index(self: Array, dim: int, index: Array, name: str) -> int:
     if index.size:
         _check_places(index, name)
     size = self.shape[axis] if self.ndim else 1
-    if index.size and not is_within(index, size):
+    if index.size and not is_within(by_slices(index, axis), size):
         if name == "index_select":
             raise IndexOutOfRange(
                 "index out of range in self",

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, family, is_whole
+from ..kernels import LARGE, family, in_order, is_whole
 from ..memory.dtype import Array, Dtype, Scalar
 from ..memory.errors import IndexOutOfRange
 from ..memory.storage import settled
 from ..table.pointwise import number_in
 
 __all__ = [
-    *("combined_natively", "copied", "one", "positions", "put_by", "span"),
+    *("by_slices", "combined_natively", "copied", "one", "positions", "put_by", "span"),
     *("taken_by", "taken_natively", "written_by_numpy"),
 ]
 
@@ -28,6 +28,8 @@ def taken_natively(self: Array, axis: int, index: Array) -> Array | None:
     None if this is no work for native code, or if a place is not there.
     """
     self, index = self[...], index[...]  # which no other thread can change
+    if index.ndim > 1 and _goes_with(index, self, axis):
+        index = by_slices(index, axis)
     if index.dtype is not _INT64 or not (is_whole(self) and is_whole(index)):
         return None
     if index.ndim > 1 and not _goes_with(index, self, axis):
@@ -35,6 +37,19 @@ def taken_natively(self: Array, axis: int, index: Array) -> Array | None:
     places = family("places")
     found: Array | None = None if places is None else places.take(self, axis, index)
     return found
+
+
+def by_slices(index: Array, axis: int) -> Array:
+    """The index; of one that is expanded, naming the same place for all elements of a slice, the
+    vector that it is made of."""
+    if index.ndim < 2 or not index.size:
+        return index
+    strides, shape = index.strides, index.shape
+    if any(strides[d] and shape[d] > 1 and d != axis for d in range(index.ndim)):
+        return index
+    here: Any = tuple(slice(None) if dim == axis else 0 for dim in range(index.ndim))
+    vector: Array = index[here]
+    return vector
 
 
 def _goes_with(one: Array, other: Array, axis: int) -> bool:
@@ -138,8 +153,10 @@ def combined_natively(self: Array, axis: int, index: Array, source: Array, opera
     places = family("places")
     if places is None:
         return False
-    whole = np.ascontiguousarray(source) if source.ndim else source
-    done = places.combine(self, axis, np.ascontiguousarray(index), whole, operation)
+    if index.ndim > 1:
+        index = by_slices(index, axis)
+    whole = in_order(source) if source.ndim else source
+    done = places.combine(self, axis, in_order(index), whole, operation)
     if done is False:
         raise IndexOutOfRange("index out of range in self")
     return done is True

@@ -21,7 +21,7 @@ from ..table.refusals import check_kernel
 from ..table.table import operator
 from .index import check_scatter, index, index_put
 from .index_errors import first_outside, no_such_element
-from .places import combined_natively, copied, one, positions, written_by_numpy
+from .places import by_slices, combined_natively, copied, one, positions, written_by_numpy
 
 __all__ = ["combine_along", "with_rank"]
 
@@ -113,10 +113,13 @@ def _combined(
     if not combined_natively(target, axis, index, values, _NATIVE[reduce]):
         return False
     if reduce == "mean":
-        counts = np.full(target.shape, int(include_self), _INT64)
-        combined_natively(counts, axis, index, np.ones((), _INT64), "sum")
+        named = by_slices(index, axis)
+        by_slice = named.ndim == 1 < target.ndim
+        shape = target.shape[axis : axis + 1] if by_slice else target.shape
+        counts = np.full(shape, int(include_self), _INT64)
+        combined_natively(counts, 0 if by_slice else axis, named, np.ones((), _INT64), "sum")
         written_by_numpy()
-        _divide(target, counts)
+        _divide(target, counts.reshape(-1, *[1] * (target.ndim - axis - 1)) if by_slice else counts)
     return True
 
 

@@ -56,3 +56,23 @@ def test_replacing_takes_the_first_of_more_numbers() -> None:
     place = torch.tensor(1)
     replaced = torch.zeros(3).scatter(0, place, torch.tensor([5.0, 6.0, 7.0]))
     assert replaced.tolist() == [0.0, 5.0, 0.0]
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("reduce", ["sum", "mean", "amax", "prod"])
+@pytest.mark.parametrize("include_self", [True, False])
+def test_an_expanded_index_is_like_its_copy(axis: int, reduce: str, include_self: bool) -> None:
+    sizes, view = [3, 4, 5], [1, 1, 1]
+    x = torch.randn(sizes)
+    sizes[axis] = view[axis] = 9
+    named = torch.randint(0, 3, (9,)).view(view).expand(sizes)
+    whole, source = named.clone(), torch.randn(sizes)
+
+    def scattered(index: torch.Tensor) -> torch.Tensor:
+        return x.scatter_reduce(axis, index, source, reduce, include_self=include_self)
+
+    assert torch.equal(scattered(named), scattered(whole))
+    assert torch.equal(x.gather(axis, named), x.gather(axis, whole))
+    assert torch.equal(x.scatter(axis, named, 2.0), x.scatter(axis, whole, 2.0))
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        x.scatter_add(axis, named + 5, source)

@@ -1,8 +1,7 @@
 """Means and maxima over the windows that cut dimensions of float32 arrays into equal shares.
 
 One dimension is folded after the other, the first one first, which leaves whole rows to be added
-or compared but for the last.  Sums add neighbours in order; those of long windows of a row are
-those of sixteen lanes, which are then added pairwise.
+or compared but for the last.  Sums add neighbours in order.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import numpy as np
 from ...memory.dtype import Array
 from ...memory.remembered import remembered
 from .along import parts_of, strip_count, strips
-from .lanes import folded
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -26,12 +24,16 @@ __all__ = ["maxima", "means"]
 
 _PER_THREAD: Final = 1 << 15
 """Numbers looked at that are worth another thread."""
+_BESIDE: Final = 4
+"""Long windows of a row that are added at once."""
 _COUNTS: Final = ("size", "count", "inner", "longest", "rows")
 _WORDS: Final = INT32.of_lanes(LANES)
 _PLACES: Final = INT64.of_lanes(LANES)
 _SUMS: Final = ("x", "ends", "out", "sizes")
 _MAXIMA: Final = ("x", "ends", "out", "given", "places")
 _LOWEST: Final = -np.inf
+_NONE: Final = np.empty(0, np.int64)
+_NONE.setflags(write=False)
 
 
 def means(x: Array, output: tuple[int, ...]) -> Array:
@@ -63,7 +65,7 @@ def maxima(x: Array, output: tuple[int, ...]) -> tuple[Array, Array]:
     Of equal numbers the first one is it, of NaNs the last one.
     """
     dims = len(output)
-    made, places = x[...], np.empty(0, np.int64)
+    made, places = x[...], _NONE
     for place, count in enumerate(output):
         axis, is_last = x.ndim - dims + place, place == dims - 1
         outer, size, inner = parts_of(made.shape, axis)
@@ -183,7 +185,7 @@ class _Sums:
         with code.units() as row:
             source, goal = row * size["size"], row * size["count"]
             if is_long:
-                with code.counted(self.zero, size["count"]) as window:
+                with code.counted(self.zero, size["count"], _BESIDE) as window:
                     self.long(row, source, goal, window)
             else:
 
@@ -193,18 +195,25 @@ class _Sums:
                 code.vectors(self.zero, size["count"], 1, visit)
 
     def long(self, row: Value, source: Value, goal: Value, window: Value) -> None:
-        """The mean of one window."""
-        code = self.code
-        total = code.variable(code.constant(FLOATS, 0.0))
+        """The means of some windows side by side, so that their sums wait less for each other."""
+        code, size = self.code, self.size
+        last = size["count"] - 1
+        windows = [code.lesser(window + more, last) for more in range(_BESIDE)]
+        ends = [self.ends(each) for each in windows]
+        totals = [code.variable(code.constant(FLOAT, 0.0)) for _ in windows]
 
-        def add(places: list[Value], mask: Value | None) -> None:
-            seen = code.load_if(FLOATS, code.at(self.at["x"], source + places[0], FLOAT), mask)
-            total.set(total.now + seen)
+        def add(total: Variable, place: Value) -> None:
+            total.set(total.now + code.load(FLOAT, code.at(self.at["x"], source + place, FLOAT)))
 
-        code.vectors(*self.ends(window), 1, add)
-        mean = folded([total], lambda one, other: one + other)
-        share = code.load(FLOAT, code.at(self.at["sizes"], self.share(row, window), FLOAT))
-        code.store(mean / share, code.at(self.at["out"], goal + window, FLOAT))
+        least = size["size"] / size["count"]
+        with code.counted(self.zero, least) as step:
+            for (start, _), total in zip(ends, totals, strict=True):
+                add(total, start + step)
+        for each, (start, stop), total in zip(windows, ends, totals, strict=True):
+            with code.counted(start + least, stop) as place:
+                add(total, place)
+            share = code.load(FLOAT, code.at(self.at["sizes"], self.share(row, each), FLOAT))
+            code.store(total.now / share, code.at(self.at["out"], goal + each, FLOAT))
 
     def share(self, row: Value, window: Value) -> Value:
         """Where the size of a window stands."""
