@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
+from ..kernels import family, in_order
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..reductions.loss_reduction import MEAN, reduced
@@ -15,6 +17,7 @@ from ..table.table import operator
 __all__ = ["places_of"]
 
 Lengths = Sequence[int]
+_FLOAT32: Final = np.dtype(np.float32)
 
 
 def _check(log_probs: Array, inputs: Lengths, targets: Lengths, blank: int) -> None:
@@ -42,28 +45,30 @@ def _check(log_probs: Array, inputs: Lengths, targets: Lengths, blank: int) -> N
                 )
 
 
-def _rows(targets: Array, lengths: Lengths) -> Array:
-    """The targets as one row a sample, filled up with zeros."""
-    longest = max(lengths, default=0)
-    present = np.arange(longest)[None, :] < np.asarray(lengths, np.int64)[:, None]
+def _check_targets(targets: Array, lengths: Lengths) -> None:
     if targets.ndim == 1:
-        if targets.size != sum(lengths):
-            raise OperatorError(
-                f"Expected tensor to have size {sum(lengths)} at dimension 0, but got size "
-                f"{targets.size} for argument #2 'targets' (while checking arguments for "
-                "ctc_loss_allocate_outputs)",
-                code="shape-mismatch",
-            )
-        rows = np.zeros(present.shape, np.int64)
-        rows[present] = targets
-        return rows
-    if targets.shape[1] < longest:
+        wrong, wanted, dim = targets.size != sum(lengths), str(sum(lengths)), 0
+    else:
+        longest, dim = max(lengths, default=0), 1
+        wrong, wanted = targets.shape[1] < longest, f"at least {longest}"
+    if wrong:
         raise OperatorError(
-            f"Expected tensor to have size at least {longest} at dimension 1, but got size "
-            f"{targets.shape[1]} for argument #2 'targets' (while checking arguments for "
+            f"Expected tensor to have size {wanted} at dimension {dim}, but got size "
+            f"{targets.shape[dim]} for argument #2 'targets' (while checking arguments for "
             "ctc_loss_allocate_outputs)",
             code="shape-mismatch",
         )
+
+
+def _rows(targets: Array, lengths: Lengths) -> Array:
+    """The targets as one row a sample, filled up with zeros."""
+    _check_targets(targets, lengths)
+    longest = max(lengths, default=0)
+    present = np.arange(longest)[None, :] < np.asarray(lengths, np.int64)[:, None]
+    if targets.ndim == 1:
+        rows = np.zeros(present.shape, np.int64)
+        rows[present] = targets
+        return rows
     return np.where(present, targets[:, :longest], 0).astype(np.int64)
 
 
@@ -107,6 +112,32 @@ def _alphas(log_probs: Array, labels: Array, may_skip: Array) -> Array:
     return alphas
 
 
+def _natively(
+    log_probs: Array,
+    targets: Array,
+    input_lengths: Lengths,
+    target_lengths: Lengths,
+    blank: int,
+) -> tuple[Array, Array] | None:
+    """The same of float32 by native code; None where there is none, or a target is no class."""
+    kernels = family("alignments") if log_probs.dtype is _FLOAT32 else None
+    if kernels is None or targets.dtype.kind not in "iu":
+        return None
+    sizes = np.asarray(target_lengths, np.int64)
+    _check_targets(targets, target_lengths)
+    if targets.ndim == 1:
+        begins = np.cumsum(sizes) - sizes
+    elif len(targets) != len(sizes):
+        return None
+    else:
+        begins = np.arange(len(targets)) * targets.shape[1]
+    found: tuple[Array, Array] | None = kernels.likelihoods(
+        *(in_order(log_probs), np.ascontiguousarray(targets, np.int64), begins),
+        *(np.asarray(input_lengths, np.int64), sizes, blank),
+    )
+    return found
+
+
 def _likelihood(
     log_probs: Array,
     targets: Array,
@@ -117,6 +148,9 @@ def _likelihood(
 ) -> tuple[Array, Array]:
     """Minus the log likelihood of each sample, and log alpha as [N, T, 2 S + 1]."""
     _check(log_probs, input_lengths, target_lengths, blank)
+    found = _natively(log_probs, targets, input_lengths, target_lengths, blank)
+    if found is not None:
+        return found
     alphas = _alphas(log_probs, *places_of(targets, target_lengths, blank))
     batch = np.arange(log_probs.shape[1])
     last_time = np.asarray(input_lengths, np.int64) - 1
