@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +23,7 @@ from ...typecheck.functions import Function
 from ...typecheck.types import EnumType, Type
 from ..files.errors import ArchiveError, archive_error
 from ..files.limits import DEFAULT_LIMITS, Limits
+from .keys import Keys
 from .nodes import (
     ComplexNode,
     DeviceNode,
@@ -83,6 +84,7 @@ class ValueReader:
         self._handles: dict[int, Tensor] = {}
         self._within: set[int] = set()
         self._matched: dict[tuple[int, int], bool] = {}
+        self._keys = Keys(self._too_much)
 
     def value(self, node: Node) -> object:
         """The value of a node.
@@ -165,9 +167,12 @@ class ValueReader:
 
     def _dict(self, node: DictNode) -> dict[object, object]:
         try:
-            pairs: Iterator[tuple[Any, object]]
-            pairs = ((self.value(key), self.value(value)) for key, value in node.items)
-            return TensorDict(pairs) if node.tag.startswith("Dict[Tensor,") else dict(pairs)
+            pairs: list[tuple[Any, object]]
+            pairs = [(self.value(key), self.value(value)) for key, value in node.items]
+            if node.tag.startswith("Dict[Tensor,"):
+                return TensorDict(pairs)
+            self._keys.check(key for key, _ in pairs)
+            return dict(pairs)
         except TypeError:
             raise self._damaged("has a dict with a key that no dict can have") from None
 
@@ -260,6 +265,9 @@ class ValueReader:
 
     def _damaged(self, what: str) -> ArchiveError:
         return archive_error("damaged-archive", f"{self._title} {what}")
+
+    def _too_much(self, what: str) -> ArchiveError:
+        return archive_error("limit-exceeded", f"{self._title} {what}")
 
     def _unsupported(self, what: str) -> ArchiveError:
         return archive_error("unsupported-value", f"{self._title} {what}")

@@ -9,11 +9,13 @@ Everything else is an error that names what the file holds.
 from __future__ import annotations
 
 from collections import OrderedDict
+from functools import partial
 from typing import Any, ClassVar, Final
 
 from ...frontend.diagnostics import Diagnostic, Help
 from ...ops.memory.dtype import DTYPES, QSCHEMES
 from ..files.errors import ArchiveError, RefusedPickle
+from ..pickles.keys import Keys
 from ..pickles.machine import SHARED, PickleMachine
 from ..pickles.nodes import StorageNode
 from ..pickles.tensors import StorageReader
@@ -80,7 +82,7 @@ class WeightsReader(PickleMachine):
         b"\x94": lambda r: r.remember(len(r.memo)),
         b"\x8f": lambda r: r.push(set()),
         b"\x90": "add_items",
-        b"\x91": lambda r: r.push(frozenset(r.pop_to_mark())),
+        b"\x91": "frozen_set",
         b"\x8a": lambda r: r.push(r.signed(r.unsigned(1))),
         b"\x8b": lambda r: r.push(r.signed(r.unsigned(4))),
         b"\x8c": lambda r: r.push(r.text(1)),
@@ -105,7 +107,8 @@ class WeightsReader(PickleMachine):
         is_first: bool = False,
     ) -> None:
         super().__init__(data, title, at)
-        self.makers = Makers(storages, self.damaged, is_first)
+        self.keys = Keys(partial(self.error, "limit-exceeded"))
+        self.makers = Makers(storages, self.damaged, is_first, self.keys)
         self.makers.vouches_for = self.vouches_for
 
     def read(self) -> Any:
@@ -192,6 +195,7 @@ class WeightsReader(PickleMachine):
         target = self.stack[-1]
         if not isinstance(target, dict) or len(items) % 2:
             raise self.damaged("sets items of what is no dict")
+        self.keys.check(items[::2])
         for key, value in zip(items[::2], items[1::2], strict=True):
             target[key] = value
 
@@ -200,7 +204,13 @@ class WeightsReader(PickleMachine):
         target = self.stack[-1]
         if type(target) is not set:
             raise self.damaged("adds to what is no set")
+        self.keys.check(items)
         target.update(items)
+
+    def frozen_set(self) -> None:
+        items = self.pop_to_mark()
+        self.keys.check(items)
+        self.push(frozenset(items))
 
     # -- names, calls and state
 

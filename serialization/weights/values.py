@@ -23,6 +23,7 @@ from ...ops.tensors.tensor import Parameter, Tensor
 from ...ops.tensors.untyped_storage import Storage
 from ...typecheck.builtin_classes import BUILTIN_NAMESPACE
 from ..files.errors import ArchiveError
+from ..pickles.keys import Keys
 from ..pickles.nodes import StorageNode, TensorNode
 from ..pickles.tensors import StorageReader
 from .states import set_state, unfit_name
@@ -59,15 +60,17 @@ class Makers:
 
     `is_first` says that the contents of storages are not there yet, so that values which depend on
     them have to be made anew; `wants_contents` whether there were any; `vouches_for` whether
-    something may be called, and given any state.
+    something may be called, and given any state; `keys` sees that dicts and sets can be made.
     """
 
     def __init__(
         self,
         storages: StorageReader,
         damaged: Callable[[str], ArchiveError],
-        is_first: bool = False,
+        is_first: bool,
+        keys: Keys,
     ) -> None:
+        self.keys = keys
         self.vouches_for: Callable[[object], bool] = lambda _: False
         self.makes_storages = False
         """Whether storages are made as programs have them, for some are values by themselves."""
@@ -304,7 +307,15 @@ class Makers:
 
     def ordered_dict(self, items: Any = ()) -> OrderedDict[object, object]:
         """An `OrderedDict`, mostly empty at first."""
-        return OrderedDict(items)
+        pairs = items if isinstance(items, dict) else [tuple(pair) for pair in items]
+        self.keys.check(pairs if isinstance(pairs, dict) else [pair[0] for pair in pairs])
+        return OrderedDict(pairs)
+
+    def members(self, make: Callable[..., object], *arguments: object) -> object:
+        """A set of a list's values."""
+        for values in arguments:
+            self.keys.check(values if isinstance(values, list) else ())
+        return self.plain(make, (list,), *arguments)
 
     def encoded(self, text: str, encoding: str = "latin1") -> bytes:
         """Bytes, which protocol 2 writes as a text."""
@@ -361,8 +372,8 @@ MAKERS: Final[Mapping[str, Callable[..., object] | None]] = {
     "torch.ScriptObject": Makers.script_object,
     "collections.OrderedDict": Makers.ordered_dict,
     "collections.Counter": _plain(Counter, dict),
-    "builtins.set": _plain(set, list),
-    "builtins.frozenset": _plain(frozenset, list),
+    "builtins.set": lambda makers, *values: makers.members(set, *values),
+    "builtins.frozenset": lambda makers, *values: makers.members(frozenset, *values),
     "builtins.complex": _plain(complex, float, float),
     "builtins.bytearray": Makers.bytes_to_change,
     "_codecs.encode": Makers.encoded,

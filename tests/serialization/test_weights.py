@@ -201,3 +201,57 @@ def test_safetensors_fill_their_file(header: str, told: str) -> None:
     whole = f'{{"a": {entry}, "n": {{"dtype": "U8", "shape": [0], "data_offsets": [4, 4]}}}}'
     found = safetensors.load(len(whole).to_bytes(8, "little") + whole.encode() + bytes(4))
     assert {name: list(tensor.shape) for name, tensor in found.items()} == {"a": [4], "n": [0]}
+
+
+def _tower(height: int) -> Any:
+    made: Any = (1, 2)
+    for _ in range(height):
+        made = (made, made)
+    return made
+
+
+def _deep(depth: int) -> Any:
+    made: Any = ()
+    for _ in range(depth):
+        made = (made,)
+    return made
+
+
+def _pickled(opcodes: bytes) -> io.BytesIO:
+    """A file of an old `torch.save` whose object is made by these opcodes."""
+    parts = [0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}]
+    head = b"".join(pickle.dumps(part, protocol=2) for part in parts)
+    return io.BytesIO(head + b"\x80\x02" + opcodes + b"." + pickle.dumps([], protocol=2))
+
+
+_TOWER = b"K\x01K\x02\x86" + b"".join(b"q%ch%c\x86" % (place, place) for place in range(40))
+_DEEP = b")" + b"\x85" * 300_000
+_SET = b"cbuiltins\nset\n]%ba\x85R"
+_ORDERED = b"ccollections\nOrderedDict\n]%bK\x01\x86a\x85R"
+
+
+@pytest.mark.parametrize("key", [_TOWER, _DEEP], ids=["tower", "deep"])
+@pytest.mark.parametrize(
+    "around", [b"}%bNs", _SET, _SET.replace(b"set", b"frozenset"), _ORDERED, b"\x80\x04(%b\x91"]
+)
+def test_keys_that_are_never_hashed_to_the_end_are_refused(around: bytes, key: bytes) -> None:
+    with pytest.raises(ArchiveError) as told:
+        torch.load(_pickled(around % key))
+    assert told.value.code == "limit-exceeded"
+
+
+def test_keys_of_one_hash_are_refused() -> None:
+    alike = {(2**61 - 1) * n: n for n in range(2000)}
+    with pytest.raises(ArchiveError, match="different keys of one hash"):
+        torch.load(_pickled(pickle.dumps(alike, protocol=2)[2:-1]))
+    with pytest.raises(ArchiveError, match="different keys of one hash"):
+        torch.load(_pickled(pickle.dumps(set(alike), protocol=4)[11:-1]))
+
+
+def test_keys_of_all_kinds_come_back() -> None:
+    keys = [-1, -2, 1.5, 2**70, True, None, (1, (2, "a")), frozenset({1}), b"a", 1j, _tower(8)]
+    kept = {key: place for place, key in enumerate(keys)}
+    assert again(kept) == kept
+    assert again(OrderedDict(kept)) == kept
+    assert again([{(1, 2): 3}, {1.5: 1}] * 500) == [{(1, 2): 3}, {1.5: 1}] * 500
+    assert again({_deep(100)}) == {_deep(100)}
