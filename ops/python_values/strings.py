@@ -15,6 +15,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..table.inline import inline, native
 from ..table.table import operator
 from .lists import check_step
+from .searching import distinct, last_place, split_from_end
 
 __all__ = ["from_bytes", "joined", "to_bytes"]
 
@@ -149,19 +150,19 @@ def isidentifier(self: str) -> bool:
 @operator(r'aten::strip(str self, str chars=" \n\t\f\v") -> str', native=native("{0}.strip({1})"))
 @_on_bytes
 def strip(self: str, chars: str) -> str:
-    return self.strip(chars)
+    return self.strip(distinct(chars))
 
 
 @operator(r'aten::lstrip(str self, str chars=" \n\t\f\v") -> str', native=native("{0}.lstrip({1})"))
 @_on_bytes
 def lstrip(self: str, chars: str) -> str:
-    return self.lstrip(chars)
+    return self.lstrip(distinct(chars))
 
 
 @operator(r'aten::rstrip(str self, str chars=" \n\t\f\v") -> str', native=native("{0}.rstrip({1})"))
 @_on_bytes
 def rstrip(self: str, chars: str) -> str:
-    return self.rstrip(chars)
+    return self.rstrip(distinct(chars))
 
 
 @_on_bytes
@@ -195,7 +196,7 @@ def split(self: str, separator: str | None, max: int) -> list[str]:
 )
 def rsplit(self: str, separator: str, max: int) -> list[str]:
     _check_separator(separator)
-    return self.rsplit(separator, max)
+    return split_from_end(self, separator, max)
 
 
 _LINE_ENDS = "([\n\r\v\f\x1c\x1d\x1e\x85\xe2\x80\xa8\xa9])"
@@ -228,7 +229,12 @@ def partition(self: str, separator: str) -> tuple[str, str, str]:
     native=native("{0}.rpartition({1})"),
 )
 def rpartition(self: str, separator: str) -> tuple[str, str, str]:
-    return self.rpartition(separator) if separator else (self, "", "")
+    if not separator:
+        return self, "", ""
+    place = last_place(self, separator)
+    return (
+        ("", "", self) if place < 0 else (self[:place], separator, self[place + len(separator) :])
+    )
 
 
 @operator("aten::join(str self, str[] values) -> str", native=native("{0}.join({1})"))
@@ -330,7 +336,7 @@ def find(self: str, substr: str, start: int, end: int) -> int:
 )
 @_on_bytes
 def rfind(self: str, substr: str, start: int, end: int) -> int:
-    return _sought(self, start, end, lambda part: part.rfind(substr))
+    return _sought(self, start, end, lambda part: last_place(part, substr))
 
 
 def _must_be_found(position: int) -> int:
