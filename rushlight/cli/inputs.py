@@ -9,17 +9,15 @@ Python literal.  Where a parameter is a Tensor, numbers and nested lists of numb
 from __future__ import annotations
 
 import ast
-import struct
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from ..ops.memory.dtype import Array
 from ..ops.tensors.python_data import array_of_data
 from ..ops.tensors.tensor import Tensor
+from ..serialization.files.npy import UNREADABLE
 from ..typecheck.schema import Argument
 from ..typecheck.types import (
     STRING,
@@ -113,13 +111,6 @@ def _arrays(path: str, parameters: Mapping[str, Argument]) -> dict[str, Array]:
     return {key: arrays[key] for key in [*strangers, *(k for k in arrays if k in parameters)]}
 
 
-_UNREADABLE: Final = (
-    *(OSError, ValueError, EOFError, MemoryError, RuntimeError),
-    *(zipfile.BadZipFile, zlib.error, struct.error),
-)
-"""What NumPy and its zip files raise about damaged, encrypted and oversized ones."""
-
-
 def read_array(path: str) -> Array:
     """The array of an `.npy` file.
 
@@ -149,7 +140,7 @@ def _read(path: str) -> Array | dict[str, Array]:
                 return {name: _numeric(path, loaded[name]) for name in loaded.files}
     except FileNotFoundError:
         raise CommandError(f"{path}: no such file") from None
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise CommandError(f"{path}: {one_line(error)}") from None
     return _numeric(path, loaded)
 

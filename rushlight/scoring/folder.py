@@ -89,8 +89,10 @@ def claim_folder(folder: Path, said: Mapping[str, Any]) -> None:
     if path.exists():
         try:
             before = json.loads(path.read_text("utf-8"))
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, RecursionError) as error:
             raise CannotScore(f"{path}: {error}") from None
+        if not isinstance(before, dict):
+            raise CannotScore(f"{path}: this does not say what a run does")
         changed = [name for name in said if before.get(name) != said[name]]
         if changed:
             raise CannotScore(

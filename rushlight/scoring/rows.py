@@ -15,11 +15,14 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from ..ops.memory.dtype import Array
+from ..serialization.files.npy import UNREADABLE
 from .errors import CannotScore
 
 __all__ = ["Rows", "files_of", "rows_of"]
 
 _ENDINGS: Final = (".npy", ".parquet")
+_DIMS: Final = 64
+"""Of arrays in NumPy."""
 
 
 class Rows(Protocol):
@@ -91,15 +94,19 @@ class _ArrayRows:
                 self._shape, turned, self._dtype = read(file)
                 self._begin = file.tell()
                 size = path.stat().st_size
-        except (OSError, ValueError, EOFError) as error:
-            raise CannotScore(f"{path}: {str(error).splitlines()[0]}") from None
+        except UNREADABLE as error:
+            raise CannotScore(f"{path}: {_first_line(error)}") from None
         if self._dtype.kind not in "biufc":
             raise CannotScore(f"{path}: a tensor cannot hold {self._dtype}")
         if not self._shape or (turned and len(self._shape) > 1):
             what = "columns first (Fortran's order)" if self._shape else "one number"
             raise CannotScore(f"{path}: the array is stored as {what}, and has no rows to read")
+        if not all(type(n) is int and n >= 0 for n in self._shape) or len(self._shape) > _DIMS:
+            raise CannotScore(f"{path}: no array has the shape that its header says")
         self.count = self._shape[0]
         self.row_bytes = math.prod(self._shape[1:]) * self._dtype.itemsize
+        if self.count and not self.row_bytes:
+            raise CannotScore(f"{path}: the rows hold nothing")
         if size < self._begin + self.count * self.row_bytes:
             raise CannotScore(f"{path}: the file ends before the last of its {self.count} rows")
 
@@ -128,7 +135,7 @@ class _TableRows:
         try:
             self._file: Any = parquet.ParquetFile(path)
         except (OSError, ValueError) as error:
-            raise CannotScore(f"{path}: {str(error).splitlines()[0]}") from None
+            raise CannotScore(f"{path}: {_first_line(error)}") from None
         known = self._file.schema_arrow.names
         self._columns = list(columns or known)
         if not self._columns:
@@ -158,7 +165,7 @@ class _TableRows:
             try:
                 table = self._file.read_row_group(group, columns=self._columns)
             except (OSError, ValueError, NotImplementedError) as error:
-                raise CannotScore(f"{self.path}: {str(error).splitlines()[0]}") from None
+                raise CannotScore(f"{self.path}: {_first_line(error)}") from None
             arrays = [self._numbers(table.column(name), name, first) for name in self._columns]
             alone = len(arrays) == 1 and arrays[0].ndim > 1
             self._group = (group, arrays[0] if alone else np.stack(arrays, 1))
@@ -179,3 +186,7 @@ class _TableRows:
         if values.dtype.kind not in "biuf":
             raise CannotScore(f"{self.path}: column `{name}` holds {column.type}, and no numbers")
         return values
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -155,6 +155,15 @@ def test_files_that_lie_about_their_size_or_content(tmp_path: Path) -> None:
             read_inputs([str(path)], [Argument("x", TENSOR)])
 
 
+@pytest.mark.parametrize("shape", ["(True, True)", f"({2**70}, 0)", "(" * 5000])
+def test_headers_that_numpy_fails_over(tmp_path: Path, shape: str) -> None:
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}".encode()
+    path = tmp_path / "x.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(4))
+    with pytest.raises(CommandError, match=r"x\.npy"):
+        read_inputs([str(path)], [Argument("x", TENSOR)])
+
+
 def test_results_are_written_by_name(tmp_path: Path) -> None:
     tensor = Tensor._of(np.ones(2))
     assert dict(arrays_of(tensor)).keys() == {"result"}

@@ -51,6 +51,27 @@ def test_arrays_that_have_no_rows(tmp_path: Path) -> None:
         rows_of(path)
 
 
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        ("(2**62, 0)", "malformed"),
+        (f"({2**62}, 0)", "the rows hold nothing"),
+        (f"({2**70}, 0)", "the rows hold nothing"),
+        ("(-4, -3)", "no array has the shape"),
+        ("(True, True)", "no array has the shape"),
+        (f"({'1,' * 200})", "no array has the shape"),
+        (f"({'-' * 9000}1,)", "x.npy"),
+        ("(" * 5000, "x.npy"),
+    ],
+)
+def test_headers_that_lie(tmp_path: Path, shape: str, said: str) -> None:
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}".encode()
+    path = tmp_path / "x.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(4))
+    with pytest.raises(CannotScore, match=said):
+        rows_of(path)
+
+
 def test_arrays_have_no_columns(tmp_path: Path) -> None:
     with pytest.raises(CannotScore, match="columns are chosen of tables"):
         rows_of(saved(tmp_path / "x.npy", np.ones((2, 2))), ["a"])
@@ -147,3 +168,10 @@ def test_rows_of_tables(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1 no table")
     with pytest.raises(CannotScore, match=r"t\.parquet: "):
         rows_of(path)
+
+
+@pytest.mark.parametrize("said", ["[1]", "3", "null", "NaN", "[" * 100_000, '{"a":' * 100_000, ""])
+def test_a_folder_that_says_what_is_no_run(tmp_path: Path, said: str) -> None:
+    (tmp_path / "map.json").write_text(said)
+    with pytest.raises(CannotScore, match=r"map\.json"):
+        claim_folder(tmp_path, {"rows": 1})

@@ -177,7 +177,7 @@ def _jsons(archive: ArchiveReader, records: Sequence[str]) -> Iterator[tuple[str
         if record.startswith("extra/") and record.endswith(".json"):
             try:
                 yield f"{archive.name}/{record}", json.loads(archive.read(record))
-            except ValueError:  # it is no JSON then, whatever it is called
+            except (ValueError, RecursionError):  # it is no JSON then, whatever it is called
                 continue
 
 
