@@ -79,11 +79,19 @@ _OBJECTS: Final = (
 """Python's objects that every table has."""
 
 
-def words_of(text: str, outer: Iterable[str]) -> list[str]:
+def words_of(library: str, text: str, outer: Iterable[str]) -> list[str]:
     """What the table of a text has: all externals, the functions of the C library's mathematics
-    that it calls, as `m_<name>`, and Python's objects, those that it names itself last."""
-    functions = sorted(set(re.findall(r"\bm_\w+(?=\()", text)))
+    that it or the library calls, as `m_<name>`, and Python's objects, those that it names itself
+    last."""
+    functions = sorted(_of_library(library) | _mathematics(text))
     return [*EXTERNALS, *functions, *_OBJECTS, *outer]
+
+
+def _mathematics(text: str) -> set[str]:
+    return set(re.findall(r"\bm_\w+(?=\()", text))
+
+
+_of_library = cache(_mathematics)
 
 
 @cache

@@ -1,7 +1,8 @@
 """Native code for functions over numbers, strings, lists and dicts that have proved to be hot.
 
 What calls of a function spend, in its plan and in binding its arguments, is added up; past a limit
-it is compiled, in a thread of its own, and plans go on until that is done.  Native code that cannot
+it is compiled, in a thread of its own, and plans go on until that is done.  That is done quickly
+first; what spends long in such a draft is compiled with care.  Native code that cannot
 finish a call (an operator would fail, a list is empty) gives up without having touched anything
 outside, and the plan does the call.
 
@@ -45,6 +46,12 @@ MOST: Final = 2000
 
 SPENT: Final = 0.02
 """Seconds of calls that make a function hot: about what compiling it takes."""
+
+DRAFT_SPENT: Final = 0.05
+"""Seconds of native calls after which a function is compiled again, with care."""
+
+DRAFT_CALLS: Final = 3000
+"""Calls after which it is, too: until then they do not take the short way of `quick`."""
 
 LONGEST: Final = 1500
 """Instructions; longer code would take too long to compile."""
@@ -137,6 +144,9 @@ class Native:
         self._straight = False
         self._straight_misses = 0
         self._run: Callable[..., Any] = _unready
+        self._draft: NativeSource | None = None
+        self._in_draft = 0.0
+        self._draft_calls = 0
         self.refusal = ""
         self._left_out = ""
 
@@ -148,8 +158,11 @@ class Native:
     @property
     def straight_run(self) -> Callable[..., Any] | None:
         """What does calls with values straight from a caller in Python: it takes `ROUNDS`, `NEVER`
-        and `STRAIGHT` before them.  None if it is not there, or if calls take long."""
-        return self._run if self._straight and self.is_ready and not self._is_long else None
+        and `STRAIGHT` before them.  None if it is not there, if there will be a better one, or if
+        calls take long."""
+        if not self._straight or not self.is_ready or self._is_long or self._draft is not None:
+            return None
+        return self._run
 
     def call(self, plan: Plan, values: Sequence[object]) -> Any:
         """The result on machine values."""
@@ -210,15 +223,27 @@ class Native:
 
         Native code looks at no signals: Python's handlers run here, while this thread waits.
         """
+        began = perf_counter() if self._draft is not None else 0.0
         run = self._run
-        if not self._is_long:
-            found = run(ROUNDS, NEVER, how, *values)
-            if found is not STOPPED:
-                return found
-        began = perf_counter()
-        found = _beside(run, (how, *values))
-        self._is_long = perf_counter() - began > 0.001
+        found = STOPPED if self._is_long else run(ROUNDS, NEVER, how, *values)
+        if found is STOPPED:
+            begins = perf_counter()
+            found = _beside(run, (how, *values))
+            self._is_long = perf_counter() - begins > 0.001
+        if began:
+            self._count_draft(perf_counter() - began)
         return found
+
+    def _count_draft(self, seconds: float) -> None:
+        """A call of a draft: it is compiled with care when it has proved to be worth that."""
+        self._in_draft += seconds
+        self._draft_calls += 1
+        if self._in_draft < DRAFT_SPENT and self._draft_calls < DRAFT_CALLS:
+            return
+        with _BEGINNING:
+            source, self._draft = self._draft, None
+        if source is not None:
+            self._begin_beside(source, self._compile_again)
 
     def _timed(self, plan: Plan, values: Sequence[object]) -> object:
         began = perf_counter()
@@ -273,27 +298,33 @@ class Native:
             self._refuse(str(error))
             return
         self._left_out = "; ".join(dict.fromkeys(source.left_out))
-        if only_found and not is_compiled(source):
-            self._stage = _Stage.COLD
-            return
+        quickly = bool(self._limit)
+        if only_found:
+            quickly = not is_compiled(source)
+            if quickly and not is_compiled(source, quickly=True):
+                self._stage = _Stage.COLD
+                return
         if not _may_compile() or next(_BEGUN) > MOST:
             self._refuse("no more functions can be compiled here")
-            return
-        if only_found or not self._limit:
-            self._compile(source, pays=True)
-            return
+        elif only_found or not self._limit:
+            self._compile(source, quickly=quickly, pays=True)
+        else:
+            self._begin_beside(source, self._compile)
+
+    def _begin_beside(self, source: NativeSource, work: Callable[[NativeSource], None]) -> None:
+        """Compile in a thread of its own."""
         thread = threading.Thread(
-            target=self._compile, args=(source,), name="rushlight-native", daemon=False
+            target=work, args=(source,), name="rushlight-native", daemon=False
         )
-        _UNDER_WAY.append(self)
+        _UNDER_WAY.append((self, source))
         try:
             thread.start()
         except RuntimeError:  # the interpreter is shutting down
-            _UNDER_WAY.remove(self)
+            _UNDER_WAY.remove((self, source))
 
-    def _compile(self, source: NativeSource, *, pays: bool = False) -> None:
+    def _compile(self, source: NativeSource, *, quickly: bool = True, pays: bool = False) -> None:
         try:
-            run = compile_native(source)
+            run = compile_native(source, quickly=quickly)
         except NotNative as error:
             self._refuse(str(error))
         except Exception:
@@ -301,13 +332,31 @@ class Native:
                 raise
         else:
             self._run = run
+            self._draft = source if quickly else None
             self._straight = source.crosses_plainly
             self._stage = _Stage.TRIAL if source.takes_containers and not pays else _Stage.HOT
             if not pays and (self._straight or self._stage is _Stage.HOT):
                 remember(self._code, self._arguments)
         finally:
-            if self in _UNDER_WAY:
-                _UNDER_WAY.remove(self)
+            if (self, source) in _UNDER_WAY:
+                _UNDER_WAY.remove((self, source))
+
+    def _compile_again(self, source: NativeSource) -> None:
+        """Put code that is made with care in the place of a draft."""
+        try:
+            self._run = compile_native(source)
+        except (OSError, RuntimeError):  # the draft stays
+            return
+        finally:
+            if (self, source) in _UNDER_WAY:
+                _UNDER_WAY.remove((self, source))
+
+    def begin_anew(self, source: NativeSource) -> None:
+        """In a forked child: what was being compiled will not come."""
+        if self._stage is _Stage.PLAN:
+            self._stage = _Stage.COLD
+        else:
+            self._draft = source
 
 
 def _unready(*given: object) -> object:
@@ -321,14 +370,14 @@ def _may_compile() -> bool:
 
 _BEGINNING: Final = fork_safe_lock()
 _BEGUN: Final = count(1)
-_UNDER_WAY: Final[list[Native]] = []
+_UNDER_WAY: Final[list[tuple[Native, NativeSource]]] = []
 """What threads are compiling."""
 
 
 def _begin_anew() -> None:
     """In a forked child, where those threads are not."""
-    for native in _UNDER_WAY:
-        native._stage = _Stage.COLD
+    for native, source in _UNDER_WAY:
+        native.begin_anew(source)
     _UNDER_WAY.clear()
 
 

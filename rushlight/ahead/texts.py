@@ -223,7 +223,7 @@ def _object(
     kinds: list[Kind],
 ) -> bytes:
     assemble = import_module("..ops.kernels.code.assemble", __package__)
-    words = words_of(library_text() + source.text, source.outer)
+    words = words_of(library_text(), source.text, source.outer)
     try:
         program = llvm_text(source)
     except NotNative as error:

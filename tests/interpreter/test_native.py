@@ -220,6 +220,8 @@ def test_native_code_gives_what_plans_give(
     made = tiers_of(plain._rushlight_function).way().executable.native
     assert made is not None
     assert made.is_ready
+    made._run = compile_native(write_native(made._code, made._arguments), quickly=True)
+    assert [outcome(plain, each) for each in arguments] == expected
 
 
 def grows(n: int) -> int:
@@ -286,6 +288,72 @@ def test_hot_functions_become_native_beside_the_plan(monkeypatch: pytest.MonkeyP
     assert made.is_ready
     for _ in range(20):  # with lists it stays only if it pays
         assert hot(*arguments) == leaves_early(*arguments)
+
+
+def test_a_draft_that_is_called_often_is_compiled_with_care(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(native.NATIVE_VARIABLE, raising=False)
+    monkeypatch.setattr(native, "DRAFT_CALLS", 5)
+    monkeypatch.setattr(native, "DRAFT_SPENT", math.inf)
+    monkeypatch.setattr(kept_objects, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(kept_objects, "_MADE", {})
+    hot = rushlight.jit.script(whole)
+    made = _way_anew(hot).executable.native
+    assert made is not None
+    made._limit = 1e-9
+    expected = hot(2**60, 3)
+    _wait_for_native_code()
+    draft = made._run
+    for _ in range(4):
+        assert hot(2**60, 3) == expected
+    assert made._run is draft
+    assert made.straight_run is None
+    assert {each.name.partition("-")[0] for each in tmp_path.iterdir()} == {"draft", "hot"}
+    assert hot(2**60, 3) == expected
+    _wait_for_native_code()
+    assert made._run is not draft
+    assert made.straight_run is made._run
+    assert hot(2**60, 3) == expected
+    assert {each.name.partition("-")[0] for each in tmp_path.iterdir()} == {
+        *("draft", "hot", "program"),
+    }
+
+
+def test_in_a_forked_child_drafts_may_be_compiled_again() -> None:
+    code = assemble(rushlight.jit.script(whole).inlined_graph._inner)
+    cold, hot = (native.Native(code, [INT, INT], 1.0) for _ in range(2))
+    source = write_native(code, [INT, INT])
+    cold._stage, hot._stage = native._Stage.PLAN, native._Stage.HOT
+    native._UNDER_WAY.extend([(cold, source), (hot, source)])
+    native._begin_anew()
+    assert not native._UNDER_WAY
+    assert cold._stage is native._Stage.COLD
+    assert hot._draft is source
+
+
+def test_a_draft_stays_where_it_cannot_be_compiled_with_care(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(native.NATIVE_VARIABLE, raising=False)
+    monkeypatch.setattr(native, "DRAFT_CALLS", 2)
+    hot = rushlight.jit.script(whole)
+    made = _way_anew(hot).executable.native
+    assert made is not None
+    made._limit = 1e-9
+    expected = hot(2**60, 3)
+    _wait_for_native_code()
+    draft = made._run
+
+    def out_of_room(*_: object, **__: object) -> object:
+        raise OSError("no memory may be executed")
+
+    monkeypatch.setattr(native, "compile_native", out_of_room)
+    for _ in range(4):
+        assert hot(2**60, 3) == expected
+    _wait_for_native_code()
+    assert made._run is draft
+    assert made.straight_run is draft
 
 
 def test_native_code_that_gives_up_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -380,7 +448,7 @@ def test_native_code_that_is_lost_or_broken_on_disk_is_done_without(
     made._limit = 1e-9
     expected = scripted(2**60, 3)
     _wait_for_native_code()
-    (kept,) = tmp_path.glob("program-*.o")
+    (kept,) = tmp_path.glob("draft-*.o")
     if rest is None:
         kept.unlink()
     else:

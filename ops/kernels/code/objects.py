@@ -52,15 +52,18 @@ def native_addresses(
     parameters: tuple[str | int, ...],
     functions: tuple[str, ...],
     text: Callable[[Target], str],
+    *,
+    quickly: bool = False,
 ) -> dict[str, int]:
-    """The addresses of several functions of one module, as `kernel` says."""
+    """The addresses of several functions of one module, as `kernel` says; `assembled` says what
+    it means to make them `quickly`, which goes with the name."""
     key = (name, *parameters)
     try:
         return _MADE[key]
     except KeyError:
         with _MAKING, uncounted():
             if key not in _MADE:
-                _MADE[key] = _addresses(functions, key, text)
+                _MADE[key] = _addresses(functions, key, text, quickly)
                 _TEXTS[key] = text
             return _MADE[key]
 
@@ -103,7 +106,7 @@ def is_possible() -> bool:
 
 
 def _addresses(
-    functions: tuple[str, ...], key: _Key, text: Callable[[Target], str]
+    functions: tuple[str, ...], key: _Key, text: Callable[[Target], str], quickly: bool
 ) -> dict[str, int]:
     file = _file(key)
     kept = _read(file)
@@ -111,7 +114,7 @@ def _addresses(
         with suppress(elf.ForeignObject, RuntimeError):
             return _placed(kept, functions)
     target = host()
-    made: bytes = _assembler().assembled(text(target), target)
+    made: bytes = _assembler().assembled(text(target), target, quickly=quickly)
     found = _placed(made, functions)
     _keep(file, made)
     return found
