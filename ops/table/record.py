@@ -286,9 +286,9 @@ class Operator:
     def random(self) -> bool:
         """Whether it draws random numbers: never computed at definition, though removed if unused.
 
-        What takes a generator does.
+        What takes a generator does, and `rand…`, where a form without one draws from the default.
         """
-        return "Generator? " in self.schema
+        return "Generator? " in self.schema or self.name.startswith("aten::rand")
 
     @made_once
     def signature(self) -> Signature:

@@ -47,7 +47,7 @@ class _OutForm(Operator):
         forward: Callable[..., object] = into_out(plain, plain.forward)
         if len(outs.names) > 1:
             forward = into_outs(plain, plain.forward, outs.returned)
-        super().__init__(schema, forward, cost=plain.cost)
+        super().__init__(schema, forward, cost=plain.cost, random=plain.random)
         self._plain = plain
         self._outs = outs
 

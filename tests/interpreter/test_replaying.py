@@ -13,6 +13,7 @@ import rushlight as torch
 from rushlight.interpreter.plans import replaying
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.ops.table.direct import knows_calls
+from rushlight.ops.table.table import TABLE
 
 nn = torch.nn
 Tensor = torch.Tensor
@@ -495,3 +496,44 @@ def test_what_waits_for_kernels_is_looked_at_when_they_are_there(
         assert len(looked) == once
     compiling[0] = False
     assert replayed(scripted, *args).done == []
+
+
+def drawn_outside(x: Tensor) -> Tensor:
+    return x + torch.rand(3) * x
+
+
+def drawn_in_rounds(x: Tensor) -> Tensor:
+    for _ in range(5):
+        x = x + torch.randn([3]) * 0.1 + torch.randint(0, 1 << 30, [3]) + torch.randperm(3)
+    return x
+
+
+def drawn_alike(x: Tensor) -> Tensor:
+    for _ in range(5):
+        x = x * torch.rand_like(x) + torch.randn_like(x) + torch.randint_like(x, 1 << 20)
+    return x
+
+
+@pytest.mark.parametrize("function", [drawn_outside, drawn_in_rounds, drawn_alike])
+def test_random_numbers_are_drawn_in_each_call(function: Any) -> None:
+    """As eager calls draw them, from the same seed."""
+    scripted = torch.jit.script(function)
+    x = torch.ones(3)
+    torch.manual_seed(1)
+    found = [scripted(x).tolist() for _ in range(100)]
+    torch.manual_seed(1)
+    assert found == [function(x).tolist() for _ in range(100)]
+    assert len(set(map(str, found))) == 100
+
+
+def test_all_forms_of_what_draws_say_so() -> None:
+    """Forms without a generator draw from the default one."""
+    drawing = {
+        each.name
+        for name in TABLE.names_where(lambda entry: entry.random)
+        for each in TABLE.operators(name)
+    }
+    silent = [
+        each.full_name for name in drawing for each in TABLE.operators(name) if not each.random
+    ]
+    assert silent == []
