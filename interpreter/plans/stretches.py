@@ -58,9 +58,8 @@ class Found(NamedTuple):
 def find_stretches(code: Code) -> dict[int, dict[int, Found]]:
     """The stretches of a code: of each region, by its identity, where they begin."""
     finder = _Finder(code)
-    if len(code.instructions) > LONGEST:
-        return finder.found
-    finder.region(code.body, set())
+    if len(code.instructions) <= LONGEST:
+        finder.region(code.body, set())
     return finder.found
 
 
@@ -76,6 +75,8 @@ class _Finder:
 
     def region(self, region: Region, live_end: set[int]) -> None:
         """Find those of a region, behind which the registers `live_end` are needed."""
+        if _worth(self.code, region) < FEWEST:  # nor is any part of it worth more
+            return
         position, failed, tried = 0, -1, 0
         together = _together(self.code, region)
         while position < len(region):
