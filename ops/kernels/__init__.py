@@ -22,7 +22,7 @@ from ..memory.dtype import Array
 from ..memory.heap import keep_freed_memory
 
 __all__ = [
-    *("ALWAYS", "KERNELS_VARIABLE", "LARGE", "Prepared", "by_formula", "cast_by_kernel"),
+    *("ALWAYS", "KERNELS_VARIABLE", "LARGE", "NEAREST", "Prepared", "by_formula", "cast_by_kernel"),
     *("family", "in_order", "is_half", "is_large"),
     *("is_ready", "is_real", "is_whole", "of_floats", "pointwise"),
 ]
@@ -163,14 +163,21 @@ ALWAYS: Final = frozenset(
 passes, or gives other bits."""
 
 
+NEAREST: Final = {each: f"nearest_{each}" for each in ("exp", "expm1", "log", "log1p")}
+"""Formulas in whose place others are for fewer than LARGE float32 numbers, where there is native
+code."""
+
+
 def pointwise(name: str, kernel: Callable[[Any], object]) -> Callable[[Any], Any]:
     """A function of one float that is computed natively where that pays, else by `kernel`, which
     is its attribute `for_small` where that is by size."""
+    nearest = NEAREST.get(name)
     least = 1 if name in ALWAYS else LARGE
 
     def compute(x: Array) -> object:
         arrays = family("arrays")
-        found = None if arrays is None else arrays.apply(name, (x,))
+        chosen = name if x.size >= least or nearest is None else nearest
+        found = None if arrays is None else arrays.apply(chosen, (x,))
         return kernel(x) if found is None else found
 
     known = Prepared(compute)
@@ -178,8 +185,9 @@ def pointwise(name: str, kernel: Callable[[Any], object]) -> Callable[[Any], Any
     def call(x: Any) -> Any:
         dtype = x.dtype
         is_known = (dtype is _FLOAT32 or dtype is _FLOAT64) and x.size >= least
+        is_known = is_known or (nearest is not None and dtype is _FLOAT32 and x.size)
         return known.call(x) if is_known else kernel(x)
 
-    if name not in ALWAYS:
+    if name not in ALWAYS and nearest is None:
         call.for_small = kernel  # type: ignore[attr-defined]
     return call

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...frontend.locks import after_fork
 from ...frontend.started import started
-from ..kernels import ALWAYS, LARGE, family
+from ..kernels import ALWAYS, LARGE, NEAREST, family
 from ..memory.dtype import Array
 from .formula import Formula, Part, letter_of, meeting
 from .listed import listed
@@ -143,6 +143,8 @@ def explained(
     if entry.is_in_place and not _stays(formula, taken, result):
         return None
     joins = meeting(arrays, formula, taken, letter)
+    if result.size < LARGE and letter == joins == "f":
+        formula = formula._replace(name=NEAREST.get(formula.name, formula.name))
     bringing = [values[0], *taken] if entry.is_in_place else taken
     if not is_settled(formula, joins, bringing) or not is_same(arrays, formula, joins, result):
         return None
@@ -210,6 +212,7 @@ def is_same(arrays: Any, formula: Formula, joins: str, result: Array) -> bool:
     some forwards are exact or compute by it always, others from a certain size on."""
     letter = arrays.LETTERS[result.dtype]
     is_always = formula.name in ALWAYS and joins == letter and letter in "fdeE"
+    is_always = is_always or formula.name in NEAREST.values()
     is_large = result.size >= LARGE
     return bool(joins) and (is_large or is_always or arrays.FORMULAS[formula.name].is_exact)
 

@@ -62,6 +62,8 @@ def _functions() -> None:
         getattr(functions, name)(x, **options)
     for name in ("exp", "log", "tanh", "sigmoid", "erf", "sqrt", "abs", "sin", "cos"):
         getattr(x, name)()
+    for name in ("exp", "expm1", "log", "log1p"):  # few numbers have kernels of their own
+        getattr(x[0], name)()
     functions.layer_norm(x, (96,), x[0], x[1])
     functions.rms_norm(x, (96,), x[0])
     functions.group_norm(x[None], 4, x[0], x[1])

@@ -498,6 +498,20 @@ def test_what_waits_for_kernels_is_looked_at_when_they_are_there(
     assert replayed(scripted, *args).done == []
 
 
+def powers(x: Tensor) -> Tensor:
+    for _ in range(3):
+        x = torch.exp(-x) + torch.log(x + 2.0) + torch.expm1(x * 0.1) + torch.log1p(x * x)
+    return x
+
+
+def test_powers_and_logarithms_of_few_numbers_are_replayed() -> None:
+    scripted, x = torch.jit.script(powers), random(5, 7).abs()
+    wanted = powers(x)
+    spy = replayed(scripted, x)
+    assert torch.equal(scripted(x), wanted)
+    assert spy.done == [True]
+
+
 def drawn_outside(x: Tensor) -> Tensor:
     return x + torch.rand(3) * x
 

@@ -130,3 +130,21 @@ def test_eager_scripted_and_later_calls_give_the_same_bits(size: int) -> None:
         first = function(x).numpy().tobytes()
         assert {function(x).numpy().tobytes() for _ in range(60)} == {first}
         assert function(x).dtype == torch.float64
+
+
+@pytest.mark.parametrize("name", ["exp", "expm1", "log", "log1p"])
+@pytest.mark.parametrize("size", [1, 7, 64, 65, 1000, 8191])
+def test_few_float32_numbers_are_computed_in_double(name: str, size: int) -> None:
+    x = np.random.default_rng(size).gamma(1.0, 3.0, (size,)).astype(np.float32)
+    wanted = getattr(np, name)(x.astype(np.float64)).astype(np.float32)
+    found = getattr(torch, name)(torch.from_numpy(x)).numpy()
+    assert np.mean(found != wanted) <= 1e-3  # the double may lie between two numbers
+    np.testing.assert_array_max_ulp(found, wanted, 1)
+    strided = torch.from_numpy(np.stack([x, x], 1))[:, 1]
+    assert np.array_equal(getattr(torch, name)(strided).numpy(), found)
+    ends = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 1e-45, -1e-45, -104.0, 89.0], np.float32)
+    with np.errstate(all="ignore"):
+        wanted = getattr(np, name)(ends.astype(np.float64)).astype(np.float32)
+    found = getattr(torch, name)(torch.from_numpy(ends)).numpy()
+    assert np.array_equal(found, wanted, equal_nan=True)
+    assert np.array_equal(np.signbit(found[3:5]), np.signbit(wanted[3:5]))

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from . import angles, arithmetic, gammas, powers, scalars  # noqa: F401  (which fill the table)
+from . import angles, arithmetic, gammas, nearest, powers, scalars  # noqa: F401  (which fill the table)
 from .formulas import (
     FORMULAS,
     HALVES,
