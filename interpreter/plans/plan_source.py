@@ -507,7 +507,8 @@ class _Writer:
     def _may_be_direct(self, entry: Operator, operands: Sequence[str]) -> bool:
         """Whether an operator may have a direct form here."""
         is_learnt = has_direct_form(entry) or entry.later is not None
-        return is_learnt and not self._counts and operands[0].startswith("r")
+        is_given = any(operand.startswith("r") for operand in operands)
+        return is_learnt and not self._counts and is_given
 
     def _written_out(
         self, forms: Sequence[Inline], step: Step, operands: list[str], result: str, call: str

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from math import prod
+from functools import lru_cache
 from operator import index
 from typing import Any, Final
 
 from ..arithmetic.elementwise import mul
-from ..kernels import LARGE, family
+from ..kernels import family, in_order
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
@@ -82,21 +82,21 @@ def _parsed(equation: str, count: int) -> tuple[list[Labels], Labels | None]:
     return operands, _labels(right, len(left) + 2, _RESULT)
 
 
-def _check_operand(labels: Labels, array: Array, place: int) -> int:
+def _check_operand(labels: Labels, shape: tuple[int, ...], place: int) -> int:
     """How many dimensions the ellipsis of an operand stands for."""
     named = sum(label != _ELLIPSIS for label in labels)
     if _ELLIPSIS in labels:
-        if named > array.ndim:
+        if named > len(shape):
             raise _error(
                 f"the number of subscripts in the equation ({named}) is more than the number of "
-                f"dimensions ({array.ndim}) for operand {place}"
+                f"dimensions ({len(shape)}) for operand {place}"
             )
-    elif named != array.ndim:
+    elif named != len(shape):
         raise _error(
             f"the number of subscripts in the equation ({named}) does not match the number of "
-            f"dimensions ({array.ndim}) for operand {place} and no ellipsis was given"
+            f"dimensions ({len(shape)}) for operand {place} and no ellipsis was given"
         )
-    return array.ndim - named
+    return len(shape) - named
 
 
 def _open_result(operands: list[Labels]) -> Labels:
@@ -121,12 +121,12 @@ def _check_result(result: Labels, operands: list[Labels]) -> None:
             )
 
 
-def _check_sizes(operands: list[Labels], tensors: Sequence[Array]) -> None:
+def _check_sizes(operands: list[Labels], shapes: Sequence[tuple[int, ...]]) -> None:
     """Equal labels have equal sizes, or 1."""
     sizes: dict[int, int] = {}
-    for place, (labels, array) in enumerate(zip(operands, tensors, strict=True)):
+    for place, (labels, shape) in enumerate(zip(operands, shapes, strict=True)):
         own: dict[int, int] = {}
-        for label, size in zip(labels, array.shape, strict=True):
+        for label, size in zip(labels, shape, strict=True):
             if label < 52 and own.setdefault(label, size) != size:
                 raise _error(
                     f"subscript {_LETTERS[label]} is repeated for operand {place} but the sizes "
@@ -163,15 +163,21 @@ def einsum(equation: str, tensors: list[Array], path: object) -> Array:
     """The sum of products that an equation such as `ij,jk->ik` describes."""
     if not tensors:
         raise _error("must provide at least one operand")
-    operands, result = _parsed(equation, len(tensors))
-    dots = [_check_operand(*each) for each in zip(operands, tensors, range(99), strict=False)]
+    return summed(tensors, *_read(equation, tuple(tensor.shape for tensor in tensors)))
+
+
+@lru_cache(512)
+def _read(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[Labels], Labels]:
+    """The labels of operands of these shapes, and of the result."""
+    operands, result = _parsed(equation, len(shapes))
+    dots = [_check_operand(*each) for each in zip(operands, shapes, range(99), strict=False)]
     widest = max(dots)
     if result is None:
         result = _open_result(operands)
     _check_result(result, operands)
     wide = [_spread(labels, d, widest) for labels, d in zip(operands, dots, strict=True)]
-    _check_sizes(wide, tensors)
-    return summed(tensors, wide, _spread(result, widest, widest))
+    _check_sizes(wide, shapes)
+    return wide, _spread(result, widest, widest)
 
 
 @operator(
@@ -213,6 +219,8 @@ def summed(tensors: Sequence[Array], labels: Sequence[Labels], result: Labels) -
     """The sum of products of tensors whose dimensions carry labels."""
     if len(tensors) == 2 and _is_product(labels, result) and tensors[0].shape[-1]:
         return _product(matmul, tensors[0], tensors[1])
+    if len(tensors) == 1 and len({*labels[0]}) == len(labels[0]) > len(result):
+        return _summed_alone(tensors[0], labels[0], result)
     every = {label for each in labels for label in each}
     order = [*result, *sorted(every.difference(result), key=lambda label: (label < 52, label))]
     first, *others = [_aligned(*each, order) for each in zip(tensors, labels, strict=True)]
@@ -222,6 +230,14 @@ def summed(tensors: Sequence[Array], labels: Sequence[Labels], result: Labels) -
     for other in others:
         first = _contracted(first, other, counts, len(result))
     return _without_summed(first, len(result))
+
+
+def _summed_alone(tensor: Array, labels: Labels, result: Labels) -> Array:
+    """The sums of one tensor, in the order of the result."""
+    kept = [label for label in labels if label in result]
+    dims = [place for place, label in enumerate(labels) if label not in result]
+    total = sum_over(tensor, dims, False, None)
+    return in_order(total.transpose([kept.index(label) for label in result]))
 
 
 def _is_product(labels: Sequence[Labels], result: Labels) -> bool:
@@ -252,16 +268,24 @@ def _contracted(left: Array, right: Array, counts: list[int], first: int) -> Arr
     if not both:
         return _multiplied(left, right)
     way = contraction(left.shape, right.shape, both)
-    a = left.transpose(way.left).reshape(way.left_shape)
-    b = right.transpose(way.right).reshape(way.right_shape)
+    a = _joined(left, way.left, way.left_shape)
+    b = _joined(right, way.right, way.right_shape)
     product = _product(bmm, *((b, a) if way.swapped else (a, b)))
     return product.reshape(way.shape).transpose(way.back)
 
 
+def _joined(tensor: Array, order: list[int], shape: tuple[int, ...]) -> Array:
+    """The tensor with its dimensions in an order and joined, copied by a kernel if need be."""
+    moved = tensor.transpose(order)
+    try:
+        return moved.reshape(shape, copy=False)
+    except ValueError:
+        return in_order(moved).reshape(shape)
+
+
 def _multiplied(left: Array, right: Array) -> Array:
-    """The product of elements, by native code where there are many of floats."""
-    size = prod(map(max, left.shape, right.shape)) if left.size and right.size else 0
-    if size >= LARGE and left.dtype == right.dtype and left.dtype.kind == "f":
+    """The product of elements, of floats by native code."""
+    if left.size and right.size and left.dtype == right.dtype and left.dtype.kind == "f":
         arrays = family("arrays")
         found: Array | None = arrays and arrays.apply("multiply", (left, right))
         if found is not None:

@@ -22,6 +22,7 @@ from ..memory.dtype import (
     numpy_dtype,
 )
 from ..memory.errors import BadNumber, OperatorError
+from ..memory.remembered import remembered
 from ..memory.unfilled import unfilled
 from ..table.formula import filled_with
 from ..table.layouts import like
@@ -418,7 +419,16 @@ def _linspace(start: object, end: object, steps: int, dtype: Dtype) -> Array:
     if steps < 2:
         return np.full(steps, start, dtype)
     number = dtype.type
-    first, last = number(start), number(end)
+    ends = np.array((number(start), number(end)), dtype).tobytes()
+    if steps <= _FEW:
+        return _known_steps(ends, steps, dtype).copy()
+    return _steps_between(ends, steps, dtype)
+
+
+def _steps_between(ends: bytes, steps: int, dtype: Dtype) -> Array:
+    """Equal steps, between ends that are told apart by their bits."""
+    number = dtype.type
+    first, last = np.frombuffer(ends, dtype)
     step = (last - first) / number(steps - 1)
     middle = steps // 2
     up, down = np.arange(middle, dtype=dtype), np.arange(steps - middle, dtype=dtype)[::-1]
@@ -430,6 +440,10 @@ def _linspace(start: object, end: object, steps: int, dtype: Dtype) -> Array:
         rising = fused_double(up, float(step), float(first))
         falling = fused_double(down, -float(step), float(last))
     return np.concatenate([rising, falling], dtype=dtype)
+
+
+_FEW: Final = 4096
+_known_steps: Final = remembered(1 << 20)(_steps_between)
 
 
 @operator(

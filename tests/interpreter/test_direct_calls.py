@@ -206,3 +206,15 @@ def test_cross_entropies_of_sigmoids_are_those_of_operators_one_by_one(dtype, re
     assert made.dtype == x.dtype
     assert torch.equal(made.isnan(), other.isnan())
     assert torch.allclose(made, other, equal_nan=True, rtol=1e-5)
+
+
+def test_an_operator_whose_first_operand_is_known_is_called_directly(monkeypatch):
+    unit = torch.jit.CompilationUnit(
+        "def joined(x: Tensor, y: Tensor) -> Tensor:\n"
+        "    return torch.einsum('ij,kj->ik', [x, y])\n"
+    )
+    x, y = random(5, 7), random(4, 7, seed=3)
+    wanted = torch.einsum("ij,kj->ik", x, y)
+    assert all(torch.equal(unit.joined(x, y), wanted) for _ in range(100))
+    assert warm(unit.joined) == [True]
+    assert torch.equal(unit.joined(x[:2], y), torch.einsum("ij,kj->ik", x[:2], y))
