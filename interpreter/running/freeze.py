@@ -7,7 +7,7 @@ attributes are put into the graphs, which are then cleaned up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, ValuesView
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +28,7 @@ from ...ir.passes.mutation import remove_list_mutation
 from ...ir.passes.peephole import peephole
 from ...ir.passes.shape_peephole import simplify_by_shape
 from ...ir.tensor_types import type_of_array
+from ...ops.memory.dtype import LAYOUTS
 from ...ops.table.table import TABLE
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.class_types import ClassType, InterfaceType
@@ -39,6 +40,8 @@ from ..values.objects import ScriptObject
 from .evaluating import CONTEXT
 
 __all__ = ["freeze_object"]
+
+_STRIDED = LAYOUTS["strided"]
 
 Slot = tuple[int, str]
 """An object, by identity, and the name of one of its attributes."""
@@ -379,7 +382,7 @@ class _Freezing:
             return
         slot = (id(target), name)
         value, attribute = _slot(target, name), target.cls.attributes[name]
-        if slot in self.kept or isinstance(value, ScriptObject):
+        if slot in self.kept or isinstance(value, ScriptObject) or _holds_sparse(value):
             return
         if self.keeps_parameters and attribute.kind != "attribute":
             return
@@ -432,6 +435,21 @@ class _Freezing:
 
 def _slot(target: ScriptObject, name: str) -> object:
     return target.slots[target.cls.slot(name)]
+
+
+def _holds_sparse(value: object) -> bool:
+    """Whether a tensor that no constant can be is in a value, which may hold parts many times."""
+    waiting, seen = [value], {id(value)}
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Tensor) and each.layout is not _STRIDED:
+            return True
+        parts = each.values() if isinstance(each, dict) else each
+        if isinstance(parts, (list, tuple, ValuesView)):
+            new = [part for part in parts if id(part) not in seen]
+            seen.update(map(id, new))
+            waiting += new
+    return False
 
 
 def _constant(graph: Graph, value: object, type: Type) -> Node:

@@ -137,12 +137,16 @@ class TensorNode:
 
 @dataclass(eq=False, slots=True)
 class SparseNode:
-    """A sparse tensor: where its values are and what they are."""
+    """A sparse tensor: where its values are, and what they are.
+
+    `parts` are places and values by coordinates (`sparse_coo`), or starts, places and values by
+    rows (`sparse_csr`).
+    """
 
     layout: str
     size: tuple[int, ...]
-    indices: Node
-    values: Node
+    parts: tuple[TensorNode, ...]
+    requires_grad: bool = False
 
 
 Node = (
@@ -180,8 +184,8 @@ def children(node: Node) -> list[Node]:
             return [value]
         case TensorNode(quantizer=QuantizerNode(_, scale, zero_point)):
             return [scale, zero_point]
-        case SparseNode(_, _, indices, values):
-            return [indices, values]
+        case SparseNode(_, _, parts):
+            return list(parts)
     return []
 
 

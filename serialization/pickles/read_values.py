@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
@@ -137,8 +138,7 @@ class ValueReader:
             case EnumNode():
                 return self._enum_member(node)
             case SparseNode():
-                what = f"holds a sparse tensor ({node.layout}, size {list(node.size)})"
-                raise self._unsupported(f"{what}, and tensors are dense here")
+                return self._sparse(node)
         raise self._damaged("holds a name or storage where a value should be")
 
     # -- tensors
@@ -163,6 +163,15 @@ class ValueReader:
         made = Quantizer.fitting(scale, zero_point, node.axis, array.shape)
         if made is None:
             raise self._damaged("has a quantized tensor whose scales do not fit its shape")
+        return made
+
+    def _sparse(self, node: SparseNode) -> Tensor:
+        """A sparse tensor, whose places are checked."""
+        sparse = import_module(".sparse", __package__)
+        try:
+            made: Tensor = sparse.sparse_tensor(node, [self.value(part) for part in node.parts])
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise self._damaged(f"has a sparse tensor that is none: {error}") from None
         return made
 
     def _dict(self, node: DictNode) -> dict[object, object]:
@@ -268,9 +277,6 @@ class ValueReader:
 
     def _too_much(self, what: str) -> ArchiveError:
         return archive_error("limit-exceeded", f"{self._title} {what}")
-
-    def _unsupported(self, what: str) -> ArchiveError:
-        return archive_error("unsupported-value", f"{self._title} {what}")
 
     def _unknown(self, cls: Global) -> ArchiveError:
         name = cls.qualified_name

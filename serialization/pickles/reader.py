@@ -252,11 +252,28 @@ class PickleReader(PickleMachine):
     def sparse(self, items: Sequence[Node]) -> Node:
         match items:
             case (int(1), size, TensorNode() as indices, TensorNode() as values, *_):
-                return SparseNode("sparse_coo", self.integers(size), indices, values)
-            case (int(1), size, bool(), TensorNode() as indices, TensorNode() as values, *_):
-                return SparseNode("sparse_coo", self.integers(size), indices, values)
+                return SparseNode("sparse_coo", self.integers(size), (indices, values))
+            case (
+                int(1),
+                size,
+                bool() as grad,
+                TensorNode() as indices,
+                TensorNode() as values,
+                *_,
+            ):
+                return SparseNode("sparse_coo", self.integers(size), (indices, values), grad)
             case (int(1), TupleNode((TensorNode() as indices, TensorNode() as values, size, *_))):
-                return SparseNode("sparse_coo", self.integers(size), indices, values)
+                return SparseNode("sparse_coo", self.integers(size), (indices, values))
+            case (
+                int(2),
+                size,
+                bool() as grad,
+                TensorNode() as starts,
+                TensorNode() as inner,
+                TensorNode() as values,
+                *_,
+            ):
+                return SparseNode("sparse_csr", self.integers(size), (starts, inner, values), grad)
         raise self.error("unsupported-value", "holds a sparse tensor of an unknown form")
 
     def parameter(self, items: Sequence[Node]) -> Node:

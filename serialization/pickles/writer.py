@@ -266,7 +266,12 @@ class _Writer:
     def sparse(self, node: SparseNode) -> Iterable[Step]:
         size = self.numbers(node.size)
         name = Global("torch._utils", "_rebuild_sparse_tensor")
-        return (name, b"(", 1, *size, b"\x89", node.indices, node.values, self.hooks, b"tR")
+        layout = 1 if node.layout == "sparse_coo" else 2
+        grad = b"\x88" if node.requires_grad else b"\x89"
+        yield from (name, b"(", layout, *size, grad)
+        for part in node.parts:  # not to be referred to, as they are not in torch
+            yield from self.tensor(part)
+        yield from (self.hooks, b"tR")
 
     def numbers(self, numbers: Iterable[int]) -> Iterable[Step]:
         return (b"(", *numbers, b"t")

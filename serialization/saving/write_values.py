@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache, partial
+from importlib import import_module
 from itertools import chain
 
 import numpy as np
 
 from ...interpreter.values.matching import matches
 from ...interpreter.values.objects import EnumMember, ScriptObject
-from ...ops.memory.dtype import Array, Device
+from ...ops.memory.dtype import LAYOUTS, Array, Device
 from ...ops.meta.tensors import is_meta, opened
 from ...ops.quantized_tensors.arrays import quantizer_of
 from ...ops.quantized_tensors.packed_weights import PackedWeights
@@ -38,6 +39,7 @@ from ..pickles.nodes import (
     Node,
     ObjectNode,
     QuantizerNode,
+    SparseNode,
     TensorNode,
     TupleNode,
 )
@@ -101,7 +103,7 @@ class ValueWriter:
         if isinstance(value, tuple) and not value:
             fill(TupleNode(()))  # Python has one empty tuple only
             return
-        shared = value._array if isinstance(value, Tensor) and not is_meta(value) else value
+        shared = value._array if isinstance(value, Tensor) and _has_memory(value) else value
         known = self._made.get(id(shared))
         if known is None:
             # the value is kept, so its id stays its own
@@ -115,6 +117,8 @@ class ValueWriter:
             case Tensor() if is_meta(value):
                 with opened():
                     return self._storages.tensor(value._array, value.requires_grad, "meta")
+            case Tensor() if _is_sparse(value):
+                return self._sparse(value)
             case Tensor():
                 return self._tensor(value._array, value.requires_grad)
             case np.ndarray():
@@ -155,6 +159,11 @@ class ValueWriter:
             quantizer = quantizer_of(array, "save")
             scale, zero_point = (self.node(part, TENSOR) for part in quantizer.numbers)
             made.quantizer = QuantizerNode(quantizer.scheme, scale, zero_point, quantizer.axis or 0)
+        return made
+
+    def _sparse(self, value: Tensor) -> Node:
+        sparse = import_module("..pickles.sparse", __package__)
+        made: SparseNode = sparse.sparse_node(value, lambda array: self._tensor(array, False))
         return made
 
     def _packed(self, value: PackedWeights) -> Node:
@@ -204,6 +213,17 @@ class ValueWriter:
         self._inside(value, partial(_set_slots, node.state, list(cls.attributes), state))
         self._all(((slot, attribute.type) for attribute, slot in slots), state)
         return node
+
+
+_STRIDED = LAYOUTS["strided"]
+
+
+def _is_sparse(value: Tensor) -> bool:
+    return type(value) is not Tensor and value.layout is not _STRIDED
+
+
+def _has_memory(value: Tensor) -> bool:
+    return not is_meta(value) and not _is_sparse(value)
 
 
 def _nothing() -> None:

@@ -131,6 +131,8 @@ TENSORS = {
     "conjugate": torch.tensor([1 + 2j]).conj(),
     "negative": torch.tensor([1 + 2j]).conj().imag,
     "channels last": torch.ones(1, 2, 3, 4).to(memory_format=torch.channels_last),
+    "by coordinates": torch.eye(3).to_sparse(),
+    "by rows": torch.eye(3).to_sparse_csr(),
     "per tensor": torch.quantize_per_tensor(BASE, 0.1, 3, torch.quint8),
     "per channel": torch.quantize_per_channel(
         BASE.reshape(3, 4), torch.tensor([0.1, 0.2, 0.3]), torch.tensor([0, 1, 0]), 0, torch.qint8
@@ -223,3 +225,36 @@ def test_a_hook_that_is_registered_twice() -> None:
     with zipfile.ZipFile(sink) as file:
         code = b"".join(file.read(name) for name in file.namelist() if name.endswith(".py"))
     assert code.count(b"def before(") == code.count(b"def after(") == 1
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr])
+def test_frozen_modules_keep_sparse_tensors(layout: torch.layout) -> None:
+    class Adds(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.own = torch.nn.Linear(3, 3)
+            self.places = torch.eye(3).to_sparse(layout=layout)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.own(x) + self.places.to_dense()
+
+    module = Adds().eval()
+    frozen = torch.jit.freeze(torch.jit.script(module))
+    assert 'prim::GetAttr[name="places"]' in str(frozen.graph)
+    assert 'name="own"' not in str(frozen.graph)
+    x = torch.rand(3, 3)
+    for each in (frozen, again(frozen)):
+        torch.testing.assert_close(each(x), module(x))
+        assert each.places.layout is layout
+
+
+def test_gradients_are_wanted_of_a_loaded_sparse_tensor() -> None:
+    tensor = torch.eye(2).to_sparse().requires_grad_()
+    loaded = again(holding([tensor, tensor])).a
+    assert loaded[0].requires_grad
+    assert loaded[0] is loaded[1]
+
+
+def test_what_lies_by_columns_is_refused() -> None:
+    tensor = torch.eye(2).to_sparse_csc()
+    assert "torch.sparse_csc cannot be saved" in refused(lambda: again(holding(tensor)))

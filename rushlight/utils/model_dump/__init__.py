@@ -82,9 +82,9 @@ def hierarchical_pickle(data: Any) -> Any:
             return {"__complex__": [value.real, value.imag]}
         case DeviceNode(name):
             return {"__device__": name}
-        case SparseNode(layout, size, indices, values):
-            parts = [hierarchical_pickle(indices), hierarchical_pickle(values)]
-            return {"__sparse_tensor__": [layout, list(size), *parts]}
+        case SparseNode(layout, size, parts):
+            dense = [hierarchical_pickle(part) for part in parts]
+            return {"__sparse_tensor__": [layout, list(size), *dense]}
         case OrderedDictNode():
             return {"__is_dict__": True, "keys": [], "values": []}
         case Global():
@@ -235,10 +235,9 @@ def _text(node: object) -> str:
             return f"pers.obj(({named}),)"
         case EnumNode(cls, value):
             return f"{cls.qualified_name}({_text(value)})"
-        case SparseNode(layout, size, indices, values):
-            return f"torch._utils._rebuild_sparse_tensor({layout}, ({_text(indices)}, " + (
-                f"{_text(values)}, {size!r}))"
-            )
+        case SparseNode(layout, size, parts):
+            dense = ", ".join(map(_text, parts))
+            return f"torch._utils._rebuild_sparse_tensor({layout}, ({dense}, {size!r}))"
         case ComplexNode(value):
             return repr(value)
         case DeviceNode(name):
