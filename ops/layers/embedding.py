@@ -14,7 +14,7 @@ from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..reductions.loss_reduction import widened
-from ..selection.index import is_within
+from ..selection.along import is_within
 from ..selection.places import span
 from ..table.pointwise import as_array, cast
 from ..table.promotion import common_dtype

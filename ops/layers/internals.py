@@ -20,7 +20,8 @@ from ..memory.errors import OperatorError
 from ..random_numbers.random_ops import normal_, uniform_
 from ..reductions.cumulative import logcumsumexp
 from ..reductions.extremes import aminmax
-from ..selection.index import copy_into, index, index_put_copy
+from ..selection.copying import copy_into
+from ..selection.index import index, index_put_copy
 from ..shapes.join import stack
 from ..table.out_dtypes import SAME
 from ..table.pointwise import as_array, cast, checked_broadcast

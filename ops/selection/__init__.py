@@ -1,6 +1,8 @@
 """Operators that read or write chosen elements: indexing, scattering, sorting, searching."""
 
 from . import (
+    along,
+    copying,
     histogram,
     index,
     ranking,
@@ -14,6 +16,8 @@ from . import (
 )
 
 __all__ = [
+    "along",
+    "copying",
     "histogram",
     "index",
     "ranking",

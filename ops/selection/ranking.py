@@ -16,7 +16,7 @@ from ..table.out_dtypes import SAME
 from ..table.refusals import check_kernel, check_ordered
 from ..table.table import operator
 from ..table.without_data import rows_of
-from .index import row_starts
+from .along import row_starts
 from .packed import packed, places_of
 
 __all__ = ["place_in_order", "sorted_positions"]

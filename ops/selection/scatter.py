@@ -19,7 +19,8 @@ from ..table.pointwise import checked_broadcast, number_in
 from ..table.promotion import kind
 from ..table.refusals import check_kernel
 from ..table.table import operator
-from .index import check_scatter, index, index_put
+from .along import check_scatter
+from .index import index, index_put
 from .index_errors import first_outside, no_such_element
 from .places import by_slices, combined_natively, copied, one, positions, written_by_numpy
 

@@ -29,7 +29,7 @@ from ..table.layouts import contiguous
 from ..table.out_dtypes import SAME
 from ..table.refusals import cpp_name
 from ..table.table import operator
-from .index import copy_into
+from .copying import copy_into
 
 __all__ = ["copy_with_storage", "elements_of"]
 

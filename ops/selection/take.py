@@ -19,7 +19,7 @@ from ..table.out_dtypes import SAME, SELF_AND_RESULT, OutDtype
 from ..table.pointwise import checked_broadcast
 from ..table.table import operator
 from ..table.without_data import always
-from .index import check_index
+from .along import check_index
 from .index_errors import first_outside, no_such_element
 from .places import taken_natively
 

@@ -12,7 +12,7 @@ from ..memory.errors import OperatorError
 from ..shapes import join, shape
 from ..table.out_dtypes import SAME, OutDtype
 from ..table.table import operator
-from .index import copy_into
+from .copying import copy_into
 from .strides import copy_with_storage
 
 __all__: list[str] = []

@@ -12,7 +12,8 @@ from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange
 from ..memory.overlap import check_written, lies_as
 from ..memory.quiet import QUIET, enter, leave
-from ..selection.index import copy_into, index, index_put
+from ..selection.copying import copy_into
+from ..selection.index import index, index_put
 from ..shapes.shape import expand
 from ..table.direct import TRIALS, direct_form
 from ..table.pointwise import scalar_of
