@@ -7,49 +7,26 @@ operators, types and other constants are reached by number (`o3`, `t1`, `c2`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TypeGuard
 
-import numpy as np
-
 from ...ir.graph import Node
 from ...ops.kernels import LARGE as JOINED
-from ...ops.table.direct import has_direct_form
-from ...ops.table.inline import ORDINARY, Inline, is_constant
-from ...ops.table.listed import listed
-from ...ops.table.record import Operator
-from ..bounds.guard import OPERATOR, REGION
+from ..bounds.guard import REGION
 from ..code.code import Branch, Code, Region, Repeat, Step, place_of
-from ..code.instructions import ROWS, read_numbers, row
+from ..code.instructions import read_numbers, row
 from ..code.invariant import constant_reads
-from ..code.reuse import LARGE
 from .chains import Found, find_chains
 from .groups import Run, find_runs
 from .loop_tests import loop_test
+from .plan_steps import StepWriter
 from .row_groups import RowGroup
-from .slots import created_once, is_plain_slot
+from .slots import is_plain_slot
 from .source import PlanSource
 from .stretches import Found as FoundStretch
 from .stretches import find_stretches
 
 __all__ = ["write_plan"]
-
-_SMALL = 2**30 - 1
-ABOVE = (
-    f"if {{0}} > {_SMALL}:",
-    f" if {{0}} > {2**63 - 1}: {{0}} -= {2**64}",
-)
-BELOW = (
-    f"if {{0}} < -{_SMALL}:",
-    f" if {{0}} < {-(2**63)}: {{0}} += {2**64}",
-)
-OUTSIDE = (
-    f"if {{0}} > {_SMALL} or {{0}} < -{_SMALL}:",
-    f" if {{0}} > {2**63 - 1} or {{0}} < {-(2**63)}: {{0}} = wrap({{0}})",
-)
-"""How a whole number is kept in 64 bits: one that may be too large or too small by less than 2**64,
-and any.  Numbers of one digit, as CPython counts, are compared fast; nearly all are."""
 
 BEGUN = JOINED // 8
 """Numbers of an input from which a chain is begun, if its result has `JOINED`."""
@@ -106,37 +83,33 @@ class _Writer:
 
     def __init__(self, code: Code, calls_all: bool, noted: frozenset[int], counts: bool) -> None:
         self.code = code
-        self._noted = noted
+        self.source = PlanSource()
         self._counts = counts
-        self._used = 0
         over_tensors = (
             i for i, o in enumerate(code.operators) if "Tensor" in o.schema and i not in noted
         )
-        self._called = frozenset(over_tensors if calls_all else ())
-        self.source = PlanSource()
-        self._kept: dict[tuple[int, int], str] = {}
-        self._kept_count = 0
+        called = frozenset(over_tensors if calls_all else ())
+        self._steps = StepWriter(code, self.source, called=called, noted=noted, counts=counts)
+        self._joins = not (called or noted)
+        self._named_slots = 0
         self._tests: dict[int, tuple[Step, Step]] = {}
         self._written: set[int] = set()
-        self._freed: frozenset[str] = frozenset()
-        self._created = created_once(code)
         self._ends: dict[int, str] = {}
         self._whole: dict[int, tuple[str, Found]] = {}
-        is_plain = not (self._called or self._noted or counts)
-        self._stretches = find_stretches(code) if is_plain else {}
+        self._stretches = find_stretches(code) if self._joins and not counts else {}
 
     def region(self, region: Region, depth: int, node: Node, *, is_round: bool = False) -> None:
         """Write the parts of a region; there is at least one line."""
         if not self._counts:
             self._parts(region, depth)
             return
-        before, self._used, line = self._used, REGION, len(self.source.lines)
+        before, self._steps.used, line = self._steps.used, REGION, len(self.source.lines)
         self.source.add(depth, "", place_of(node))
         if is_round:
             self.source.add(depth, f"if used > {MANY}: count(used); used = 0", place_of(node))
         self._parts(region, depth)
-        self.source.lines[line] += f"used += {self._used:d}"
-        self._used = before
+        self.source.lines[line] += f"used += {self._steps.used:d}"
+        self._steps.used = before
 
     def _parts(self, region: Region, depth: int) -> None:
         lines = len(self.source.lines)
@@ -176,10 +149,9 @@ class _Writer:
 
     def _row(self, region: Region, depth: int, *, folds: bool = True) -> None:
         """Parts that stand one after the other; `folds` are those of rows that may be joined."""
-        is_plain = not (self._called or self._noted)
-        chained = self._find_chains(region) if is_plain else {}
-        runs = find_runs(self.code, region, chained) if is_plain else {}
-        folded = find_runs(self.code, region, chained, folds=True) if is_plain and folds else {}
+        chained = self._find_chains(region) if self._joins else {}
+        runs = find_runs(self.code, region, chained) if self._joins else {}
+        folded = find_runs(self.code, region, chained, folds=True) if self._joins and folds else {}
         position = 0
         while position < len(region):
             run = folded.get(position) or runs.get(position)
@@ -220,7 +192,7 @@ class _Writer:
         head, own, given = steps[0], list[tuple[bool, ...]](), list[str]()
         for before, step in zip([None, *steps[:-1]], steps, strict=True):
             mine = tuple(before and each is before.node.output for each in step.node.inputs)
-            values = map(self._value, read_numbers(step.instruction))
+            values = map(self._steps.value, read_numbers(step.instruction))
             given += [each for each, is_own in zip(values, mine, strict=True) if not is_own]
             own.append(tuple(map(bool, mine)))
         self.source.whole[name] = partial(chain.whole, tuple(own[1:]))
@@ -231,8 +203,8 @@ class _Writer:
         assert isinstance(goal, int)
         for step in whole:
             if _is_free(step):
-                self._step(step, depth + 1)
-        self.source.add(depth + 1, f"{self._value(goal)} = made", head)
+                self._steps.write(step, depth + 1)
+        self.source.add(depth + 1, f"{self._steps.value(goal)} = made", head)
         self.source.add(depth + 1, "made = None", head)
         self.source.add(depth, "else:", head)
         for each in range(position, links[-1] + 1):
@@ -247,8 +219,8 @@ class _Writer:
         assert isinstance(step, Step)
         register = step.instruction[1]
         assert isinstance(register, int)
-        goal = self._value(register)
-        given = ", ".join(map(self._value, read_numbers(step.instruction)))
+        goal = self._steps.value(register)
+        given = ", ".join(map(self._steps.value, read_numbers(step.instruction)))
         if "_" in name:
             self.source.add(depth, "if later is not None:", step)
             self.source.add(depth + 1, f"{goal}, later = {name}(later, {given})", step)
@@ -269,9 +241,9 @@ class _Writer:
         elif isinstance(part, Repeat):
             self._repeat(part, depth)
         elif not self._decides(part, following) and id(part) not in self._written:
-            self._freed = self._freed_by(following)
+            self._steps.freed = self._freed_by(following)
             if not self._forwarded(part, before, depth):
-                self._step(part, depth)
+                self._steps.write(part, depth)
 
     def _group(self, run: Run, region: Region, begin: int, depth: int) -> None:
         """Operators that are computed together: where the operands are large by what makes ready
@@ -307,7 +279,7 @@ class _Writer:
         """What a group takes."""
         if isinstance(source, int):
             return f"r{source}"
-        return f"({self._line(source).partition(' = ')[2]})"
+        return f"({self._steps.line(source).partition(' = ')[2]})"
 
     def _forwarded(self, step: Step, before: Step | Branch | Repeat | None, depth: int) -> bool:
         """Whether a step reads the slot just written; then it takes what was written."""
@@ -323,7 +295,7 @@ class _Writer:
             return False
         assert isinstance(target, int)
         assert isinstance(value, int)
-        self.source.add(depth, f"{self._value(target)} = {self._value(value)}", step)
+        self.source.add(depth, f"{self._steps.value(target)} = {self._steps.value(value)}", step)
         return True
 
     def _freed_by(self, part: Step | Branch | Repeat | None) -> frozenset[str]:
@@ -332,7 +304,7 @@ class _Writer:
             return frozenset()
         registers = part.instruction[1]
         assert isinstance(registers, tuple)
-        return frozenset(map(self._value, registers))
+        return frozenset(map(self._steps.value, registers))
 
     @staticmethod
     def _decides(
@@ -349,9 +321,9 @@ class _Writer:
         )
 
     def _branch(self, part: Branch, depth: int, test: Step | None) -> None:
-        condition = self._value(part.condition)
+        condition = self._steps.value(part.condition)
         if test is not None:
-            condition = self._line(test).partition(" = ")[2]
+            condition = self._steps.line(test).partition(" = ")[2]
         if part.then or not part.otherwise or self._counts:
             self.source.add(depth, f"if {condition}:", test)
             self._way(part, part.then, depth + 1)
@@ -371,227 +343,32 @@ class _Writer:
         self.region(region, depth, part.node)
 
     def _repeat(self, part: Repeat, depth: int) -> None:
-        before = dict(self._kept)
+        before = dict(self._steps.kept)
         for step in constant_reads(part):
             _, _, owner, slot = step.instruction
             assert isinstance(owner, int)
             assert isinstance(slot, int)
-            if (owner, slot) not in self._kept:
-                name = self._kept[owner, slot] = f"h{self._kept_count}"
-                self._kept_count += 1
+            if (owner, slot) not in self._steps.kept:
+                name = self._steps.kept[owner, slot] = f"h{self._named_slots}"
+                self._named_slots += 1
                 self.source.add(depth, f"{name} = read_slot(r{owner}.slots[{slot}])", step)
         self._loop(part, depth)
-        self._kept = before
+        self._steps.kept = before
 
     def _loop(self, part: Repeat, depth: int) -> None:
-        test = None if part.condition is None else self._value(part.condition)
+        test = None if part.condition is None else self._steps.value(part.condition)
         if id(part) in self._tests:
             _, last = self._tests[id(part)]
-            test = self._line(last).partition(" = ")[2]
+            test = self._steps.line(last).partition(" = ")[2]
         if part.count is None:
             self.source.add(depth, f"while {test or True}:")
         else:
-            self.source.add(depth, f"for r{part.index} in range({self._value(part.count)}):")
+            self.source.add(depth, f"for r{part.index} in range({self._steps.value(part.count)}):")
             if test is not None:
                 self.source.add(depth + 1, f"if not {test}: break")
         self.region(part.body, depth + 1, part.node, is_round=True)
-
-    def _step(self, step: Step, depth: int) -> None:
-        entry = row(step.instruction)
-        if self._counts and entry.name in _LEAVING:
-            self.source.add(depth, "count(used); used = 0", step)
-        lines = self._noting(step) if self._noted else [self._line(step)]
-        for line in lines:
-            self.source.add(depth, line, step)
-        if entry.name == "create" and step.instruction[1] in self._created:
-            number = step.instruction[1]
-            self.source.add(depth, f"s{number} = r{number}.slots", step)
-        for line in self._checks(step):
-            self.source.add(depth, line.format(f"r{step.instruction[1]}"), step)
-
-    def _noting(self, step: Step) -> list[str]:
-        """The lines of a step with a note of what it did, before any operand is written over."""
-        line = self._line(step)
-        results, _, expression = line.partition(" = " if " = " in line else "= ")
-        operands = dict(zip(row(step.instruction).kinds, step.instruction[1:], strict=True))
-        if operands.get("O") not in self._noted or not expression:
-            return [line]
-        read = "".join(f"{self._value(number)}, " for number in read_numbers(step.instruction))
-        note = f"note((b{operands['O']}, ({read}), x, None))"
-        return [f"x = {expression}", note, f"{results} = x"]
-
-    def _checks(self, step: Step) -> tuple[str, ...]:
-        """The lines that keep a result in 64 bits: adding 1 can only make it too large."""
-        entry, operator = row(step.instruction), self._operator(step)
-        if operator is not None:
-            forms = self.code.operators[operator].inline
-            wraps = isinstance(step.instruction[1], int) and any(form.wraps for form in forms)
-            return OUTSIDE if wraps else ()
-        if entry.name in ("add_int", "sub_int"):
-            for operand in step.instruction[2 if entry.name == "add_int" else 3 :]:
-                constant = self._constant(operand)
-                if isinstance(constant, int):
-                    return ABOVE if (constant >= 0) == (entry.name == "add_int") else BELOW
-            return (*ABOVE, *BELOW)
-        return OUTSIDE if entry.wraps else ()
-
-    def _constant(self, operand: object) -> object:
-        """The constant that an operand stands for, if it does."""
-        if isinstance(operand, int) and operand < 0:
-            return self.code.constants[-1 - operand]
-        return None
-
-    def _entry(self, step: Step) -> Operator:
-        """The operator that a step calls."""
-        number = self._operator(step)
-        assert number is not None
-        return self.code.operators[number]
-
-    @staticmethod
-    def _operator(step: Step) -> int | None:
-        """The number of the operator that a step calls."""
-        opcode = step.instruction[0]
-        assert isinstance(opcode, int)
-        place = _OPERATOR_AT[opcode]
-        if not place:
-            return None
-        operator = step.instruction[place]
-        assert isinstance(operator, int)
-        return operator
-
-    def _line(self, step: Step) -> str:
-        entry = row(step.instruction)
-        shown = {
-            letter: self._operand(kind, operand)
-            for (letter, kind), operand in zip(entry.operands, step.instruction[1:], strict=True)
-        }
-        if entry.name == "get_tensor" and step.instruction[2:] in self._kept:
-            return f"{shown['a']} = {self._kept[step.instruction[2:]]}"  # type: ignore[index]
-        if entry.name == "free":
-            return shown["a"].replace(", ", " = ") + "None"
-        if entry.plain and is_plain_slot(step):
-            line = entry.plain.format(**shown)
-            owner = step.instruction[2 if entry.name == "get_slot" else 1]
-            return (
-                line.replace(f"r{owner}.slots[", f"s{owner}[") if owner in self._created else line
-            )
-        operator = self._operator(step)
-        if operator is not None:
-            return self._call(step, operator, shown)
-        return entry.line.format(**shown)
-
-    def _call(self, step: Step, operator: int, shown: dict[str, str]) -> str:
-        """The line of an operator: written out where one of its forms may stand for it."""
-        entry, many = self.code.operators[operator], row(step.instruction).name == "call_many"
-        every = ", ".join(shown[key].removesuffix(", ") for key in "bcd" if key in shown)
-        call, operands = f"{shown['o']}({every})", every.split(", ")
-        if operator not in self._called:
-            result = "" if many else shown["a"]
-            forms = entry.inline if result or not shown["a"] else ()
-            written_out = self._written_out(forms, step, operands, result, call)
-            if written_out:
-                call = written_out
-                self._used += OPERATOR
-            elif entry.on_arrays is not None and operands[0].startswith("r") and shown["a"]:
-                call = f"p{operator}({every}) if {ORDINARY.format(operands[0])} else {call}"
-                self._used += OPERATOR
-            if self._may_be_direct(entry, operands):
-                self.source.direct.add(operator)
-                form = listed(entry)
-                given = every if form is None else form.written(operands)
-                call = f"d{operator}({given}) if warm{operator} else {call}"
-        if many:
-            return f"{shown['a']}= {call}" if shown["a"] else call
-        return f"{shown['a']} = {call}"
-
-    def _may_be_direct(self, entry: Operator, operands: Sequence[str]) -> bool:
-        """Whether an operator may have a direct form here."""
-        is_learnt = has_direct_form(entry) or entry.later is not None
-        is_given = any(operand.startswith("r") for operand in operands)
-        return is_learnt and not self._counts and is_given
-
-    def _written_out(
-        self, forms: Sequence[Inline], step: Step, operands: list[str], result: str, call: str
-    ) -> str:
-        """What stands for the call of an operator: the forms that may stand here, one after the
-        other, and last the call, unless a form before it always stands; empty if none may."""
-        text = ""
-        for form in forms:
-            if form.writes == bool(result) or not self._may_stand(form, step, operands):
-                continue
-            here = self._form(form, step, operands)
-            if form.over is not None and (result == operands[0] or operands[0] in self._freed):
-                second = self._number(step) if "{k}" in form.text else operands[1]
-                here = self._over_operand(form.over, here, operands[0], second)
-            if not form.given:
-                return text + here
-            text += f"{here} if {form.given.format(*operands)} else "
-        return text and text + call
-
-    def _may_stand(self, form: Inline, step: Step, operands: Sequence[str]) -> bool:
-        """Whether a form may stand for an operator, as far as that is known before it runs."""
-        if "{p}" in form.text and self._entry(step).on_arrays is None:
-            return False
-        if "{k}" in form.text:
-            constant = self._constant(read_numbers(step.instruction)[1])
-            if type(constant) is not int and type(constant) is not float:
-                return False
-        if form.of and form.of != " ".join(str(value.type) for value in step.node.inputs):
-            return False
-        return all(is_constant(operands[place], wanted) for place, wanted in form.at.items())
-
-    def _form(self, form: Inline, step: Step, operands: Sequence[str]) -> str:
-        """The text of a form on these operands."""
-        self.source.named.update(form.names)
-        number = self._number(step) if "{k}" in form.text else ""
-        ordinary = f"p{self._operator(step)}"
-        return form.text.format(*operands, k=number, p=ordinary, all=", ".join(operands))
-
-    def _over_operand(self, kernel: np.ufunc, text: str, first: str, second: str) -> str:
-        """A form whose result may lie where its first operand lay, which nobody needs again."""
-        self.source.named[kernel.__name__] = kernel
-        return (
-            f"({text} if {first}.size < {LARGE} else reuse({kernel.__name__}, {first}, {second}))"
-        )
-
-    def _number(self, step: Step) -> str:
-        """The name of an operator's second operand, a constant number, as an array."""
-        place = -1 - read_numbers(step.instruction)[1]
-        self.source.numbers.add(place)
-        return f"k{place}"
-
-    def _operand(self, kind: str, operand: object) -> str:
-        if isinstance(operand, tuple):
-            return "".join(f"{self._operand(kind[0], one)}, " for one in operand)
-        if operand is None:
-            return ""
-        assert isinstance(operand, int)
-        if kind in ("R", "V"):
-            return self._value(operand)
-        return f"{_PREFIX.get(kind, '')}{operand:d}"
-
-    def _value(self, number: int) -> str:
-        """A register or constant."""
-        if number >= 0:
-            return f"r{number:d}"
-        constant = self.code.constants[-1 - number]
-        if constant is None or constant is True or constant is False:
-            return str(constant)
-        if type(constant) is int:
-            return f"{constant:d}" if constant >= 0 else f"({constant:d})"
-        return f"c{-1 - number:d}"
-
-
-_OPERATOR_AT = tuple(1 + entry.kinds.index("O") if "O" in entry.kinds else 0 for entry in ROWS)
-"""Where an instruction's operator is, by opcode; 0 if it has none."""
 
 
 def _is_free(part: Step | Branch | Repeat | None) -> TypeGuard[Step]:
     """Whether a part of code does nothing but empty registers."""
     return isinstance(part, Step) and row(part.instruction).name == "free"
-
-
-_LEAVING = frozenset({"method", "function", "return"})
-"""Instructions before which a plan that counts tells what it has run."""
-
-_PREFIX = {"O": "o", "T": "t", "F": "n"}
