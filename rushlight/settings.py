@@ -110,7 +110,7 @@ def set_default_device(device: Device | str | int | None) -> None:
     """Choose the device on which this thread makes tensors: the CPU, for None, or `meta`.
 
     Raises:
-        NotImplementedError: tensors cannot live there.
+        AssertionError, RuntimeError: tensors cannot live there.
     """
     ENTERED.put([] if device is None else [place_of(device)])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from numbers import Number
 from typing import Any, Final, NoReturn
@@ -10,6 +11,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from ..memory.dtype import DType, Scalar
+from ..memory.errors import no_device
 from ..memory.versions import written
 from ..tensors.tensor import Tensor
 from .binding import type_name
@@ -107,27 +109,20 @@ def pin_memory(self: Tensor, device: object = None) -> NoReturn:
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 
-def _absent(name: str, error: type[Exception], text: str) -> Callable[..., NoReturn]:
+def _absent(name: str, error: Callable[[], Exception]) -> Callable[..., NoReturn]:
     def method(self: Tensor, *args: object, **kwargs: object) -> NoReturn:
-        raise error(text)
+        raise error()
 
     method.__name__ = name
-    method.__doc__ = f"Move the tensor to a device of that kind: always an error, {text}."
+    method.__doc__ = f"Move the tensor to a device of that kind: always an error, {error()}."
     return method
 
 
-_NO_MTIA: Final = (
-    "Torch not compiled with MTIA enabled. Ensure you have `import "
-    "mtia.host_runtime.torch_mtia.dynamic_library` in your python src file and include "
-    "`//mtia/host_runtime/torch_mtia:torch_mtia` as your target dependency!"
-)
-_DEVICES: Final = {
-    "cuda": (AssertionError, "Torch not compiled with CUDA enabled"),
-    "xpu": (AssertionError, "Torch not compiled with XPU enabled"),
-    "ipu": (RuntimeError, "PyTorch is not linked with support for ipu devices"),
-    "mtia": (AssertionError, _NO_MTIA),
-    "record_stream": (RuntimeError, "unknown parameter type"),
-    "to_mkldnn": (NotImplementedError, "to_mkldnn(): rushlight has no layout of oneDNN's own"),
+_NO_LAYOUT: Final = "to_mkldnn(): rushlight has no layout of oneDNN's own"
+_DEVICES: Final[dict[str, Callable[[], Exception]]] = {
+    **{kind: partial(no_device, kind) for kind in ("cuda", "xpu", "ipu", "mtia")},
+    "record_stream": partial(RuntimeError, "unknown parameter type"),
+    "to_mkldnn": partial(NotImplementedError, _NO_LAYOUT),
 }
 
 
@@ -261,7 +256,7 @@ METHODS: Final[dict[str, Any]] = {
         *(apply_, map_, map2_, pin_memory, index, reinforce, resize, resize_as),
         *(__div__, __idiv__, __long__, __nonzero__, const_data_ptr),
         *(storage_type, _typed_storage, module_load, _is_zerotensor, _use_count),
-        *(_absent(name, *said) for name, said in _DEVICES.items()),
+        *(_absent(name, error) for name, error in _DEVICES.items()),
         *map(_removed, _NOW),
         *map(_nothing, ("_fix_weakref", "_clear_non_serializable_cached_data")),
     )

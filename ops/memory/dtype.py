@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from .entered import ENTERED
-from .errors import OnMeta, OperatorError
+from .errors import OnMeta, OperatorError, no_device
 
 __all__ = [
     "dtype_of_type",
@@ -450,7 +450,7 @@ class Device:
         """Make tensors on this device, where nothing else is said, until it is left.
 
         Raises:
-            NotImplementedError: tensors cannot live there.
+            AssertionError, RuntimeError: tensors cannot live there.
         """
         if self.type != "meta":
             check_device(self)
@@ -488,21 +488,19 @@ def check_device(device: Device | None) -> None:
 
     Raises:
         OnMeta: it is the device of tensors without data.
-        NotImplementedError: tensors cannot live there.
+        AssertionError, RuntimeError: tensors cannot live there.
     """
     if device is not None and device.type != "cpu":
         if device.type == "meta":
             raise OnMeta("only operators that Python calls make meta tensors")
-        raise NotImplementedError(
-            f"no tensor can live on {device}: this build of rushlight has the CPU alone"
-        )
+        raise no_device(device.type)
 
 
 def place_of(device: Device | str | int | None) -> Device:
     """The device that a caller gave, or else the one entered last, or the CPU.
 
     Raises:
-        NotImplementedError: tensors cannot live there.
+        AssertionError, RuntimeError: tensors cannot live there.
     """
     if device is None:
         return ENTERED.devices[-1] if ENTERED.devices else CPU

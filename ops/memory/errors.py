@@ -8,15 +8,15 @@ torch raises; pickled, an error becomes one of that class.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from ...frontend.diagnostics import Diagnostic
 
 __all__ = [
     *("BadNumber", "IndexOutOfRange", "KernelError", "LimitExceeded", "OperatorError"),
     *("Elsewhere", "OnMeta", "OnNested", "OnSlices", "OnSparse"),
-    "UnsupportedDtype",
-    *("OutOfMemory", "UnsupportedOperator", "WrongType", "out_of_memory", "unsupported"),
+    *("NotCompiled", "OutOfMemory", "UnsupportedDtype", "UnsupportedOperator", "WrongType"),
+    *("no_device", "out_of_memory", "unsupported"),
 ]
 
 
@@ -153,6 +153,30 @@ class UnsupportedDtype(OperatorError, NotImplementedError):
         self, torch_message: str, *, headline: str = "", roles: dict[str, str] | None = None
     ) -> None:
         super().__init__(torch_message, code="dtype-mismatch", headline=headline, roles=roles)
+
+
+@_shown_as(AssertionError)
+class NotCompiled(OperatorError, AssertionError):
+    """A device of which torch says that it was compiled without it."""
+
+
+_COMPILED: Final = {
+    **{kind: f"Torch not compiled with {kind.upper()} enabled" for kind in ("cuda", "xpu")},
+    "mtia": (
+        "Torch not compiled with MTIA enabled. Ensure you have `import "
+        "mtia.host_runtime.torch_mtia.dynamic_library` in your python src file and include "
+        "`//mtia/host_runtime/torch_mtia:torch_mtia` as your target dependency!"
+    ),
+}
+
+
+def no_device(kind: str) -> OperatorError:
+    """What is raised where tensors shall be on a device of a kind that is not here."""
+    headline = f"there is no device `{kind}`: rushlight computes on the CPU alone"
+    if kind in _COMPILED:
+        return NotCompiled(_COMPILED[kind], headline=headline)
+    text = f"PyTorch is not linked with support for {kind} devices"
+    return OperatorError(text, headline=headline)
 
 
 @_shown_as(RuntimeError)

@@ -53,7 +53,7 @@ def _is_unforeseen(error: Exception) -> bool:
         place = place.tb_next
     code = place.tb_frame.f_code
     if code.co_filename.startswith(_OWN):
-        return isinstance(error, AssertionError) or code.co_code[place.tb_lasti] != _RAISE
+        return type(error) is AssertionError or code.co_code[place.tb_lasti] != _RAISE
     return code.co_filename.startswith(_NUMPY)
 
 

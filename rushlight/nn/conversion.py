@@ -24,20 +24,18 @@ _COMPLEX = (
 )
 
 
-def _refused(library: str) -> Callable[..., NoReturn]:
+def _refused(kind: str) -> Callable[..., Any]:
     """A method that would move a module to a device that is not here."""
 
-    def refuse(self: object, device: int | Device | None = None) -> NoReturn:
-        """Refused.
+    def refuse(self: Any, device: int | Device | None = None) -> Any:
+        """Give a module without tensors back; others are refused.
 
         Raises:
-            AssertionError: always; the CPU is the only device.
+            AssertionError, RuntimeError: there are tensors; the CPU is the only device.
         """
-        raise AssertionError(
-            f"Torch not compiled with {library} enabled: rushlight has the CPU only"
-        )
+        return self._apply(lambda tensor: getattr(tensor, kind)(device))
 
-    refuse.__name__ = library.lower()
+    refuse.__name__ = kind
     return refuse
 
 
@@ -151,10 +149,10 @@ class Conversions:
         """Nothing: there is no other device."""
         return self
 
-    cuda = _refused("CUDA")
-    xpu = _refused("XPU")
-    mtia = _refused("MTIA")
-    ipu = _refused("IPU")
+    cuda = _refused("cuda")
+    xpu = _refused("xpu")
+    mtia = _refused("mtia")
+    ipu = _refused("ipu")
 
     def share_memory(self) -> Self:
         """Nothing but that parameters without sizes refuse it."""

@@ -236,8 +236,15 @@ def test_gradient_modes_nest_and_decorate() -> None:
 
 def test_only_the_cpu_has_tensors() -> None:
     assert repr(TORCH.device("cuda:1")) == "device(type='cuda', index=1)"
-    with pytest.raises(NotImplementedError, match="no tensor can live on cuda"):
-        TORCH.zeros(2, device="cuda")
+    for make in (
+        lambda: TORCH.zeros(2, device="cuda"),
+        lambda: TORCH.zeros(2).to("cuda:1"),
+        lambda: TORCH.zeros(2).cuda(),
+    ):
+        with pytest.raises(AssertionError, match=r"^Torch not compiled with CUDA enabled$"):
+            make()
+    with pytest.raises(RuntimeError, match=r"^PyTorch is not linked with support for mps devices$"):
+        TORCH.zeros(2).to("mps")
     with pytest.raises(RuntimeError, match="device type at start of device string: gpu"):
         TORCH.device("gpu")
 
