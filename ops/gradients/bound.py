@@ -33,7 +33,7 @@ from .autograd import (
 )
 from .families import row_of
 from .kept_arguments import about, kept_list
-from .layouts import layout_of
+from .layouts import LAYOUTS
 from .moves import moved
 from .rows import DIRECT, Row
 from .rules import Meta, Rule, is_unheard, part_of
@@ -113,7 +113,7 @@ class Bound:
         }
         self.is_plain = not (self.in_place or row is None or row.is_constant or row.rewritten)
         self.reads_results = any(self.keeps_result.values())
-        self.lay = layout_of(entry.name)
+        self.lay = None if row is None else LAYOUTS[row.lays]
         self.may_be_thin = "sparse" in self.positions
         """Whether its gradient may be a sparse tensor."""
         self.node_class = node_class(RowNode, self._node_name())

@@ -86,7 +86,7 @@ def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     return found
 
 
-@composite("aten::ormqr")
+@composite("aten::ormqr", lays="by columns")
 def ormqr(
     self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:

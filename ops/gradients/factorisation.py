@@ -27,13 +27,19 @@ def _outer(x: Tensor) -> Tensor:
 gradient(
     "aten::linalg_det",
     A=lambda g, A, result: _outer(g * conj(result)) * turned(aten.linalg_inv(A)),
+    lays="by columns",
 )
 gradient(
     "aten::det",
     self=lambda g, self, result: _outer(g * conj(result)) * turned(aten.linalg_inv(self)),
     name="LinalgDetBackward0",
+    lays="by columns",
 )
-gradient("aten::logdet", self=lambda g, self: _outer(g) * turned(aten.linalg_inv(self)))
+gradient(
+    "aten::logdet",
+    self=lambda g, self: _outer(g) * turned(aten.linalg_inv(self)),
+    lays="by columns",
+)
 
 
 def _log_det(gs: Grads, A: Tensor, results: Tensors) -> Tensor | None:
@@ -44,8 +50,12 @@ def _log_det(gs: Grads, A: Tensor, results: Tensors) -> Tensor | None:
     return None if g is None else _outer(g) * turned(aten.linalg_inv(A))
 
 
-gradient("aten::linalg_slogdet", A=_log_det)
-gradient("aten::slogdet", self=lambda gs, self, results: _log_det(gs, self, results))
+gradient("aten::linalg_slogdet", A=_log_det, lays="by columns")
+gradient(
+    "aten::slogdet",
+    self=lambda gs, self, results: _log_det(gs, self, results),
+    lays="by columns",
+)
 
 
 def _solve(
@@ -230,8 +240,13 @@ def _qr(gs: Grads, results: Tensors, mode: str = "reduced") -> Tensor | None:
     return aten.cat([first, Q @ of_rest], -1)
 
 
-gradient("aten::linalg_qr", A=_qr)
-gradient("aten::qr", self=lambda gs, results: _qr(gs, results), name="LinalgQrBackward0")
+gradient("aten::linalg_qr", A=_qr, lays="by columns")
+gradient(
+    "aten::qr",
+    self=lambda gs, results: _qr(gs, results),
+    name="LinalgQrBackward0",
+    lays="by columns",
+)
 
 
 @composite("aten::linalg_matrix_power", "aten::matrix_power")

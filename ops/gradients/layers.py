@@ -132,6 +132,7 @@ joint(
     "aten::_convolution_mode",
     of=_NAMES,
     name="ConvolutionBackward0",
+    lays="by rows",
 )(_convolution)
 
 
@@ -141,6 +142,7 @@ joint(
     "aten::conv_transpose3d",
     of=_NAMES,
     name="ConvolutionBackward0",
+    lays="by rows",
 )
 def _transposed(
     gs: Tensors, wanted: Wanted, input: Tensor, weight: Tensor, stride: Ints, padding: Ints,
@@ -375,7 +377,7 @@ def attention(
     ]
 
 
-@composite("aten::bilinear")
+@composite("aten::bilinear", lays="by rows")
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """A product of two inputs and a weight for each result."""
     found = aten.einsum("...i,kij,...j->...k", [input1, weight, input2])

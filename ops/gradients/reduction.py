@@ -260,6 +260,7 @@ def cumprod(self: Tensor, dim: int, dtype: int | None = None) -> Tensor:
 gradient(
     "aten::logcumsumexp",
     self=lambda g, self, result, dim: _log_running(g, self, result, dim),
+    lays="by rows",
 )
 
 

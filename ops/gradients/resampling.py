@@ -69,8 +69,8 @@ def _declare(name: str, count: int) -> None:
 
     words = name.strip("_").replace("2d", "2D").replace("1d", "1D").replace("3d", "3D").split("_")
     node = "".join(word[:1].upper() + word[1:] for word in words) + "Backward0"
-    gradient(f"aten::{name}", name=node, self=plain)
-    gradient(f"aten::{name}.vec", name=node, input=by_factors)
+    gradient(f"aten::{name}", name=node, self=plain, lays="by rows")
+    gradient(f"aten::{name}.vec", name=node, input=by_factors, lays="by rows")
 
 
 for _name, _count in (

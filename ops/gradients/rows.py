@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NoReturn, TypeVar, overload
+from typing import Any, Final, Literal, NoReturn, TypeVar, overload
 
 from ..eager.dispatch import EagerFunction, eager_function
 from ..memory.dtype import Scalar
@@ -33,6 +33,7 @@ __all__ = [
     "Formula",
     "Grads",
     "Ints",
+    "Lies",
     "ROWS",
     "Row",
     "Run",
@@ -58,6 +59,8 @@ Grads = Sequence[Tensor | None]
 """Gradients of several tensors; None of one that nothing depends on."""
 Wanted = Mapping[str, bool]
 """Of each argument whether its gradient is asked for."""
+Lies = Literal["", "by rows", "by columns"]
+"""How gradients lie: contiguous or with channels last, or matrices by columns."""
 Formula = Callable[..., Any]
 F = TypeVar("F", bound=Formula)
 Several = Callable[..., tuple[Tensor, ...]]
@@ -77,7 +80,8 @@ class Row:
     None.  An operator that
     `moves` puts the elements of the arguments `of` somewhere else, and nothing more.  `name` is the
     node's, `AddBackward0`, or a function of the arguments.  Results that stand `apart`, by number,
-    need no gradients though they hold floats.
+    need no gradients though they hold floats.  `lays` says how torch lays its gradients, where that
+    is not how formulas leave them.
     """
 
     operator: str
@@ -90,6 +94,7 @@ class Row:
     is_constant: bool = False
     moves: bool = False
     apart: tuple[int, ...] = ()
+    lays: Lies = ""
 
 
 ROWS: Final[dict[str, Row]] = {}
@@ -104,19 +109,21 @@ def gradient(
     *operators: str,
     name: str | Callable[..., str] | None = None,
     apart: tuple[int, ...] = (),
+    lays: Lies = "",
     **formulas: Formula,
 ) -> None:
     """Declare the gradients of operators by formulas, one an argument."""
     for operator in operators:
-        ROWS[operator] = Row(operator, formulas=formulas, name=name, apart=apart)
+        ROWS[operator] = Row(operator, formulas=formulas, name=name, apart=apart, lays=lays)
 
 
-def joint(*operators: str, of: str, name: str | None = None) -> Callable[[F], F]:
+def joint(*operators: str, of: str, name: str | None = None, lays: Lies = "") -> Callable[[F], F]:
     """Declare the decorated function to give the gradients of several arguments, as a tuple."""
 
     def declare(formula: F) -> F:
         for operator in operators:
-            ROWS[operator] = Row(operator, joint=formula, of=tuple(of.split()), name=name)
+            given = tuple(of.split())
+            ROWS[operator] = Row(operator, joint=formula, of=given, name=name, lays=lays)
         return formula
 
     return declare
@@ -126,12 +133,13 @@ def composite(
     *operators: str,
     name: str | Callable[..., str] | None = None,
     apart: tuple[int, ...] = (),
+    lays: Lies = "",
 ) -> Callable[[F], F]:
     """Declare the decorated function to compute what operators do, from others."""
 
     def declare(formula: F) -> F:
         for operator in operators:
-            ROWS[operator] = Row(operator, composite=formula, name=name, apart=apart)
+            ROWS[operator] = Row(operator, composite=formula, name=name, apart=apart, lays=lays)
         return formula
 
     return declare

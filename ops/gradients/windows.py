@@ -87,6 +87,7 @@ for _count in (1, 2, 3):
             g, self_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad,
             divisor_override, count,
         ),
+        lays="" if _count == 1 else "by rows",
     )  # fmt: skip
 
 
@@ -114,6 +115,7 @@ gradient(
     "aten::_adaptive_avg_pool2d",
     "aten::_adaptive_avg_pool3d",
     self=lambda g, self_sizes, output_size: _of_shares(g, self_sizes, output_size),
+    lays="by rows",
 )
 
 
