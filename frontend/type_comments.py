@@ -1,8 +1,8 @@
 """`# type: (A, B) -> C`: signatures in comments.
 
 As in torch, every line of a function that holds `# type:` counts, wherever it stands, except
-`# type: ignore`.  One such line must be the whole signature; with several, one must read
-`# type: (...) -> C` and the lines before it give one parameter each.
+`# type: ignore` with whatever codes.  One such line must be the whole signature; with several, one
+must read `# type: (...) -> C` and the lines before it give one parameter each.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from .value_class import value_class
 __all__ = ["BadComment", "fold_first_comment", "fold_signature_comment", "signature_texts"]
 
 MARK = "# type:"
-IGNORED = re.compile(r"# type:\ ignore(\[[a-zA-Z-]+\])?$")
-MISSPELT = re.compile(r"#[\t ]*type[\t ]*(?!: ignore(\[.*\])?$):")
+IGNORED = re.compile(r"# type:\ ignore(\[[^\]]*\])?[ \t]*(#.*)?$")
+"""What type checkers are told; torch takes no more than one word in brackets, and nothing after."""
+MISSPELT = re.compile(r"#[\t ]*type[\t ]*(?!: ignore(\[.*\])?[ \t]*(#.*)?$):")
 PEP_484 = (
     "https://www.python.org/dev/peps/pep-0484/#suggested-syntax-for-python-2-7-and-straddling-code"
 )

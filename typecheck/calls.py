@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..frontend import tree
 from ..frontend.source import UNKNOWN as NOWHERE
 from . import typed
@@ -10,9 +12,10 @@ from .class_types import ClassType, FunctionType, InterfaceType
 from .conversions import convert, with_tuples_converted
 from .dispatch import checks, expression, sugared
 from .function_calls import call_bound, call_function, shifted, signature_of
+from .functions import Function
 from .iteration import tuple_elements
 from .matching import Given, Match, match_signature
-from .mismatches import origin, report_mismatch, report_mismatches
+from .mismatches import origin, report_mismatch, report_mismatches, report_variants
 from .module_calls import report_construction, report_no_forward
 from .names import (
     Constant,
@@ -208,32 +211,42 @@ def _call_flagged(
 def _call_overloaded(
     scope: Scope, callee: OverloadedFunction, given: Given, node: tree.Call
 ) -> typed.Expr:
-    signatures = []
-    for function in callee.functions:
-        signature = signature_of(scope, function, node, node.function.span)
-        if signature is None:
-            return scope.unknown(node.span)
-        signatures.append(signature)
-    for converting in (False, True):  # as operators are chosen: first without conversions
-        for function, signature in zip(callee.functions, signatures, strict=True):
-            found = match_signature(signature, given, scope.table, convert=converting)
-            if isinstance(found, Match):
-                return call_function(scope, function, given, node)
-    return call_function(scope, callee.functions[-1], given, node)
+    chosen = _chosen_variant(scope, callee.functions, given, node)
+    if chosen is None:
+        return scope.unknown(node.span)
+    return call_function(scope, chosen, given, node)
 
 
 def _call_overloaded_method(
     scope: Scope, callee: BoundOverloads, given: Given, node: tree.Call
 ) -> typed.Expr:
-    for function in callee.functions:
+    whole = Given([callee.receiver, *given.positional], given.keywords, None, given.spans)
+    chosen = _chosen_variant(scope, callee.functions, whole, node)
+    if chosen is None:
+        return scope.unknown(node.span)
+    return call_bound(scope, BoundMethod(callee.receiver, chosen.name, chosen), given, node)
+
+
+def _chosen_variant(
+    scope: Scope, functions: Sequence[Function], given: Given, node: tree.Call
+) -> Function | None:
+    """The first function that takes the arguments, as operators are chosen: without conversions
+    before with them.  None, and that is reported, if there is none."""
+    signatures = []
+    for function in functions:
         signature = signature_of(scope, function, node, node.function.span)
         if signature is None:
-            return scope.unknown(node.span)
-        whole = Given([callee.receiver, *given.positional], given.keywords, None, given.spans)
-        if isinstance(match_signature(signature, whole, scope.table, convert=True), Match):
-            break
-    bound = BoundMethod(callee.receiver, function.name, function)
-    return call_bound(scope, bound, given, node)
+            return None
+        signatures.append(signature)
+    for converting in (False, True):
+        failures = []
+        for function, signature in zip(functions, signatures, strict=True):
+            found = match_signature(signature, given, scope.table, convert=converting)
+            if isinstance(found, Match):
+                return function
+            failures.append((function, found))
+    report_variants(scope, failures, given, node)
+    return None
 
 
 def _call_module(

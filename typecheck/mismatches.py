@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -19,7 +20,7 @@ from .functions import Function
 from .globals import with_article
 from .matching import ACTUAL, Given, Mismatch
 from .relations import can_be_none, is_subtype
-from .schema import Argument
+from .schema import Argument, Signature
 from .scope import Scope
 from .signature_text import python_signature, torch_signature
 from .types import (
@@ -39,6 +40,7 @@ __all__ = [
     "report_mismatch",
     "report_mismatches",
     "report_optional",
+    "report_variants",
 ]
 
 
@@ -108,17 +110,45 @@ def report_mismatch(
     _report_best(scope, _Fault(best, given, function.name, torch, place, function, bound))
 
 
+def report_variants(
+    scope: Scope, variants: Sequence[tuple[Function, Mismatch]], given: Given, node: tree.Call
+) -> None:
+    """Report that none of the functions that a name stands for takes the arguments."""
+    best = _best([failure for _, failure in variants], given)
+    function = next(each for each, failure in variants if failure.signature is best.signature)
+    torch, bound = _torch_variants(scope, variants), function.owner is not None
+    name = re.sub(r"__\d+$", "", function.name) if bound else function.name
+    notes = _other_forms(best, [failure.signature for _, failure in variants])
+    place = node.function.span
+    _report_best(scope, _Fault(best, given, name, torch, place, function, bound, notes))
+
+
+def _other_forms(best: Mismatch, signatures: Sequence[Signature]) -> tuple[str, ...]:
+    """What the argument that does not fit may be in other forms."""
+    if best.kind != "argument-type" or best.argument is None:
+        return ()
+    name, told = best.argument.name, best.argument.type
+    types = (a.type for each in signatures for a in each.arguments if a.name == name)
+    others = dict.fromkeys(f"`{type.python}`" for type in types if type != told)
+    return (f"another form takes {' or '.join(others)} for `{name}`",) if others else ()
+
+
 # ----------------------------------------------------------------------- torch's sentences
 
 
 def _torch_overloads(scope: Scope, failures: Sequence[Mismatch]) -> str:
     if len(failures) == 1 and len(scope.table.overloads(failures[0].signature.name)) < 2:
         return _torch_one(scope, failures[0], None)
+    return _torch_variants(scope, [(None, failure) for failure in failures])
+
+
+def _torch_variants(scope: Scope, variants: Sequence[tuple[Function | None, Mismatch]]) -> str:
     lines = ["Arguments for call are not valid.", "The following variants are available:"]
-    for failure in failures:
+    for function, failure in variants:
+        name = None if function is None else function.name
         lines.append("  ")
-        lines.append(f"  {torch_signature(failure.signature)}:")
-        lines.extend(f"  {line}" for line in _torch_reason(scope, failure, None).split("\n"))
+        lines.append(f"  {torch_signature(failure.signature, name=name)}:")
+        lines.extend(f"  {line}" for line in _torch_reason(scope, failure, function).split("\n"))
     return "\n".join([*lines, "", "The original call is"])
 
 
@@ -573,7 +603,11 @@ def _parameter(function: Function | None, name: str) -> tree.Parameter | None:
 
 
 def _head(parameter: tree.Parameter) -> Span:
-    """`name: annotation`, without the default."""
+    """`name: annotation`, without the default; the annotation alone if another text has it."""
+    if parameter.annotation is not None:
+        span = parameter.annotation.span
+        if span.source is not parameter.span.source:
+            return span
     end = parameter.annotation.span.end if parameter.annotation is not None else None
     start = parameter.span.whole.start
     return Span(parameter.span.source, start, end if end is not None else parameter.span.end)

@@ -103,6 +103,62 @@ def test_signatures_that_do_not_fit(function: Callable[..., object], sentence: s
     assert sentence in str(caught.value)
 
 
+@torch.jit._overload
+def scaled(x: int) -> int: ...
+
+
+@torch.jit._overload  # type: ignore[no-redef]
+def scaled(x: float) -> float: ...  # noqa: F811
+
+
+def scaled(x):  # type: ignore[no-redef, no-untyped-def]  # noqa: F811
+    return x
+
+
+def call_of_variants() -> float:
+    return scaled("s")
+
+
+class Scaling(torch.nn.Module):
+    @torch.jit._overload_method
+    def scaled(self, x: int) -> int: ...
+
+    @torch.jit._overload_method  # type: ignore[no-redef]
+    def scaled(self, x: float) -> float: ...  # noqa: F811
+
+    def scaled(self, x):  # type: ignore[no-redef, no-untyped-def]  # noqa: F811
+        return x
+
+    def forward(self) -> float:
+        return self.scaled("s")
+
+
+_SCALING = f"__torch__.{__name__}.Scaling"
+
+
+def test_all_variants_of_a_name_are_told() -> None:
+    for program, names, owner, written in (
+        (call_of_variants, ("scaled", "scaled"), "", "scaled"),
+        (Scaling(), ("scaled__0", "scaled__1"), f"{_SCALING} self, ", "self.scaled"),
+    ):
+        with pytest.raises(RuntimeError) as caught:
+            torch.jit.script(program)
+        text = str(caught.value)
+        head = "Arguments for call are not valid.\nThe following variants are available:"
+        assert f"\n{head}\n" in text
+        for name, kind in zip(names, ("int", "float"), strict=True):
+            assert (
+                f"\n  \n  {name}({owner}{kind} x) -> {kind}:\n  Expected a value of type '{kind}' "
+                "for argument 'x' but instead found type 'str'.\n"
+            ) in text
+        assert "\nThe original call is:\n" in text
+        assert f" {'~' * len(written)} <--- HERE" in text
+        (told,) = caught.value.diagnostics  # type: ignore[attr-defined]
+        assert told.message == "`scaled` expects `int` for `x`, not `str`"
+        assert told.notes == ("another form takes `float` for `x`",)
+        assert [label.span.text for label in told.secondary] == ["int"]
+
+
 def parts() -> Tensor:
     p, _q = torch.tril_indices(9, 9, -1)
     return p
