@@ -12,6 +12,7 @@ from ..frontend.source import Span
 from .advice import BUILTINS
 from .class_types import ClassType
 from .environment import Variable
+from .functions import Function
 from .scope import Scope
 from .types import Type
 
@@ -148,14 +149,19 @@ def as_tuple(node: tree.ListDisplay) -> tuple[Help, ...]:
     return (Help("a tuple keeps the type of each element", edits),)
 
 
-def on_self(scope: Scope, node: tree.Call) -> tuple[Help, ...]:
-    """`super().helper(x)` -> `self.helper(x)`, where this is another method than `helper`."""
-    following = node.span.source.text[node.span.end :]
-    name = re.match(r"\s*\.\s*(\w+)", following)
-    if name is None or name[1] == scope.function.name or scope.function.owner is None:
+def on_self(scope: Scope, node: tree.Call, name: str) -> tuple[Help, ...]:
+    """`super().helper(x)` -> `self.helper(x)`, where the class has not written that anew."""
+    owner = scope.function.owner
+    method = owner.method(name) if name and isinstance(owner, ClassType) else None
+    if method is None or _class_of(method) == _class_of(scope.function):
         return (Help(BUILTINS["super"]),)
-    text = f"a method that the class inherits is one of its own: call `{name[1]}` on `self`"
+    text = f"a method that the class inherits is one of its own: call `{name}` on `self`"
     return (Help(text, (Edit(node.span.whole, "self"),)),)
+
+
+def _class_of(method: Function) -> str:
+    """The class whose text a method stands in; "" if that is not known."""
+    return str(getattr(method.python, "__qualname__", "")).rpartition(".")[0]
 
 
 def in_container(place: Place | None, reason: str) -> tuple[Help, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..frontend import tree
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
@@ -13,7 +15,7 @@ from .calls import apply
 from .class_types import ClassType
 from .comprehensions import comprehend, dict_of, set_item
 from .conversions import convert
-from .corrections import annotated_parameter
+from .corrections import annotated_parameter, on_self
 from .dispatch import expression, sugared
 from .displays import check_list
 from .iteration import as_iterated
@@ -33,7 +35,7 @@ from .special_forms import (
     special,
     takes,
 )
-from .sugar import Closure, EnumerateValue, RangeValue, SliceValue, Sugar, ZipValue
+from .sugar import PERHAPS, Closure, EnumerateValue, RangeValue, SliceValue, Sugar, ZipValue
 from .types import (
     BOOL,
     INT,
@@ -422,6 +424,35 @@ def _unused(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
         node.function.span,
         "called here",
         torch="This Python function is annotated to be ignored and cannot be run",
+    )
+    return scope.unknown(node.span)
+
+
+# ------------------------------------------------------------------------------- what is refused
+
+
+@special("super")
+def _super(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
+    """`super()`: refused.  To torch it is a function of Python that gives a tensor."""
+    following = node.span.source.text[node.span.end :]
+    name = re.match(r"\s*\.\s*(\w+)", following)
+    torch = "Python builtin <built-in function super> is currently not supported in Torchscript"
+    place = node.function.span
+    if node.arguments:
+        torch = f"python value of type 'type' cannot be used as a value{PERHAPS}"
+        place = node.arguments[0].span
+    elif name is not None:
+        torch = f"'Tensor' object has no attribute or method '{name[1]}'."
+        end = place.end + len(".") + len(name[1])  # torch takes the name to follow the callee
+        place = Span(place.source, place.start, end)
+    scope.report(
+        "not-scriptable",
+        "`super` cannot be used in script",
+        node.function.span,
+        "called here",
+        torch=torch,
+        torch_span=place,
+        helps=on_self(scope, node, "" if name is None else name[1]),
     )
     return scope.unknown(node.span)
 

@@ -11,7 +11,6 @@ from . import typed
 from .advice import BUILTINS
 from .arguments import check_arguments
 from .class_types import ClassType
-from .corrections import on_self
 from .function_calls import call_method
 from .matching import Given
 from .names import SpecialForm
@@ -108,9 +107,7 @@ def special_form(scope: Scope, form: SpecialForm, node: tree.Call, hint: Type | 
         "called here",
         torch=f"Python builtin <built-in function {form.name}> is currently not supported in "
         "Torchscript",
-        helps=on_self(scope, node)
-        if form.name == "super"
-        else tuple(Help(BUILTINS[name]) for name in (form.name,) if name in BUILTINS),
+        helps=tuple(Help(BUILTINS[name]) for name in (form.name,) if name in BUILTINS),
     )
     return scope.unknown(node.span)
 

@@ -159,6 +159,58 @@ def test_all_variants_of_a_name_are_told() -> None:
         assert [label.span.text for label in told.secondary] == ["int"]
 
 
+class Base(torch.nn.Module):
+    def shifted(self, x: Tensor) -> Tensor:
+        return x + 1
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+class CallsItself(Base):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x)
+
+
+class CallsInherited(Base):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().shifted(x)
+
+
+class CallsReplaced(Base):
+    def shifted(self, x: Tensor) -> Tensor:
+        return x + 2
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().shifted(x)
+
+
+class CallsNothing(Base):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().turned(x)  # type: ignore[misc, no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "has_edit"),
+    [
+        (CallsItself, "forward", False),
+        (CallsInherited, "shifted", True),
+        (CallsReplaced, "shifted", False),
+        (CallsNothing, "turned", False),
+    ],
+)
+def test_super_is_refused(module: type[Base], name: str, has_edit: bool) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.jit.script(module())
+    text = str(caught.value)
+    assert f"\n'Tensor' object has no attribute or method '{name}'.:\n" in text
+    assert f" {'~' * len(f'super.{name}')} <--- HERE" in text
+    (told,) = caught.value.diagnostics  # type: ignore[attr-defined]
+    assert told.message == "`super` cannot be used in script"
+    edits = [edit.text for help in told.helps for edit in help.edits]
+    assert edits == ["self"] * has_edit
+
+
 def parts() -> Tensor:
     p, _q = torch.tril_indices(9, 9, -1)
     return p
