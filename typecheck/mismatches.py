@@ -18,11 +18,12 @@ from .corrections import NUMPY_NAMES, annotated_dict, annotated_list, annotated_
 from .environment import Variable
 from .functions import Function
 from .globals import with_article
-from .matching import ACTUAL, Given, Mismatch
+from .matching import Given, Mismatch
+from .mismatch_texts import parameter_of, text_of_one, text_of_overloads, text_of_variants
 from .relations import can_be_none, is_subtype
 from .schema import Argument, Signature
 from .scope import Scope
-from .signature_text import python_signature, torch_signature
+from .signature_text import python_signature
 from .types import (
     ANY,
     FLOAT,
@@ -82,7 +83,7 @@ def report_mismatches(
     torch_span: Span | None,
 ) -> None:
     """Report that no overload of an operator fits."""
-    torch = _torch_overloads(scope, failures)
+    torch = text_of_overloads(scope, failures)
     best = _best(_meant_by_numpy(failures, given) or failures, given)
     if not written.isidentifier() and "." not in written and "::" not in written:
         _report_operands(scope, written, given, span, torch)
@@ -103,7 +104,7 @@ def report_mismatch(
     torch_span: Span | None = None,
 ) -> None:
     """Report that the arguments of a script function or method do not fit."""
-    torch = _torch_one(scope, failure, function)
+    torch = text_of_one(scope, failure, function)
     best = _best([failure], given)
     bound = function.owner is not None
     place = torch_span if torch_span is not None else span
@@ -116,7 +117,7 @@ def report_variants(
     """Report that none of the functions that a name stands for takes the arguments."""
     best = _best([failure for _, failure in variants], given)
     function = next(each for each, failure in variants if failure.signature is best.signature)
-    torch, bound = _torch_variants(scope, variants), function.owner is not None
+    torch, bound = text_of_variants(scope, variants), function.owner is not None
     name = re.sub(r"__\d+$", "", function.name) if bound else function.name
     notes = _other_forms(best, [failure.signature for _, failure in variants])
     place = node.function.span
@@ -131,47 +132,6 @@ def _other_forms(best: Mismatch, signatures: Sequence[Signature]) -> tuple[str, 
     types = (a.type for each in signatures for a in each.arguments if a.name == name)
     others = dict.fromkeys(f"`{type.python}`" for type in types if type != told)
     return (f"another form takes {' or '.join(others)} for `{name}`",) if others else ()
-
-
-# ----------------------------------------------------------------------- torch's sentences
-
-
-def _torch_overloads(scope: Scope, failures: Sequence[Mismatch]) -> str:
-    if len(failures) == 1 and len(scope.table.overloads(failures[0].signature.name)) < 2:
-        return _torch_one(scope, failures[0], None)
-    return _torch_variants(scope, [(None, failure) for failure in failures])
-
-
-def _torch_variants(scope: Scope, variants: Sequence[tuple[Function | None, Mismatch]]) -> str:
-    lines = ["Arguments for call are not valid.", "The following variants are available:"]
-    for function, failure in variants:
-        name = None if function is None else function.name
-        lines.append("  ")
-        lines.append(f"  {torch_signature(failure.signature, name=name)}:")
-        lines.extend(f"  {line}" for line in _torch_reason(scope, failure, function).split("\n"))
-    return "\n".join([*lines, "", "The original call is"])
-
-
-def _torch_one(scope: Scope, failure: Mismatch, function: Function | None) -> str:
-    name = function.name if function is not None else None
-    text = torch_signature(failure.signature, name=name)
-    return f"\n{text}:\n{_torch_reason(scope, failure, function)}\n"
-
-
-def _torch_reason(scope: Scope, failure: Mismatch, function: Function | None) -> str:
-    if failure.given is None:
-        return failure.torch
-    actual = scope.torch_type(failure.given)
-    text = failure.torch.replace(ACTUAL, actual)
-    name = failure.argument.name if failure.argument is not None else ""
-    why = "because it was not annotated with an explicit type."
-    parameter = _parameter(function, name)
-    if parameter is not None and parameter.annotation is None and name != "self":
-        text = text.replace("of type 'Tensor' for", "of type 'Tensor (inferred)' for")
-        return f"{text}\nInferred '{name}' to be of type 'Tensor' {why}"
-    if actual == "Tensor (inferred)" and failure.torch.startswith("Expected a value"):
-        return f"{text}\nInferred the value for argument '{name}' to be of type 'Tensor' {why}"
-    return text
 
 
 # ---------------------------------------------------------------------------- which to say
@@ -259,7 +219,7 @@ def _type_labels(
 ) -> tuple[Label, ...]:
     """Where the parameter is declared and where the value has its type from."""
     labels: list[Label] = []
-    parameter = _parameter(fault.function, argument.name)
+    parameter = parameter_of(fault.function, argument.name)
     if parameter is not None and not _is_optional_fault(given.type, argument.type):
         text = f"declared `{argument.type.python}` here"
         if parameter.annotation is None:
@@ -345,7 +305,7 @@ def _report_keyword(scope: Scope, fault: _Fault, keyword: str) -> None:
         close = [NUMPY_NAMES[keyword]]
     secondary: tuple[Label, ...] = ()
     if close:
-        parameter = _parameter(fault.function, close[0])
+        parameter = parameter_of(fault.function, close[0])
         if parameter is not None:
             secondary = (Label(parameter.span, f"`{close[0]}` is declared here"),)
     name_span = Span(span.source, span.whole.start, span.whole.start + len(keyword))
@@ -367,7 +327,7 @@ def _report_missing(scope: Scope, fault: _Fault, argument: Argument) -> None:
     if fault.given.is_incomplete:
         return
     secondary: tuple[Label, ...] = ()
-    parameter = _parameter(fault.function, argument.name)
+    parameter = parameter_of(fault.function, argument.name)
     if parameter is not None:
         secondary = (Label(parameter.span, f"`{argument.name}` has no default"),)
     scope.report(
@@ -594,12 +554,6 @@ def _list_help(run: list[typed.Expr], type: Type) -> tuple[Span, str, tuple[Help
     if len(run) == 1:
         what = "it"
     return span, label, (Help(f"pass {what} as a list", (Edit(span, f"[{span.text}]"),)),)
-
-
-def _parameter(function: Function | None, name: str) -> tree.Parameter | None:
-    if function is None or function.tree is None:
-        return None
-    return next((p for p in function.tree.parameters if p.name == name), None)
 
 
 def _head(parameter: tree.Parameter) -> Span:
