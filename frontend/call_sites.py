@@ -18,6 +18,8 @@ def call_site() -> Span | None:
     known."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_own_file(frame.f_code.co_filename):
+        if frame.f_code.co_filename.endswith("__main__.py"):
+            return None  # what called the command line is none of the user's
         frame = frame.f_back
     if frame is None:
         return None

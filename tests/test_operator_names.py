@@ -84,7 +84,6 @@ ALLOWED = (
     "ops/gradients/heard_members.py: MEMBERS",
     "ops/dispatching/modes.py: _WITH_NUMBERS",
     "ops/gradients/bound.py: _TAKE_NUMBERS _NUMBERED",
-    "ops/gradients/layouts.py: _CONTIGUOUS",
     "ops/gradients/names.py: _PLAIN _REDUCED",
     "ops/gradients/pointwise.py: _SPECIAL",
     "ops/gradients/quantize.py: _WITH_MASK",

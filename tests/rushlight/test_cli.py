@@ -61,6 +61,16 @@ def test_run_prints_the_result(archive: str, capsys: Captured) -> None:
     assert capsys.readouterr().out.startswith("tensor([6., 6.]")
 
 
+def test_what_is_wrong_with_a_call_is_no_fault_of_the_commands_own_files(
+    archive: str, capsys: Captured
+) -> None:
+    assert main(["run", archive]) == 1
+    error = capsys.readouterr().err
+    assert "the call of `forward` gives no value for `x`" in error
+    assert "called here" not in error
+    assert "parameters of method" in error
+
+
 def test_run_other_methods(archive: str, capsys: Captured) -> None:
     assert main(["run", archive, "--method", "greet", "you"]) == 0
     assert main(["run", archive, "--method", "inner.forward", "-3"]) == 0
