@@ -131,6 +131,7 @@ def summary(
     input_data: Sequence[Tensor] | None = None,
     dtypes: Sequence[DType] | None = None,
     depth: int | None = None,
+    values: bool = False,
 ) -> Summary:
     """Summarise a module, scripted ones too; the module stays as it is.
 
@@ -140,17 +141,22 @@ def summary(
         input_data: the inputs themselves, of which sizes and dtypes are taken.
         dtypes: of the inputs of `input_size`, float32 if they are not said.
         depth: how deep layers lie in each other in the table; all of them if it is not said.
+        values: whether the model is computed with its weights, on `input_data` or on ones: for
+            programs that decide by values, which tensors without data do not have.
 
     Raises:
         ValueError: there are not as many dtypes as inputs.
         Exception: what the model raises for such inputs, on tensors without data.
     """
     given = None if input_size is None else inputs_without_data(input_size, dtypes)
+    if given is not None and values:
+        given = [eager_function("aten::ones")(list(t.shape), dtype=t.dtype) for t in given]
     if input_data is not None:
-        given = [_without_data(each) for each in input_data]
+        given = [each if values else _without_data(each) for each in input_data]
     if isinstance(model, ScriptModule):
-        return Summary(_scripted(without_data(model._c), given), given, depth)
-    return Summary(_live(model, given), given, depth)
+        target = model._c if values else without_data(model._c)
+        return Summary(_scripted(target, given), given, depth)
+    return Summary(_live(model, given, values), given, depth)
 
 
 def of_tensors(kind: str, tensors: Mapping[str, Tensor], depth: int | None = None) -> Summary:
@@ -276,16 +282,14 @@ _FORMULAS: Final = _formulas()
 """Of operators that no counter of torch's meets: they come down to others there."""
 
 
-def _live(model: Module, given: list[Tensor] | None) -> Layer:
+def _live(model: Module, given: list[Tensor] | None, values: bool) -> Layer:
     layers = dict[int, Layer]()
     root = _layer_of(model, "", layers)
     if given is None:
         return root
     counting = _Counting()
-    state = {
-        name: _without_data(tensor)
-        for name, tensor in (*model.named_parameters(), *model.named_buffers())
-    }
+    tensors = (*model.named_parameters(), *model.named_buffers())
+    state = {} if values else {name: _without_data(tensor) for name, tensor in tensors}
     with ExitStack() as stack:
         for module in model.modules():
             layer = layers[id(module)]
@@ -297,7 +301,10 @@ def _live(model: Module, given: list[Tensor] | None) -> Layer:
             stack.callback(_put_back, module, module.__dict__.get("forward"))
             module.__dict__["forward"] = heard
         stack.enter_context(counting)
-        functional_call(model, state, tuple(given))
+        if values:
+            model(*given)
+        else:
+            functional_call(model, state, tuple(given))
     return root
 
 

@@ -43,6 +43,16 @@ def may_be_none(scope: Scope, node: tree.Parameter) -> tuple[Help, ...]:
     return (Help("say that it may be `None`", (edit,), "machine"),)
 
 
+def annotated_default(node: tree.Parameter, written: tree.Expr, type: Type) -> tuple[Help, ...]:
+    """`scale=2.0` -> `scale: float = 2.0`, of a parameter without annotation."""
+    start = node.span.whole.start + len(node.name)
+    between = Span(node.span.source, start, written.span.whole.start)
+    if between.text.strip() != "=":
+        return ()
+    text = f"say what `{node.name}` is; without annotation it is a `Tensor`"
+    return (Help(text, (Edit(between, f": {type.annotation_str} = "),)),)
+
+
 def _optional(scope: Scope, annotation: Span) -> str:
     """The text of an annotation that allows None, in names that the program knows."""
     known = scope.resolver.lookup("Optional", annotation) is not None

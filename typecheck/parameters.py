@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from ..frontend import tree
+from ..frontend.diagnostics import Help
 from .annotations import broadcast_size
 from .class_types import ClassType
-from .corrections import default_in_body, may_be_none
+from .corrections import annotated_default, default_in_body, may_be_none
 from .environment import Variable
 from .literals import LARGEST_INT, type_of_value
 from .mismatches import article
@@ -177,17 +178,30 @@ def _report_default(
             is_early=True,
         )
     else:
+        inferred = "no annotation, so `Tensor`" if node.annotation is None else ""
         scope.report(
             "argument-type",
             f"the default of `{node.name}` is not {article(type)}",
             written.span,
-            f"declared `{type.python}`",
+            inferred or f"declared `{type.python}`",
             torch=_torch_default(node, type),
             torch_span=scope.tree.span,
             is_early=True,
-            helps=may_be_none(scope, node) if written.span.text == "None" else (),
+            helps=_default_helps(scope, node, written),
         )
     return None
+
+
+def _default_helps(scope: Scope, node: tree.Parameter, written: tree.Expr) -> tuple[Help, ...]:
+    if written.span.text == "None":
+        return may_be_none(scope, node)
+    found, value = _constant(scope, written)
+    if node.annotation is not None or not found:
+        return ()
+    try:
+        return annotated_default(node, written, type_of_value(value))
+    except TypeError:
+        return ()
 
 
 def _torch_default(node: tree.Parameter, type: Type) -> str:

@@ -33,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="inputs as `rushlight run` takes them, in one word: --input '[[1.0, 2.0]]'; the first "
         "for the first archive, and so on",
     )
-    parser.add_argument("--output", metavar="BUNDLE.pyz", help="write a bundle there")
+    parser.add_argument("-o", "--output", metavar="BUNDLE.pyz", help="write a bundle there")
     add_force(parser)
     parser.set_defaults(execute=execute)
 

@@ -20,7 +20,7 @@ from .failure import FAILED, CommandError, report
 from .json_lines import add_json, tell_data
 from .several import ARCHIVES, each_file
 from .sizes import add_sizes
-from .speech import script_output, tell_lines
+from .speech import complain, script_output, tell_lines
 
 __all__ = ["add", "execute"]
 
@@ -39,6 +39,11 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="a TorchScript archive, a file of weights, or a folder of them",
     )
     add_sizes(parser)
+    parser.add_argument(
+        "--values",
+        action="store_true",
+        help="read the weights and compute, on ones: for models that decide by values",
+    )
     parser.add_argument("--depth", type=int, metavar="N", help="show layers down to this depth")
     add_json(parser)
     add_trust(parser)
@@ -63,12 +68,16 @@ def _tell(path: str, arguments: argparse.Namespace) -> int:
             raise CommandError(f"{path}: weights alone cannot be run; leave --input out")
         found = summary.of_tensors("", dict(_named(_weights(path), "")), arguments.depth)
     else:
-        module = open_archive(path, arguments.trust, without_data=True)
+        module = open_archive(path, arguments.trust, without_data=not arguments.values)
         try:
             with script_output(arguments.trust):
-                found = summary.summary(module, given, dtypes=dtypes, depth=arguments.depth)
+                found = summary.summary(
+                    module, given, dtypes=dtypes, depth=arguments.depth, values=arguments.values
+                )
         except Exception as error:  # whatever the script raises is the user's to read
             report(error)
+            if "meta tensors" in str(error):
+                complain("the model decides by values, and ran without any: try --values")
             return FAILED
     if arguments.json:
         tell_data({"file": path, **found.data()})

@@ -105,6 +105,11 @@ MENDED = {
         "undefined-name",
         "return self.relu(x)",
     ),
+    "a default that is no tensor": (
+        function("x, scale=2.0", "return x * scale"),
+        "argument-type",
+        "x, scale: float = 2.0",
+    ),
     "a parameter that is a number": (
         function("x, n", "for i in range(n):\n    x = x + i\nreturn x"),
         "argument-type",
