@@ -139,6 +139,28 @@ def test_what_the_command_refuses(tmp_path: Path, capsys: Captured) -> None:
             main(["summary", path, *wrong])
 
 
+class Deciding(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 8), nn.Linear(4, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.first(x) if bool(x.sum() > 0) else self.second(x)
+
+
+def test_a_model_that_decides_by_values(tmp_path: Path, capsys: Captured) -> None:
+    path = str(tmp_path / "net.pt")
+    torch.jit.script(Deciding()).save(path)
+    assert main(["summary", path, "--input", "3,4"]) == 1
+    assert "try --values\n" in capsys.readouterr().err
+    assert main(["summary", path, "--input", "3,4", "--values", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [layer["outputs"] for layer in told["layers"]] == [[[3, 8]], [[3, 8]], None]
+    live = summary(Deciding(), input_data=[-torch.ones(3, 4)], values=True)
+    assert [layer.outputs for _, layer in live.root.walk()] == [[[3, 2]], None, [[3, 2]]]
+    assert live.multiply_adds == 3 * 4 * 2
+
+
 def test_tensors_that_a_script_makes_of_lists_are_seen() -> None:
     class Maker(nn.Module):
         def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
