@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 from .diagnostics import Demand, Diagnostic, Edit, Frame, Help, Label
 from .paths import is_library_file, shown
-from .source import Span
+from .source import UNKNOWN, Span
 
 __all__ = ["fold"]
 
@@ -27,7 +28,7 @@ def fold(found: Sequence[Diagnostic]) -> list[Diagnostic]:
     """The diagnostics, those of a library's code folded into one at the call that leads there."""
     result: list[Diagnostic] = []
     folded: list[Span] = []
-    for diagnostic in found:
+    for diagnostic in map(_placed, found):
         demands = _users_demands(diagnostic)
         if not demands:
             result.append(diagnostic)
@@ -37,6 +38,21 @@ def fold(found: Sequence[Diagnostic]) -> list[Diagnostic]:
             folded.append(span)
             result.append(_folded(diagnostic, demands))
     return [d for d in result if d.code == "not-scriptable" or not _is_inside(d, folded)]
+
+
+def _placed(diagnostic: Diagnostic) -> Diagnostic:
+    """The diagnostic; one of a function without a source is placed where the user calls it."""
+    demands = [each for each in diagnostic.demands if not is_library_file(each.span.filename)]
+    nowhere = diagnostic.primary is None or diagnostic.primary.span.source is UNKNOWN.source
+    if not nowhere or not demands:
+        return diagnostic
+    call = demands[-1]
+    primary = Label(call.written or call.span.whole, "called here")
+    return replace(diagnostic, primary=primary, where=_where(call))
+
+
+def _where(call: Demand) -> str:
+    return f"in function `{call.caller}`" if "." not in call.caller else f"in `{call.caller}`"
 
 
 def _is_inside(diagnostic: Diagnostic, calls: list[Span]) -> bool:
@@ -73,7 +89,7 @@ def _folded(diagnostic: Diagnostic, demands: list[Demand]) -> Diagnostic:
         code="not-scriptable",
         message=f"`{name}` cannot be scripted",
         primary=Label(callee, "called here"),
-        where=f"in function `{call.caller}`" if "." not in call.caller else f"in `{call.caller}`",
+        where=_where(call),
         notes=(f"{reason} ({shown(place.filename)}:{_defined(place)})",),
         stack=tuple(Frame(demand.caller, demand.span) for demand in demands) if called else (),
         helps=(_help(call, called),),

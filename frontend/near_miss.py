@@ -14,7 +14,8 @@ def near_misses(name: str, candidates: Iterable[str]) -> list[str]:
 
     Close is a Damerau-Levenshtein distance of at most a third of the name's length (and at least
     one), or another case of the letters.  A name of one letter is close only to its doubling.
-    Names that begin with an underscore are offered only for one that does.
+    Names that begin with an underscore are offered only for one that does, and of a method and its
+    in-place twin the one that ends as the name does.
     """
     limit = max(1, len(name) // 3)
     found = []
@@ -30,7 +31,9 @@ def near_misses(name: str, candidates: Iterable[str]) -> list[str]:
         apart = 1 if name.lower() == candidate.lower() else distance(name, candidate)
         if apart <= limit:
             found.append((apart, candidate))
-    return [candidate for _, candidate in sorted(found)[:MOST]]
+    close = [candidate for _, candidate in sorted(found)]
+    twins = {f"{candidate}_" for candidate in close if not name.endswith("_")}
+    return [candidate for candidate in close if candidate not in twins][:MOST]
 
 
 def distance(one: str, other: str) -> int:

@@ -194,6 +194,7 @@ CONSTRUCTS: dict[str, Construct] = {
         "a conversion in an f-string",
         "Don't support conversion in JoinedStr",
         FORM,
+        help="leave out the `!r`, `!s` or `!a`",
     ),
     "format": Construct(
         "a format in an f-string",

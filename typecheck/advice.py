@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BUILTINS", "TYPES"]
+__all__ = ["BUILTINS", "KEYWORDS", "TYPES"]
 
 BUILTINS: dict[str, str] = {
     "ascii": 'write `"{}".format(x)`',
@@ -24,6 +24,14 @@ BUILTINS: dict[str, str] = {
     "type": "test with `isinstance`",
 }
 """By the name of a builtin function."""
+
+_BY_KEY = "use a list of tuples that begin with the key"
+KEYWORDS: dict[tuple[str, str | None], str] = {
+    ("sorted", "key"): f"{_BY_KEY}, and sort that",
+    ("sorted", "reverse"): "take the sorted list backwards: `sorted(xs)[::-1]`",
+    **{(name, "key"): f"{_BY_KEY}: `sorted` puts the least first" for name in ("max", "min")},
+}
+"""By the name of a builtin function and of a keyword that it has in Python alone."""
 
 TYPES: dict[str, str] = {
     "Annotated": "write the type alone",

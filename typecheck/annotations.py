@@ -152,6 +152,12 @@ class AnnotationReader:
         if isinstance(node, tree.Binary) and self._is_text:
             message = f"Expression of type {node.operator} cannot be used in a type expression"
             return self._fault(node.span, "this is not a type", "an operation", message)
+        if isinstance(node, tree.TupleDisplay):
+            text = node.span.whole.text.removeprefix("(").removesuffix(")")
+            edit = Edit(node.span.whole, f"tuple[{text}]")
+            helps = (Help("the type of a tuple", (edit,)),)
+            torch = self._torch_unknown()
+            return self._fault(node.span, "this is not a type", "a tuple of types", torch, helps)
         return self._unknown(node, "this is not a type")
 
     def _literal(self, node: tree.Literal) -> Type:

@@ -16,7 +16,7 @@ from .relations import is_subtype
 from .scope import Scope
 from .signature_text import expected_text
 from .sugar import Sugar, describe
-from .types import FLOAT, INT, UNKNOWN, Type
+from .types import FLOAT, INT, NONE, UNKNOWN, OptionalType, Type
 from .values import value_of
 
 __all__ = ["assign_attribute", "assign_name"]
@@ -254,10 +254,30 @@ def assign_attribute(
             torch="Wrong type for attribute assignment. Expected "
             f"{wanted.annotation_str} but got {scope.torch_type(value)}",
             torch_span=span,
-            secondary=tuple(origin(scope, value)),
+            secondary=(*_set_before(owner, name, wanted), *origin(scope, value)),
+            helps=_other_start(owner, name, wanted, value.type),
         )
         return
     into.append(typed.SetAttribute(span, owner, name, value))
+
+
+def _set_before(owner: typed.Expr, name: str, type: Type) -> tuple[Label, ...]:
+    """Where an attribute has its type from."""
+    place = owner.type.place(name)
+    return () if place is None else (Label(place.statement, f"{article(type)} since here"),)
+
+
+def _other_start(owner: typed.Expr, name: str, old: Type, new: Type) -> tuple[Help, ...]:
+    """How an attribute is of a type that fits both of its values."""
+    if old == NONE:
+        declared = OptionalType(new).annotation_str
+        return (Help(f"declare what it may be, in the class: `{name}: {declared}`"),)
+    place = owner.type.place(name)
+    value = None if place is None else place.value
+    if old == INT and new == FLOAT and value is not None and value.whole.text.isdigit():
+        edit = Edit(value.whole, f"{value.whole.text}.0")
+        return (Help("begin with a `float`", (edit,)),)
+    return ()
 
 
 def _report_recursive(scope: Scope, cls: ClassType, target: tree.Attribute, span: Span) -> None:

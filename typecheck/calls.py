@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..frontend import tree
+from ..frontend.diagnostics import Edit, Help
 from ..frontend.source import UNKNOWN as NOWHERE
+from ..frontend.source import Span
 from . import typed
 from .arguments import check_arguments
 from .class_types import ClassType, FunctionType, InterfaceType
@@ -169,8 +171,25 @@ def _call_value(scope: Scope, callee: Sugar, given: Given, node: tree.Call) -> S
             f"this is `{type.python}`",
             torch=f"cannot call a value of type '{scope.torch_type(value)}'",
             secondary=tuple(origin(scope, value)),
+            helps=_in_brackets(type, node),
         )
     return scope.unknown(node.span)
+
+
+def _in_brackets(type: Type, node: tree.Call) -> tuple[Help, ...]:
+    """`x.shape(0)` -> `x.shape[0]`."""
+    is_indexed = type.is_collection or type.tuple_of is not None
+    if not is_indexed or len(node.arguments) != 1 or node.keywords:
+        return ()
+    whole, begin = node.span.whole, node.function.span.whole.end
+    source = whole.source
+    if source.text[begin : begin + 1] != "(" or source.text[whole.end - 1] != ")":
+        return ()
+    edits = (
+        Edit(Span(source, begin, begin + 1), "["),
+        Edit(Span(source, whole.end - 1, whole.end), "]"),
+    )
+    return (Help("elements are taken with brackets", edits),)
 
 
 def _report_sliced(scope: Scope, type: Type, node: tree.Call) -> typed.Expr:

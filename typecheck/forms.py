@@ -24,6 +24,7 @@ from .mismatches import origin
 from .names import OperatorName, SpecialForm, TypeName
 from .narrowing import check_condition, is_instance
 from .operators import call_operator
+from .other_types import whole_division
 from .relations import is_subtype
 from .schema import Signature
 from .scope import Scope
@@ -75,7 +76,8 @@ def _range(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
                 f"argument {len(parts)}",
                 torch_span=whole_range(node),
                 secondary=tuple(origin(scope, value)),
-                helps=annotated_parameter(scope.frame.find(argument.span.text), INT),
+                helps=whole_division(scope.frame, value)
+                or annotated_parameter(scope.frame.find(argument.span.text), INT),
             )
         parts.append(value)
     if any(p.type is UNKNOWN or not is_subtype(p.type, INT) for p in parts):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import TypeGuard
 
 from ..frontend import tree
@@ -14,13 +13,15 @@ from ..frontend.edits import joined
 from ..frontend.near_miss import near_misses
 from ..frontend.source import Span
 from . import typed
+from .advice import KEYWORDS
 from .corrections import NUMPY_NAMES, annotated_dict, annotated_list, annotated_parameter
 from .environment import Variable
 from .functions import Function
 from .globals import with_article
 from .matching import Given, Mismatch
 from .mismatch_texts import parameter_of, text_of_one, text_of_overloads, text_of_variants
-from .relations import can_be_none, is_subtype
+from .other_types import list_help, operand_helps, unlisted, whole_division
+from .relations import can_be_none
 from .schema import Argument, Signature
 from .scope import Scope
 from .signature_text import python_signature
@@ -30,6 +31,7 @@ from .types import (
     INT,
     NONE,
     TENSOR,
+    ListType,
     Type,
 )
 from .variables import has_variables, instantiate, match
@@ -239,16 +241,21 @@ def _wrong_type(
     """What to underline, what to say there, and what to do."""
     if _is_optional_fault(given.type, argument.type):
         return given.span, "may be `None`", ()
-    run = _unlisted(fault.given, given, argument)
+    run = unlisted(fault.given, given, argument)
     if run:
-        return _list_help(run, given.type)
+        return list_help(run, given.type)
     label = article(given.type)
     helps: tuple[Help, ...] = ()
+    if fault.name == "sum" and given.type == ListType(TENSOR):
+        edit = Edit(given.span.whole, f"torch.stack({given.span.whole.text}), 0")
+        return given.span, label, (Help("stack them, and add along the list", (edit,)),)
     if isinstance(given, typed.Local):
         label = f"this is {label}"
         if given.type == FLOAT and argument.type == INT:
             edit = Edit(given.span.whole, f"int({given.span.text})")
             helps = (Help("if the fraction may be dropped, convert it", (edit,)),)
+    if given.type == FLOAT and argument.type.inner in (INT, ListType(INT)):
+        helps = whole_division(scope.frame, given) or helps
     if isinstance(given, typed.Local) and not has_variables(argument.type):
         helps = helps or annotated_parameter(scope.frame.find(given.name), argument.type)
     if isinstance(given, typed.Literal) and argument.type == INT and _is_whole(given.value):
@@ -291,7 +298,22 @@ def _report_too_many(scope: Scope, fault: _Fault, given: typed.Expr) -> None:
         torch_span=fault.place,
         secondary=secondary,
         notes=fault.notes,
+        helps=_with_self(fault, count - takes),
     )
+
+
+def _with_self(fault: _Fault, more: int) -> tuple[Help, ...]:
+    """`def helper(x)` -> `def helper(self, x)`, of a method that is given one argument too many."""
+    function = fault.function
+    written = () if function is None or function.tree is None else function.tree.parameters
+    if more != 1 or not fault.bound or not written:
+        return ()
+    first = written[0]
+    if first.name in ("self", "cls") or first.annotation is not None:
+        return ()
+    start = first.span.whole.start
+    edit = Edit(Span(first.span.source, start, start), "self, ")
+    return (Help("the first parameter of a method is the object", (edit,)),)
 
 
 def _report_keyword(scope: Scope, fault: _Fault, keyword: str) -> None:
@@ -310,6 +332,8 @@ def _report_keyword(scope: Scope, fault: _Fault, keyword: str) -> None:
             secondary = (Label(parameter.span, f"`{close[0]}` is declared here"),)
     name_span = Span(span.source, span.whole.start, span.whole.start + len(keyword))
     helps = tuple(Help(f"did you mean `{c}`?", (Edit(name_span, c),), "machine") for c in close)
+    if not helps and (fault.name, keyword) in KEYWORDS:
+        helps = (Help(KEYWORDS[fault.name, keyword]),)
     scope.report(
         "unknown-keyword",
         message,
@@ -356,6 +380,8 @@ def _report_operands(scope: Scope, symbol: str, given: Given, span: Span, torch:
         if operand.type.optional_of is not None:
             report_optional(scope, symbol, operand, span, torch)
             return
+    if symbol == "[:]" and _report_bound(scope, given, span, torch):
+        return
     types = [f"`{e.type.python}`" for e in given.all]
     message = f"`{symbol}` cannot be applied to {' and '.join(types)}"
     secondary = [label for e in given.all for label in origin(scope, e)]
@@ -366,7 +392,27 @@ def _report_operands(scope: Scope, symbol: str, given: Given, span: Span, torch:
         f" `{symbol}` ".join(types) if len(types) > 1 else types[0],
         torch=torch,
         secondary=tuple(secondary[:3]),
+        helps=operand_helps(symbol, given.all),
     )
+
+
+def _report_bound(scope: Scope, given: Given, span: Span, torch: str) -> bool:
+    """Report what cannot be a bound of a slice, if that is what is wrong."""
+    for bound in given.all[1:]:
+        if bound.type in (INT, NONE, TENSOR) or not bound.span.whole.text:
+            continue
+        scope.report(
+            "argument-type",
+            f"the bounds of a slice are `int`s, not `{bound.type.python}`",
+            bound.span,
+            f"this is {article(bound.type)}",
+            torch=torch,
+            torch_span=span,
+            secondary=tuple(origin(scope, bound)),
+            helps=whole_division(scope.frame, bound),
+        )
+        return True
+    return False
 
 
 def _report_none_comparison(
@@ -524,36 +570,6 @@ def _bound_argument(fault: _Fault, argument: Argument) -> Argument:
     match(first[0].type, receiver.type, bound)
     type = instantiate(argument.type, bound)
     return argument if type is None else replace(argument, type=type)
-
-
-_COUNTS = {2: "two", 3: "three", 4: "four", 5: "five"}
-
-
-def _unlisted(given: Given, value: typed.Expr, argument: Argument) -> list[typed.Expr]:
-    """The positional arguments, from the one at fault on, that would make the list wanted."""
-    element = argument.type.inner.list_of
-    if element is None or not is_subtype(value.type, element):
-        return []
-    places = [i for i, e in enumerate(given.positional) if e is value]
-    if not places:
-        return []
-    rest = given.positional[places[0] :]
-    fitting = takewhile(lambda e: e.type == value.type, rest)
-    return list(fitting)
-
-
-def _list_help(run: list[typed.Expr], type: Type) -> tuple[Span, str, tuple[Help, ...]]:
-    """Several values where one list is expected."""
-    first, last = run[0].span.whole, run[-1].span.whole
-    span = Span(first.source, first.start, last.end)
-    label = f"{article(type)}, where a list is expected"
-    if len(run) > 1:
-        count = _COUNTS.get(len(run), str(len(run)))
-        label = f"{count} `{type.python}`s, where one list is expected"
-    what = "the tensors" if type == TENSOR else "them"
-    if len(run) == 1:
-        what = "it"
-    return span, label, (Help(f"pass {what} as a list", (Edit(span, f"[{span.text}]"),)),)
 
 
 def _head(parameter: tree.Parameter) -> Span:

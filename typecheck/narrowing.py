@@ -18,6 +18,7 @@ from .matching import Given
 from .mismatches import origin
 from .names import SpecialForm, TypeName
 from .operators import call_operator
+from .other_types import truth_help
 from .relations import can_be_none, in_order, is_subtype, join_all, union, without_none
 from .scope import Scope
 from .types import (
@@ -112,7 +113,11 @@ def _tested(scope: Scope, node: tree.Expr) -> typed.Expr:
 
 
 def _truth(scope: Scope, node: tree.Expr, value: typed.Expr) -> Condition:
+    inner, tested = value.type.optional_of, value
     value = to_bool(scope, value, node.span)
+    if value.type is UNKNOWN and inner is not None and isinstance(tested, typed.Local):
+        # refused; what follows is checked as if the test had been for None
+        return Condition(value, None, {tested.name: inner}, {tested.name: NONE})
     static: bool | None = None
     if isinstance(value, typed.Literal):
         static = bool(value.value)
@@ -141,6 +146,7 @@ def to_bool(scope: Scope, value: typed.Expr, span: Span) -> typed.Expr:
             f"this is `{value.type.python}`, where a condition is expected",
             torch=f"Could not cast value of type {scope.torch_type(value)} to bool",
             secondary=tuple(origin(scope, value)),
+            helps=truth_help(value, span),
         )
         return scope.unknown(span)
     return call_operator(scope, "aten::Bool", Given([value]), span, written="bool")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ..frontend import tree
-from ..frontend.diagnostics import Help
+from ..frontend.diagnostics import Help, Label
 from ..frontend.torch_ranges import whole_range
 from . import typed
-from .advice import BUILTINS
+from .advice import BUILTINS, KEYWORDS
 from .arguments import check_arguments
 from .class_types import ClassType
 from .function_calls import call_method
@@ -84,7 +85,10 @@ def special_form(scope: Scope, form: SpecialForm, node: tree.Call, hint: Type | 
     if handler is not None:
         return handler(scope, node, hint)
     statements: list[typed.Statement] = []
+    told = len(scope.collector.found)
     given = check_arguments(scope, node, statements)
+    if form.name in OPERATORS_BY_NAME and len(scope.collector.found) > told:
+        _tell_keywords(scope, form.name, node, told)
     magic = _magic(scope, form.name, given, node)
     if magic is not None:
         return magic
@@ -110,6 +114,31 @@ def special_form(scope: Scope, form: SpecialForm, node: tree.Call, hint: Type | 
         helps=tuple(Help(BUILTINS[name]) for name in (form.name,) if name in BUILTINS),
     )
     return scope.unknown(node.span)
+
+
+def _tell_keywords(scope: Scope, name: str, node: tree.Call, told: int) -> None:
+    """Put in the place of errors in a keyword's value that there is no such keyword."""
+    known = {
+        argument.name
+        for signature in scope.table.overloads(OPERATORS_BY_NAME[name])
+        for argument in signature.arguments
+    }
+    found = scope.collector.found
+    for keyword in node.keywords:
+        if keyword.name in known:
+            continue
+        place = keyword.span.whole
+        for at, error in enumerate(found[told:], told):
+            inner = place if error.primary is None else error.primary.span.whole
+            if not (place.start <= inner.start and inner.end <= place.end):
+                continue
+            found[at] = replace(
+                error,
+                code="unknown-keyword",
+                message=f"`{name}` has no parameter `{keyword.name}`",
+                primary=Label(place, "no such parameter"),
+                helps=tuple(Help(text) for text in (KEYWORDS.get((name, keyword.name)),) if text),
+            )
 
 
 def _magic(scope: Scope, name: str, given: Given, node: tree.Call) -> Sugar | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import builtins
+from dataclasses import replace
 
 from ..frontend import tree
+from ..frontend.diagnostics import Edit, Help, Label
 from ..frontend.source import Span
 from . import typed
 from .arguments import check_arguments
@@ -22,7 +24,7 @@ from .operators import call_operator
 from .scope import Scope
 from .sugar import Closure, ExceptionValue, Item
 from .targets import assign_target
-from .types import STRING, UNKNOWN
+from .types import STRING, UNKNOWN, Type
 from .values import value_of
 
 
@@ -155,9 +157,25 @@ def check_for(scope: Scope, node: tree.For, into: list[typed.Statement]) -> None
     control, item = loop_control(scope, iterated, node.span)
     with scope.loop_body() as frame:
         prelude: list[typed.Statement] = []
+        told = len(scope.collector.found)
         assign_target(scope, node.target, item, node.span, prelude)
+        if isinstance(iterated, typed.Expr) and iterated.type.dict_of is not None:
+            _tell_of_keys(scope, node, iterated.type.dict_of[0], told)
         body = (*prelude, *block(scope, node.body))
     into.append(typed.For(node.span, control, body, carried_variables(scope, frame, node.span)))
+
+
+def _tell_of_keys(scope: Scope, node: tree.For, key: Type, told: int) -> None:
+    """Say of keys of a dict that cannot be unpacked that they are keys."""
+    found, end = scope.collector.found, node.iterable.span.whole.end
+    for at, error in enumerate(found[told:], told):
+        items = Edit(Span(node.iterable.span.source, end, end), ".items()")
+        found[at] = replace(
+            error,
+            message=f"a loop over a dict gives its keys, and `{key.python}` cannot be unpacked",
+            primary=Label(node.target.span.whole, "one value in each turn"),
+            helps=(Help("loop over keys and values", (items,)),),
+        )
 
 
 def _check_body_only(scope: Scope, node: tree.For) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..frontend.diagnostics import Edit, Help
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
@@ -73,7 +75,19 @@ def _report_no_value(scope: Scope, sugar: Sugar, span: Span, purpose: str) -> No
             f"this is a {word}",
             torch=no_value(sugar, purpose),
             torch_span=called(span),
+            helps=_dtype_help(scope, span),
         )
+
+
+def _dtype_help(scope: Scope, span: Span) -> tuple[Help, ...]:
+    """`dtype=float` -> `dtype=torch.float64`."""
+    dtype = {"float": "float64", "int": "int64", "bool": "bool"}.get(span.text)
+    before = span.source.text[: span.whole.start]
+    if dtype is None or not re.search(r"\bdtype\s*=\s*\Z", before):
+        return ()
+    if scope.resolver.lookup("torch", span) is None:
+        return ()
+    return (Help("dtypes are torch's", (Edit(span.whole, f"torch.{dtype}"),)),)
 
 
 def called(span: Span) -> Span:

@@ -75,5 +75,5 @@ def test_one_error_at_its_place_with_an_edit_that_works(mistake: Mistake, tmp_pa
         assert without(tmp_path, found, each) == []
 
 
-def test_there_are_sixty() -> None:
-    assert len({mistake.what for mistake in mistakes()}) >= 60
+def test_there_are_eighty() -> None:
+    assert len({mistake.what for mistake in mistakes()}) >= 80
