@@ -25,13 +25,10 @@ BUILTINS: dict[str, str] = {
 }
 """By the name of a builtin function."""
 
-_BY_KEY = "use a list of tuples that begin with the key"
-KEYWORDS: dict[tuple[str, str | None], str] = {
-    ("sorted", "key"): f"{_BY_KEY}, and sort that",
-    ("sorted", "reverse"): "take the sorted list backwards: `sorted(xs)[::-1]`",
-    **{(name, "key"): f"{_BY_KEY}: `sorted` puts the least first" for name in ("max", "min")},
-}
-"""By the name of a builtin function and of a keyword that it has in Python alone."""
+_BY_KEY = "use a list of tuples that begin with the key, and sort that"
+_BACKWARDS = "take the sorted list backwards: `sorted(xs)[::-1]`"
+KEYWORDS: dict[str, str] = {"key": _BY_KEY, "reverse": _BACKWARDS}
+"""By the name of a keyword that builtin functions have in Python alone."""
 
 TYPES: dict[str, str] = {
     "Annotated": "write the type alone",

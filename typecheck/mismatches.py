@@ -332,8 +332,8 @@ def _report_keyword(scope: Scope, fault: _Fault, keyword: str) -> None:
             secondary = (Label(parameter.span, f"`{close[0]}` is declared here"),)
     name_span = Span(span.source, span.whole.start, span.whole.start + len(keyword))
     helps = tuple(Help(f"did you mean `{c}`?", (Edit(name_span, c),), "machine") for c in close)
-    if not helps and (fault.name, keyword) in KEYWORDS:
-        helps = (Help(KEYWORDS[fault.name, keyword]),)
+    if not helps and keyword in KEYWORDS:
+        helps = (Help(KEYWORDS[keyword]),)
     scope.report(
         "unknown-keyword",
         message,

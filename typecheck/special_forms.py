@@ -137,7 +137,7 @@ def _tell_keywords(scope: Scope, name: str, node: tree.Call, told: int) -> None:
                 code="unknown-keyword",
                 message=f"`{name}` has no parameter `{keyword.name}`",
                 primary=Label(place, "no such parameter"),
-                helps=tuple(Help(text) for text in (KEYWORDS.get((name, keyword.name)),) if text),
+                helps=tuple(Help(text) for text in (KEYWORDS.get(keyword.name or ""),) if text),
             )
 
 
