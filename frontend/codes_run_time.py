@@ -244,13 +244,13 @@ RUN_TIME = (
         "unsupported-value",
         "an archive holds, or would have to hold, a value that is not supported here",
         """
-        torch.jit.load("sparse.pt")
+        torch.jit.load("nested.pt")
         """,
         """
         torch.jit.load("model.pt")
         """,
-        "Sparse tensors, and objects of classes built into PyTorch other than packed weights, "
-        "cannot be read yet.",
+        "Nested tensors, sparse tensors of other layouts than COO and CSR, and objects of classes "
+        "built into PyTorch other than packed weights, cannot be read.",
     ),
     Code(
         "version-too-new",

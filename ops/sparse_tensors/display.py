@@ -22,8 +22,7 @@ def shown(pieces: dict[str, Tensor], said: list[str], apart: bool) -> str:
     text = "tensor(" + f",\n{_INDENT}".join(lines)
     length = len(text) - text.rfind("\n") + 1
     for place, each in enumerate(said):
-        full = length + len(each) + 2 > _WIDTH or each.startswith("grad_fn")
-        if full or (apart and not place):
+        if length + len(each) + 2 > _WIDTH or (apart and not place):
             text += f",\n{_INDENT}{each}"
             length = len(_INDENT) + len(each)
         else:

@@ -119,11 +119,13 @@ def flat_places(given: Coo) -> Array:
     """
     indices = given.indices.numpy()
     for dim, (row, size) in enumerate(zip(indices, given.sizes, strict=False)):
-        wrong = row[(row < 0) | (row >= size)]
-        if wrong.size:
+        least, most = (row.min(), row.max()) if row.size else (0, -1)
+        if least < 0:
+            raise RuntimeError(f"found negative index {least} for dim {dim}")
+        if most >= size:
             raise RuntimeError(
-                f"a sparse tensor of sizes {list(given.sizes)} has an element at {int(wrong[0])} "
-                f"in dimension {dim}"
+                f"size is inconsistent with indices: for dim {dim}, size is {size} but found index "
+                f"{most}"
             )
     places = np.zeros(indices.shape[1], np.int64)
     for row, size in zip(indices, given.sizes, strict=False):

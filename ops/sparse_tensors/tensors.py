@@ -19,8 +19,9 @@ from ..memory.dtype import DType, get_default_dtype
 from ..memory.errors import OnSparse
 from ..tensors import overriding
 from ..tensors.construct import tensor
+from ..tensors.marked_parameters import marked
 from ..tensors.sizes import Size
-from ..tensors.tensor import Tensor
+from ..tensors.tensor import Parameter, Tensor
 from .display import shown
 from .parts import Compressed, Coo, Parts, flat_places
 
@@ -237,18 +238,21 @@ class _Sparse:
     def __setitem__(self, key: object, value: object) -> NoReturn:
         raise NotImplementedError("sparse tensors are not written by index")
 
+    def _as_parameter(self, of: object, requires_grad: bool) -> Any:
+        return marked(self, requires_grad)
+
     def __copy__(self) -> Tensor:
-        return of_parts(parts_of(self))
+        return of_parts(parts_of(self), isinstance(self, Parameter))
 
     def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
         own = parts_of(self)
         kind: type[Any] = type(own)
-        copied = of_parts(kind(*(_copied(each, memo) for each in own)))
+        copied = of_parts(kind(*(_copied(each, memo) for each in own)), isinstance(self, Parameter))
         memo[id(self)] = copied
         return copied
 
     def __reduce__(self) -> tuple[object, ...]:
-        return of_parts, (parts_of(self),)
+        return of_parts, (parts_of(self), isinstance(self, Parameter))
 
     def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
         return self.__reduce__()
@@ -259,7 +263,8 @@ class _Sparse:
         if own.values.dtype is not get_default_dtype() and own.values.dtype.name not in _UNSAID:
             said.append(f"dtype={own.values.dtype}")
         said += [f"layout={own.layout}", *self._history()]
-        return shown(own.pieces(), said, isinstance(own, Coo))
+        text = shown(own.pieces(), said, isinstance(own, Coo))
+        return f"Parameter containing:\n{text}" if isinstance(self, Parameter) else text
 
     def type(
         self: Any, dtype: DType | str | None = None, non_blocking: bool = False
@@ -285,11 +290,14 @@ def is_sparse(value: object) -> bool:
     return type(value) is SparseTensor
 
 
-def of_parts(parts: Parts) -> Tensor:
-    """The sparse tensor of these places and values."""
-    made: Tensor = object.__new__(SparseTensor)
+def of_parts(parts: Parts, parameter: bool = False) -> Tensor:
+    """The sparse tensor of these places and values; marked if it is a parameter."""
+    made: Any = object.__new__(SparseTensor)
     made.__dict__["parts"] = parts
-    return made
+    if parameter:
+        made._is_param = True
+    tensor: Tensor = made
+    return tensor
 
 
 def parts_of(value: object) -> Parts:

@@ -352,7 +352,7 @@ class Tensor(_Base):
             return ["grad_fn=<Invalid>"]
         if node is not None:
             return [f"grad_fn=<{type(node).__name__}>"]
-        return ["requires_grad=True"] if self._requires_grad else []
+        return ["requires_grad=True"] if self.requires_grad else []
 
     def __format__(self, form: str) -> str:
         if not self._array.ndim and type(self) is Tensor:

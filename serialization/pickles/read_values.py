@@ -253,7 +253,7 @@ class ValueReader:
                 )
 
     def _slot(self, node: Node, attribute: ClassAttribute) -> object:
-        if not isinstance(node, TensorNode):
+        if not isinstance(node, TensorNode | SparseNode):
             return self.value(node)
         handle = self._handles.get(id(node))
         if handle is None:
@@ -261,8 +261,12 @@ class ValueReader:
             self._handles[id(node)] = handle
         return handle
 
-    def _handle(self, node: TensorNode, is_parameter: bool) -> Tensor:
+    def _handle(self, node: TensorNode | SparseNode, is_parameter: bool) -> Tensor:
         handle = Parameter if is_parameter else Tensor
+        if isinstance(node, SparseNode):
+            sparse = self.value(node)
+            assert isinstance(sparse, Tensor)
+            return handle(sparse, node.requires_grad) if is_parameter else sparse
         if self._storages.is_meta(node.storage):
             made: Tensor = on_meta(handle._of(self._storages.array(node), node.requires_grad))
             return made

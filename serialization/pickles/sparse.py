@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...ops.memory.dtype import Array
-from ...ops.sparse_tensors.parts import Coo
+from ...ops.sparse_tensors.parts import Coo, flat_places
 from ...ops.sparse_tensors.tensors import compressed, coo, parts_of
 from ...ops.tensors.tensor import Tensor
 from ..files.errors import archive_error
@@ -43,9 +43,12 @@ def sparse_tensor(node: SparseNode, parts: Sequence[object]) -> Tensor:
     Raises:
         RuntimeError, TypeError, ValueError: places and values do not belong together.
     """
-    tensors = [Tensor._of(np.asarray(part)) for part in parts]
+    tensors = [Tensor._of(part) for part in parts if isinstance(part, np.ndarray)]
+    if len(tensors) < len(parts) or any(each.is_quantized for each in tensors):
+        raise TypeError("its parts are on the meta device, or quantized")
     if node.layout == "sparse_coo":
         made = coo(tensors[0], tensors[1], node.size)
+        flat_places(parts_of(made).to_coo())
     else:
         made = compressed(tensors[0], tensors[1], tensors[2], node.size, by_columns=False)
     if node.requires_grad:

@@ -28,3 +28,4 @@ torch.jit.save_jit_module_to_flatbuffer(
 )
 scaled = torch.jit.script(space["Reshaped"]())
 scaled._save_for_lite_interpreter("mobile_debug.ptl", _save_mobile_debug_info=True)
+torch.jit.script(space["Sparse"]()).save("sparse.pt")

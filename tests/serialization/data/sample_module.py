@@ -115,3 +115,20 @@ class Reshaped(torch.nn.Module):
         if n > 5:
             raise ValueError("too many")
         return y + torch.ones(7)
+
+
+class Sparse(torch.nn.Module):
+    both: List[torch.Tensor]
+
+    def __init__(self):
+        super().__init__()
+        table = torch.tensor([[0.0, 1.0, 0.0], [2.0, 0.0, 3.0]])
+        self.weight = torch.nn.Parameter(table.to_sparse())
+        twice = torch.tensor([[0, 0], [1, 1]])
+        self.register_buffer("twice", torch.sparse_coo_tensor(twice, torch.ones(2), (2, 3)))
+        self.register_buffer("rows", table.to_sparse_csr())
+        self.both = [self.twice, self.rows]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.mm(self.weight, x) + torch.mm(self.rows, x)
+        return y + torch.mm(self.twice, x)
