@@ -23,11 +23,12 @@ from ...typecheck.builtin_classes import BUILTIN_NAMESPACE
 from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument
-from ...typecheck.types import BOOL, FLOAT, INT, NONE, NUMBER, STRING, TENSOR, Type
+from ...typecheck.types import BOOL, FLOAT, INT, NONE, NUMBER, STRING, TENSOR, DictType, Type
 from ..code.instructions import row
 from ..native.native import NEVER, ROUNDS, STRAIGHT
 from ..native.program import FAILED, STOPPED
 from ..values.handles import KEEPING
+from ..values.inward import Convert
 from ..values.objects import ScriptObject
 from .calling import after_failure
 from .tiers import FunctionTiers, Tiers, Way
@@ -111,7 +112,12 @@ class Quick:
         types = [each.type for each in arguments[: self.count]]
         types += [left[word].type for word in self.words]
         behind = [_source(each, self.words) for each in left.values()]
-        return None if _UNKNOWN in behind else _Text(self, tiers, way).made(types, behind)
+        if _UNKNOWN in behind:
+            return None
+        places = {each.name: place for place, each in enumerate(binding.arguments)}
+        named = [*(each.name for each in arguments[: self.count]), *self.words]
+        converts = [binding.conversion(places[name]) for name in named]
+        return _Text(self, tiers, way).made(types, converts, behind)
 
 
 def _source(argument: Argument, words: tuple[str, ...]) -> object:
@@ -133,6 +139,7 @@ class _Text:
         self._tests: list[str] = []
         self._stale: list[str] = []
         self._wanted: list[str] = []
+        self._converted: list[str] = []
         self.space: dict[str, Any] = {
             "__builtins__": _BUILTINS,
             **{"ACTIVE": ACTIVE, "KEEPING": KEEPING, "RUNNING": RUNNING, "STATE": STATE},
@@ -141,19 +148,23 @@ class _Text:
             **{"Tensor": Tensor, "Parameter": Parameter, "ndarray": ndarray},
             **{"Tiers": Tiers, "usual": Tiers.usual_way, "function": quick.function},
             **{"tiers": tiers, "slow": quick._slow, "drop": quick.drop, "last": quick.last},
+            "STRINGS": {str},
             **{"FAILED": FAILED, "STOPPED": STOPPED, "owner": self._owner},
             **{"give_back": tiers.binding.give_back, "finish": quick.finish, "way": way},
         }
 
-    def made(self, types: Sequence[Type], behind: Sequence[Any]) -> Callable[..., Any] | None:
-        """The function of arguments of these types; None where there can be none.
+    def made(
+        self, types: Sequence[Type], converts: Sequence[Convert], behind: Sequence[Any]
+    ) -> Callable[..., Any] | None:
+        """The function of arguments of these types, with what takes each to the machine; None where
+        there can be none.
 
         `behind` says of those that do not come by position which of the names of the call it is,
         or that it is a default, and which.
         """
         count = self._quick.count
         names = [f"a{number}" for number in range(len(types))]
-        values = [self._value(*each) for each in zip(names, types, strict=True)]
+        values = [self._argument(*each) for each in zip(names, types, converts, strict=True)]
         if None in values or not self._watches():
             return None
         owner = [] if self._owner is None else ["owner"]
@@ -189,6 +200,14 @@ class _Text:
         made: Callable[..., object] = self.space["quick"]
         return made
 
+    def _argument(self, name: str, type: Type, convert: Convert) -> str | None:
+        """The machine value of an argument; what holds no tensors is converted as always."""
+        written = self._value(name, type)
+        if written is None and _holds_words(type):
+            written, self.space[f"c{name}"] = f"v{name}", convert
+            self._converted.append(f"{written} = c{name}({name})")
+        return written
+
     def _value(self, name: str, type: Type) -> str | None:
         """The machine value of an argument, which is tested to be as it nearly always is; None if
         the type is one of others."""
@@ -203,12 +222,33 @@ class _Text:
             self._tests.append(f"({name} is not None and {kind})")
             self._wanted.append(f"({name} is not None and {wants})")
             return f"(None if {name} is None else {name}._array)"
+        if type.list_of == TENSOR:
+            return self._tensors(name, "list", name, f"[each._array for each in {name}]")
+        if isinstance(type, DictType) and type.key == STRING and type.value == TENSOR:
+            written = f"{{key: each._array for key, each in {name}.items()}}"
+            return self._tensors(name, "dict", f"{name}.values()", written)
+        if type.tuple_of and type.tuple_name is None:
+            return self._parts(name, type.tuple_of)
         test = _TESTS.get(type if inner is None else inner)
         if test is None:
             return None
         nothing = "" if inner is None else f"{name} is not None and "
         self._tests.append(f"({nothing}({test.format(name)}))")
         return name
+
+    def _tensors(self, name: str, kind: str, every: str, written: str) -> str:
+        """The machine value of a container that holds nothing but tensors."""
+        each = f"(kind := type(each)) is not Tensor and kind is not Parameter for each in {every}"
+        of_strings = f" or not {{*map(type, {name})}} <= STRINGS" if kind == "dict" else ""
+        self._tests.append(f"(type({name}) is not {kind}{of_strings} or any([{each}]))")
+        self._wanted.append(f"any([each._requires_grad is not False for each in {every}])")
+        return written
+
+    def _parts(self, name: str, types: Sequence[Type]) -> str | None:
+        """The machine value of a tuple."""
+        self._tests.append(f"(type({name}) is not tuple or len({name}) != {len(types)})")
+        values = [self._value(f"{name}[{place}]", each) for place, each in enumerate(types)]
+        return None if None in values else f"({''.join(f'{each}, ' for each in values)})"
 
     def _natively(self, given: str, values: Sequence[str]) -> list[str]:
         """The lines that call native code with values as they come, where that does such calls."""
@@ -232,6 +272,9 @@ class _Text:
         self.space["plan"] = self._way.plan.run
         wanted, stale = " or ".join(self._wanted), " or ".join(self._stale)
         lines = []
+        if self._converted:  # whatever is wrong is said there
+            lines += [" try:", *(f"  {each}" for each in self._converted)]
+            lines += [f" except Exception: return slow({given})"]
         if wanted:
             lines.append(f" if ({wanted}) and grad(): return slow({given})")
         if stale:
@@ -281,8 +324,11 @@ _UNKNOWN: Final = object()
 _WORDS: Final = frozenset((INT, FLOAT, BOOL, NUMBER, STRING, NONE))
 
 _BUILTINS: Final = {
-    **{"type": type, "int": int, "float": float, "str": str},
-    "BaseException": BaseException,
+    each.__name__: each
+    for each in (
+        *(type, int, float, str, list, dict, tuple),
+        *(len, any, map, BaseException, Exception),
+    )
 }
 
 _TESTS: Final[dict[Type, str]] = {
@@ -306,6 +352,15 @@ def _held(holder: ScriptObject) -> Iterator[tuple[int, Any]]:
             yield at, value
         elif value is not None and not _is_plain(type):
             yield at, _UNKNOWN
+
+
+def _holds_words(type: Type) -> bool:
+    """Whether values of a type are made of numbers, strings, None and containers alone."""
+    if type in _WORDS:
+        return True
+    is_known = type.list_of is not None or isinstance(type, DictType) or bool(type.tuple_of)
+    is_known = is_known or type.optional_of is not None
+    return is_known and all(map(_holds_words, type.contained))
 
 
 def _is_plain(type: Type) -> bool:

@@ -50,6 +50,10 @@ class Binding:
         self._positional = sum(not a.keyword_only for a in self.arguments)
         self._plain = self._positional if self._positional == len(self.arguments) else -1
 
+    def conversion(self, place: int) -> Convert:
+        """What takes the argument at a place to the machine; it raises `CastError`."""
+        return self._inward[place]
+
     def bind(self, args: Sequence[object], kwargs: Mapping[str, object] | None) -> list[object]:
         """The machine values of the arguments.
 

@@ -6,7 +6,7 @@ tuple for a list, a tensor of one element for a number; lists and dicts are copi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from operator import index
 from typing import Any, SupportsFloat, SupportsIndex, SupportsInt
 
@@ -54,7 +54,7 @@ from .shared_values import SharedValues
 from .tasks import Future
 from .type_cache import kept_by_type
 
-__all__ = ["CastError", "class_text", "inward"]
+__all__ = ["CastError", "Convert", "class_text", "inward"]
 
 Convert = Callable[[Any], Any]
 
@@ -246,14 +246,20 @@ def _iterate(value: Any) -> list[object]:
         raise CastError(f" Python error details: TypeError: {error}") from None
 
 
-_WORDS: dict[Type, type] = {INT: int, FLOAT: float, BOOL: bool}
+_WORDS: dict[Type, frozenset[type]] = {
+    each: frozenset((cls,))
+    for each, cls in ((INT, int), (FLOAT, float), (BOOL, bool), (STRING, str))
+}
 
 
-def _are_words(items: list[Any], cls: type) -> bool:
-    """Whether all are of the very class, whole numbers of 64 bits: the machine's values already."""
-    if set(map(type, items)) != {cls}:
+def _are_words(items: Collection[Any], classes: frozenset[type] | None) -> bool:
+    """Whether all are of the very class, whole numbers of 64 bits: the machine's values already;
+    no others than those of a class are known."""
+    if classes is None or not classes.issuperset(map(type, items)):
         return False
-    return cls is not int or bool(min(items) >= -(2**63) and max(items) < 2**63)
+    if int not in classes or not items:
+        return True
+    return bool(min(items) >= -(2**63) and max(items) < 2**63)
 
 
 @_CONVERSIONS.row(ListType)
@@ -263,13 +269,17 @@ def _list_inward(type: ListType) -> Convert:
     words = _WORDS.get(type.element)
 
     def convert(value: object) -> list[object]:
-        if isinstance(value, SharedValues) and value.type == type:
-            content: list[object] = value.content
-            return content
-        if isinstance(value, Tensor | str | dict) or not hasattr(value, "__iter__"):
+        items: list[object]
+        if value.__class__ is list:
+            items = value[:]
+        elif isinstance(value, SharedValues) and value.type == type:
+            items = value.content
+            return items
+        elif isinstance(value, Tensor | str | dict) or not hasattr(value, "__iter__"):
             raise _cannot(value)
-        items = _iterate(value)
-        if words is not None and _are_words(items, words):
+        else:
+            items = _iterate(value)
+        if _are_words(items, words):
             return items
         try:
             return [element(item) for item in items]
@@ -284,6 +294,7 @@ def _list_inward(type: ListType) -> Convert:
 @_CONVERSIONS.row(DictType)
 def _dict_inward(type: DictType) -> Convert:
     key, element = _inward(type.key), _inward(type.value)
+    keys, words = _WORDS.get(type.key), _WORDS.get(type.value)
     of_tensors = type.key == TENSOR
 
     def convert(value: Any) -> dict[object, object]:
@@ -295,6 +306,8 @@ def _dict_inward(type: DictType) -> Convert:
         except (TypeError, ValueError) as error:
             name = error.__class__.__name__
             raise CastError(f" Python error details: {name}: {error}") from None
+        if _are_words(items, keys) and _are_words(items.values(), words):
+            return items
         pairs = ((key(k), element(v)) for k, v in items.items())
         return TensorDict(pairs) if of_tensors else dict(pairs)
 
@@ -306,7 +319,7 @@ def _tuple_inward(type: TupleType) -> Convert:
     parts = [_inward(part) for part in type.elements]
 
     def convert(value: object) -> tuple[object, ...]:
-        items = _iterate(value)
+        items: Any = value if value.__class__ is tuple else _iterate(value)
         if len(items) != len(parts):
             raise CastError(
                 f"Cast error details: Object {text_of(value, str)} had a different number of "

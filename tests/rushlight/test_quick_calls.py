@@ -231,7 +231,7 @@ class Lists(nn.Module):
         return x + self.kept[0]
 
 
-def test_lists_of_tensors_are_no_quick_arguments() -> None:
+def test_modules_that_hold_lists_of_tensors_have_no_quick_calls() -> None:
     model, x = torch.jit.script(Lists()), torch.ones(3)
     for _ in range(60):
         model(x)
@@ -248,3 +248,78 @@ def test_layers_over_packed_weights_have_quick_calls() -> None:
     scripted._packed_params.set_weight_bias(weight, None)
     scripted.scale = 0.5
     assert scripted(x).dequantize().tolist() == [[4.0] * 3] * 2
+
+
+def of_containers(
+    numbers: list[int], rates: dict[str, float], pair: tuple[int, Tensor], names: list[list[str]]
+) -> tuple[int, Tensor, str]:
+    numbers.append(7)
+    return sum(numbers), pair[1] * pair[0] * rates["a"], names[-1][0]
+
+
+def test_containers_of_words_are_quick_arguments() -> None:
+    scripted, x = torch.jit.script(of_containers), torch.ones(2)
+    numbers = [1, 2]
+    given = numbers, {"a": 2.0}, (3, x), [["b"], ["c", "d"]]
+    hot(scripted, *given)
+    total, tensor, name = scripted(*given)
+    assert (total, tensor.tolist(), name) == (10, [6.0, 6.0], "c")
+    assert numbers == [1, 2]  # what is given is copied
+    assert scripted((1, True), {"a": 1}, (1, x), [["é"]])[0::2] == (9, "é")
+    assert scripted([], {"a": 1.0}, [1, x], (["b"],))[0] == 7
+    wrong: list[tuple[Any, ...]] = [
+        ([1, "a"], *given[1:]),
+        ([2**63], *given[1:]),
+        (None, *given[1:]),
+        (numbers, {1: 2.0}, *given[2:]),
+        (numbers, {"a": "b"}, *given[2:]),
+        (numbers, {"a": 2.0}, (3, x, 4), given[3]),
+        (numbers, {"a": 2.0}, (3, 4.0), given[3]),
+        (*given[:3], [["b"], "cd", 3]),
+    ]
+    texts = []
+    for each in wrong:
+        with pytest.raises(RuntimeError) as error:
+            scripted(*each)
+        texts.append(str(error.value))
+    fresh = torch.jit.script(of_containers)
+    fresh._debug_flush_compilation_cache()
+    for each, text in zip(wrong, texts, strict=True):
+        with pytest.raises(RuntimeError) as error:
+            fresh(*each)
+        assert str(error.value) == text
+    assert scripted(*given)[0] == 10
+
+
+def of_tensors(some: list[Tensor], by_name: dict[str, Tensor]) -> Tensor:
+    total = by_name["a"] * 2.0
+    for each in some:
+        total = total + each
+    some.clear()
+    return total
+
+
+class Marked(Tensor):
+    """Calls with these are done by eager calls."""
+
+
+def test_lists_and_dicts_of_tensors_are_quick_arguments() -> None:
+    scripted, x = torch.jit.script(of_tensors), torch.ones(2)
+    some = [x, x * 2.0]
+    hot(scripted, some, {"a": x})
+    assert scripted(some, {"a": x}).tolist() == [5.0, 5.0]
+    assert len(some) == 2
+    assert scripted([], {"b": x, "a": x * 3.0}).tolist() == [6.0, 6.0]
+    assert scripted((x,), {"a": x}).tolist() == [3.0, 3.0]
+    wanted = torch.ones(2, requires_grad=True)
+    assert scripted([x, wanted], {"a": x}).requires_grad
+    assert scripted([x], {"a": wanted}).requires_grad
+    with torch.no_grad():
+        assert not scripted([x], {"a": wanted}).requires_grad
+    assert scripted([nn.Parameter(x.clone())], {"a": x}).requires_grad
+    assert scripted([x.as_subclass(Marked)], {"a": x}).tolist() == [3.0, 3.0]
+    for wrong in ([x, 1.0], None):
+        with pytest.raises(RuntimeError, match="Expected a value of type"):
+            scripted(wrong, {"a": x})
+    with pytest.raises(RuntimeError, match="Expected a value of type"):
+        scripted([x], {1: x})
