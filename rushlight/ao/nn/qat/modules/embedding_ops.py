@@ -21,13 +21,16 @@ def _fake_quant(qconfig: Any, name: str) -> Any:
     """
     if not qconfig:
         raise AssertionError("qconfig must be provided for QAT module")
-    made = qconfig.weight()
-    if made.qscheme is not QSCHEMES["per_channel_affine_float_qparams"]:
+    return _with_float_zero_points(qconfig.weight(), name)
+
+
+def _with_float_zero_points(quantizer: Any, name: str) -> Any:
+    if quantizer.qscheme is not QSCHEMES["per_channel_affine_float_qparams"]:
         raise AssertionError(
             f"{name} weights requires a qscheme of torch.per_channel_affine_float_qparams Got "
-            f"{made.qscheme}"
+            f"{quantizer.qscheme}"
         )
-    return made
+    return quantizer
 
 
 def _check(cls: Any, mod: Module) -> None:
@@ -36,15 +39,41 @@ def _check(cls: Any, mod: Module) -> None:
         raise AssertionError(f" qat.{name}.from_float only works for {cls._FLOAT_MODULE.__name__}")
     if not getattr(mod, "qconfig", None):
         raise AssertionError("Input float module must have qconfig defined")
-    scheme = mod.qconfig.weight().qscheme
-    if scheme is not QSCHEMES["per_channel_affine_float_qparams"]:
-        raise AssertionError(
-            f"{name} weights requires a qscheme of torch.per_channel_affine_float_qparams Got "
-            f"{scheme}"
-        )
+    _with_float_zero_points(mod.qconfig.weight(), name)
 
 
-class Embedding(floats.Embedding):
+class _RoundsRows(Module):
+    """What tables that round their rows have in common: the float layer, and back to it."""
+
+    _FLOAT_MODULE: ClassVar[type[Module]]
+    _SETTINGS: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
+        """The layer of one in floats, with its weight.
+
+        Raises:
+            AssertionError: another module; no configuration, or one without float zero points.
+        """
+        _check(cls, mod)
+        make: Any = cls
+        made: Self = make(**cls._settings(mod), _weight=mod.weight, qconfig=mod.qconfig)
+        made.weight = mod.weight
+        return made
+
+    def to_float(self) -> Any:
+        """The float layer, with the same weight."""
+        made = self._FLOAT_MODULE(**self._settings(self))
+        made.weight = type(self.weight)(self.weight.detach())
+        made.train(self.training)
+        return made
+
+    @classmethod
+    def _settings(cls, mod: Module) -> dict[str, object]:
+        return {name: getattr(mod, name) for name in cls._SETTINGS}
+
+
+class Embedding(_RoundsRows, floats.Embedding):
     """`nn.Embedding` whose rows go through `weight_fake_quant`.
 
     Raises:
@@ -52,6 +81,10 @@ class Embedding(floats.Embedding):
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = floats.Embedding
+    _SETTINGS = (
+        *("num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type"),
+        *("scale_grad_by_freq", "sparse"),
+    )
 
     def __init__(
         self,
@@ -93,46 +126,8 @@ class Embedding(floats.Embedding):
             self.sparse,
         )
 
-    @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
-        """The layer of one in floats, with its weight.
 
-        Raises:
-            AssertionError: another module; no configuration, or one without float zero points.
-        """
-        _check(cls, mod)
-        made = cls(
-            mod.num_embeddings,
-            mod.embedding_dim,
-            mod.padding_idx,
-            mod.max_norm,
-            mod.norm_type,
-            mod.scale_grad_by_freq,
-            mod.sparse,
-            mod.weight,
-            qconfig=mod.qconfig,
-        )
-        made.weight = mod.weight
-        return made
-
-    def to_float(self) -> Any:
-        """The float layer, with the same weight."""
-        made = floats.Embedding(
-            self.num_embeddings,
-            self.embedding_dim,
-            self.padding_idx,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.sparse,
-            None,
-        )
-        made.weight = type(self.weight)(self.weight.detach())
-        made.train(self.training)
-        return made
-
-
-class EmbeddingBag(floats.EmbeddingBag):
+class EmbeddingBag(_RoundsRows, floats.EmbeddingBag):
     """`nn.EmbeddingBag` whose rows go through `weight_fake_quant`.
 
     Raises:
@@ -140,6 +135,10 @@ class EmbeddingBag(floats.EmbeddingBag):
     """
 
     _FLOAT_MODULE: ClassVar[type[Module]] = floats.EmbeddingBag
+    _SETTINGS = (
+        *("num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq"),
+        *("mode", "sparse", "include_last_offset", "padding_idx"),
+    )
 
     def __init__(
         self,
@@ -193,45 +192,3 @@ class EmbeddingBag(floats.EmbeddingBag):
             self.include_last_offset,
             self.padding_idx,
         )
-
-    @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
-        """The layer of one in floats, with its weight.
-
-        Raises:
-            AssertionError: another module; no configuration, or one without float zero points.
-        """
-        _check(cls, mod)
-        made = cls(
-            mod.num_embeddings,
-            mod.embedding_dim,
-            mod.max_norm,
-            mod.norm_type,
-            mod.scale_grad_by_freq,
-            mod.mode,
-            mod.sparse,
-            mod.weight,
-            mod.include_last_offset,
-            mod.padding_idx,
-            qconfig=mod.qconfig,
-        )
-        made.weight = mod.weight
-        return made
-
-    def to_float(self) -> Any:
-        """The float layer, with the same weight."""
-        made = floats.EmbeddingBag(
-            self.num_embeddings,
-            self.embedding_dim,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.mode,
-            self.sparse,
-            None,
-            self.include_last_offset,
-            self.padding_idx,
-        )
-        made.weight = type(self.weight)(self.weight.detach())
-        made.train(self.training)
-        return made
