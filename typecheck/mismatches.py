@@ -188,11 +188,12 @@ def _report_best(scope: Scope, fault: _Fault) -> None:
 
 
 def _report_type(scope: Scope, fault: _Fault, given: typed.Expr, argument: Argument) -> None:
+    is_generic = has_variables(argument.type)
     argument = _bound_argument(fault, argument)
     wanted = f"`{argument.type.python}`"
     if has_variables(argument.type):
         wanted = "another type"
-    span, label, helps = _wrong_type(scope, fault, given, argument)
+    span, label, helps = _wrong_type(scope, fault, given, argument, is_generic)
     to_list = _to_list(scope, fault, given)
     scope.report(
         "argument-type",
@@ -236,11 +237,12 @@ def _type_labels(
 
 
 def _wrong_type(
-    scope: Scope, fault: _Fault, given: typed.Expr, argument: Argument
+    scope: Scope, fault: _Fault, given: typed.Expr, argument: Argument, is_generic: bool
 ) -> tuple[Span, str, tuple[Help, ...]]:
-    """What to underline, what to say there, and what to do."""
+    """What to underline, what to say there, and what to do; of a parameter that `is_generic` the
+    receiver says the type."""
     if _is_optional_fault(given.type, argument.type):
-        return given.span, "may be `None`", ()
+        return given.span, "may be `None`", checked_first(scope, given)
     run = unlisted(fault.given, given, argument)
     if run:
         return list_help(run, given.type)
@@ -256,7 +258,7 @@ def _wrong_type(
             helps = (Help("if the fraction may be dropped, convert it", (edit,)),)
     if given.type == FLOAT and argument.type.inner in (INT, ListType(INT)):
         helps = whole_division(scope.frame, given) or helps
-    if isinstance(given, typed.Local) and not has_variables(argument.type):
+    if isinstance(given, typed.Local) and not is_generic:
         helps = helps or annotated_parameter(scope.frame.find(given.name), argument.type)
     if isinstance(given, typed.Literal) and argument.type == INT and _is_whole(given.value):
         edit = Edit(given.span.whole, str(int(given.value)))
@@ -460,7 +462,6 @@ def report_optional(scope: Scope, symbol: str, operand: typed.Expr, span: Span, 
     inner = operand.type.inner
     need = "a `Tensor` or a number" if inner == TENSOR else article(inner)
     notes: tuple[str, ...] = ()
-    helps: tuple[Help, ...] = ()
     text = operand.span.text
     secondary = origin(scope, operand)
     if isinstance(operand, typed.GetAttribute):
@@ -468,15 +469,11 @@ def report_optional(scope: Scope, symbol: str, operand: typed.Expr, span: Span, 
             "only local variables keep the result of a `None` check: between the check and "
             "the use, other code could set the attribute again",
         )
-        helps = (_local_help(scope, operand, text),)
         if text in scope.checked_attributes:
             why = "this check is about an attribute, so it is not remembered"
             secondary.append(Label(scope.checked_attributes[text][0].whole, why))
-    elif isinstance(operand, typed.Local):
-        helps = (Help(f"check it first: `if {text} is not None:`"),)
-    else:
+    elif not isinstance(operand, typed.Local):
         notes = ("only local variables keep the result of a `None` check",)
-        helps = (Help("put the value into a local variable, and check that"),)
     scope.report(
         "optional-operand",
         f"`{text}` may be `None` here: `{symbol}` needs {need}",
@@ -486,8 +483,18 @@ def report_optional(scope: Scope, symbol: str, operand: typed.Expr, span: Span, 
         torch_span=span,
         secondary=tuple(secondary),
         notes=notes,
-        helps=helps,
+        helps=checked_first(scope, operand),
     )
+
+
+def checked_first(scope: Scope, operand: typed.Expr) -> tuple[Help, ...]:
+    """How to have a value that is not None."""
+    text = operand.span.text
+    if isinstance(operand, typed.GetAttribute):
+        return (_local_help(scope, operand, text),)
+    if isinstance(operand, typed.Local):
+        return (Help(f"check it first: `if {text} is not None:`"),)
+    return (Help("put the value into a local variable, and check that"),)
 
 
 def _local_help(scope: Scope, operand: typed.GetAttribute, text: str) -> Help:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from ..frontend import tree
-from ..frontend.diagnostics import Label
+from ..frontend.diagnostics import Edit, Help, Label
+from ..frontend.source import Span
 from . import typed
 from .conversions import convert
 from .dispatch import checks_statement, expression
 from .mismatches import origin
+from .other_types import whole_division
 from .relations import is_subtype, join
 from .scope import Scope
-from .types import ANY, TENSOR, UNKNOWN, Type
+from .types import ANY, FLOAT, INT, NONE, TENSOR, UNKNOWN, Type
 from .values import as_any
 
 __all__ = ["returning"]
@@ -64,7 +68,24 @@ def _report_return(scope: Scope, value: typed.Expr, declared: Type, node: tree.R
         f"actually of type {scope.torch_type(value)}",
         torch_span=node.span,
         secondary=tuple(secondary),
+        helps=_other_return(scope, value, declared, place),
     )
+
+
+def _other_return(scope: Scope, value: typed.Expr, declared: Type, place: Span) -> tuple[Help, ...]:
+    """Convert what is returned, or declare it."""
+    if declared == INT and value.type == FLOAT:
+        return whole_division(scope.frame, value)
+    if declared == FLOAT and value.type == INT:
+        edit = Edit(place.whole, f"float({place.whole.text})")
+        return (Help("an `int` does not become a `float` by itself: convert it", (edit,)),)
+    returns = scope.tree.returns
+    if returns is None or not (declared is NONE or value.type.tuple_of is not None):
+        return ()
+    text = value.type.python
+    if scope.resolver.lookup("Tensor", returns.span) is None:
+        text = re.sub(r"\bTensor\b", "torch.Tensor", text)
+    return (Help("declare what is returned", (Edit(returns.span.whole, text),)),)
 
 
 def _report_returns(scope: Scope, value: typed.Expr, node: tree.Return) -> None:

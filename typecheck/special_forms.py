@@ -181,8 +181,8 @@ def takes(scope: Scope, node: tree.Call, least: int, most: int) -> bool:
         f"`{name}` takes {wanted} arguments, and none by name"
         if node.keywords
         else f"`{name}` takes {wanted} argument{'' if wanted == '1' else 's'}, not {count}",
-        node.function.span,
-        "called here",
+        node.keywords[0].span if node.keywords else node.function.span,
+        "given by name" if node.keywords else "called here",
         torch=_wrong_count(name, least, most, node),
         torch_span=whole_range(node) if most else node.function.span,
     )
