@@ -53,8 +53,18 @@ def remove_dropout(graph: Graph, context: PassContext) -> bool:
 
 
 def remove_detach(graph: Graph, context: PassContext) -> bool:
-    """Leave out what only cuts off gradients, which a frozen graph's constants need none of."""
-    found = [node for node in graph.all_nodes if node.kind == "aten::detach"]
+    """Leave out what only cuts off gradients, which a frozen graph's constants need none of.
+
+    It stays where code asks whether it gave the same object.
+    """
+    found = [
+        node
+        for node in graph.all_nodes
+        if node.kind == "aten::detach"
+        and not any(
+            user.kind in ("aten::__is__", "aten::__isnot__") for user, _ in node.output.uses
+        )
+    ]
     for node in found:
         node.output.replace_uses(node.inputs[0])
         node.destroy()

@@ -65,6 +65,20 @@ def _block(block: Block) -> bool:
             if value is not output:
                 output.replace_uses(value)
             changed = True
+        changed |= _say_less(node)
+    return changed
+
+
+def _say_less(node: Node) -> bool:
+    """Give outputs of branches the type of what both sides give, if that is never None."""
+    if node.kind != "prim::If":
+        return False
+    changed = False
+    for output, *given in zip(node.outputs, *(b.outputs for b in node.blocks), strict=True):
+        inner = output.type.optional_of
+        if inner is not None and all(is_subtype(value.type, inner) for value in given):
+            output.type = inner
+            changed = True
     return changed
 
 
@@ -80,6 +94,9 @@ def _replacements(node: Node) -> list[tuple[Value, Value]]:
             number = _number_already(node)
             if number is not None:
                 return [(node.output, number)]
+        case "prim::GetAttr" if node.output.type == NONE and node.output.uses:
+            constant = create_constant(node.graph, None, NONE).insert_before(node)
+            return [(node.output, constant.output)]
         case "prim::unchecked_cast":
             if is_subtype(node.input.type, node.output.type):
                 return [(node.output, node.input)]

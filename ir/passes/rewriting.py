@@ -112,7 +112,16 @@ class _Matching:
         return outside or len(found.uses) == len(wanted.uses)
 
 
+def _is_module_of(found: Node, name: object) -> bool:
+    """Whether a node reads a submodule whose class has that name."""
+    if found.kind != "prim::GetAttr" or not found.output.type.is_module:
+        return False
+    return str(found.output.type).rpartition(".")[2] == name
+
+
 def _alike(wanted: Node, found: Node) -> bool:
+    if wanted.kind == "match::module":
+        return _is_module_of(found, wanted.attributes.get("name"))
     if wanted.kind != found.kind or wanted.blocks or found.blocks:
         return False
     if len(wanted.inputs) != len(found.inputs) or len(wanted.outputs) != len(found.outputs):

@@ -2,6 +2,8 @@
 
 %a = aten::t(%x)
 %b = aten::t(%a)                                  ->   (users of %b use %x)
+%s = aten::len(aten::size(%x)) (%x : Float(*, *)) ->   %s = prim::Constant[value=2]()
+%y = aten::mul(%x, 1.)     (%x : Float)           ->   (users of %y use %x)
 %s = aten::size(%x)        (%x : Float(2, 3))     ->   %s = prim::Constant[value=[2, 3]]()
 %d = aten::dim(%x)         (%x : Float(*, *))     ->   %d = prim::Constant[value=2]()
 %e = aten::expand(%x, ...) (to the sizes of %x)   ->   (users of %e use %x)
@@ -15,6 +17,7 @@ from ...typecheck.types import INT, ListType
 from ..alias_db import AliasDb
 from ..constants import constant_value, create_constant
 from ..graph import Graph, Node, Value
+from .arithmetic import NEUTRAL
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 
@@ -34,8 +37,9 @@ def simplify_by_shape(graph: Graph, context: PassContext) -> bool:
         if same is not None:
             aliases = aliases or AliasDb(graph)
             values = (same, node.output)
-            if any(map(aliases.has_writers, values)):
-                continue
+            tells = node.kind in NEUTRAL and all(map(aliases.escapes, values))
+            if tells or any(map(aliases.has_writers, values)):
+                continue  # somebody could see that they are one object
             node.output.replace_uses(same)
             changed = True
             continue
@@ -62,6 +66,8 @@ def _same_tensor(node: Node) -> Value | None:
     type = value.type
     if not isinstance(type, RefinedTensor):
         return None
+    if _is_neutral_on_floats(node, type):
+        return value
     if node.kind == "aten::expand" and type.sizes is not None and None not in type.sizes:
         return value if constant_value(node.inputs[1]) == list(type.sizes) else None
     if node.kind == "aten::type_as":
@@ -72,11 +78,26 @@ def _same_tensor(node: Node) -> Value | None:
     return None
 
 
+def _is_neutral_on_floats(node: Node, type: RefinedTensor) -> bool:
+    """Whether the node adds 0 to floats, or multiplies or divides them by 1."""
+    wanted = NEUTRAL.get(node.kind)
+    number = constant_value(node.inputs[1]) if wanted is not None else None
+    if not isinstance(number, (int, float)) or isinstance(number, bool) or number != wanted:
+        return False
+    if node.signature is None or node.signature.overload != "Scalar":
+        return False
+    alpha = [constant_value(value) for value in node.inputs[2:]]
+    dtype = next((t for t in DTYPES.values() if t.scalar_name == type.scalar), None)
+    return alpha in ([], [1]) and dtype is not None and dtype.is_floating_point
+
+
 def _outcome(node: Node) -> object:
     """The number, truth value or list that a question about a tensor has as answer, if known."""
     type = node.inputs[0].type
     if node.kind == "aten::dim" and node.inputs[0].node.kind in _DIMENSIONS:
         return _DIMENSIONS[node.inputs[0].node.kind]
+    if node.kind == "aten::len":
+        return _number_of_sizes(node.inputs[0].node)
     if not isinstance(type, RefinedTensor):
         return None
     dtype = next((t for t in DTYPES.values() if t.scalar_name == type.scalar), None)
@@ -95,6 +116,14 @@ def _outcome(node: Node) -> object:
         case "prim::is_cuda" if type.device is not None:
             return type.device.startswith("cuda")
     return None
+
+
+def _number_of_sizes(listed: Node) -> int | None:
+    """How many sizes a tensor has, if they are what a node lists."""
+    if listed.kind != "aten::size" or len(listed.inputs) != 1:
+        return None
+    of = listed.inputs[0].type
+    return len(of.sizes) if isinstance(of, RefinedTensor) and of.sizes is not None else None
 
 
 def _size(node: Node, sizes: tuple[int | None, ...]) -> object:

@@ -23,7 +23,7 @@ Kind = Literal[
 ]  # fmt: skip
 Range = tuple[int, int]
 
-_IN_TEXT = re.compile(r"^[ \t]*#[ \t]*(CHECK[\w-]*):[ ]?(.*)$", re.MULTILINE)
+_IN_TEXT = re.compile(r"^[ \t]*#[ \t]*(CHECK[\w-]*)(:?)[ ]?(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class FileCheck:
 def _checks_in(text: str) -> Iterator[_Check]:
     """The checks that comments like `# CHECK-NEXT: add` in a text ask for."""
     for match in _IN_TEXT.finditer(text):
-        word, wanted = match[1], match[2].strip()
+        word, wanted = match[1] if match[2] else "", match[3].strip()
         counted = re.fullmatch(r"CHECK-COUNT-(EXACTLY-)?(\d+)", word)
         if counted:
             yield _Check("CHECK-COUNT", wanted, int(counted[2]))

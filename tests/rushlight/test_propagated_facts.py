@@ -158,3 +158,97 @@ def test_examples_that_do_not_fit_are_refused() -> None:
         propagation.apply_input_props_using_example(graph, [torch.ones(1)])
     with pytest.raises(RuntimeError, match="Input 1 does not match type of example"):
         propagation.apply_input_props_using_example(graph, [torch.ones(1), 3])
+
+
+@pytest.mark.parametrize(
+    ("expression", "neutral"),
+    [
+        *((text, True) for text in ("x + 0.", "x - 0.", "x * 1.", "x / 1", "x / 1.")),
+        *((text, False) for text in ("x + 1.", "x * 0.", "x + True", "torch.add(x, 0., alpha=2)")),
+    ],
+)
+def test_neutral_numbers_go_where_the_dtype_is_known(expression: str, neutral: bool) -> None:
+    graph = graph_of(f"return ({expression}).relu()", arguments="x")
+    _C._jit_pass_peephole(graph)
+    assert len(graph_of("return x.relu()", arguments="x").findAllNodes("aten::relu")) == 1
+    count = len(list(graph.nodes()))
+    _C._jit_pass_peephole(given(graph, torch.ones(2)))
+    assert (len(list(graph.nodes())) < count) == neutral
+    graph = given(graph_of(f"return ({expression}).relu()", arguments="x"), torch.ones(2).int())
+    count = len(list(graph.nodes()))
+    _C._jit_pass_peephole(graph)  # the result is of floats
+    assert len(list(graph.nodes())) == count
+
+
+def test_the_number_of_dimensions_is_known_by_the_length_of_sizes() -> None:
+    graph = graph_of("return len(x.size())", arguments="x")
+    _C._jit_pass_peephole(graph)
+    assert "aten::len" in text_of(graph)
+    ranks = _C.TensorType.get().with_sizes([None, None])
+    next(iter(graph.inputs())).setType(ranks)
+    _C._jit_pass_peephole(graph)
+    assert "prim::Constant[value=2]" in text_of(graph)
+    assert "aten::len" not in text_of(graph)
+    changed = graph_of("s = x.size()", "s.append(4)", "return len(s)", arguments="x")
+    next(iter(changed.inputs())).setType(ranks)
+    _C._jit_pass_peephole(changed)
+    assert "aten::len" in text_of(changed)
+
+
+def test_branches_that_give_no_none_have_a_type_without_it() -> None:
+    lines = ("if c:", "    r = a", "else:", "    r = b", "return r")
+    graph = graph_of(*lines, arguments="a: int, b: int, c: bool")
+    branch = graph.findNode("prim::If")
+    next(iter(branch.outputs())).setType(_C.OptionalType(_C.IntType.get()))
+    _C._jit_pass_peephole(graph)
+    assert "int?" not in text_of(graph)
+
+
+def test_attributes_that_are_none_are_constants() -> None:
+    class Nothing(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.missing = None
+
+        def forward(self) -> None:
+            return self.missing
+
+    graph = torch.jit.script(Nothing()).graph
+    assert "prim::GetAttr" in text_of(graph)
+    _C._jit_pass_peephole(graph)
+    assert "prim::GetAttr" not in text_of(graph)
+
+
+def test_modules_of_a_class_are_found_by_patterns() -> None:
+    class Two(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.one = torch.nn.Linear(2, 2)
+            self.other = torch.nn.ReLU()
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.other(self.one(x))
+
+    pattern = """
+        graph(%self, %x):
+          %a = match::module[name="Linear"](%self)
+          %y = prim::CallMethod[name="forward"](%a, %x)
+          %b = match::module[name="%s"](%self)
+          %z = prim::CallMethod[name="forward"](%b, %y)
+          return (%z)"""
+    replacement = "graph(%self, %x):\n  %z = my::both(%self, %x)\n  return (%z)"
+    graph = torch.jit.script(Two()).graph
+    for name, found in (("Sigmoid", False), ("ReLU", True)):
+        text = pattern.replace('%s"', name + '"')
+        _C._jit_pass_custom_pattern_based_rewrite_graph(text, replacement, graph)
+        assert ("my::both" in text_of(graph)) == found
+
+
+def test_freezing_leaves_a_detach_that_somebody_asks_about() -> None:
+    class Asks(torch.nn.Module):
+        def forward(self, x: Tensor) -> bool:
+            return x is x.detach()
+
+    frozen = torch.jit.freeze(torch.jit.script(Asks()).eval())
+    assert "aten::detach" in str(frozen.graph)
+    assert frozen(torch.ones(1)) is False
