@@ -1,4 +1,4 @@
-"""The classes that operators and archives name but no program defines: packed weights."""
+"""The classes that operators and archives name but no program defines: packed weights, labels."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from weakref import WeakValueDictionary
 from ..frontend.locks import DEFINING
 from .class_types import ClassType
 
-__all__ = ["BUILTIN_NAMESPACE", "builtin_class"]
+__all__ = ["BUILTIN_NAMESPACE", "LABEL_CLASS", "builtin_class"]
 
 BUILTIN_NAMESPACE = "__torch__.torch.classes."
 """What the names of all of them begin with."""
+LABEL_CLASS = f"{BUILTIN_NAMESPACE}profiler._RecordFunction"
+"""Blocks that a profiler watches."""
 
 
 _known: Final[WeakValueDictionary[str, ClassType]] = WeakValueDictionary()

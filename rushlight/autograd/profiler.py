@@ -13,23 +13,6 @@ from ..module_names import names_of
 __all__ = ["active_recorder", "record_function"]
 
 
-class _Label:
-    """What scripts compile in the place of `record_function`: the label is kept, and no more."""
-
-    _jit_override_qualname = "__torch__.torch.autograd.profiler.record_function"
-
-    def __init__(self, name: str, args: Optional[str] = None) -> None:  # noqa: UP045
-        self.name: str = name
-        self.args: Optional[str] = args  # noqa: UP045
-        self.run_callbacks_on_exit: bool = True
-
-    def __enter__(self):  # type: ignore[no-untyped-def]
-        return self
-
-    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:  # read by script
-        pass
-
-
 def active_recorder() -> Any:
     """The profiler that records, the last one of several; None if there is none."""
     recording = sys.modules.get(f"{_OWN}.profiler.recording")
@@ -42,7 +25,11 @@ class record_function:
     A profiler that records notes when it began and ended.
     """
 
-    _compiled_as = _Label
+    @staticmethod
+    def _compiled_as() -> type:
+        """What scripts compile in its place."""
+        found: type = import_module(".jit.labelled_blocks", _OWN).record_function
+        return found
 
     def __init__(self, name: str, args: Optional[str] = None) -> None:  # noqa: UP045
         self.name: str = name

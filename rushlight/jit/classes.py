@@ -66,7 +66,8 @@ def _known(cls: type) -> Type | None:
 def class_type(cls: type) -> Type | None:
     """The type of a Python class: an interface, enumeration or script class, compiled now if that
     has not happened; None for a class that cannot be compiled."""
-    cls = STAND_INS.get(cls) or vars(cls).get("_compiled_as", cls)
+    stand_in = vars(cls).get("_compiled_as")
+    cls = STAND_INS.get(cls) or (cls if stand_in is None else stand_in())
     found = _known(cls)
     if found is not None and id(cls) not in _being_made:
         return found

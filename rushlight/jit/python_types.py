@@ -16,8 +16,10 @@ from ..interpreter.values.inference import class_type_of
 from ..interpreter.values.tasks import Future
 from ..legacy_tensors import TensorClass
 from ..ops.memory.dtype import Device, DType
+from ..ops.quantized_tensors.packed_weights import PackedWeights
 from ..ops.random_numbers.random import Generator
 from ..ops.tensors.tensor import Tensor
+from ..typecheck.builtin_classes import BUILTIN_NAMESPACE, builtin_class
 from ..typecheck.relations import optional, union
 from ..typecheck.types import (
     ANY,
@@ -58,6 +60,8 @@ def type_of_class(cls: object) -> Type | None:
     """The type a Python class stands for (`int`, `Tensor`, a NamedTuple class); None if none."""
     if isinstance(cls, tuple):
         return None  # no class, and its hash may take for ever
+    if isinstance(cls, type) and issubclass(cls, PackedWeights):
+        return builtin_class(f"{BUILTIN_NAMESPACE}{cls.class_name}")
     try:
         found = _CLASSES.get(cls)
     except TypeError:  # unhashable: no class

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..interpreter.running.tiers import watch
+from ..ops.python_values.labels import RECORDER
 from ..ops.table.direct import NAMES
 from ..ops.table.table import TABLE
 
@@ -43,6 +44,7 @@ class Span:
 
 ACTIVE: Final[list[Recorder]] = []
 """The recorders at work, the innermost last."""
+RECORDER.install(lambda: ACTIVE[-1] if ACTIVE else None)
 
 
 def _cells(function: Any) -> tuple[int, ...]:
@@ -53,6 +55,8 @@ def _known_forwards() -> dict[CodeType, dict[tuple[int, ...], str]]:
     """The operators by the code of their forwards and what it closes over; the first of several."""
     found: dict[CodeType, dict[tuple[int, ...], str]] = {}
     for entry in TABLE:
+        if entry.name.startswith("profiler::"):
+            continue
         for each in filter(None, (entry.forward, entry.on_arrays)):
             forward = getattr(each, "__func__", each)
             code = getattr(forward, "__code__", None)

@@ -1,4 +1,5 @@
-"""The methods of the classes of packed weights, written in the language over their operators."""
+"""Classes that no archive defines; those of packed weights have methods that are written in the
+language over their operators."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from ...frontend.exceptions import raise_for
 from ...interpreter.running.evaluating import evaluate
 from ...ir.define import define_function
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
-from ...typecheck.builtin_classes import BUILTIN_NAMESPACE, builtin_class
+from ...typecheck.builtin_classes import BUILTIN_NAMESPACE, LABEL_CLASS, builtin_class
 from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from .archive_table import ARCHIVE_TABLE
@@ -54,7 +55,10 @@ def _text(cls: str) -> str:
 
 
 def packed_class(qualified: str) -> ClassType | None:
-    """The class of packed weights of that name, with its methods; None if there is none."""
+    """The class of packed weights of that name, with its methods, or of labels; None if there is
+    none."""
+    if qualified == LABEL_CLASS:
+        return builtin_class(qualified)
     name = qualified.removeprefix(BUILTIN_NAMESPACE)
     if name not in PACKED_CLASSES or not qualified.startswith(BUILTIN_NAMESPACE):
         return None  # not remembered: archives may name what they like

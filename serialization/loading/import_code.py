@@ -20,7 +20,7 @@ from ...frontend.from_text import Outline, module_of_methods, module_outlines
 from ...frontend.source import Source, Span
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
 from ...typecheck.annotations import AnnotationReader
-from ...typecheck.builtin_classes import BUILTIN_NAMESPACE, builtin_class
+from ...typecheck.builtin_classes import BUILTIN_NAMESPACE, LABEL_CLASS, builtin_class
 from ...typecheck.class_types import ClassAttribute, ClassType, InterfaceType
 from ...typecheck.functions import Bounding, Function
 from ...typecheck.names import Constant
@@ -160,7 +160,8 @@ class CodeImporter:
         if namespace not in self._members:
             self._outline(f"{namespace}.")
             prefix = f"{namespace}."
-            names = (*self._files, *(f"{BUILTIN_NAMESPACE}{name}" for name in PACKED_CLASSES))
+            packed = (f"{BUILTIN_NAMESPACE}{name}" for name in PACKED_CLASSES)
+            names = (*self._files, *packed, LABEL_CLASS)
             inner = (n[len(prefix) :].partition(".")[0] for n in names if n.startswith(prefix))
             self._members[namespace] = (*dict.fromkeys((*self._outlines[namespace], *inner)),)
         return self._members[namespace]

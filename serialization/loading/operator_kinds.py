@@ -18,14 +18,14 @@ _RULES: Final = (
         r"(rpc|c10d|_c10d_functional|_c10d_functional_autograd|dist_autograd|symm_mem|gloo)::.*"
         r"|aten::(get_gradients|_allgather_base_)$|prim::rpc_.*",
     ),
-    ("processes", r"(profiler|inductor|static_runtime_process|onednn_graph)::.*|prim::PythonOp$"),
+    ("processes", r"(inductor|static_runtime_process|onednn_graph)::.*|prim::PythonOp$"),
     ("python", r"prim::(CallPython|PythonOp|IgnoredPythonOp)$|aten::\^.*"),
     (
         "state",
         r"aten::(manual_seed|seed|initial_seed|set_grad_enabled|_set_.*|set_data|set_num_threads"
         r"|_cudnn_set_.*|autocast_.*|set_autocast_.*|_autocast_.*)$|cuda::.*",
     ),
-    ("output", r"prim::Print$|aten::(warn|_print|print)$"),
+    ("output", r"prim::Print$|aten::(warn|_print|print)$|profiler::.*"),
     (
         "random",
         r"aten::(rand.*|normal_?|dropout_?|bernoulli_?|multinomial|uniform_?|poisson"

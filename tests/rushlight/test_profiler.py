@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,3 +125,62 @@ def test_calls_that_are_done_natively_are_heard() -> None:
         torch.exp(torch.ones(3))
     counts = {each.key: each.count for each in found.key_averages()}
     assert counts["aten::exp"] == 2
+
+
+class Labelled(torch.nn.Module):
+    def forward(self, x: torch.Tensor, n: int) -> torch.Tensor:
+        for _ in range(n):
+            with torch.profiler.record_function("step"):
+                x = x + 1
+        return x
+
+
+def labels_in(module: Any, *arguments: Any) -> int:
+    with torch.profiler.profile() as profile:
+        module(*arguments)
+    return sum(event.name == "step" for event in profile.events())
+
+
+def test_labels_in_scripts_are_recorded() -> None:
+    scripted = torch.jit.script(Labelled())
+    assert "CallMethod" in str(scripted.graph)
+    sink = io.BytesIO()
+    torch.jit.save(scripted, sink)
+    for trust in ("full", "none"):
+        sink.seek(0)
+        loaded = torch.jit.load(sink, trust=trust)
+        assert loaded(torch.ones(2), 2).tolist() == [3.0, 3.0]
+        assert labels_in(loaded, torch.ones(2), 3) == 3
+    for _ in range(60):  # also once it is quick
+        assert scripted(torch.ones(2), 2).tolist() == [3.0, 3.0]
+    assert labels_in(scripted, torch.ones(2), 2) == 2
+
+
+def test_labels_of_older_archives_are_numbers() -> None:
+    def steps(x: torch.Tensor) -> torch.Tensor:
+        handle = torch.ops.profiler._record_function_enter("step")
+        y = x * 2
+        torch.ops.profiler._record_function_exit(handle)
+        return y
+
+    scripted = torch.jit.script(steps)
+    assert "Tensor = profiler::_record_function_enter(" in str(scripted.graph)
+    assert labels_in(scripted, torch.ones(1)) == 1
+    assert scripted(torch.ones(1)).tolist() == [2.0]
+
+
+def test_a_label_that_is_open_cannot_be_saved() -> None:
+    def begun():  # type: ignore[no-untyped-def]
+        return torch.ops.profiler._record_function_enter_new("step", None)
+
+    class Holder(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.label = torch.jit.script(begun)()
+
+        def forward(self) -> int:
+            return 1
+
+    scripted = torch.jit.script(Holder())
+    with pytest.raises(RuntimeError, match="cannot be saved"):
+        torch.jit.save(scripted, io.BytesIO())
