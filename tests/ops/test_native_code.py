@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -537,3 +538,24 @@ def test_a_full_disk_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(os, "replace", full)
     objects._keep(tmp_path / "made.o", b"code")
     assert not list(tmp_path.iterdir())
+
+
+def test_no_handler_of_a_signal_can_raise_amid_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Handlers run in the main thread; llvmlite's lock would stay taken."""
+    places = list[bool]()
+
+    class Assembler:
+        @staticmethod
+        def assembled(text: str, target: object, *, quickly: bool) -> bytes:
+            places.append(threading.current_thread() is threading.main_thread())
+            if text == "wrong":
+                raise RuntimeError("no such instruction")
+            return b"made"
+
+    monkeypatch.setattr(objects, "_assembler", Assembler)
+    monkeypatch.setattr(objects, "_file", lambda key: None)
+    monkeypatch.setattr(objects, "_placed", lambda data, functions: {"f": len(data)})
+    assert objects._addresses(("f",), ("a",), lambda _: "right", False) == {"f": 4}
+    with pytest.raises(RuntimeError, match="no such instruction"):
+        objects._addresses(("f",), ("b",), lambda _: "wrong", False)
+    assert places == [False, False]

@@ -10,15 +10,17 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import threading
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 from ....frontend.locks import fork_safe_lock
+from ....frontend.started import started
 from ...memory.allocation import uncounted
 from ..cache_folder import cache_folder
 from . import elf
@@ -114,10 +116,33 @@ def _addresses(
         with suppress(elf.ForeignObject, RuntimeError):
             return _placed(kept, functions)
     target = host()
-    made: bytes = _assembler().assembled(text(target), target, quickly=quickly)
+    made = _undisturbed(partial(_assembler().assembled, text(target), target, quickly=quickly))
     found = _placed(made, functions)
     _keep(file, made)
     return found
+
+
+def _undisturbed(work: Callable[[], bytes]) -> bytes:
+    """What some work gives, in a thread where no handler of a signal can raise amid it: llvmlite's
+    lock would stay taken for ever."""
+    found = list[bytes | Exception]()
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except Exception as error:
+            found.append(error)
+
+    is_main = threading.current_thread() is threading.main_thread()
+    thread = started("rushlight-assembling", run) if is_main else None
+    if thread is None:
+        return work()
+    thread.join()
+    if not found:  # it was ended from outside
+        return work()
+    if isinstance(found[0], Exception):
+        raise found[0]
+    return found[0]
 
 
 def _assembler() -> Any:
