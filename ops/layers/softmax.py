@@ -84,8 +84,10 @@ def _softmax(self: Array, axis: int) -> Array:
     if not self.ndim or not self.size:
         return np.ones_like(self)
     is_short = self.shape[axis] < _SHORT_ROW and self.size <= 64 and self.dtype is _float32
-    if axis == self.ndim - 1 and is_real(self) and not is_short:
-        rows = family("rows")
+    if is_short:
+        self = np.ascontiguousarray(self)
+    if axis == self.ndim - 1 and is_real(self):
+        rows = family("short_rows" if is_short else "rows")
         if rows is not None:
             return _by_rows(rows.softmax, self)
     if self.size == self.shape[axis] and self.size > 64 and self.flags.c_contiguous:

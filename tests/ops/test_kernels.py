@@ -414,3 +414,17 @@ def test_rows_of_float64_are_right(size: int) -> None:
     for name, (made, want) in pairs.items():
         assert made.dtype is torch.float64
         np.testing.assert_allclose(made.numpy(), want.astype(float), 3e-15, 3e-14, err_msg=name)
+
+
+@pytest.mark.parametrize("shape", [(1,), (15,), (4, 16 - 1), (9, 7), (64, 1), (2, 3, 5)])
+def test_softmax_of_short_rows_adds_the_nearest_powers_one_by_one(shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(len(shape)).normal(0, 9, shape).astype(np.float32)
+    rows = x.reshape(-1, shape[-1])
+    rows[0, -1] = {1: np.nan, 15: np.inf, 7: -np.inf}.get(shape[-1], rows[0, -1])
+    with np.errstate(invalid="ignore"):
+        below = x - x.max(-1, keepdims=True)
+        powers = np.exp(below.astype(np.float64)).astype(np.float32)
+        wanted = powers * np.reciprocal(np.add.accumulate(powers, -1)[..., -1:])
+    assert np.array_equal(torch.softmax(torch.from_numpy(x), -1).numpy(), wanted, equal_nan=True)
+    turned = torch.from_numpy(np.ascontiguousarray(x.T)).permute(*range(x.ndim)[::-1])
+    assert np.array_equal(torch.softmax(turned, -1).numpy(), wanted, equal_nan=True)
