@@ -80,8 +80,10 @@ class _Finder:
         position, failed, tried = 0, -1, 0
         together = _together(self.code, region)
         while position < len(region):
-            stop = position
+            stop, lists = position, set[int]()
             while stop < len(region) and self._takes(region[stop]):
+                if _takes_list(region[stop], lists):
+                    break
                 stop += 1
             found, is_begin = None, stop > position and not _is_idle(region[position])
             is_begin = is_begin and not any(a < position < b for a, b in together)
@@ -150,6 +152,31 @@ class _Finder:
         if name in ("get_slot", "get_tensor"):
             return self._reads_slots
         return name not in _REFUSED
+
+
+def _takes_list(part: Part, lists: set[int]) -> bool:
+    """Whether a part reads a list of tensors that does not come from the row it belongs to: no call
+    is known that takes one.  `lists` are the registers that hold those of the row; the part's own
+    are added."""
+    if isinstance(part, Step):
+        numbers, inputs = read_numbers(part.instruction), part.node.inputs
+        if len(numbers) == len(inputs) and any(
+            number >= 0 and value.type.list_of == TENSOR and number not in lists
+            for number, value in zip(numbers, inputs, strict=True)
+        ):
+            return True
+        targets = list(_targets(part))
+    else:
+        regions = (part.then, part.otherwise) if isinstance(part, Branch) else (part.body,)
+        for region in regions:
+            inside = set(lists)
+            if any(_takes_list(each, inside) for each in region):
+                return True
+        targets = list(part.results if isinstance(part, Branch) else part.carried)
+    if len(targets) == len(part.node.outputs):
+        for register, value in zip(targets, part.node.outputs, strict=True):
+            (lists.add if value.type.list_of == TENSOR else lists.discard)(register)
+    return False
 
 
 def _together(code: Code, region: Region) -> list[tuple[int, int]]:
