@@ -47,7 +47,7 @@ MOST: Final = 2000
 SPENT: Final = 0.02
 """Seconds of calls that make a function hot: about what compiling it takes."""
 
-DRAFT_SPENT: Final = 0.05
+DRAFT_SPENT: Final = 0.03
 """Seconds of native calls after which a function is compiled again, with care."""
 
 DRAFT_CALLS: Final = 3000
