@@ -34,6 +34,7 @@ def get_item(array: Array, key: object) -> Array:
     Raises:
         IndexError: there is no such part, or the key is none.
     """
+    key = _with_numbers(key)
     view = _basic_view(array, key)
     if view is not None:
         return view
@@ -66,6 +67,15 @@ def _basic_view(array: Array, key: object) -> Array | None:
 
 def _is_step(step: object) -> bool:
     return type(step) is int and step > 0
+
+
+def _with_numbers(key: object) -> object:
+    """A key with numbers in the place of tensors that are single whole numbers."""
+    if type(key) is np.ndarray:
+        return key if key.ndim or key.dtype is not _INT64 else int(key)
+    if type(key) is not tuple or np.ndarray not in map(type, key):
+        return key
+    return tuple([_with_numbers(each) if type(each) is np.ndarray else each for each in key])
 
 
 def _names_places(array: Array, key: object) -> bool:
