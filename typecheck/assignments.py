@@ -10,8 +10,8 @@ from .class_types import ClassType
 from .conversions import convert
 from .environment import Variable
 from .function_calls import call_method
-from .mismatches import article, origin, origin_text
 from .names import Constant
+from .reasons import article, origin, origin_text
 from .relations import is_subtype
 from .scope import Scope
 from .signature_text import expected_text

@@ -19,7 +19,6 @@ from .function_calls import call_bound
 from .literals import type_of_value
 from .matching import Given
 from .members import container_method
-from .mismatches import origin, report_optional
 from .names import (
     Constant,
     Meaning,
@@ -29,7 +28,9 @@ from .names import (
     TypeName,
     Unusable,
 )
+from .operand_faults import report_optional
 from .operators import call_operator, has_operator
+from .reasons import origin
 from .relations import is_subtype
 from .schema import Argument, Signature
 from .scope import Scope

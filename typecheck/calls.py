@@ -17,7 +17,7 @@ from .function_calls import call_bound, call_function, shifted, signature_of
 from .functions import Function
 from .iteration import tuple_elements
 from .matching import Given, Match, match_signature
-from .mismatches import origin, report_mismatch, report_mismatches, report_variants
+from .mismatches import report_mismatch, report_mismatches, report_variants
 from .module_calls import report_construction, report_no_forward
 from .names import (
     Constant,
@@ -31,6 +31,7 @@ from .names import (
     TypeName,
 )
 from .operators import call_operator, has_operator
+from .reasons import origin
 from .schema import NO_DEFAULT, Argument, Signature
 from .scope import Scope
 from .special_forms import special_form

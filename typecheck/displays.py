@@ -14,8 +14,8 @@ from .arguments import unpacked_argument
 from .corrections import as_tuple
 from .dispatch import checks, expression
 from .matching import Given
-from .mismatches import article
 from .operators import call_operator
+from .reasons import article
 from .relations import is_subtype, join_all
 from .scope import Scope
 from .types import ANY, STRING, TENSOR, UNKNOWN, DictType, ListType, TupleType, Type, UnionType

@@ -20,11 +20,11 @@ from .dispatch import expression, sugared
 from .displays import check_list
 from .iteration import as_iterated
 from .matching import Given
-from .mismatches import origin
 from .names import OperatorName, SpecialForm, TypeName
 from .narrowing import check_condition, is_instance
 from .operators import call_operator
 from .other_types import whole_division
+from .reasons import origin
 from .relations import is_subtype
 from .schema import Signature
 from .scope import Scope

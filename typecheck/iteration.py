@@ -8,9 +8,9 @@ from . import typed
 from .class_types import ClassType
 from .matching import Given, Match, choose
 from .members import members_of, rows_of
-from .mismatches import origin
 from .names import TypeName
 from .operators import call_operator
+from .reasons import origin
 from .scope import Scope
 from .sugar import EnumerateValue, Item, Iterated, MemberSequence, RangeValue, Sugar, ZipValue
 from .types import (

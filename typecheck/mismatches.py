@@ -9,18 +9,17 @@ from typing import TypeGuard
 
 from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help, Label
-from ..frontend.edits import joined
 from ..frontend.near_miss import near_misses
 from ..frontend.source import Span
 from . import typed
 from .advice import KEYWORDS
-from .corrections import NUMPY_NAMES, annotated_dict, annotated_list, annotated_parameter
-from .environment import Variable
+from .corrections import NUMPY_NAMES, annotated_list, annotated_parameter
 from .functions import Function
-from .globals import with_article
 from .matching import Given, Mismatch
 from .mismatch_texts import parameter_of, text_of_one, text_of_overloads, text_of_variants
-from .other_types import list_help, operand_helps, unlisted, whole_division
+from .operand_faults import checked_first, report_operands
+from .other_types import list_help, unlisted, whole_division
+from .reasons import article, origin
 from .relations import can_be_none
 from .schema import Argument, Signature
 from .scope import Scope
@@ -29,27 +28,13 @@ from .types import (
     ANY,
     FLOAT,
     INT,
-    NONE,
     TENSOR,
     ListType,
     Type,
 )
 from .variables import has_variables, instantiate, match
 
-__all__ = [
-    "article",
-    "origin",
-    "origin_text",
-    "report_mismatch",
-    "report_mismatches",
-    "report_optional",
-    "report_variants",
-]
-
-
-def article(type: Type) -> str:
-    """`a `float``, `an `int``."""
-    return "`None`" if type == NONE else with_article(type.python)
+__all__ = ["report_mismatch", "report_mismatches", "report_variants"]
 
 
 def _ordinal(number: int) -> str:
@@ -88,7 +73,7 @@ def report_mismatches(
     torch = text_of_overloads(scope, failures)
     best = _best(_meant_by_numpy(failures, given) or failures, given)
     if not written.isidentifier() and "." not in written and "::" not in written:
-        _report_operands(scope, written, given, span, torch)
+        report_operands(scope, written, given, span, torch)
         return
     name = written.rpartition("::")[2]
     note = f"signature: {python_signature(best.signature, bound=given.receiver is not None)}"
@@ -365,199 +350,6 @@ def _report_missing(scope: Scope, fault: _Fault, argument: Argument) -> None:
         secondary=secondary,
         notes=fault.notes,
     )
-
-
-# ---------------------------------------------------------------------------- operators
-
-
-def _report_operands(scope: Scope, symbol: str, given: Given, span: Span, torch: str) -> None:
-    """Report operands that `+` and the like cannot take."""
-    if symbol in ("==", "!=") and any(e.type == NONE for e in given.all):
-        _report_none_comparison(scope, symbol, given, span, torch)
-        return
-    if symbol == "[] =":
-        _report_item(scope, given, span, torch)
-        return
-    for operand in given.all:
-        if operand.type.optional_of is not None:
-            report_optional(scope, symbol, operand, span, torch)
-            return
-    if symbol == "[:]" and _report_bound(scope, given, span, torch):
-        return
-    types = [f"`{e.type.python}`" for e in given.all]
-    message = f"`{symbol}` cannot be applied to {' and '.join(types)}"
-    secondary = [label for e in given.all for label in origin(scope, e)]
-    scope.report(
-        "no-matching-overload",
-        message,
-        span,
-        f" `{symbol}` ".join(types) if len(types) > 1 else types[0],
-        torch=torch,
-        secondary=tuple(secondary[:3]),
-        helps=operand_helps(symbol, given.all),
-    )
-
-
-def _report_bound(scope: Scope, given: Given, span: Span, torch: str) -> bool:
-    """Report what cannot be a bound of a slice, if that is what is wrong."""
-    for bound in given.all[1:]:
-        if bound.type in (INT, NONE, TENSOR) or not bound.span.whole.text:
-            continue
-        scope.report(
-            "argument-type",
-            f"the bounds of a slice are `int`s, not `{bound.type.python}`",
-            bound.span,
-            f"this is {article(bound.type)}",
-            torch=torch,
-            torch_span=span,
-            secondary=tuple(origin(scope, bound)),
-            helps=whole_division(scope.frame, bound),
-        )
-        return True
-    return False
-
-
-def _report_none_comparison(
-    scope: Scope, symbol: str, given: Given, span: Span, torch: str
-) -> None:
-    other = next((e for e in given.all if e.type != NONE), given.all[0])
-    word = "is" if symbol == "==" else "is not"
-    edit = Edit(span.whole, f"{other.span.text} {word} None")
-    scope.report(
-        "none-comparison",
-        f"`{symbol}` cannot compare {article(other.type)} with `None`",
-        span,
-        "a comparison of values, not a test for `None`",
-        torch=torch,
-        secondary=tuple(origin(scope, other)),
-        helps=(Help(f"test with `{word}`", (edit,), "machine"),),
-    )
-
-
-def _report_item(scope: Scope, given: Given, span: Span, torch: str) -> None:
-    """Report `owner[index] = value` that does not fit."""
-    owner, value = given.all[0], given.all[-1]
-    scope.report(
-        "argument-type",
-        f"`{owner.type.python}` cannot hold {article(value.type)}",
-        value.span,
-        f"this is {article(value.type)}",
-        torch=torch,
-        torch_span=span,
-        secondary=tuple(origin(scope, owner)),
-        helps=_to_dict(scope, owner, value),
-    )
-
-
-def _to_dict(scope: Scope, owner: typed.Expr, value: typed.Expr) -> tuple[Help, ...]:
-    """What to do where a dict is given a value of another type: say what it holds, if nobody
-    has."""
-    if owner.type.dict_of is None or not isinstance(owner, typed.Local):
-        return ()
-    return annotated_dict(scope.frame.find(owner.name), value.type)
-
-
-def report_optional(scope: Scope, symbol: str, operand: typed.Expr, span: Span, torch: str) -> None:
-    """Report a value that may be None where an operator or attribute needs it not to be."""
-    inner = operand.type.inner
-    need = "a `Tensor` or a number" if inner == TENSOR else article(inner)
-    notes: tuple[str, ...] = ()
-    text = operand.span.text
-    secondary = origin(scope, operand)
-    if isinstance(operand, typed.GetAttribute):
-        notes = (
-            "only local variables keep the result of a `None` check: between the check and "
-            "the use, other code could set the attribute again",
-        )
-        if text in scope.checked_attributes:
-            why = "this check is about an attribute, so it is not remembered"
-            secondary.append(Label(scope.checked_attributes[text][0].whole, why))
-    elif not isinstance(operand, typed.Local):
-        notes = ("only local variables keep the result of a `None` check",)
-    scope.report(
-        "optional-operand",
-        f"`{text}` may be `None` here: `{symbol}` needs {need}",
-        operand.span,
-        f"`{operand.type.python}`",
-        torch=torch,
-        torch_span=span,
-        secondary=tuple(secondary),
-        notes=notes,
-        helps=checked_first(scope, operand),
-    )
-
-
-def checked_first(scope: Scope, operand: typed.Expr) -> tuple[Help, ...]:
-    """How to have a value that is not None."""
-    text = operand.span.text
-    if isinstance(operand, typed.GetAttribute):
-        return (_local_help(scope, operand, text),)
-    if isinstance(operand, typed.Local):
-        return (Help(f"check it first: `if {text} is not None:`"),)
-    return (Help("put the value into a local variable, and check that"),)
-
-
-def _local_help(scope: Scope, operand: typed.GetAttribute, text: str) -> Help:
-    """Read the attribute into a local variable before the check."""
-    message, name = "read the attribute into a local variable first", operand.name
-    if text not in scope.checked_attributes or scope.frame.find(name) is not None:
-        return Help(message)
-    test, attribute = scope.checked_attributes[text]
-    source = test.source
-    line = source.line_starts[source.line_index(test.whole.start)]
-    before = source.text[line : test.whole.start]
-    indent = before[: len(before) - len(before.lstrip())]
-    edits: tuple[Edit, ...] = (
-        Edit(Span(source, line, line), f"{indent}{name} = {text}\n"),
-        Edit(attribute.whole, name),
-        Edit(operand.span.whole, name),
-    )
-    if operand.span.whole.line == test.whole.line + 1:
-        edits = (joined(edits),)
-    return Help(message, edits)
-
-
-# ------------------------------------------------------------------------------ reasons
-
-
-def origin(scope: Scope, given: typed.Expr) -> list[Label]:
-    """Where the type of a variable or an attribute comes from."""
-    if isinstance(given, typed.GetAttribute):
-        return _attribute_origin(given)
-    if not isinstance(given, typed.Local):
-        return []
-    variable = scope.frame.find(given.name)
-    if variable is None or variable.span is None or variable.type is None:
-        return []
-    return [Label(variable.span.whole, origin_text(variable))]
-
-
-def _attribute_origin(given: typed.GetAttribute) -> list[Label]:
-    owner = given.object.type
-    place = owner.place(given.name)
-    if place is None:
-        return []
-    type = f"`{given.type.python}`"
-    if place.annotation is not None:
-        head = Span(place.statement.source, place.statement.start, place.annotation.end)
-        return [Label(head, f"declared {type}")]
-    return [Label(place.statement, f"{type}, because of this value")]
-
-
-def origin_text(variable: Variable) -> str:
-    """Why a variable has its type, in a few words."""
-    assert variable.type is not None
-    type = f"`{variable.type.python}`"
-    if variable.inferred:
-        return f"no annotation, so {type}"
-    node, value = variable.tree, variable.value
-    if isinstance(node, tree.Binary) and isinstance(value, typed.OperatorCall):
-        kinds = [e.type.python for e in value.inputs]
-        if len(kinds) == 2:
-            return f"{type}, because `{node.span.text}` is `{f' {node.operator} '.join(kinds)}`"
-    if isinstance(node, tree.ListDisplay) and not node.elements and not variable.declared:
-        return f"{type}, because an empty list has no other type"
-    return type
 
 
 def _is_optional_fault(given: Type, wanted: Type) -> bool:

@@ -15,10 +15,10 @@ from .class_types import ClassType
 from .dispatch import expression, sugared
 from .function_calls import call_method
 from .matching import Given
-from .mismatches import origin
 from .names import SpecialForm, TypeName
 from .operators import call_operator
 from .other_types import truth_help
+from .reasons import origin
 from .relations import can_be_none, in_order, is_subtype, join_all, union, without_none
 from .scope import Scope
 from .types import (

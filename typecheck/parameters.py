@@ -11,8 +11,8 @@ from .class_types import ClassType
 from .corrections import annotated_default, default_in_body, may_be_none
 from .environment import Variable
 from .literals import LARGEST_INT, type_of_value
-from .mismatches import article
 from .names import Constant, LiveDefaults
+from .reasons import article
 from .relations import is_subtype
 from .schema import NO_DEFAULT, Argument
 from .scope import Scope

@@ -10,8 +10,8 @@ from ..frontend.source import Span
 from . import typed
 from .conversions import convert
 from .dispatch import checks_statement, expression
-from .mismatches import origin
 from .other_types import whole_division
+from .reasons import origin
 from .relations import is_subtype, join
 from .scope import Scope
 from .types import ANY, FLOAT, INT, NONE, TENSOR, UNKNOWN, Type

@@ -14,8 +14,8 @@ from .dispatch import checks, expression, sugared
 from .function_calls import call_method
 from .literals import integer_of
 from .matching import Given
-from .mismatches import origin
 from .operators import call_operator
+from .reasons import origin
 from .relations import is_subtype, join_all
 from .schema import Argument, Signature
 from .scope import Scope

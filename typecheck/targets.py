@@ -13,7 +13,7 @@ from .class_types import ClassType
 from .dispatch import checks_statement, expression, sugared
 from .elements import assign_element
 from .iteration import item_value, tuple_elements
-from .mismatches import origin
+from .reasons import origin
 from .scope import Scope
 from .sugar import Item, Sugar
 from .types import ANY_TUPLE, UNKNOWN, TupleType, Type
