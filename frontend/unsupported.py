@@ -194,7 +194,7 @@ CONSTRUCTS: dict[str, Construct] = {
         "a conversion in an f-string",
         "Don't support conversion in JoinedStr",
         FORM,
-        help="leave out the `!r`, `!s` or `!a`",
+        help="leave out the `!r`, `!s`, `!a` or `=`",
     ),
     "format": Construct(
         "a format in an f-string",

@@ -13,7 +13,7 @@ from ..frontend.source import Span
 from ..frontend.value_class import value_class
 from . import typed
 from .class_types import ClassType, InterfaceType
-from .corrections import in_container
+from .corrections import NUMPY_METHODS, in_container
 from .dispatch import checks, sugared
 from .function_calls import call_bound
 from .literals import type_of_value
@@ -314,9 +314,18 @@ def _missing_on_value(scope: Scope, value: typed.Expr, access: Access) -> Sugar:
         torch=f"'{scope.torch_type(value)}' object has no attribute or method '{access.name}'.",
         torch_span=access.span,
         secondary=tuple(origin(scope, value)) if value.type != TENSOR else (),
-        helps=scope.near(access.name, candidates, access.name_span),
+        helps=_meant(scope, value, access, candidates),
     )
     return scope.unknown(access.span)
+
+
+def _meant(
+    scope: Scope, value: typed.Expr, access: Access, candidates: list[str]
+) -> tuple[Help, ...]:
+    name = NUMPY_METHODS.get(access.name) if value.type == TENSOR else None
+    if name is not None and _is_called(access):
+        return (Help(f"did you mean `{name}`?", (Edit(access.name_span, name),), "machine"),)
+    return scope.near(access.name, candidates, access.name_span)
 
 
 def _is_called(access: Access) -> bool:

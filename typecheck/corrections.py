@@ -17,6 +17,7 @@ from .scope import Scope
 from .types import Type
 
 __all__ = [
+    "NUMPY_METHODS",
     "NUMPY_NAMES",
     "annotated_dict",
     "annotated_list",
@@ -32,6 +33,8 @@ __all__ = [
 
 NUMPY_NAMES: Final = {"axis": "dim", "axes": "dims", "keepdims": "keepdim"}
 """What parameters are called in NumPy, and here."""
+NUMPY_METHODS: Final = {"astype": "to", "copy": "clone"}
+"""What methods are called there, and here."""
 
 
 def may_be_none(scope: Scope, node: tree.Parameter) -> tuple[Help, ...]:

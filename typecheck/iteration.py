@@ -166,10 +166,8 @@ def _unroll(
     assert isinstance(iterated, ZipValue)
     columns = [_column(scope, part, into, iterated.span.whole) for part in iterated.parts]
     count = min(len(c) for c in columns if c is not None)
-    rows: list[Item] = []
-    for i in range(count):
-        rows.append(tuple(c[i] for c in columns if c is not None))
-    return rows
+    unknown = scope.unknown(iterated.span)
+    return [tuple(unknown if c is None else c[i] for c in columns) for i in range(count)]
 
 
 def _column(

@@ -13,7 +13,7 @@ from .globals import with_article
 from .matching import Given
 from .relations import is_subtype
 from .schema import Argument
-from .types import BOOL, FLOAT, INT, STRING, TENSOR, Type
+from .types import ANY, BOOL, FLOAT, INT, NONE, STRING, TENSOR, Type
 
 __all__ = ["list_help", "operand_helps", "truth_help", "unlisted", "whole_division"]
 
@@ -60,6 +60,18 @@ def operand_helps(symbol: str, operands: Sequence[typed.Expr]) -> tuple[Help, ..
             end = one.span.whole.end
             text = f"it is a tuple of {len(one.type.tuple_of or ())}: take the first of it"
             return (Help(text, (Edit(Span(one.span.source, end, end), "[0]"),)),)
+    return _asked_first(operands)
+
+
+def _asked_first(operands: Sequence[typed.Expr]) -> tuple[Help, ...]:
+    """What to do with a value of which only a run knows the type."""
+    for operand in operands:
+        alternatives = [each for each in operand.type.alternatives if each != NONE]
+        if operand.type == ANY:
+            alternatives = [INT]
+        if isinstance(operand, typed.Local) and alternatives and operand.type.optional_of is None:
+            test = f"if isinstance({operand.name}, {alternatives[0].python}):"
+            return (Help(f"find out first what it is: `{test}`"),)
     return ()
 
 
