@@ -28,7 +28,7 @@ from tame_values import TameValues
 
 import rushlight
 from rushlight.ops.eager.calls import run, tensors_in
-from rushlight.ops.gradients.families import is_out, row_of
+from rushlight.ops.gradients.families import row_of
 from rushlight.ops.gradients.tape import gradients_of
 from rushlight.ops.table.table import TABLE, Operator
 from rushlight.ops.tensors.tensor import Tensor
@@ -56,7 +56,7 @@ def operators(pattern: str = "") -> Iterator[Operator]:
     for name in sorted(TABLE.names()):
         for entry in TABLE.operators(name):
             row = row_of(entry)
-            if row is None or row.is_constant or is_out(entry) or _LEFT_OUT.match(name):
+            if row is None or row.is_constant or entry.is_out_form or _LEFT_OUT.match(name):
                 continue
             short = entry.full_name.removeprefix("aten::")
             if re.search(pattern, entry.full_name) and not any(

@@ -343,8 +343,8 @@ def test_rows_are_taken_and_summed_by_index(width: int) -> None:
     sums = [np.add.accumulate(bag, 0)[-1] if len(bag) else np.zeros(width, F) for bag in bags]
     means = [total / F(max(len(bag), 1)) for total, bag in zip(sums, bags, strict=True)]
     for starts, extra in ((ends[:-1].copy(), False), (ends, True)):
-        for mean, wanted in ((False, sums), (True, means)):
-            made, bag_of, sizes = lookups.bags(table, index, starts, mean, extra)
+        for form, wanted in (("sums", sums), ("means", means)):
+            made, bag_of, sizes, _ = lookups.bags(table, index, starts, form, extra)
             assert np.array_equal(made, np.stack(wanted))
             assert np.array_equal(sizes, np.diff(ends))
             assert np.array_equal(bag_of, np.arange(5).repeat(np.diff(ends)))
@@ -354,7 +354,7 @@ def test_rows_are_taken_and_summed_by_index(width: int) -> None:
 def test_bags_that_do_not_follow_each_other_are_not_summed(starts: list[int]) -> None:
     lookups, table = kernels.family("lookups"), np.ones((5, 70), F)
     index = np.zeros(300, np.int64)
-    assert lookups.bags(table, index, np.array(starts), True) is None
+    assert lookups.bags(table, index, np.array(starts), "means") is None
 
 
 def test_rows_that_are_not_there_are_never_read() -> None:
@@ -362,7 +362,7 @@ def test_rows_that_are_not_there_are_never_read() -> None:
     table, far = np.ones((5, 70), F), [5, -1, 2**62, -(2**63)]
     for place in far:
         assert lookups.rows(table, np.array([1, place, 2])) is None
-        assert lookups.bags(table, np.array([1, place, 2]), np.array([0, 1]), True) is None
+        assert lookups.bags(table, np.array([1, place, 2]), np.array([0, 1]), "means") is None
 
 
 # ------------------------------------------------------------------------------ products of bytes
