@@ -52,13 +52,14 @@ def _check_names(cls: ClassType) -> None:
 
 def _check_pre_hook(cls: ClassType, hook: Function, given: TupleType) -> None:
     title = f"Pre-hook '{hook.name}' on module '{cls.name}'"
-    single = f"'{given.elements[0].annotation_str}', " if len(given.elements) == 1 else ""
+    single = len(given.elements) == 1 and not _is_one_tuple(given)
+    alone = f", '{given.elements[0].annotation_str}'," if single else ""
     expected = (
         f"This error occurred while scripting the forward pre-hook '{hook.name}' on module "
         f"'{cls.name}'. If you did not want to script this pre-hook remove it from the original NN "
         f"module before scripting. Pre-hooks for module '{cls.name}' are expected to have the "
         f"following signature: {hook.name}(self, input: {given.annotation_str}) with a return type "
-        f"of either 'None', {single}or '{given.annotation_str}'."
+        f"of either 'None'{alone} or '{given.annotation_str}'."
     )
     _check_count(hook, 2, title, expected)
     _check_input(hook, given, title, expected)
@@ -70,9 +71,31 @@ def _check_pre_hook(cls: ClassType, hook: Function, given: TupleType) -> None:
     returned = hook.signature.returns[0].type
     allowed: list[Type] = [NONE, given, *(given.elements if single else ())]
     if not any(equal(returned, one) for one in allowed):
+        why = _what_is_wrong(returned, given)
         raise RuntimeError(
-            f"{title} returned the wrong type of: '{returned.annotation_str}'.\n{expected}\n"
+            f"{title} returned the wrong type of: '{returned.annotation_str}'.{why}{expected}\n"
         )
+
+
+def _what_is_wrong(returned: Type, given: TupleType) -> str:
+    """Why a pre-hook's result cannot be the arguments of `forward`."""
+    if not isinstance(returned, TupleType):
+        return ""
+    inner = returned.elements[0] if returned.elements else returned
+    if _is_one_tuple(given) and not isinstance(inner, TupleType):
+        return (
+            " When forward has a single tuple input argument, the return needs to be 'None' or a "
+            "nested tuple containing forward's input tuple argument as in: "
+            f"'{given.annotation_str}'.\n"
+        )
+    if len(returned.elements) != len(given.elements):
+        return " The returned tuple contains the wrong number of contained types.\n"
+    return " The returned tuple contains the wrong inner types.\n"
+
+
+def _is_one_tuple(given: TupleType) -> bool:
+    """Whether `forward` takes one tuple."""
+    return len(given.elements) == 1 and isinstance(given.elements[0], TupleType)
 
 
 def _check_hook(cls: ClassType, hook: Function, given: TupleType, output: Type) -> None:

@@ -60,6 +60,11 @@ def type_of_class(cls: object) -> Type | None:
     """The type a Python class stands for (`int`, `Tensor`, a NamedTuple class); None if none."""
     if isinstance(cls, tuple):
         return None  # no class, and its hash may take for ever
+    if cls is Future:
+        raise RuntimeError(
+            "Attempted to use Future without a contained type. Please add a contained type, e.g. "
+            "Future[int]"
+        )
     if isinstance(cls, type) and issubclass(cls, PackedWeights):
         return builtin_class(f"{BUILTIN_NAMESPACE}{cls.class_name}")
     try:

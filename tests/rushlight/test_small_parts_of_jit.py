@@ -136,3 +136,88 @@ def test_imaginary_parts_and_reversed_rows_are_recorded() -> None:
 def test_exporters_ask_who_writes() -> None:
     assert torch.onnx.producer_name == "pytorch"
     assert torch.version.__version__.startswith(torch.onnx.producer_version)
+
+
+class OfOne(torch.nn.Module):
+    def forward(self, x: str) -> str:
+        return x
+
+
+class OfTwo(torch.nn.Module):
+    def forward(self, x: str, y: int) -> str:
+        return x
+
+
+class OfATuple(torch.nn.Module):
+    def forward(self, x: tuple[int]) -> tuple[int]:
+        return x
+
+
+def number(self, input: tuple[str]) -> int:  # type: ignore[no-untyped-def]
+    return 1
+
+
+def numbers(self, input: tuple[str]) -> tuple[int]:  # type: ignore[no-untyped-def]
+    return (1,)
+
+
+def several(self, input: tuple[str]) -> tuple[str, str]:  # type: ignore[no-untyped-def]
+    return ("a", "b")
+
+
+def turned(self, input: tuple[str, int]) -> tuple[int, str]:  # type: ignore[no-untyped-def]
+    return (1, "a")
+
+
+def bare(self, input: tuple[tuple[int]]) -> tuple[int]:  # type: ignore[no-untyped-def]
+    return (11,)
+
+
+def nested(self, input: tuple[tuple[int]]) -> tuple[tuple[int]]:  # type: ignore[no-untyped-def]
+    return ((input[0][0] + 1,),)
+
+
+@pytest.mark.parametrize(
+    ("module", "hook", "sentence"),
+    [
+        (OfOne, number, "'int'.This error .* either 'None', 'str', or 'Tuple.str.'"),
+        (OfOne, numbers, "'Tuple.int.'. The returned tuple contains the wrong inner types.\n"),
+        (OfOne, several, "The returned tuple contains the wrong number of contained types.\n"),
+        (OfTwo, turned, "wrong inner types.\n.* either 'None' or 'Tuple.str, int.'"),
+        (OfATuple, bare, "a nested tuple .* as in: 'Tuple.Tuple.int..'.\n"),
+    ],
+)
+def test_hooks_before_a_call_give_its_arguments(module: Any, hook: Any, sentence: str) -> None:
+    made = module()
+    made.register_forward_pre_hook(hook)
+    with pytest.raises(RuntimeError, match=f"returned the wrong type of: .*{sentence}"):
+        torch.jit.script(made)
+
+
+def test_a_hook_gives_the_one_tuple_in_a_tuple() -> None:
+    made = OfATuple()
+    made.register_forward_pre_hook(nested)
+    assert torch.jit.script(made)((1,)) == (2,)
+
+
+def test_a_future_says_what_it_gives() -> None:
+    def waits(x: torch.jit.Future) -> int:  # type: ignore[type-arg]
+        return 1
+
+    with pytest.raises(RuntimeError, match=r"Future without a contained type.*Future\[int\]"):
+        torch.jit.script(waits)
+
+
+def test_kept_parametrized_tensors_are_not_traced() -> None:
+    class Doubled(torch.nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x * 2
+
+    layer = torch.nn.Linear(2, 2)
+    torch.nn.utils.parametrize.register_parametrization(layer, "weight", Doubled())
+    x = torch.rand(1, 2)
+    with torch.nn.utils.parametrize.cached():
+        layer(x)
+        with pytest.raises(RuntimeError, match="Cannot trace a model while caching"):
+            torch.jit.trace(layer, x)
+    torch.testing.assert_close(torch.jit.trace(layer, x)(x), layer(x))

@@ -9,6 +9,7 @@ import copy
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Any, Final
 
 from ...module_names import names_of
@@ -40,6 +41,7 @@ class _Cached(threading.local):
 
 
 _CACHED: Final = _Cached()
+_DECORATORS: Final = f"{__name__.partition('.')[0]}.jit.decorators"
 
 
 @contextmanager
@@ -212,6 +214,8 @@ def _add_property(module: Module, name: str) -> None:
         if not _CACHED.blocks:
             result: Tensor = functions()
             return result
+        if import_module(_DECORATORS).is_tracing():
+            raise RuntimeError("Cannot trace a model while caching parametrizations.")
         key = id(self), name  # the module is kept, so that no other gets its number
         if key not in _CACHED.tensors:
             _CACHED.tensors[key] = self, functions()
