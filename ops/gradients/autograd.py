@@ -11,7 +11,6 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count
 from typing import Any, Final, Protocol
 from weakref import ref
 
@@ -26,17 +25,15 @@ from ..tensors.tensor import Tensor
 from .anomaly import note_place
 from .hook_results import all_after, none_after
 from .leaf_gradients import added_to, copied, is_own
+from .removable import SEQUENCE, Hooks, Removable, add_hook
 
 __all__ = [
     "AccumulateGrad",
     "Edge",
-    "Hooks",
     "Node",
     "PACKING",
-    "SEQUENCE",
     "Saved",
     "WALKING",
-    "add_hook",
     "edge_of",
     "edge_within",
     "is_wanted",
@@ -46,13 +43,10 @@ __all__ = [
     "thin",
 ]
 
-SEQUENCE: Final = count()
 _ACCUMULATING: Final = fork_safe_lock()
 _MAKING: Final = fork_safe_lock()
 
 Grad = Tensor | None
-
-Hooks = OrderedDict[int, Callable[..., Any]]
 
 
 class Attached:
@@ -178,6 +172,22 @@ class Node:
             results = all_after(hook, results, hook(tuple(results), tuple(grads)))
         return results
 
+    def __call__(self, *grads: Grad, **named: object) -> Any:
+        """The gradients of the arguments, of those of the results: one, or a tuple.
+
+        Raises:
+            TypeError: there are more or fewer of them than results, or one is no tensor.
+        """
+        if named:
+            raise TypeError("keyword arguments are not supported")
+        if len(grads) != self.result_count():
+            raise TypeError(f"expected {self.result_count()} arguments, got {len(grads)} instead")
+        for place, grad in enumerate(grads):
+            if not (grad is None or isinstance(grad, Tensor)):
+                raise TypeError(f"argument {place} is not a Variable")
+        results = self.apply(list(grads))
+        return results[0] if len(results) == 1 else tuple(results)
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
@@ -211,31 +221,6 @@ class _Walking(threading.local):
 
 
 WALKING: Final = _Walking()
-
-
-class Removable:
-    """A hook's handle: `remove()` takes the hook away."""
-
-    def __init__(self, hooks: Hooks) -> None:
-        self._hooks = hooks
-        self.id = next(SEQUENCE)
-
-    def remove(self) -> None:
-        """Take the hook away."""
-        self._hooks.pop(self.id, None)
-
-    def __enter__(self) -> Removable:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.remove()
-
-
-def add_hook(hooks: Hooks, hook: Callable[..., object]) -> Removable:
-    """Add a hook to others; returned is what takes it away."""
-    handle = Removable(hooks)
-    hooks[handle.id] = hook
-    return handle
 
 
 _CLASSES: Final[dict[tuple[type[Node], str], type[Node]]] = {}

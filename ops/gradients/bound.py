@@ -20,7 +20,6 @@ from .anomaly import note_place
 from .autograd import (
     FREED,
     PACKING,
-    SEQUENCE,
     WALKING,
     Edge,
     Node,
@@ -35,6 +34,7 @@ from .families import row_of
 from .kept_arguments import about, kept_list
 from .layouts import LAYOUTS
 from .moves import moved
+from .removable import SEQUENCE
 from .rows import DIRECT, Row
 from .rules import Meta, Rule, is_unheard, part_of
 from .walk import run_backward

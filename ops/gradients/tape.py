@@ -26,8 +26,6 @@ from .autograd import (
     AccumulateGrad,
     Edge,
     Node,
-    Removable,
-    add_hook,
     edge_of,
     is_wanted,
     single,
@@ -37,6 +35,7 @@ from .edges import GradientEdge, add_to_leaf, first_gradient, target_of
 from .handles import lifted, note_handles
 from .items import get_item, parts, set_item
 from .recording import MISSED, recorder_for
+from .removable import Removable, add_hook
 from .rows import Rewriting
 from .walk import run_backward
 

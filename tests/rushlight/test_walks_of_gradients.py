@@ -128,3 +128,38 @@ def test_functions_that_write_in_place() -> None:
     assert x.grad.tolist() == [2, 2]
     with pytest.warns(UserWarning, match="received a tensor that was not an input"):
         Careless.apply(x)
+
+
+def test_nodes_are_called_with_gradients() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.tensor([3.0, 4.0], requires_grad=True)
+    ones = torch.ones(2)
+    torch.testing.assert_close(x.sin().grad_fn(ones), x.cos())
+    node = (x * y).grad_fn
+    to_x, to_y = node(ones)
+    assert (to_x.tolist(), to_y.tolist()) == ([3.0, 4.0], [1.0, 2.0])
+    assert to_x.requires_grad
+    assert node(ones)[0].tolist() == [3.0, 4.0]
+    assert node(None) == (None, None)
+    assert (x * y.detach()).grad_fn(ones)[1] is None
+    rows = torch.stack([x, y]).unbind(0)[0].grad_fn(ones, 2 * ones)
+    assert rows.tolist() == [[1.0, 1.0], [2.0, 2.0]]
+    leaf = node.next_functions[0][0]
+    assert leaf(ones) == ()
+    assert x.grad is not None
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "message"),
+    [
+        ((), {}, "expected 1 arguments, got 0 instead"),
+        ((torch.ones(2), torch.ones(2)), {}, "expected 1 arguments, got 2 instead"),
+        ((1,), {}, "argument 0 is not a Variable"),
+        ((), {"grad": torch.ones(2)}, "keyword arguments are not supported"),
+    ],
+)
+def test_what_nodes_are_not_called_with(given: Any, named: Any, message: str) -> None:
+    node = (torch.ones(2, requires_grad=True) * 2).grad_fn
+    with pytest.raises(TypeError, match=message):
+        node(*given, **named)
