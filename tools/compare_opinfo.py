@@ -1,14 +1,15 @@
 """Compare rushlight's operators with torch's on the samples that torch's own tests use.
 
     PYTHONPATH=. PYTHON tools/compare_opinfo.py [--only REGEX] [--split K/N] [--dtypes float32,...]
-        [--each 6] [--references] [--known FILE] [--json FILE] [--exact] [-v]
+        [--each 6] [--references] [--layout last|turned] [--known FILE] [--json FILE] [--exact] [-v]
 
 PYTHON is an interpreter that has torch 2.13 beside rushlight's requirements.  Every entry of
 `op_db` runs on both sides: as function, method, operator, with `out=`, in place, over samples of
 several dtypes (all of float32, `--each` of the others), non-contiguous ones, samples that are
-refused, first and second gradients in float64.  Compared are values, dtypes, shapes, strides,
-shared memory, errors.  A child process runs the operators, so that a crash or a hang of one is a
-finding.  Lines of the known file (`tools/opinfo_known.txt`) explain what may differ.
+refused, first and second gradients in float64; with `--layout` over dense tensors with channels
+last, or with their dimensions stored in the opposite order.  Compared are values, dtypes, shapes,
+strides, shared memory, errors.  A child process runs the operators, so that a crash or a hang of
+one is a finding.  Lines of the known file (`tools/opinfo_known.txt`) explain what may differ.
 Exit status 1 if anything differs that is not explained there.
 """
 
@@ -89,6 +90,8 @@ class Comparer:
         samples = self._samples(op, dtype, False)
         for number in _spread(len(samples), most):
             yield f"{number}", samples[number]
+        if self.options.layout:
+            return
         samples = self._samples(op, dtype, False)  # calls in place have changed the others
         for number in _spread(len(samples), most if name == "float32" else 1):
             strided, error = outcome(samples[number].noncontiguous)
@@ -99,7 +102,8 @@ class Comparer:
         torch.manual_seed(self.options.seed)
         make = op.reference_inputs if self.options.references else op.sample_inputs
         samples, error = outcome(lambda: list(make("cpu", dtype, requires_grad)))
-        return samples if error is None else []
+        lie = LAYOUTS[self.options.layout]
+        return [] if error is not None else [sample.transform(lie) for sample in samples]
 
     # ------------------------------------------------------------------ forward
 
@@ -295,6 +299,31 @@ class Comparer:
         self.found.append(
             {"op": name, "sample": place, "variant": variant, "what": what, "text": text[:400]}
         )
+
+
+def _last(value: Any) -> Any:
+    """A tensor of images or volumes with its channels last; other values as they are."""
+    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
+    if not _may_lie_otherwise(value) or value.ndim not in formats:
+        return value
+    moved = value.detach().contiguous(memory_format=formats[value.ndim])
+    return moved.requires_grad_(value.requires_grad)
+
+
+def _turned(value: Any) -> Any:
+    """A tensor stored with its last dimension outermost; other values as they are."""
+    if not _may_lie_otherwise(value) or value.ndim < 2:
+        return value
+    dims = range(value.ndim)[::-1]
+    moved = value.detach().permute(*dims).contiguous().permute(*dims)
+    return moved.requires_grad_(value.requires_grad)
+
+
+def _may_lie_otherwise(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.layout == torch.strided
+
+
+LAYOUTS = {"": lambda value: value, "last": _last, "turned": _turned}
 
 
 def _spread(count: int, most: int) -> list[int]:
@@ -538,6 +567,7 @@ def main() -> int:
     parser.add_argument("--gradients", type=int, default=40, help="samples of gradients, at most")
     parser.add_argument("--without", default="", help="errors, gradients")
     parser.add_argument("--references", action="store_true", help="take the reference samples")
+    parser.add_argument("--layout", default="", choices=LAYOUTS, help="how tensors lie")
     parser.add_argument("--seed", type=int, default=7, help="of the samples' elements")
     parser.add_argument("--exact", action="store_true", help="no tolerance of values")
     parser.add_argument("--known", type=Path, default=ROOT / "tools" / "opinfo_known.txt")

@@ -325,6 +325,7 @@ operator("aten::special_logit(Tensor self, float? eps=None) -> Tensor")(logit)
 @operator(
     "aten::polygamma(int n, Tensor self) -> Tensor",
     "aten::special_polygamma(int n, Tensor self) -> Tensor",
+    layout="P",
 )
 def polygamma_of(n: int, self: Array) -> Array:
     if n < 0:
@@ -347,6 +348,7 @@ def polygamma_in_place(self: Array, n: int) -> Array:
         "castable",
         "{name}: result type {result} can't be cast to the desired output type {result}",
     ),
+    layout="C",
 )
 def mvlgamma(self: Array, p: int) -> Array:
     """The logarithm of the multivariate gamma function of dimension p."""
@@ -359,7 +361,7 @@ def mvlgamma(self: Array, p: int) -> Array:
     return of_one(Refusal("qc", "arange_cpu"), in_double(lambda x: multigamma(x, p)))(self)
 
 
-operator("aten::special_multigammaln(Tensor self, int p) -> Tensor")(mvlgamma)
+operator("aten::special_multigammaln(Tensor self, int p) -> Tensor", layout="C")(mvlgamma)
 
 
 @operator("aten::mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)")

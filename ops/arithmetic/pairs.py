@@ -10,10 +10,12 @@ import numpy as np
 from ..kernels import of_floats
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of, of_numpy
 from ..memory.errors import OperatorError
+from ..memory.order import beside
 from ..special_functions.gamma import zeta
 from ..special_functions.incomplete_gamma import igamma, igammac
 from ..table.declare import number_first, number_second, of_two, with_twin
 from ..table.formula import formula
+from ..table.layouts import contiguous
 from ..table.out_dtypes import OutDtype
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, in_place, write
 from ..table.promotion import kind
@@ -300,12 +302,15 @@ def _scaled_by_two(mantissa: Array, exponent: Array) -> object:
 
 @operator(
     "aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
-    layout="P",
     out="out",
     out_dtype=OutDtype("castable", "{name} can't be cast to the desired output type {out}"),
 )
 def ldexp(self: Array, other: Array) -> Array:
-    """`self * 2 ** other`."""
+    """`self * 2 ** other`, whose power is a contiguous tensor in torch."""
+    return beside(_ldexp(self, other), self, contiguous(other))
+
+
+def _ldexp(self: Array, other: Array) -> Array:
     check_kernel("pow", other, "qe" if self.dtype == np.float32 else "e")
     if kind(self.dtype) == 2 and kind(other.dtype) < 2:
         checked_broadcast(self.shape, other.shape)

@@ -11,9 +11,9 @@ from ..layers.leaky_noise import slope_bounds
 from ..memory.dtype import Array, DType, Scalar
 from ..random_numbers.random import Generator
 from ..tensors.tensor import Tensor
-from .rows import Run, aten, composite, gradient, rewritten, same_as
+from .rows import Run, aten, composite, gradient, lying, rewritten, same_as
 
-gradient("aten::relu", self=lambda g, result: g.masked_fill(result <= 0, 0))
+gradient("aten::relu", self=lambda g, result: aten.where(result <= 0, 0, g))
 gradient(
     "aten::relu6",
     self=lambda g, result: g.masked_fill((result <= 0).logical_or(result >= 6), 0),
@@ -29,7 +29,7 @@ gradient(
     "aten::leaky_relu",
     self=lambda g, self, negative_slope: aten.where(self > 0, g, g * negative_slope),
 )
-gradient("aten::threshold", self=lambda g, self, threshold: g.masked_fill(self <= threshold, 0))
+gradient("aten::threshold", self=lambda g, self, threshold: aten.where(self <= threshold, 0, g))
 
 
 def _elu(
@@ -83,9 +83,7 @@ gradient(
 )
 gradient(
     "aten::hardswish",
-    self=lambda g, self: aten.where(
-        self >= 3, g, (g * (self / 3 + 0.5)).masked_fill(self <= -3, 0)
-    ),
+    self=lambda g, self: (g * aten.where(self >= 3, 1, self / 3 + 0.5)).masked_fill(self <= -3, 0),
 )
 gradient(
     "aten::hardshrink",
@@ -206,3 +204,8 @@ def _dropped(name: str, twin: str) -> None:
 for _name in FACTORS:
     _dropped(_name, "")
     _dropped(_name, "_")
+lying(
+    "by rows",
+    *"softmax special_softmax log_softmax special_log_softmax _softmax _log_softmax".split(),
+    "_softmax_backward_data",
+)

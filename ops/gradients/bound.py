@@ -32,7 +32,7 @@ from .autograd import (
 )
 from .families import row_of
 from .kept_arguments import about, kept_list
-from .layouts import LAYOUTS
+from .layouts import layout_of
 from .moves import moved
 from .removable import SEQUENCE
 from .rows import DIRECT, Row
@@ -113,7 +113,7 @@ class Bound:
         }
         self.is_plain = not (self.in_place or row is None or row.is_constant or row.rewritten)
         self.reads_results = any(self.keeps_result.values())
-        self.lay = None if row is None else LAYOUTS[row.lays]
+        self.lay, self.looks = layout_of("" if row is None else row.lays)
         self.may_be_thin = "sparse" in self.positions
         """Whether its gradient may be a sparse tensor."""
         self.node_class = node_class(RowNode, self._node_name())
@@ -291,12 +291,17 @@ class _Unknown(Node):
 class RowNode(Node):
     """The node of an operator that has a row."""
 
-    __slots__ = (*("_arguments", "_back", "_bound", "_places", "_results", "_shapes", "count"),)
+    __slots__ = (
+        *("_arguments", "_back", "_bound", "_places", "_results", "_shapes", "count"),
+        "lie",
+    )
 
     _back: Back | None
     """What walks back through a node that was recorded by what was written for it."""
     _shapes: Sequence[Any]
     """The shape and the dtype of each argument that has a place."""
+    lie: Any
+    """What is known of how arguments lay, where gradients shall lie so."""
 
     def __init__(
         self, bound: Bound, args: Sequence[Any], old: Tensor | None = None,
@@ -313,6 +318,8 @@ class RowNode(Node):
         self.sequence = next(SEQUENCE)
         self.edges, self._places, self._shapes, kept = traced
         self._arguments = arguments = list(args)
+        looks = bound.looks
+        self.lie = 0 if looks is None else looks([getattr(a, "_array", None) for a in args])
         if old is not None:
             arguments[0] = old
         for at, value in enumerate(arguments):
@@ -479,7 +486,7 @@ class RowNode(Node):
             if array.dtype is not kind or array.shape != sizes:
                 raw[place] = grad = fit(grad, sizes, of_numpy(kind), self, place)
             if lay is not None:
-                raw[place] = lay(grad)
+                raw[place] = lay(grad, grads[0], self.lie)
         return raw
 
     def _one_by_one(self, grads: list[Tensor | None]) -> list[Tensor | None]:

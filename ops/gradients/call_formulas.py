@@ -43,8 +43,9 @@ class OnTensors:
         else:
             self._by_formulas(1, step, ends, given, names)
         if bound.lay is not None:
+            lay = text.name(bound.lay)
             for name in names:
-                text.add(1, f"if {name} is not None: {name} = {text.name(bound.lay)}({name})")
+                text.add(1, f"if {name} is not None: {name} = {lay}({name}, {given[0]}, 0)")
 
     def _by_formulas(
         self, depth: int, step: Did, ends: list[End], grads: list[str], names: list[str]

@@ -50,7 +50,7 @@ def l1_loss(g: Tensor, wanted: Wanted, self: Tensor, target: Tensor, reduction: 
     if not are_wide(self, target):
         return None
     share = _share(g, _count(self, target), reduction)
-    return _both((self - target).sign() * share, wanted)
+    return _both(share * (self - target).sign(), wanted)
 
 
 @direct("aten::smooth_l1_loss", of="self target", of_operators=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..tensors.tensor import Tensor
 from .linear import turned
-from .rows import Grads, Tensors, aten, composite, conj, gradient
+from .rows import Grads, Tensors, aten, composite, conj, gradient, lying
 
 
 def _eig(gs: Grads, results: Tensors) -> Tensor | None:
@@ -86,7 +86,7 @@ def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     return found
 
 
-@composite("aten::ormqr", lays="by columns")
+@composite("aten::ormqr", lays="all by columns")
 def ormqr(
     self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:
@@ -99,3 +99,6 @@ def ormqr(
     for at in order if transpose else reversed(order):
         found = _reflect(columns, input2, at, found, transpose)
     return found
+
+
+lying("all by columns", "linalg_householder_product")

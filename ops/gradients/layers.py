@@ -12,7 +12,7 @@ from ..layers.convolution_gradients import weight_gradient
 from ..memory.dtype import Array
 from ..table.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor
-from .rows import Ints, Tensors, Wanted, aten, composite, conj, constant, gradient, joint
+from .rows import Ints, Tensors, Wanted, aten, composite, conj, constant, gradient, joint, lying
 from .selection import sparse_rows
 
 # --------------------------------------------------------------------------- convolutions
@@ -132,7 +132,7 @@ joint(
     "aten::_convolution_mode",
     of=_NAMES,
     name="ConvolutionBackward0",
-    lays="by rows",
+    lays="as convolved",
 )(_convolution)
 
 
@@ -142,7 +142,7 @@ joint(
     "aten::conv_transpose3d",
     of=_NAMES,
     name="ConvolutionBackward0",
-    lays="by rows",
+    lays="as convolved",
 )
 def _transposed(
     gs: Tensors, wanted: Wanted, input: Tensor, weight: Tensor, stride: Ints, padding: Ints,
@@ -502,3 +502,11 @@ def _of_theta(g: Tensor, size: Ints, align_corners: bool) -> Tensor:
 
 
 constant("embedding_renorm_", "_no_grad_embedding_renorm_")
+
+
+lying("by rows", "native_layer_norm", "layer_norm", "instance_norm")
+lying(
+    "as images",
+    *"native_group_norm group_norm batch_norm native_batch_norm _native_batch_norm_legit".split(),
+    "_batch_norm_with_update",
+)

@@ -34,6 +34,7 @@ from .rows import (
     conj,
     gradient,
     joint,
+    lying,
     refused,
     rewritten,
     same_as,
@@ -317,3 +318,10 @@ rewritten("aten::__interpolate")(interpolate)
 rewritten("aten::__upsample")(upsample)
 rewritten("aten::__upsample_nearest")(upsample_nearest)
 rewritten("aten::__upsample_bilinear")(upsample_bilinear)
+
+lying("by rows", "_log_softmax_backward_data", "_ctc_loss")
+lying(
+    "as images",
+    *("_native_batch_norm_legit_no_training", "_batch_norm_no_update", "_batch_norm_impl_index"),
+    *("_native_batch_norm_legit_functional", "_batch_norm_with_update_functional"),
+)

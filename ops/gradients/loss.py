@@ -10,7 +10,7 @@ import numpy as np
 from ..losses.ctc import places_of
 from ..memory.dtype import Array, Scalar
 from ..tensors.tensor import Tensor
-from .rows import Ints, aten, composite
+from .rows import Ints, aten, composite, lying
 
 NONE, MEAN, SUM = 0, 1, 2
 
@@ -352,3 +352,10 @@ def _at_ends(alphas: Tensor, lengths: Array, sizes: Array) -> Tensor:
     ends = aten.stack([last, other.masked_fill(Tensor._of(sizes == 0), _NEVER)]).logsumexp([0])
     ends = ends.masked_fill(Tensor._of((lengths == 0) & (sizes == 0)), 0.0)
     return ends.masked_fill(Tensor._of((lengths == 0) & (sizes > 0)), _NEVER)
+
+
+lying("by rows", *"multi_margin_loss ctc_loss mse_loss smooth_l1_loss huber_loss".split())
+lying(
+    "as the first",
+    *("soft_margin_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits"),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 from .linear import turned
-from .rows import Grads, Ints, Tensors, Wanted, aten, composite, gradient, joint
+from .rows import Grads, Ints, Tensors, Wanted, aten, composite, gradient, joint, lying
 from .spectral import resized
 
 
@@ -206,3 +206,6 @@ def tensorsolve(self: Tensor, other: Tensor, dims: Ints | None = None) -> Tensor
     sizes = list(self.shape[other.ndim :])
     matrix = self.reshape([other.numel(), other.numel()])
     return aten.linalg_solve(matrix, other.reshape([-1])).reshape(sizes)
+
+
+lying("by rows", "linalg_lstsq")

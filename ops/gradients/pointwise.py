@@ -92,7 +92,7 @@ def _power_base(g: Tensor, self: Tensor, exponent: Scalar | Tensor) -> Tensor:
     if isinstance(exponent, Tensor):
         factor = exponent * self.pow(exponent - 1)
         zero = aten.eq(exponent, 0)
-        return (g * conj(factor)).masked_fill(zero, 0)
+        return aten.where(zero, 0, g * conj(factor))
     if exponent == 0:
         return aten.zeros_like(g)
     return g * conj(self.pow(exponent - 1) * exponent)
@@ -111,7 +111,7 @@ def _power_exponent(g: Tensor, self: Scalar | Tensor, exponent: Tensor, result: 
     hidden = zero if _is_complex(exponent) else zero.logical_and(exponent >= 0)
     if _is_complex(exponent):
         self = self.to(result.dtype)  # numbers below zero have a logarithm then
-    return g * conj((result * self.log()).masked_fill(hidden, 0))
+    return aten.where(hidden, 0, g * conj(result * self.log()))
 
 
 gradient("aten::pow", self=_power_base, exponent=_power_exponent)
@@ -151,9 +151,9 @@ gradient(
     other=lambda g, self, other: -g * self / (self * self + other * other),
 )
 same_as("aten::atan2", "aten::arctan2")
-gradient("aten::erf", self=lambda g, self: g * _TWO_PI * (-(self * self)).exp())
-gradient("aten::erfc", self=lambda g, self: -g * _TWO_PI * (-(self * self)).exp())
-gradient("aten::erfinv", self=lambda g, result: g * (result * result).exp() / _TWO_PI)
+gradient("aten::erf", self=lambda g, self: (-(self * self)).exp() * (g * _TWO_PI))
+gradient("aten::erfc", self=lambda g, self: (-(self * self)).exp() * (-g * _TWO_PI))
+gradient("aten::erfinv", self=lambda g, result: (result * result).exp() * g / _TWO_PI)
 gradient("aten::lgamma", self=lambda g, self: g * self.digamma())
 gradient(
     "aten::_standard_gamma",
@@ -388,7 +388,8 @@ gradient(
 
 def _shared(g: Tensor, chosen: Tensor, equal: Tensor) -> Tensor:
     """The gradient where one was chosen; half of it where both were equal."""
-    return aten.where(equal, g / 2, g).masked_fill(chosen.logical_or(equal).logical_not(), 0)
+    neither = chosen.logical_or(equal).logical_not()
+    return aten.where(neither, 0, aten.where(equal, g / 2, g))
 
 
 gradient(

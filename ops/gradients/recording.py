@@ -56,6 +56,7 @@ _NODE: Final = """
  node._bound = bound
  node._places = places
  node._shapes = {shapes}
+ node.lie = {lie}
  version_of = running.version_of
  node._arguments = [{arguments}]
  node._results = {results}
@@ -260,6 +261,7 @@ def _text(
         cls=f"node_class(RowNode, name({names}))" if callable(bound.row.name) else "cls",
         ends=", ".join(f"e{at}" for at in ends),
         shapes="".join(f"values[{at}].shape, values[{at}].dtype, " for at in ends),
+        lie="0" if bound.looks is None else "bound.looks(values)",
         arguments=", ".join(
             _kept(bound, at, kept[at], ends) if at in tensors else f"a{at}" for at in range(count)
         ),
@@ -322,7 +324,7 @@ def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
             formulas = "".join(texts).replace("\n", "\n ")
             words["dropped"] = words["dropped"].replace("\n", "\n ")
             texts = [_DIRECT.format(formulas=formulas, **words)]
-    lay = "" if bound.lay is None else "\n  r{d} = lay(r{d})"
+    lay = "" if bound.lay is None else "\n  r{d} = lay(r{d}, gs[0], node.lie)"
     for place, at in enumerate(ends):
         sizes = {"sizes": 2 * place, "kind": 2 * place + 1}
         texts.append(_FIT.format(d=at, place=place, lay=lay.format(d=at), **sizes))

@@ -10,7 +10,7 @@ import numpy as np
 from ..memory.dtype import Scalar
 from ..reductions.totals import segment_lengths
 from ..tensors.tensor import Tensor
-from .rows import Grads, Ints, Tensors, aten, composite, conj, constant, gradient
+from .rows import Grads, Ints, Tensors, aten, composite, conj, constant, gradient, lying
 
 
 def dims_of(dim: int | Ints | None, ndim: int) -> list[int]:
@@ -377,3 +377,6 @@ gradient(
 composite("aten::dist")(
     lambda self, other, p=2: aten.linalg_vector_norm((self - other).reshape([-1]), p)
 )
+
+lying("by rows", "max", "min", "median", "median.dim", "nanmedian", "nanmedian.dim")
+lying("as the first", "prod")

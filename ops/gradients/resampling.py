@@ -12,7 +12,7 @@ import numpy as np
 from ..memory.dtype import Array
 from ..table.table import TABLE
 from ..tensors.tensor import Tensor
-from .rows import Ints, Tensors, aten, composite, gradient
+from .rows import Ints, Lies, Tensors, aten, composite, gradient
 from .windows import spread
 
 # --------------------------------------------------------------------------- resizing
@@ -69,8 +69,10 @@ def _declare(name: str, count: int) -> None:
 
     words = name.strip("_").replace("2d", "2D").replace("1d", "1D").replace("3d", "3D").split("_")
     node = "".join(word[:1].upper() + word[1:] for word in words) + "Backward0"
-    gradient(f"aten::{name}", name=node, self=plain, lays="by rows")
-    gradient(f"aten::{name}.vec", name=node, input=by_factors, lays="by rows")
+    by_rows = (name.endswith("3d") and "nearest" in name) or name == "upsample_bicubic2d"
+    lays: Lies = "by rows" if by_rows else "as the gradient"
+    gradient(f"aten::{name}", name=node, self=plain, lays=lays)
+    gradient(f"aten::{name}.vec", name=node, input=by_factors, lays=lays)
 
 
 for _name, _count in (

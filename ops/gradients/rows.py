@@ -47,6 +47,7 @@ __all__ = [
     "direct",
     "gradient",
     "joint",
+    "lying",
     "moving",
     "refused",
     "rewritten",
@@ -59,8 +60,20 @@ Grads = Sequence[Tensor | None]
 """Gradients of several tensors; None of one that nothing depends on."""
 Wanted = Mapping[str, bool]
 """Of each argument whether its gradient is asked for."""
-Lies = Literal["", "by rows", "by columns"]
-"""How gradients lie: contiguous or with channels last, or matrices by columns."""
+Lies = Literal[
+    "",
+    "by rows",
+    "by columns",
+    "all by columns",
+    "as the first",
+    "as the gradient",
+    "as images",
+    "as convolved",
+]
+"""How gradients lie: contiguous, or matrices by columns, wide ones by rows or by columns, too; like
+the first argument; images with channels last where the result's gradient has them last, or where
+the arguments had.  What is convolved lies as images, but for volumes of float64, which torch
+convolves in another way."""
 Formula = Callable[..., Any]
 F = TypeVar("F", bound=Formula)
 Several = Callable[..., tuple[Tensor, ...]]
@@ -187,6 +200,12 @@ def constant(*operators: str) -> None:
     needs gradients."""
     for operator in operators:
         ROWS[f"aten::{operator}"] = Row(f"aten::{operator}", is_constant=True)
+
+
+def lying(lies: Lies, *operators: str) -> None:
+    """Say how the gradients of operators lie that have rows."""
+    for operator in operators:
+        ROWS[f"aten::{operator}"] = replace(ROWS[f"aten::{operator}"], lays=lies)
 
 
 def same_as(operator: str, *others: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..tensors.tensor import Tensor
-from .rows import Grads, Ints, Tensors, Wanted, aten, gradient, joint, moving, same_as
+from .rows import Grads, Ints, Tensors, Wanted, aten, gradient, joint, lying, moving, same_as
 
 
 def _indexed(g: Tensor, self_sizes: Ints, indices: Grads) -> Tensor:
@@ -282,3 +282,6 @@ def _index_reduced(
         lambda x: x.index_select(dim, index),
     )  # fmt: skip
     return (mine if include_self else mine.index_fill(dim, index, 0)), theirs
+
+
+lying("as the first", "take", "masked_select")

@@ -17,6 +17,7 @@ from .rows import (
     composite,
     constant,
     gradient,
+    lying,
     moving,
     rewritten,
     same_as,
@@ -354,3 +355,7 @@ gradient(
         g, list(self_sizes[-2:]), kernel_size, dilation, padding, stride
     ),
 )
+
+lying("as the gradient", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle")
+for _count in (1, 2, 3):
+    lying("as images", f"reflection_pad{_count}d", f"replication_pad{_count}d")

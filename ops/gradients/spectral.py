@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..memory.dtype import DType
 from ..tensors.tensor import Tensor
 from .rows import Ints, aten, composite, conj, gradient
 
@@ -13,17 +14,20 @@ gradient(
 )
 
 
-def _adjoint_c2c(g: Tensor, n: object, dim: int, norm: str | None, size: int, back: str) -> Tensor:
+def _adjoint_c2c(
+    g: Tensor, self_sizes: Ints, self_dtype: DType, dim: int, norm: str | None, back: str
+) -> Tensor:
+    """The adjoint of a transform; of real numbers it is real before it is cut off."""
     turned = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
     found = getattr(aten, back)(g, None, dim, turned[norm])
-    return resized(found, size, dim)
+    return resized(found if self_dtype.is_complex else found.real, self_sizes[dim], dim)
 
 
 def resized(x: Tensor, size: int, dim: int) -> Tensor:
-    """Cut off or filled with zeros."""
+    """Cut off, which is a copy, or filled with zeros."""
     now = x.shape[dim]
     if now >= size:
-        return x.narrow(dim, 0, size)
+        return x if now == size else x.narrow(dim, 0, size).clone()
     shape = list(x.shape)
     shape[dim] = size - now
     return aten.cat([x, x.new_zeros(shape)], dim)
@@ -31,25 +35,26 @@ def resized(x: Tensor, size: int, dim: int) -> Tensor:
 
 gradient(
     "aten::fft_fft",
-    self=lambda g, self_sizes, n, dim, norm: _adjoint_c2c(
-        g, n, dim, norm, self_sizes[dim], "fft_ifft"
+    self=lambda g, self_sizes, self_dtype, dim, norm: _adjoint_c2c(
+        g, self_sizes, self_dtype, dim, norm, "fft_ifft"
     ),
     name="FftC2CBackward0",
 )
 gradient(
     "aten::fft_ifft",
-    self=lambda g, self_sizes, n, dim, norm: _adjoint_c2c(
-        g, n, dim, norm, self_sizes[dim], "fft_fft"
+    self=lambda g, self_sizes, self_dtype, dim, norm: _adjoint_c2c(
+        g, self_sizes, self_dtype, dim, norm, "fft_fft"
     ),
     name="FftC2CBackward0",
 )
 
 
-def _of_real(g: Tensor, self_sizes: Ints, n: int | None, dim: int, norm: str | None) -> Tensor:
+def _of_real(
+    g: Tensor, self_sizes: Ints, self_dtype: DType, n: int | None, dim: int, norm: str | None
+) -> Tensor:
     """The adjoint of keeping half of a transform."""
-    size = self_sizes[dim] if n is None else n
-    whole = resized(g, size, dim)
-    return _adjoint_c2c(whole, n, dim, norm, self_sizes[dim], "fft_ifft").real
+    whole = resized(g, self_sizes[dim] if n is None else n, dim)
+    return _adjoint_c2c(whole, self_sizes, self_dtype, dim, norm, "fft_ifft")
 
 
 gradient("aten::fft_rfft", self=_of_real, name="FftR2CBackward0")
@@ -60,13 +65,10 @@ def _of_half(g: Tensor, self_sizes: Ints, n: int | None, dim: int, norm: str | N
     size = g.shape[dim]
     turned = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
     found = aten.fft_rfft(g, size, dim, turned[norm])
-    count = found.shape[dim]
-    last = (size - 1) // 2
-    middle = found.narrow(dim, 1, last) * 2 if last > 0 else None
-    parts = [found.narrow(dim, 0, 1)] + ([middle] if middle is not None else [])
-    if count > last + 1:
-        parts.append(found.narrow(dim, last + 1, count - last - 1))
-    return resized(aten.cat(parts, dim), self_sizes[dim], dim)
+    times = np.ones((found.shape[dim],) + (1,) * (found.ndim - dim % found.ndim))
+    times[1 : (size + 1) // 2] = 2
+    parts = aten.view_as_real(found) * Tensor._of(times).to(g.dtype)
+    return resized(aten.view_as_complex(parts), self_sizes[dim], dim)
 
 
 gradient("aten::fft_irfft", self=_of_half, name="FftC2RBackward0")
@@ -85,6 +87,8 @@ def _declare(kind: str, first: str | None, last: str | None, each: str) -> None:
         self: Tensor, s: Ints | None = None, dim: Ints | None = None, norm: str | None = None
     ) -> Tensor:
         dims = _dims(self, s, dim)
+        if first is last is None and not self.dtype.is_complex:
+            self = self.to(self.dtype.to_complex())
         sizes = [None] * len(dims) if s is None else [None if n == -1 else n for n in s]
         pairs = list(zip(dims, sizes, strict=True))
         if first is not None:
@@ -158,13 +162,13 @@ def stft(
         left = (n_fft - window.shape[0]) // 2
         right = n_fft - window.shape[0] - left
         pieces = pieces * aten.constant_pad_nd(window, [left, right], 0)
-    real = self._array.dtype.kind != "c"
+    real = pieces._array.dtype.kind != "c"
     half = real if onesided is None else onesided
     norm = "ortho" if normalized else None
     found = (aten.fft_rfft if half and real else aten.fft_fft)(pieces, None, -1, norm)
     found = found.transpose(1, 2)
     found = found.squeeze(0) if single else found
-    return found if return_complex else aten.view_as_real(found)
+    return aten.view_as_real(found) if return_complex is False else found
 
 
 @composite("aten::istft")

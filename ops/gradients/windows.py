@@ -8,7 +8,7 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..tensors.tensor import Tensor
-from .rows import Ints, Several, aten, gradient
+from .rows import Ints, Several, aten, gradient, lying
 
 
 def spread(g: Tensor, matrix: Array, dim: int) -> Tensor:
@@ -87,7 +87,7 @@ for _count in (1, 2, 3):
             g, self_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad,
             divisor_override, count,
         ),
-        lays="" if _count == 1 else "by rows",
+        lays="as images" if _count == 2 else "by rows" if _count == 3 else "",
     )  # fmt: skip
 
 
@@ -117,6 +117,7 @@ gradient(
     self=lambda g, self_sizes, output_size: _of_shares(g, self_sizes, output_size),
     lays="by rows",
 )
+lying("as images", "adaptive_avg_pool2d", "_adaptive_avg_pool2d")
 
 
 # --------------------------------------------------------------------------- extremes
@@ -175,3 +176,9 @@ def _taken(g: Tensor, sizes: Ints, indices: Tensor, count: int) -> Tensor:
     flat = g.reshape([*lead, math.prod(g.shape[len(lead) :])])
     places = indices.reshape([*lead, math.prod(indices.shape[len(lead) :])])
     return flat.gather(-1, places).reshape(list(sizes))
+
+
+for _count in (2, 3):
+    lying("as images", f"max_pool{_count}d", f"max_pool{_count}d_with_indices")
+lying("as images", "adaptive_max_pool2d")
+lying("by rows", "adaptive_max_pool3d", "max_pool2d_with_indices_backward")

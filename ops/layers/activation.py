@@ -15,6 +15,7 @@ from ..kernels import LARGE, by_formula, family, pointwise
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.order import beside
 from ..reductions.loss_reduction import widened
 from ..special_functions.error_functions import erf
 from ..table.formula import Part, formula
@@ -452,6 +453,12 @@ def glu(self: Array, dim: int) -> Array:
     check_float(self, "glu_cpu")
     self = self[...]  # which no other thread can change
     value, gate = np.split(self, 2, axis)
+    found = _of_halves(self, value, gate)
+    return found if self.flags.c_contiguous or self.ndim < 2 else beside(found, value, gate)
+
+
+def _of_halves(self: Array, value: Array, gate: Array) -> Array:
+    """The elements of the first half times the sigmoids of those of the second."""
     arrays = family("arrays") if self.size else None
     if arrays is not None and arrays.LETTERS[self.dtype]:
         own = arrays.LETTERS[self.dtype]

@@ -325,6 +325,7 @@ def attention_and_sums(
     refuses=Refusal("qc", "softmax_kernel_impl"),
     out="",
     rows=rows_of("self"),
+    layout="C",
 )
 def safe_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """Softmax that is zero where all values are minus infinity."""

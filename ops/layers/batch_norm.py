@@ -347,7 +347,7 @@ def without_statistics(
 
 @operator(
     f"aten::_native_batch_norm_legit_no_training({_PARAMETERS}{_GIVEN}float momentum, "
-    f"float eps) -> {_THREE}"
+    f"float eps) -> {_THREE}",
 )
 def without_training(
     input: Array,
@@ -447,7 +447,7 @@ def without_update(
 
 @operator(
     f"aten::_batch_norm_impl_index({_PARAMETERS}{_MAYBE}bool training, float momentum, "
-    "float eps, bool cudnn_enabled) -> (Tensor, Tensor, Tensor, Tensor, int)"
+    "float eps, bool cudnn_enabled) -> (Tensor, Tensor, Tensor, Tensor, int)",
 )
 def impl_index(
     input: Array,

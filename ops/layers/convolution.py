@@ -30,6 +30,7 @@ from ..shapes.windows import (
     wide_dtype,
     windows,
 )
+from ..table.layouts import contiguous
 from ..table.pointwise import as_array
 from ..table.record import Known
 from ..table.refusals import Refusal
@@ -226,6 +227,8 @@ def _finish(result: Array, bias: Array | None, input: Array, weight: Array) -> A
         np.add(result, bias.astype(result.dtype, copy=False).reshape(-1, *space), out=result)
     if result.dtype is not input.dtype:
         result = result.astype(input.dtype)
+    if result.ndim == 5 and result.dtype == np.float64:
+        return contiguous(result)
     laid_out = follow_format(result, input)
     return follow_format(result, weight) if laid_out is result else laid_out
 

@@ -76,7 +76,7 @@ def _declare(name: str, features: bool, alpha: bool) -> Callable[[Array, float, 
         return self
 
     input, self = "Tensor input, float p, bool train", "Tensor(a!) self, float p, bool train"
-    operator(f"aten::{name}({input}) -> Tensor", random=True, out="")(forward)
+    operator(f"aten::{name}({input}) -> Tensor", random=True, out="", layout="L")(forward)
     operator(f"aten::{name}_({self}) -> Tensor(a!)", random=True, face="function")(forward_in_place)
     FACTORS[f"aten::{name}"] = factors
     return forward

@@ -48,7 +48,10 @@ def _checked(self: Array, dim: int, dtype: int | None, name: str) -> tuple[Array
     return self, axis
 
 
-@operator("aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", out="")
+@operator(
+    "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    out="",
+)
 @operator(
     "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     prepared=True,
@@ -156,7 +159,8 @@ def _added_in_turn(values: Array, axis: int) -> Array:
 
 
 @operator(
-    "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", out=""
+    "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    out="",
 )
 @operator(
     "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
@@ -233,7 +237,8 @@ _wide_log_softmax: Final = in_float32(_log_softmax)
 
 
 @operator(
-    "aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", rows=rows_of("self")
+    "aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+    rows=rows_of("self"),
 )
 def plain_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
     _refuse_half_to_float(half_to_float)
@@ -246,7 +251,8 @@ def _refuse_half_to_float(wanted: bool) -> None:
 
 
 @operator(
-    "aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", rows=rows_of("self")
+    "aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+    rows=rows_of("self"),
 )
 def plain_log_softmax(self: Array, dim: int, half_to_float: bool) -> Array:
     _refuse_half_to_float(half_to_float)
@@ -260,6 +266,7 @@ _BACKWARD: Final = "Tensor grad_output, Tensor output, int dim, ScalarType input
     f"aten::_softmax_backward_data({_BACKWARD}) -> Tensor",
     refuses=Refusal("biuqc", "softmax_backward_lastdim_kernel_impl"),
     out="",
+    layout="C",
 )
 def softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
     """The gradient of softmax from that of its output."""
@@ -273,6 +280,7 @@ def softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: i
 @operator(
     f"aten::_log_softmax_backward_data({_BACKWARD}) -> Tensor",
     refuses=Refusal("biuqc", "log_softmax_backward_lastdim_kernel_impl"),
+    layout="C",
 )
 def log_softmax_backward(grad_output: Array, output: Array, dim: int, input_dtype: int) -> Array:
     """The gradient of log_softmax from that of its output."""

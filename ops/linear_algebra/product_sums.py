@@ -283,6 +283,7 @@ def addbmm_in_place(
     numbers_between=True,
     autocast_in_graphs="lower",
     cost="reads",
+    layout="L",
 )
 def addr(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> Array:
     """`beta * self + alpha * outer(vec1, vec2)`."""

@@ -182,6 +182,7 @@ def linalg_lu(A: Array, pivot: bool) -> tuple[Array, Array, Array]:
     "bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
     cost="matrices",
     out_dtype=SAME,
+    layout="CCC",
 )
 def lu_unpack(
     LU_data: Array, LU_pivots: Array, unpack_data: bool, unpack_pivots: bool

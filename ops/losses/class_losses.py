@@ -217,6 +217,7 @@ def _likelihood_of_maps(
     refuses=Refusal("biuqc", "nll_loss_out_frame"),
     face="layer",
     prepared=True,
+    layout="C",
 )
 def nll_loss(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
@@ -240,6 +241,7 @@ operator(
     refuses=Refusal("biuqc", "nll_loss2d_out_frame"),
     face="layer",
     prepared=True,
+    layout="C",
 )
 def nll_loss2d(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
@@ -262,6 +264,7 @@ operator(
     out="",
     face="layer",
     prepared=True,
+    layout="C",
 )
 def nll_loss_nd(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int

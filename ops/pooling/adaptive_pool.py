@@ -142,7 +142,8 @@ def _declare_average(dims: int) -> None:
 
     def pool(self: Array, output_size: Ints) -> Array:
         _check_average(self, output_size, dims, name)
-        return follow_format(contiguous(_averages(self, output_size, name)), self)
+        made = contiguous(_averages(self, output_size, name))
+        return follow_format(made, self) if dims == 2 else made
 
     size = f"(Tensor self, SymInt[{dims}] output_size) -> Tensor"
     operator(
@@ -153,7 +154,11 @@ def _declare_average(dims: int) -> None:
         rows=rows_of("self"),
         prepared=True,
     )(pool)
-    operator(f"aten::_{name}{size}", cost="reads", rows=rows_of("self"))(pool)
+    operator(
+        f"aten::_{name}{size}",
+        cost="reads",
+        rows=rows_of("self"),
+    )(pool)
 
 
 _declare_average(2)
@@ -181,6 +186,7 @@ def _check_line(self: Array, output_size: Ints, name: str) -> None:
     cost="reads",
     rows=rows_of("self"),
     prepared=True,
+    layout="C",
 )
 def adaptive_avg_pool1d(self: Array, output_size: Ints) -> Array:
     _check_line(self, output_size, "adaptive_avg_pool1d")
@@ -250,6 +256,8 @@ def _declare_max(dims: int) -> None:
         if len(output_size) != dims:
             raise OperatorError(f"{name}(): internal error: output_size.size() must be {dims}")
         values, index = _maxima(self, output_size, name)
+        if dims == 3:
+            return contiguous(values), contiguous(index)
         return follow_format(values, self), follow_format(index, self)
 
     operator(

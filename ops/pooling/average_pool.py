@@ -11,6 +11,7 @@ import numpy as np
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..table.layouts import contiguous
 from ..table.out_dtypes import SAME
 from ..table.pointwise import operand
 from ..table.record import Known
@@ -159,7 +160,7 @@ def _declare(dims: int) -> None:
             self, dims, name, kernel_size, stride, padding, [1], ceil_mode, averaging=True
         )
         made = _averages(self, g, count_include_pad, divisor_override, kernel_name)
-        return follow_format(made, self)
+        return follow_format(made, self) if dims == 2 else contiguous(made)
 
     operator(
         f"aten::{name}(Tensor self, {_SETTINGS.format(dims, 0)}, int? divisor_override=None) "

@@ -74,7 +74,8 @@ def _unpool(self: Array, indices: Array, output: Ints) -> Array:
                 headline=f"{wrong[0]} is no place in an output of {volume} elements a plane",
             )
         np.put_along_axis(result, at, self.reshape(planes, -1), 1)
-    return follow_format(result.reshape(*outer, *output), self)
+    made = result.reshape(*outer, *output)
+    return follow_format(made, self) if dims == 2 else made
 
 
 @operator(

@@ -25,6 +25,7 @@ from ..memory.warned import warn_caller
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
 from ..shapes.shape import expand
 from ..table.layouts import like as empty_like
+from ..table.layouts import strides_like
 from ..table.out_dtypes import ANY, MADE, OutDtype
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
@@ -482,8 +483,8 @@ def multinomial(
         raise OperatorError("number of categories cannot exceed 2^24")
     _check_chances(self, not replacement or num_samples == 1)
     if not replacement or num_samples == 1:
-        rates = exponential(generator, self.size, 1.0).reshape(self.shape).astype(self.dtype)
-        scores = self / rates
+        rates = exponential(generator, self.size, 1.0).astype(self.dtype)
+        scores = self / _as_it_lies(rates, self)
         if num_samples == 1:
             return as_array(np.argmax(scores, -1, keepdims=True))
         return np.argsort(-scores, -1, kind="stable")[..., :num_samples].copy()
@@ -492,6 +493,14 @@ def multinomial(
     for row, places in zip(rows, drawn, strict=True):
         places[:] = _with_replacement(row, num_samples, generator)
     return drawn.reshape(*self.shape[:-1], num_samples)
+
+
+def _as_it_lies(drawn: Array, array: Array) -> Array:
+    """Numbers in the shape of an array, one after the other as they would lie like it."""
+    steps = strides_like(array)
+    dims = sorted(range(array.ndim), key=lambda dim: -steps[dim])
+    back = sorted(range(array.ndim), key=dims.__getitem__)
+    return drawn.reshape([array.shape[dim] for dim in dims]).transpose(back)
 
 
 _MOST_CATEGORIES: Final = 1 << 24

@@ -283,6 +283,7 @@ def diff(self: Array, n: int, dim: int, prepend: Array | None, append: Array | N
     parts = [each for each in (prepend, self, append) if each is not None]
     dtype = result_dtype(parts)
     joined = np.concatenate([cast(each, dtype) for each in parts], axis)
+    joined = joined if len(parts) == 1 else contiguous(joined)
     step = np.not_equal if dtype.kind == "b" else np.subtract
     for _ in range(min(n, joined.shape[axis])):
         joined = binary(step, joined[_part(axis, 1, None)], joined[_part(axis, None, -1)])

@@ -56,6 +56,7 @@ def nanmean(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     "aten::hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor",
     refuses=Refusal("qc", "xor_sum_cpu"),
     out_dtype=OutDtype("same", "Expected result to be of dtype uint64, but got {out}"),
+    layout="C",
 )
 def hash_tensor(self: Array, dim: Dims, keepdim: bool, mode: int) -> Array:
     """The elements' 64-bit patterns (floats as doubles), combined by exclusive or."""

@@ -338,6 +338,7 @@ def _zeroed(indices: Indices) -> list[Array | None]:
     "aten::_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, "
     "Tensor values) -> Tensor",
     out="",
+    layout="L",
 )
 def masked_index_put(self: Array, mask: Array, indices: Indices, values: Array) -> Array:
     if not self.size:

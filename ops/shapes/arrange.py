@@ -14,7 +14,7 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.reduce import sum_over, total
-from ..table.layouts import lies_like
+from ..table.layouts import contiguous, lies_like
 from ..table.out_dtypes import SAME
 from ..table.pointwise import as_array, cast, number_to_fill, operand
 from ..table.promotion import result_dtype
@@ -233,8 +233,9 @@ def rot90(self: Array, k: int, dims: Sequence[int]) -> Array:
         raise OperatorError(
             f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
         )
-    turned = flip(self, {1: [dims[1]], 2: dims, 3: [dims[0]]}[k % 4]) if k % 4 else self.copy()
-    turned = lies_like(turned, self)
+    if not k % 4:
+        return contiguous(self.copy())
+    turned = lies_like(flip(self, {1: [dims[1]], 2: dims, 3: [dims[0]]}[k % 4]), self)
     return turned.swapaxes(dims[0], dims[1]) if k % 2 else turned
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError, UnsupportedOperator
 from ..table.formula import Part, filled_with, moved
-from ..table.layouts import contiguous
+from ..table.layouts import contiguous, like
 from ..table.pointwise import checked_operand
 from ..table.record import Policy
 from ..table.refusals import Refusal, check_kernel
@@ -44,6 +44,14 @@ def _bordered(result: Array, self: Array, pad: Ints, value: Scalar) -> list[Part
     return [*parts, moved(self, left)]
 
 
+def _part(self: Array, left: Sequence[slice]) -> Array:
+    """A copy of a part, dense as a clone of it is."""
+    part = self[tuple(left)]
+    made = like(part, self.dtype)
+    made[...] = part
+    return made
+
+
 @operator(
     "aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
     face="function",
@@ -74,6 +82,9 @@ def constant_pad_nd(self: Array, pad: Ints, value: Scalar) -> Array:
                 code="shape-mismatch",
                 roles={"self": f"has {size} in dimension {dim}"},
             )
+    if all(part <= 0 for pair in pairs for part in pair):
+        left = [slice(-b, size + a) for size, (b, a) in zip(self.shape, pairs, strict=True)]
+        return _part(self, left)
     result = np.empty(shape, self.dtype)
     result.fill(checked_operand(value, self.dtype))
     target = tuple(slice(max(b, 0), n - max(a, 0)) for n, (b, a) in zip(shape, pairs, strict=True))
