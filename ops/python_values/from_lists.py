@@ -106,6 +106,28 @@ def _array_of(data: Any, element: str | None) -> Array:
     return number_in(data, number_dtype(data))
 
 
+_SAFE: Final = 1e38
+"""Floats up to which every dtype of 32 bits holds."""
+
+
+def _of_number(data: object, dtype: int | None) -> Array | None:
+    """A float in the default dtype, or a whole number as int64; None of others, and of what may not
+    fit."""
+    if type(data) is float:
+        first = default_dtype.float
+        is_first = dtype is None or numpy_dtype(dtype) is first
+        if is_first and first in _FLOATS and -_SAFE < data < _SAFE:
+            return np.array(data, first)
+        return None
+    fits = type(data) is int and -(1 << 63) <= data < 1 << 63
+    is_whole = fits and (dtype is None or numpy_dtype(dtype) is _INT64)
+    return np.array(data, _INT64) if is_whole else None
+
+
+_FLOATS: Final = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
+_INT64: Final = np.dtype(np.int64)
+
+
 def tensor(
     data: Array | Scalar | list[object],
     dtype: int | None,
@@ -113,6 +135,10 @@ def tensor(
     requires_grad: bool,
     element: str | None = None,
 ) -> Array:
+    if not requires_grad:
+        number = _of_number(data, dtype)
+        if number is not None:
+            return number
     made = _array_of(data, element)
     if dtype is not None:
         made = cast(made, numpy_dtype(dtype))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 from operator import add
 from typing import Any
@@ -345,3 +346,45 @@ def test_sizes_are_made_of_what_counts() -> None:
     assert type(add((1,), made)) is torch.Size
     with pytest.raises(TypeError, match=r"can only concatenate tuple \(not list\) to torch.Size"):
         add(made, [1])
+
+
+@torch.jit.script
+def of_float(x: float) -> Tensor:
+    return torch.tensor(x)
+
+
+@torch.jit.script
+def of_float_as(x: float, dtype: int) -> Tensor:
+    return torch.tensor(x, dtype=dtype)
+
+
+@torch.jit.script
+def of_int_as(x: int, dtype: int) -> Tensor:
+    return torch.tensor(x, dtype=dtype)
+
+
+def test_single_numbers_become_tensors_in_scripts() -> None:
+    first, second = of_float(1.5), of_float(1.5)
+    first.add_(1.0)
+    assert (first.item(), second.item(), second.dtype, second.shape) == (
+        2.5,
+        1.5,
+        torch.float32,
+        (),
+    )
+    for x in (0.1, -0.0, math.inf, -math.inf, math.nan, 1e-45):
+        for dtype in (torch.float32, torch.float64, torch.float16):  # by way of the default dtype
+            found, wanted = of_float_as(x, dtype), torch.tensor([x]).to(dtype)[0]
+            assert found.dtype is dtype
+            assert math.copysign(1, found.item()) == math.copysign(1, wanted.item())
+            assert found.item() == wanted.item() or math.isnan(x)
+    assert of_float_as(3.7, torch.int64).tolist() == 3
+    with pytest.raises(RuntimeError, match="cannot be converted to type float without overflow"):
+        of_float_as(1e300, torch.float64)
+    assert of_int_as(2**63 - 1, torch.int64).item() == 2**63 - 1
+    assert of_int_as(3, torch.float32).dtype is torch.float32
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert of_float(0.1).item() == 0.1
+    finally:
+        torch.set_default_dtype(torch.float32)
