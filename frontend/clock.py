@@ -14,7 +14,7 @@ from typing import Final
 
 from .bounds import BoundExceeded
 
-__all__ = ["ARMED", "Alarm", "OutOfTime", "arm", "checkpoint", "disarm", "time_left"]
+__all__ = ["ARMED", "Alarm", "OutOfTime", "arm", "checkpoint", "disarm", "next_alarm", "time_left"]
 
 
 class OutOfTime(BoundExceeded):
@@ -38,13 +38,17 @@ ARMED: Final[set[Alarm]] = set()
 """The alarms of all threads; while there is none, no clock needs a look."""
 
 
-def arm(until: float, seconds: float) -> Alarm | None:
-    """Let the work of this thread end at a time; gives what `disarm` takes afterwards."""
+def next_alarm() -> Alarm | None:
+    """When this thread's work is to end by now, which `disarm` takes afterwards."""
+    return _ALARMS.next
+
+
+def arm(until: float, seconds: float) -> None:
+    """Let the work of this thread end at a time, if it does not end before."""
     before = _ALARMS.next
     if before is None or until < before.until:
         _ALARMS.next = made = Alarm(until, seconds)
         ARMED.add(made)
-    return before
 
 
 def disarm(before: Alarm | None) -> None:

@@ -54,10 +54,12 @@ def define_in_turn(wanted: Definable, define: Callable[[], None]) -> None:
 
 
 def _run(wanted: Definable, define: Callable[[], None]) -> None:
-    wanted._defining = True
-    _running.count += 1
-    try:
+    count = _running.count
+    try:  # an interrupt may come between any two lines
+        wanted._defining = True
+        _running.count = count + 1
         define()
+        wanted._defining = False
     except Postponed as postponed:
         postponed.given_up.append(wanted)  # to stay marked: who needs it meanwhile is a recursion
         raise
@@ -65,8 +67,7 @@ def _run(wanted: Definable, define: Callable[[], None]) -> None:
         wanted._defining = False
         raise
     finally:
-        _running.count -= 1
-    wanted._defining = False
+        _running.count = count
 
 
 def _run_all(wanted: Definable, define: Callable[[], None]) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from ...frontend.clock import arm, disarm
+from ...frontend.clock import arm, disarm, next_alarm
 from ...ops.memory.allocation import Ledger, current_ledger, is_counting
 from ...ops.memory.errors import LimitExceeded, OutOfMemory, out_of_memory
 from ...ops.table.table import Operator
@@ -81,7 +81,7 @@ class _Use(Watched):
         self.instructions = 0
         self.checked = 0
         self.resident = 0
-        self.entered: Any = None
+        self.limits = (0, 0)
         self.alarm: Any = None
         self.is_outermost = False
 
@@ -109,29 +109,31 @@ class Guard:
         """
         return Entered(self, deepest, room)
 
+    def prepare(self) -> None:
+        """Note what `end` puts back."""
+        use = self._uses.use
+        use.is_outermost, use.limits = not use.ledger.is_open, use.ledger.limits
+        use.alarm = next_alarm()
+
     def begin(self, room: int) -> None:
-        """The first of what may be several calls inside each other."""
+        """The first of what may be several calls inside each other; `prepare` comes before."""
         use, bounds = self._uses.use, self.bounds
         memory = bounds.memory + room
         use.instructions = use.checked = 0
-        use.is_outermost = not use.ledger.is_open
-        if use.is_outermost:
-            use.entered = use.ledger.open(memory, bounds.output)
-        else:
-            use.entered = use.ledger.lower(memory, bounds.output)
+        (use.ledger.open if use.is_outermost else use.ledger.lower)(memory, bounds.output)
         use.resident = 0 if is_counting() else resident() + memory
         watch(use, bounds.seconds)
-        use.alarm = arm(use.until, bounds.seconds)
+        arm(use.until, bounds.seconds)
 
     def end(self) -> None:
-        """The last of them is over."""
+        """The last of them is over, or was never wholly begun."""
         use = self._uses.use
         disarm(use.alarm)
         unwatch(use)
         if use.is_outermost:
-            use.ledger.close(use.entered)
+            use.ledger.close()
         else:
-            use.ledger.restore(use.entered)
+            use.ledger.restore(use.limits)
 
     # -- counting
 
@@ -207,12 +209,21 @@ class Entered:
     def __enter__(self) -> None:
         guard = self._guard
         use = guard._uses.use
-        if use.depth == 0:
-            guard.begin(self._room)
-        elif use.depth > self._deepest:
+        depth, self._before = use.depth, _ACTIVE.guard
+        if depth > self._deepest:
             raise LimitExceeded(f"calls lie more than {self._deepest} deep in each other")
-        use.depth += 1
-        self._before, _ACTIVE.guard = _ACTIVE.guard, guard
+        if not depth:
+            guard.prepare()
+        try:
+            if not depth:
+                guard.begin(self._room)
+            use.depth = depth + 1
+            _ACTIVE.guard = guard
+        except BaseException:  # an interrupt: what is not entered is never left
+            use.depth, _ACTIVE.guard = depth, self._before
+            if not depth:
+                guard.end()
+            raise
 
     def __exit__(
         self,

@@ -56,14 +56,13 @@ def call(
     except Elsewhere:
         return _call_on_handles(tiers, given, kwargs, told)
     record = None
-    if not records and is_grad_enabled():
-        reached = Reached((*given, *kwargs.values()) if kwargs else given)
-        if way.executable.makes_leaves or any(t._requires_grad for t in reached.tensors):
-            record = begun(reached, tiers)
     depth = len(ENTERED.objects)
     try:
-        if record is not None:
-            way = tiers.way(True)
+        if not records and is_grad_enabled():
+            reached = Reached((*given, *kwargs.values()) if kwargs else given)
+            if way.executable.makes_leaves or any(t._requires_grad for t in reached.tensors):
+                record = begun(reached, tiers)
+                way = tiers.way(True)
         loud = enter(QUIET)  # without NumPy's warnings about numbers
         try:
             result = way.run(values)
@@ -86,7 +85,7 @@ def call(
             result = finished(record, way.executable, reached, result)
         return tiers.binding.give_back(result)
     finally:
-        if record is not None:
+        if not records:  # also if an interrupt came before it was known here
             RUNNING.record = None
     raise error from None
 

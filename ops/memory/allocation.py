@@ -45,33 +45,40 @@ class Ledger:
         self.address = ctypes.addressof(self._numbers)
         self.is_open = False
         self.written = self.most_written = 0
+        self._handler: object = None
+        """What NumPy's memory was made by before."""
 
     @property
     def refused(self) -> int:
         """The bytes of the last request that was refused; 0 if none was."""
         return self._numbers[2]
 
-    def open(self, limit: int, output: int) -> object:
-        """Count this thread anew; what is given back goes to `close`."""
-        numbers = self._numbers
+    def open(self, limit: int, output: int) -> None:
+        """Count this thread anew, until `close`, also if this was interrupted."""
+        native, numbers = _native(), self._numbers
         numbers[0], numbers[1], numbers[2], numbers[3] = 0, limit, 0, RESERVE
         self.written, self.most_written, self.is_open = 0, output, True
-        native = _native()
-        return None if native is None else native.enter(self.address)
+        if native is not None:
+            self._handler = native.enter(self.address)
 
-    def close(self, entered: object) -> None:
+    def close(self) -> None:
         """Count no more."""
         native = _native()
-        if native is not None:
-            native.leave(entered)
         self.is_open = False
+        if native is not None:
+            native.leave(self._handler or inference.handler(inference.is_on()))
+            self._handler = None
 
-    def lower(self, limit: int, output: int) -> tuple[int, int]:
-        """Let no more than so much be taken from now on; gives what `restore` takes."""
-        before = self._numbers[1], self.most_written
+    @property
+    def limits(self) -> tuple[int, int]:
+        """What may be taken and written, which `restore` takes."""
+        return self._numbers[1], self.most_written
+
+    def lower(self, limit: int, output: int) -> None:
+        """Let no more than so much be taken from now on."""
+        before = self.limits
         self._numbers[1] = min(before[0], self._numbers[0] + limit)
         self.most_written = min(before[1], self.written + output)
-        return before
 
     def restore(self, before: tuple[int, int]) -> None:
         """Go back to earlier limits."""

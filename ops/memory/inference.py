@@ -19,7 +19,7 @@ import numpy as np
 from ...frontend.port import Port
 from .dtype import Array
 
-__all__ = ["MADE", "enter", "is_for_inference", "is_on", "leave"]
+__all__ = ["MADE", "enter", "handler", "is_for_inference", "is_on", "leave"]
 
 NAME: Final = "rushlight, inference"
 """The name of handlers in the mode."""
@@ -57,24 +57,35 @@ def is_for_inference(array: Array) -> bool:
 def enter(wanted: bool) -> tuple[bool, object]:
     """Have memory made in the mode, or outside of it; what is given back goes to `leave`."""
     was_on = _ON.get()
-    _ON.set(wanted)
     if wanted == was_on or sys.implementation.name != "cpython":
+        _ON.set(wanted)
         return was_on, None
     MADE[0] = True
-    set_handler, plain, marking = _handlers()
+    set_handler = _handlers()[0]
+    before, after = handler(was_on), handler(wanted)
+    try:
+        _ON.set(wanted)
+        return was_on, set_handler(after)
+    except BaseException:  # an interrupt: what is not entered is never left
+        _ON.set(was_on)
+        set_handler(before)
+        raise
+
+
+def handler(mode: bool) -> object:
+    """What this thread's memory is made by in the mode, or outside of it."""
+    _, plain, marking = _handlers()
     counts = COUNTING.installed
-    handler = None if counts is None else counts(wanted)
-    if handler is None:
-        handler = marking if wanted else plain
-    return was_on, set_handler(handler)
+    counting = None if counts is None else counts(mode)
+    return (marking if mode else plain) if counting is None else counting
 
 
 def leave(before: tuple[bool, object]) -> None:
     """Have memory made as before."""
-    was_on, handler = before
+    was_on, made_by = before
     _ON.set(was_on)
-    if handler is not None:
-        _handlers()[0](handler)
+    if made_by is not None:
+        _handlers()[0](made_by)
 
 
 @cache

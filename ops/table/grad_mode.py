@@ -82,8 +82,12 @@ class _GradMode:
 
     def __enter__(self) -> Self:
         self._before.append(_ENABLED.get())
-        _ENABLED.set(self.mode)
-        return self
+        try:
+            _ENABLED.set(self.mode)
+            return self
+        except BaseException:  # an interrupt: what is not entered is never left
+            _ENABLED.set(self._before.pop())
+            raise
 
     def __exit__(self, *exception: object) -> None:
         _ENABLED.set(self._before.pop())
@@ -165,7 +169,11 @@ class inference_mode(_GradMode):
 
     def __enter__(self) -> Self:
         self._outside.append(inference.enter(not self.mode))
-        return super().__enter__()
+        try:
+            return super().__enter__()
+        except BaseException:
+            inference.leave(self._outside.pop())
+            raise
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)

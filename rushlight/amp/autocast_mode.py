@@ -18,6 +18,7 @@ from ..nn import dtype_names
 from ..nn.sizes import is_scripting
 from ..ops.memory.dtype import Device, DType
 from .state import (
+    as_it_is,
     autocast_decrement_nesting,
     autocast_increment_nesting,
     get_autocast_dtype,
@@ -84,26 +85,46 @@ class autocast:
             *(is_autocast_enabled(device), get_autocast_dtype(device)),
             is_autocast_cache_enabled(),
         )
-        set_autocast_dtype(device, self.fast_dtype)
-        set_autocast_enabled(device, self._enabled)
-        set_autocast_cache_enabled(self._cache_enabled)
-        autocast_increment_nesting()
-        return self
+        return _entered(self)
 
     def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any):
         if is_scripting():
             return
-        autocast_decrement_nesting()
-        enabled, dtype, cache = self._before
-        set_autocast_dtype(self.device, dtype)
-        set_autocast_enabled(self.device, enabled)
-        set_autocast_cache_enabled(cache)
+        _left(self)
         return False
 
     def __call__(self, func):
         if is_scripting():
             return func
         return _decorated(self, func)
+
+
+def _entered(context: autocast) -> autocast:
+    """Enter a context; an interrupt leaves all as it was, for what is not entered is never left."""
+    device, put_back = context.device, as_it_is()
+    context._put_back = put_back
+    try:
+        set_autocast_dtype(device, context.fast_dtype)
+        set_autocast_enabled(device, context._enabled)
+        set_autocast_cache_enabled(context._cache_enabled)
+        autocast_increment_nesting()
+        return context
+    except BaseException:
+        put_back()
+        raise
+
+
+def _left(context: autocast) -> None:
+    """Leave a context, wholly too if an interrupt comes meanwhile."""
+    enabled, dtype, cache = context._before
+    try:
+        autocast_decrement_nesting()
+        set_autocast_dtype(context.device, dtype)
+        set_autocast_enabled(context.device, enabled)
+        set_autocast_cache_enabled(cache)
+    except BaseException:
+        context._put_back()
+        raise
 
 
 def _can_be_on(device: str, dtype: DType) -> bool:

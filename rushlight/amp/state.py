@@ -5,6 +5,7 @@ In script the functions stand for operators.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Final
 
@@ -13,6 +14,7 @@ from ..ops.table.autocast import autocast_state, set_autocast_state
 from ..ops.tensors.construct import stands_for
 
 __all__ = [
+    "as_it_is",
     "autocast_decrement_nesting",
     "autocast_increment_nesting",
     "clear_autocast_cache",
@@ -110,6 +112,17 @@ def set_autocast_cache_enabled(enabled: bool) -> None:
 
 def clear_autocast_cache() -> None:
     """Nothing is kept."""
+
+
+def as_it_is() -> Callable[[], None]:
+    """What puts all of this back as it is now."""
+    state, nesting = autocast_state(), _NESTING.get()
+
+    def put_back() -> None:
+        set_autocast_state(state)
+        _NESTING.set(nesting)
+
+    return put_back
 
 
 def autocast_increment_nesting() -> int:

@@ -46,17 +46,24 @@ class saved_tensors_hooks:
     ) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
+        self._outside = [PACKING.hooks][:0]
 
     def __enter__(self) -> None:
         if PACKING.refusal:
             raise RuntimeError(PACKING.refusal)
-        PACKING.hooks.append((self._pack, self.unpack_hook))
-        PACKING.changed()
+        self._outside.append(PACKING.hooks)
+        try:
+            PACKING.hooks = [*PACKING.hooks, (self._pack, self.unpack_hook)]
+            PACKING.changed()
+        except BaseException:  # an interrupt: what is not entered is never left
+            self.__exit__()
+            raise
 
     def _pack(self, tensor: Tensor) -> Any:
-        held, PACKING.hooks = PACKING.hooks, []
-        PACKING.changed()
+        held = PACKING.hooks
         try:
+            PACKING.hooks = []
+            PACKING.changed()
             return self.pack_hook(tensor)
         finally:
             PACKING.hooks = held
@@ -68,7 +75,7 @@ class saved_tensors_hooks:
         error: BaseException | None = None,
         trace: TracebackType | None = None,
     ) -> None:
-        PACKING.hooks.pop()
+        PACKING.hooks = self._outside.pop()
         PACKING.changed()
 
 
