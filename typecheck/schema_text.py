@@ -169,7 +169,10 @@ def _default(parsed: Tree[Any], type: Type) -> object:
         return [_default(child, element) for child in parsed.children]
     text = str(parsed.children[0])
     if parsed.data == "string":
-        return ast.literal_eval(text)
+        try:
+            return ast.literal_eval(text)
+        except SyntaxError:
+            raise SchemaError(f"no text is {text[:80]}") from None
     if parsed.data == "word":
         if text not in _WORDS:
             raise SchemaError(f"unknown default {text}")

@@ -42,7 +42,7 @@ def outline_of(text: str) -> Outline | None:
     """The outline of a program; None if it is no Python."""
     try:
         module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     lines = text.split("\n")
     texts: dict[int, str] = {}

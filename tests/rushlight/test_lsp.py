@@ -17,6 +17,7 @@ import pytest
 
 from rushlight.lsp import worker
 from rushlight.lsp.facts import facts_of, no_facts
+from rushlight.lsp.kept import outline_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -312,3 +313,8 @@ def test_the_extension_asks_for_what_the_server_has() -> None:
         assert f'"{command}"' in server
     assert package["main"] == "./extension.js"
     assert '["-m", "rushlight", "lsp"]' in script
+
+
+def test_texts_that_python_cannot_parse_have_no_outline() -> None:
+    for text in ("1**" * 90_000 + "1", "[" * 90_000, "x = '\0'", "def f("):
+        assert outline_of(text) is None

@@ -69,3 +69,8 @@ def test_equal_texts_give_equal_signatures() -> None:
 def test_what_is_no_schema_is_refused(text: str) -> None:
     with pytest.raises(SchemaError, match="not an operator schema"):
         parse_schema(text)
+
+
+def test_a_default_that_is_no_text_is_refused() -> None:
+    with pytest.raises(SchemaError, match="no text is"):
+        parse_schema(r'aten::f(str x="\x") -> int')
