@@ -206,6 +206,9 @@ def single(edge: Edge) -> Edge:
 class Walk(Protocol):
     """What hooks may ask of the walk that calls them."""
 
+    callbacks: list[Callable[[], object]]
+    """What is called when it has ended."""
+
     def reaches(self, node: Node) -> bool:
         """Whether a node is on a way from the results to what gradients are wanted of."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import chain
 from typing import Any, Final
@@ -44,6 +44,7 @@ class _Walk:
         """Those whose gradients are differentiated themselves, and are one call, too."""
         self.sums: set[Edge] = set()
         """Where a sum waits that this walk made, to which nobody else refers."""
+        self.callbacks: list[Callable[[], object]] = []
 
     def prepare(self, roots: Iterable[Node]) -> None:
         """Count for every node how many gradients it has to wait for."""
@@ -250,6 +251,8 @@ def run_backward(
             for edge, grad in roots:
                 walk.give(edge, grad)
             walk.run(nodes)
+            for callback in walk.callbacks:  # which may add others
+                callback()
     finally:
         (WALKING.leads, WALKING.walk), WALKING.keep = outer, kept
     return walk.found

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import ClassVar
 
+from ..ops.gradients.autograd import WALKING
 from ..ops.tensors.tensor import Tensor
 
 
@@ -14,8 +17,24 @@ class VariableMeta(type):
         return isinstance(instance, Tensor)
 
 
+class _Engine:
+    """`Variable._execution_engine`: what runs walks back, as packages ask it."""
+
+    def queue_callback(self, callback: Callable[[], object]) -> None:
+        """Have something called when this thread's walk back has ended.
+
+        Raises:
+            RuntimeError: there is no such walk.
+        """
+        if WALKING.walk is None:
+            raise RuntimeError("Final callbacks can only be installed during backward pass.")
+        WALKING.walk.callbacks.append(callback)
+
+
 class Variable(metaclass=VariableMeta):
     """`Variable(data, requires_grad)`: a leaf that shares the memory of the tensor `data`."""
+
+    _execution_engine: ClassVar = _Engine()
 
     def __new__(  # type: ignore[misc]  # calls give tensors, not instances
         cls,

@@ -1,7 +1,7 @@
 """Hooks on the gradients of modules: of what a module gives and of what it was given.
 
-A call of a module that has such hooks passes its tensors through `GradientGate`, once before
-`forward` and once after.  The gate changes nothing; its two nodes see the gradients go by.
+A call of a module that has such hooks passes its tensors through `BackwardHookFunction`, once
+before `forward` and once after.  It changes nothing; its two nodes see the gradients go by.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def gradients_of(module: Members) -> ModuleGradients | None:
     return ModuleGradients(module, before, after) if before or after else None
 
 
-class GradientGate(Function):
+class BackwardHookFunction(Function):
     """Gives back the tensors it is given, and lets their gradients pass."""
 
     @staticmethod
@@ -246,7 +246,9 @@ def _through_gate(
     if not is_grad_enabled() or not any(values[at].requires_grad for at in places):
         return values, None
     passed = list(values)
-    for at, tensor in zip(places, GradientGate.apply(*[values[at] for at in places]), strict=True):
+    for at, tensor in zip(
+        places, BackwardHookFunction.apply(*[values[at] for at in places]), strict=True
+    ):
         passed[at] = tensor
     node = next(passed[at].grad_fn for at in places if passed[at].grad_fn is not None)
     node.register_hook(hook)

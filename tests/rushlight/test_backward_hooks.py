@@ -215,3 +215,10 @@ def test_a_full_hook_returns_a_tuple_of_its_length() -> None:
     layer.register_full_backward_hook(lambda *_: torch.ones(2, 2))
     with pytest.raises(RuntimeError, match="got 2, but expected 1"):
         layer(torch.ones(1, 2, requires_grad=True)).sum().backward()
+
+
+def test_nodes_around_a_module_have_torch_s_name() -> None:
+    module = torch.nn.Linear(2, 2)
+    module.register_full_backward_hook(lambda *given: None)
+    made = module(torch.ones(1, 2, requires_grad=True))
+    assert made.grad_fn.name() == "BackwardHookFunctionBackward"

@@ -163,3 +163,49 @@ def test_what_nodes_are_not_called_with(given: Any, named: Any, message: str) ->
     node = (torch.ones(2, requires_grad=True) * 2).grad_fn
     with pytest.raises(TypeError, match=message):
         node(*given, **named)
+
+
+def test_callbacks_come_when_the_walk_has_ended() -> None:
+    engine = torch.autograd.Variable._execution_engine
+    heard: list[object] = []
+    x = torch.ones(2, requires_grad=True)
+
+    def later() -> None:
+        heard.append((x.grad is not None, torch.is_grad_enabled()))
+        if len(heard) == 1:
+            engine.queue_callback(later)
+
+    y = x * 2
+    y.register_hook(lambda grad: engine.queue_callback(later))
+    y.sum().backward()
+    assert heard == [(True, False), (True, False)]
+    with pytest.raises(RuntimeError, match="can only be installed during backward pass"):
+        engine.queue_callback(later)
+
+
+def test_walks_within_walks_have_callbacks_of_their_own() -> None:
+    engine = torch.autograd.Variable._execution_engine
+    heard: list[str] = []
+
+    def within(grad: torch.Tensor) -> None:
+        engine.queue_callback(lambda: heard.append("outer"))
+        with torch.enable_grad():
+            inner = torch.ones(1, requires_grad=True) * 2
+            inner.register_hook(lambda grad: engine.queue_callback(lambda: heard.append("inner")))
+            inner.backward()
+        heard.append("between")
+
+    y = torch.ones(1, requires_grad=True) * 2
+    y.register_hook(within)
+    y.backward()
+    assert heard == ["inner", "between", "outer"]
+
+
+def test_a_callback_that_fails_is_told_of() -> None:
+    engine = torch.autograd.Variable._execution_engine
+    y = torch.ones(1, requires_grad=True) * 2
+    y.register_hook(lambda grad: engine.queue_callback(lambda: [][0]))
+    with pytest.raises(IndexError):
+        y.backward()
+    y = torch.ones(1, requires_grad=True) * 2
+    y.backward()
