@@ -463,12 +463,41 @@ class NestedIOFunction(Function):
     """Kept for its name."""
 
 
+class _RefusedNode(Node):
+    """Stands where the history of a gradient would begin that has none."""
+
+    __slots__ = ()
+
+    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
+
+
+def _without_history(result: object, node: Node) -> object:
+    """A gradient that says, when it is differentiated, that it cannot be."""
+    if not isinstance(result, Tensor):
+        return result
+    made = result.detach()
+    made._requires_grad = True
+    made._grad_node, made._output_number = node, 0
+    return made
+
+
 def once_differentiable(function: Any) -> Any:
-    """A `backward` whose result cannot be differentiated again."""
+    """A `backward` whose result cannot be differentiated again: walking back there raises."""
 
     def wrapper(ctx: Any, *grads: object) -> object:
         with no_grad():
-            return function(ctx, *grads)
+            results = function(ctx, *grads)
+        if not (
+            is_grad_enabled() and any(isinstance(g, Tensor) and g.requires_grad for g in grads)
+        ):
+            return results
+        node = node_class(_RefusedNode, "Error")([])
+        if isinstance(results, tuple):
+            return tuple(_without_history(each, node) for each in results)
+        return _without_history(results, node)
 
     return wrapper
 

@@ -16,6 +16,7 @@ from ..ops.gradients.autograd import Node as Node
 from ..ops.gradients.edges import GradientEdge as GradientEdge
 from ..ops.gradients.edges import get_gradient_edge as get_gradient_edge
 from ..ops.gradients.edges import target_of
+from ..ops.memory.inference import is_for_inference
 from ..ops.memory.versions import written
 from ..ops.tensors.tensor import Tensor
 
@@ -99,7 +100,8 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Count a change of memory that was written behind the back of gradients."""
     for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
-        written(each._array)
+        if not is_for_inference(each._array):  # whose changes nobody counts
+            written(each._array)
 
 
 # --------------------------------------------------------------------------- hooks of several

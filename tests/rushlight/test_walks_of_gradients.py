@@ -209,3 +209,38 @@ def test_a_callback_that_fails_is_told_of() -> None:
         y.backward()
     y = torch.ones(1, requires_grad=True) * 2
     y.backward()
+
+
+def test_gradients_that_cannot_be_differentiated_say_so() -> None:
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(x, y)
+            return x * y
+
+        @staticmethod
+        @torch.autograd.function.once_differentiable
+        def backward(ctx: Any, grad: torch.Tensor) -> Any:
+            _, y = ctx.saved_tensors
+            return grad * y, None
+
+    x = torch.ones(2, requires_grad=True)
+    y = torch.full((2,), 3.0)
+    (plain,) = torch.autograd.grad(Product.apply(x, y).sum(), x, create_graph=True)
+    assert not plain.requires_grad
+    weight = torch.ones((), requires_grad=True)
+    (found,) = torch.autograd.grad(Product.apply(x, y).sum(), x, weight, create_graph=True)
+    assert found.tolist() == [3.0, 3.0]
+    assert found.grad_fn.name() == "Error"
+    with pytest.raises(RuntimeError, match=r"differentiate twice .* @once_differentiable"):
+        found.sum().backward()
+
+
+def test_changes_of_inference_tensors_are_not_counted() -> None:
+    with torch.inference_mode():
+        tensor = torch.rand(2)
+        graph.increment_version(tensor)
+    graph.increment_version(tensor)
+    other = torch.rand(2)
+    graph.increment_version([other])
+    assert other._version == 1
