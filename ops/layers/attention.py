@@ -204,6 +204,9 @@ def attention_and_weights(
     if dropout_mask is not None and dropout_p > 0:  # the weights given back are whole, as in torch
         used = as_array(np.where(dropout_mask, weights, 0) / (1 - dropout_p))
     if dropout_mask is None and dropout_p > 0:
+        native = family("run")
+        if native is not None:  # no later call drops the same
+            native.unforeseen()
         kept = dropout(np.ones_like(weights), dropout_p, True)
         used = weights = as_array(weights * kept)
     product = products.matmul(used.astype(widened(value).dtype, copy=False), widened(value))
@@ -239,6 +242,7 @@ def dropped(result: Array) -> Array:
     face="layer",
     cost="attention",
     rows=rows_of("query key value attn_mask"),
+    prepared=True,
 )
 def scaled_dot_product_attention(
     query: Array,

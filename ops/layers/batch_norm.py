@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, family, is_ready, of_floats
+from ..kernels import LARGE, family, is_ready, is_whole, of_floats
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.loss_reduction import widened
@@ -180,11 +180,29 @@ def _apply_to_halves(
         factor = factor * weight.astype(np.float32)
     moved = mean.astype(np.float32) * factor
     term = -moved if bias is None else bias.astype(np.float32) - moved
+    found = _halves_natively(input, factor, term)
+    if found is not None:
+        return found
     shape = (1, -1, *(1,) * (input.ndim - 2))
     result = input.astype(np.float64, order="K" if ends_in_channels(input) else "C")
     result *= factor.reshape(shape)
     result += term.reshape(shape)
     return result.astype(np.float32).astype(input.dtype)
+
+
+def _halves_natively(input: Array, factor: Array, term: Array) -> Array | None:
+    """Products and sums by a kernel of what lies in one piece, its channels last or not."""
+    is_last = ends_in_channels(input)
+    moved = np.moveaxis(input, 1, -1) if is_last else input
+    arrays = family("arrays") if is_whole(moved) else None
+    if arrays is None or not arrays.LETTERS[input.dtype]:
+        return None
+    shape = (-1,) if is_last else (-1, *(1,) * (input.ndim - 2))
+    steps = [("add_products", "d", (2, 0, 1)), ("same", "f", (3,))]
+    made: Array = arrays.evaluate(
+        steps, arrays.LETTERS[input.dtype], moved, factor.reshape(shape), term.reshape(shape)
+    )
+    return np.moveaxis(made, -1, 1) if is_last else made
 
 
 def _batch_norm(

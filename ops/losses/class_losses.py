@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..arithmetic.elementwise import div, div_number, mul_number
-from ..kernels import family, is_ready, is_whole
+from ..kernels import family, is_half, is_ready, is_whole
 from ..layers.softmax import log_softmax
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -21,7 +21,6 @@ from ..table.table import operator
 
 __all__: list[str] = []
 
-_FLOAT32: Final = np.dtype(np.float32)
 _INT64: Final = np.dtype(np.int64)
 
 _FORMS: Final = {NONE: "each", SUM: "sum", MEAN: "mean"}
@@ -83,7 +82,8 @@ def _natively(
     """The same without weights by native code; None where there is none, or of other dtypes and
     layouts, or where a target is no class."""
     scores, target = scores[...], target[...]  # which no other thread can change
-    fits = is_ready(scores) and target.dtype is _INT64 and is_whole(target)
+    fits = (is_ready(scores) or is_half(scores.dtype)) and is_whole(scores)
+    fits = fits and target.dtype is _INT64 and is_whole(target)
     fits = fits and target.shape == (scores.shape[0], *scores.shape[2:])
     classes = family("classes") if fits else None
     if classes is None:
@@ -92,7 +92,7 @@ def _natively(
         scores, target, ignore_index, _FORMS[reduction]
     )
     if found is not None and reduction == NONE:
-        return found[0], np.zeros((), _FLOAT32)
+        return found[0], np.zeros((), scores.dtype)
     return found
 
 

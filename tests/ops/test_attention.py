@@ -142,3 +142,29 @@ def test_where_the_result_lies_in_order() -> None:
     assert attend(columns, columns, columns, dropout_p=0.5).is_contiguous()
     assert attend(turned, columns, columns).is_contiguous()
     assert attend(columns[0], columns[0], columns[0]).is_contiguous()
+
+
+@pytest.mark.parametrize("form", ["plain", "causal", "bool", "float"])
+def test_later_calls_are_known_and_give_the_same(form: str) -> None:
+    q, k, v = (torch.from_numpy(randoms(2, 3, 9, size)) for size in (8, 8, 5))
+    mask = torch.from_numpy(randoms(9, 9))
+    settings: dict[str, Any] = {"is_causal": form == "causal"}
+    if form in ("bool", "float"):
+        settings["attn_mask"] = mask > 0.3 if form == "bool" else mask
+
+    def attended(*given: torch.Tensor) -> torch.Tensor:
+        return F.scaled_dot_product_attention(*given, **settings)
+
+    others = [torch.from_numpy(randoms(2, 3, 9, size) * 2) for size in (8, 8, 5)]
+    wanted, wanted_others = attended(q, k, v), attended(*others)
+    for _ in range(80):
+        assert torch.equal(attended(q, k, v), wanted)
+        assert torch.equal(attended(*others), wanted_others)
+
+
+def test_what_is_dropped_is_never_known() -> None:
+    x = torch.ones(1, 1, 2, 2)
+    for _ in range(100):
+        F.scaled_dot_product_attention(x, x, x, dropout_p=0.01)
+    found = {str(F.scaled_dot_product_attention(x, x, x, dropout_p=0.5)) for _ in range(60)}
+    assert len(found) > 1

@@ -11,6 +11,7 @@ import pytest
 
 import rushlight as torch
 import rushlight.nn.functional as F
+from rushlight.ops.losses import class_losses
 
 CALLS = 60
 
@@ -111,3 +112,20 @@ def test_how_often_numbers_occur(size: int) -> None:
         torch.bincount(torch.from_numpy(x % 7))
     with pytest.raises(RuntimeError, match="non-negative"):
         torch.bincount(torch.from_numpy(-1 - x % 7))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+@pytest.mark.parametrize("shape", [(1, 3), (16, 5), (17, 5), (5000, 7), (40, 4, 3)])
+def test_sums_of_halves_are_rounded_as_by_numpy(
+    dtype: Any, reduction: str, shape: tuple[int, ...], monkeypatch: Any
+) -> None:
+    torch.manual_seed(1)
+    scores = torch.randn(shape).to(dtype)
+    target = torch.randint(0, shape[1], (shape[0], *shape[2:]))
+    target[-1:] = -100
+    found = F.nll_loss(scores, target, reduction=reduction)
+    monkeypatch.setattr(class_losses, "_natively", lambda *_: None)
+    wanted = F.nll_loss(scores, target, reduction=reduction)
+    assert found.dtype == wanted.dtype == dtype
+    assert torch.allclose(found.float(), wanted.float(), rtol=0, atol=0, equal_nan=True)

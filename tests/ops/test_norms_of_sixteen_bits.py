@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
+from rushlight.ops.layers import batch_norm
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -28,3 +29,21 @@ def test_group_norm(dtype: Any, mixed: bool) -> None:
         assert exact is not None
         once = torch.finfo(made.dtype).eps
         assert torch.allclose(made.float(), exact, rtol=once, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("last", [False, True])
+def test_batch_norms_in_evaluation_are_rounded_as_by_numpy(
+    dtype: Any, last: bool, monkeypatch: Any
+) -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.BatchNorm2d(5).to(dtype).eval()
+    for each in (layer.running_mean, layer.weight.data, layer.bias.data):
+        each.normal_()
+    x = torch.randn(3, 5, 9, 7).to(dtype)
+    x = x.to(memory_format=torch.channels_last) if last else x
+    found = layer(x)
+    monkeypatch.setattr(batch_norm, "_halves_natively", lambda *_: None)
+    wanted = layer(x)
+    assert torch.equal(found, wanted)
+    assert found.stride() == wanted.stride() == x.stride()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import cycle
-from math import inf, nan
+from math import inf, nan, prod
 from operator import add as add_up
 from typing import Any, Final
 
@@ -51,11 +51,15 @@ def attend(
     """
     (batch, heads, rows, _), columns = query.shape, key.shape[2]
     out = np.empty((batch, heads, rows, value.shape[3]), np.float32)
-    room = np.empty(min(max(_NEAR, columns), batch * heads * rows * columns), np.float32)
+    room: Any = None
     turned = key.swapaxes(2, 3)
     for part in _parts(batch, heads, rows, columns):
         queries, several = query[part], part[:2]
-        scores = room[: queries[..., 0].size * columns].reshape(*queries.shape[:3], columns)
+        shape = (*queries.shape[:3], columns)
+        if room is None:  # as large as any later one
+            room = np.empty(shape, np.float32)
+        is_last = room.shape != shape
+        scores = room.reshape(-1)[: prod(shape)].reshape(shape) if is_last else room
         multiply_batches(queries, turned[several], scores)
         shown, first = None if mask is None else mask[part], part[2].start
         weights_in_place(scores, shown, scale, first if is_causal else -1, or_nan=or_nan)
@@ -91,6 +95,7 @@ def weights_in_place(scores: Array, mask: Any, scale: float, first: int, *, or_n
         form, steps = mask.dtype.name, tuple(step // mask.itemsize for step in mask.strides[:-1])
     outer, inner, rows, columns = scores.shape
     counts = np.array([columns, rows, first, inner, *steps])
+    counts.setflags(write=False)
     run(
         kernel("attention", (form, or_nan), lambda target: weights_text(target, form, or_nan)),
         outer * inner * rows,

@@ -384,9 +384,11 @@ class _Entry:
             return _NUMBER, place
         if value.size == 1 and value.dtype in (_INT64, _UINT64):
             return (_FLAG if value.dtype is _INT64 else _COUNTER), 0
-        if not value.size or not value.flags.owndata:
+        owner = value if value.flags.owndata else value.base  # of which it is a view, as a whole
+        is_whole = type(owner) is ndarray and owner.flags.owndata and address(owner) == place
+        if not is_whole or not value.size or owner.nbytes != value.nbytes:
             raise Unknown
-        return _RESULT, self._memory(value)
+        return _RESULT, self._memory(owner)
 
     def _part(self, value: Array) -> tuple[int, int] | None:
         """The word of an array that begins at another element of an operand, or of the result."""
