@@ -342,10 +342,16 @@ def test_rows_are_taken_and_summed_by_index(width: int) -> None:
     bags = [table[index[first:last]] for first, last in pairwise(ends)]
     sums = [np.add.accumulate(bag, 0)[-1] if len(bag) else np.zeros(width, F) for bag in bags]
     means = [total / F(max(len(bag), 1)) for total, bag in zip(sums, bags, strict=True)]
+    most = [bag.max(0) if len(bag) else np.zeros(width, F) for bag in bags]
+    forms = {"sums": sums, "means": means, "maxima": most, "shared": [each * 2 for each in sums]}
+    shares = np.full(300, 2, F)
     for starts, extra in ((ends[:-1].copy(), False), (ends, True)):
-        for form, wanted in (("sums", sums), ("means", means)):
-            made, bag_of, sizes, _ = lookups.bags(table, index, starts, form, extra)
+        for form, wanted in forms.items():
+            made, bag_of, sizes, rows = lookups.bags(table, index, starts, form, extra, shares)
             assert np.array_equal(made, np.stack(wanted))
+            if form == "maxima":
+                filled = sizes > 0
+                assert np.array_equal(table[rows, np.arange(width)][filled], made[filled])
             assert np.array_equal(sizes, np.diff(ends))
             assert np.array_equal(bag_of, np.arange(5).repeat(np.diff(ends)))
 
@@ -362,7 +368,7 @@ def test_rows_that_are_not_there_are_never_read() -> None:
     table, far = np.ones((5, 70), F), [5, -1, 2**62, -(2**63)]
     for place in far:
         assert lookups.rows(table, np.array([1, place, 2])) is None
-        assert lookups.bags(table, np.array([1, place, 2]), np.array([0, 1]), "means") is None
+        assert lookups.bags(table, np.array([1, place, 2]), np.array([0, 1]), "maxima") is None
 
 
 # ------------------------------------------------------------------------------ products of bytes
