@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, family, is_ready, is_whole, of_floats
+from ..kernels import LARGE, Prepared, family, is_ready, is_whole, of_floats
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.loss_reduction import widened
@@ -145,8 +145,43 @@ def _normalized(
     if kernels is not None:
         made: Array = kernels.normalized(input, mean, variance, weight, bias, eps)
         return made
+    found = _rows_natively(input, mean, variance, eps, weight, bias)
+    if found is not None:
+        return found
     scale = 1 / np.sqrt(variance.astype(np.float64, copy=False) + eps)
     return _apply(input, mean, scale, weight, bias)
+
+
+_FACTOR: Final = [("add", "d", (0, 1)), ("rsqrt", "d", (3,)), ("multiply", "d", (4, 2))]
+_TERM: Final = [
+    *(("add", "d", (0, 1)), ("rsqrt", "d", (5,)), ("multiply", "d", (6, 2))),
+    *(("multiply", "d", (3, 7)), ("subtract", "d", (4, 8))),
+]
+"""Steps of formulas, of variances, a number, weights, means and biases."""
+
+
+def _rows_natively(
+    input: Array, mean: Array, variance: Array, eps: float, weight: Array | None, bias: Array | None
+) -> Array | None:
+    """Rows of float32 by kernels alone, so that calls are learned: factors and terms of channels in
+    float64, then a product and a sum."""
+    if weight is None or bias is None or input.ndim != 2:
+        return None
+    known = family("arrays") and all(map(is_ready, (input, mean, variance, weight, bias)))
+    return _KNOWN_ROWS.call(input, mean, variance, eps, weight, bias) if known else None
+
+
+def _rows(
+    input: Array, mean: Array, variance: Array, eps: float, weight: Array, bias: Array
+) -> Array:
+    arrays = family("arrays")
+    factor = arrays.evaluate(_FACTOR, "f", variance, eps, weight)
+    term = arrays.evaluate(_TERM, "f", variance, eps, weight, mean, bias)
+    made: Array = arrays.evaluate([("add_products", "f", (2, 0, 1))], "f", input, factor, term)
+    return made
+
+
+_KNOWN_ROWS: Final = Prepared(_rows)
 
 
 def _apply(

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.convert import is_channels_last
-from ..kernels import Prepared, blas, family, is_half, is_ready, is_real, is_whole
+from ..kernels import Prepared, blas, family, in_order, is_half, is_ready, is_real, is_whole
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.remembered import remembered
@@ -179,6 +179,7 @@ def _any_layer_norm(
     weight, bias = (None if each is None else each[...] for each in (weight, bias))
     _check_normalized_shape(input, shape, weight, bias, ", ")
     _check_float(input, "LayerNormKernelImpl")
+    input = in_order(input)
     saved = statistics_dtype(input, weight, bias)
     rows = input.reshape(-1, prod(shape)) if input.size else input.reshape(0, max(1, prod(shape)))
     outer: tuple[int, ...] = (*input.shape[: input.ndim - len(shape)], *(1,) * len(shape))

@@ -529,6 +529,8 @@ def _indices(below: bool) -> Callable[..., Array]:
         wanted = _INT64 if dtype is None else numpy_dtype(dtype)
         if wanted.name not in ("int64", "int32"):
             raise not_implemented("tril_indices" if below else "triu_indices", wanted)
+        if 0 <= row * col <= _FEW:
+            return _known_triangle(row, col, offset, below, wanted).copy()
         return _triangle(row, col, offset, below, wanted)
 
     return indices
@@ -548,6 +550,9 @@ def _triangle(row: int, col: int, offset: int, below: bool, wanted: Dtype) -> Ar
     made[0] = np.repeat(rows, counts)
     made[1] = np.arange(made.shape[1]) - np.repeat(np.cumsum(counts) - counts - first, counts)
     return made
+
+
+_known_triangle: Final = remembered(1 << 20)(_triangle)
 
 
 def _count_below(row: int, col: int, offset: int) -> int:

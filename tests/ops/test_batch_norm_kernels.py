@@ -13,6 +13,7 @@ from rushlight.ops.kernels import threads
 from rushlight.ops.kernels.code import batch_norms, elf
 from rushlight.ops.kernels.code.run import run
 from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.layers import batch_norm
 
 pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
 
@@ -120,3 +121,18 @@ def test_what_does_not_fit_is_refused() -> None:
     x = _drawn(2, 5, 9)
     with pytest.raises(ValueError, match="do not fit the channels"):
         batch_norms.normalized(x, x[0, 0, :5], x[0, 1, :4], None, None, 1e-5)
+
+
+@pytest.mark.parametrize("rows", [1, 5, 300])
+def test_rows_in_evaluation_are_normalised_with_numpys_bits(rows: int, monkeypatch: Any) -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.BatchNorm1d(37).eval()
+    for each in (layer.running_mean, layer.weight.data, layer.bias.data):
+        each.normal_()
+    layer.running_var.uniform_(0.1, 3.0)
+    x = torch.randn(rows, 37)
+    with torch.no_grad():
+        found = [layer(x) for _ in range(60)]
+        monkeypatch.setattr(batch_norm, "_rows_natively", lambda *_: None)
+        wanted = layer(x)
+    assert all(torch.equal(each, wanted) for each in found)

@@ -92,3 +92,11 @@ def test_error_functions_are_those_of_the_c_library(numbers: list[float]) -> Non
         np.testing.assert_allclose(erf(x.astype(np.float32)), single, 1e-6, 1e-44)
         inner = np.array([v / 30.000001 for v in numbers])
         np.testing.assert_allclose(erf(erfinv(inner)), inner, 1e-14, 1e-300)
+
+
+def test_layer_norms_of_turned_tensors_are_those_of_copies() -> None:
+    x = rushlight.randn(3, 20, 11).transpose(1, 2)
+    for turned in (x, x.double(), x.bfloat16()):
+        found = functional.layer_norm(turned, [20])
+        assert rushlight.equal(found, functional.layer_norm(turned.contiguous(), [20]))
+        assert found.is_contiguous()

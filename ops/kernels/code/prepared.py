@@ -384,7 +384,8 @@ class _Entry:
             return _NUMBER, place
         if value.size == 1 and value.dtype in (_INT64, _UINT64):
             return (_FLAG if value.dtype is _INT64 else _COUNTER), 0
-        owner = value if value.flags.owndata else value.base  # of which it is a view, as a whole
+        # or what it is a view of, as a whole
+        owner: Any = value if value.flags.owndata else value.base
         is_whole = type(owner) is ndarray and owner.flags.owndata and address(owner) == place
         if not is_whole or not value.size or owner.nbytes != value.nbytes:
             raise Unknown
