@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernels import family
 from ..losses.ctc import places_of
 from ..memory.dtype import Array
 from ..tensors.tensor import Tensor
@@ -28,8 +29,8 @@ def ctc_loss(
     logs, lengths, sizes = log_probs._array, _numbers(input_lengths), _numbers(target_lengths)
     if not logs.size or lengths.min() < 1 or lengths.max() > len(logs):
         return None
-    labels, may_skip = places_of(targets._array, sizes.tolist(), blank)
-    chances = np.exp(logs.astype(np.float64))
+    labels, may_skip = places_of(targets._array, sizes.tolist(), blank, logs.shape[2])
+    chances = np.exp(logs, dtype=np.float64, order="C")
     with np.errstate(all="ignore"):
         shares = _shares(chances, labels, may_skip, lengths, sizes)
     if shares is None:
@@ -53,6 +54,9 @@ def _shares(
 ) -> Array | None:
     """Of all paths of a target the share that has a class at a time, (T, N, C); None where paths
     have no probability."""
+    found = _native_shares(chances, labels, may_skip, lengths, sizes)
+    if found is not None:
+        return None if np.isnan(found).any() else found
     steps, count, classes = chances.shape
     places = labels.shape[1]
     emitted = np.take_along_axis(chances, np.broadcast_to(labels, (steps, count, places)), 2)
@@ -82,6 +86,26 @@ def _shares(
     which = (labels[:, :, None] == np.arange(classes)).astype(np.float64)
     shares: Array = (found @ which).swapaxes(0, 1)
     return shares
+
+
+def _native_shares(
+    chances: Array, labels: Array, may_skip: Array, lengths: Array, sizes: Array
+) -> Array | None:
+    """The same by native code; NaN where paths have no probability, None where there is none."""
+    paths = family("paths")
+    if paths is None:
+        return None
+    jumps = may_skip.astype(np.float64)
+    count, places = labels.shape
+    before = np.zeros((count, 1 + len(chances), 2 + places))
+    before[:, 0, 2] = 1
+    paths.ahead(chances, labels, jumps, lengths, before)
+    after = np.zeros((count, 2, 2 + places))
+    after[np.arange(count), 0, 2 * sizes] = 1
+    after[np.arange(count), 0, np.maximum(2 * sizes - 1, 0)] = 1
+    found = np.zeros(chances.shape)
+    paths.shares(chances, labels, jumps, lengths, before, after, found)
+    return found
 
 
 def _from_begin(emitted: Array, jumps: Array) -> Array:

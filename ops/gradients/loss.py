@@ -306,7 +306,7 @@ def ctc_loss(
     lengths = np.asarray(_numbers(input_lengths), np.int64)
     sizes = np.asarray(_numbers(target_lengths), np.int64)
     rows = targets._array[None] if single and targets.ndim == 1 else targets._array
-    alphas = _alphas(probabilities, *places_of(rows, sizes.tolist(), blank))
+    alphas = _alphas(probabilities, *places_of(rows, sizes.tolist(), blank, probabilities.shape[2]))
     loss = -_at_ends(alphas, lengths, sizes)
     ended = np.arange(len(probabilities))[:, None, None] >= lengths[:, None]
     shares = probabilities.exp().masked_fill(Tensor._of(ended), 0).sum([0, 2])

@@ -20,7 +20,8 @@ from .matrix_checks import (
     check_matrix,
     check_square,
 )
-from .triangular import adjoint, not_invertible, solve_triangular
+from .substitution import solve_triangular
+from .triangular import adjoint, not_invertible
 
 __all__: list[str] = []
 

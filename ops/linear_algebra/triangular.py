@@ -26,8 +26,9 @@ from .matrix_checks import (
     check_same_dtype,
     check_square,
 )
+from .substitution import solve_triangular
 
-__all__ = ["adjoint", "is_vector", "lu_factor", "solve_square", "solve_triangular"]
+__all__ = ["adjoint", "is_vector", "lu_factor", "solve_square"]
 
 _NO_INVERSE: Final = Refusal(
     "", fails=("h", "linalg.inv: Low precision dtypes not supported. Got {word}")
@@ -208,19 +209,6 @@ def lu_unpack(
 
 
 # --------------------------------------------------------------------------- triangular systems
-
-
-def solve_triangular(a: Array, b: Array, upper: bool, unit: bool = False) -> Array:
-    """X of A X = B for triangular matrices; batches broadcast."""
-    size = a.shape[-1]
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    x = np.broadcast_to(b, (*batch, *b.shape[-2:])).astype(np.result_type(a, b))
-    for i in reversed(range(size)) if upper else range(size):
-        known = slice(i + 1, None) if upper else slice(None, i)
-        x[..., i, :] -= (blas.matmul(a[..., i, None, known], x[..., known, :]))[..., 0, :]
-        if not unit:
-            x[..., i, :] /= a[..., i, i, None]
-    return x
 
 
 def _check_shapes(a: Array, b: Array, left: bool, name: str) -> None:

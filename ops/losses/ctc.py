@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import family, in_order
 from ..memory.dtype import Array, dtype_of
-from ..memory.errors import OperatorError
+from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.loss_reduction import MEAN, reduced
 from ..table.pointwise import as_array
 from ..table.table import operator
@@ -87,9 +87,19 @@ def _log_sum(*parts: Array) -> Array:
     return as_array(np.log(total) + base)
 
 
-def places_of(targets: Array, lengths: Lengths, blank: int) -> tuple[Array, Array]:
-    """The targets with blanks around each label, (N, 2 S + 1), and where a blank may be skipped."""
+def places_of(targets: Array, lengths: Lengths, blank: int, classes: int) -> tuple[Array, Array]:
+    """The targets with blanks around each label, (N, 2 S + 1), and where a blank may be skipped.
+
+    Raises:
+        IndexError: a label is no class.
+    """
     rows = _rows(targets, lengths)
+    if rows.size and not 0 <= rows.min() <= rows.max() < classes:
+        wrong = rows[(rows < 0) | (rows >= classes)][0]
+        raise IndexOutOfRange(
+            f"ctc_loss: Target {wrong} is out of bounds.",
+            headline=f"label {wrong} is none of the {classes} classes",
+        )
     labels = np.full((len(rows), 2 * rows.shape[1] + 1), blank, np.int64)
     labels[:, 1::2] = rows
     may_skip = np.zeros(labels.shape, bool)
@@ -151,7 +161,7 @@ def _likelihood(
     found = _natively(log_probs, targets, input_lengths, target_lengths, blank)
     if found is not None:
         return found
-    alphas = _alphas(log_probs, *places_of(targets, target_lengths, blank))
+    alphas = _alphas(log_probs, *places_of(targets, target_lengths, blank, log_probs.shape[2]))
     batch = np.arange(log_probs.shape[1])
     last_time = np.asarray(input_lengths, np.int64) - 1
     end = 2 * np.asarray(target_lengths, np.int64)

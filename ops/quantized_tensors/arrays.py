@@ -31,7 +31,6 @@ __all__ = [
     "per_tensor",
     "quantize",
     "quantized_array",
-    "quantizer_for",
     "quantizer_of",
 ]
 
@@ -208,23 +207,26 @@ def per_tensor(scale: float, zero_point: int) -> Quantizer:
 
 SMALLEST_SCALE: Final = F32(6.1e-5)
 """Smaller scales are not chosen."""
+_OVERFLOWING: Final = 2.0**128 * (1 - 2.0**-25)
+"""The least number that float32 rounds to infinity."""
 
 
 def choose_quantizer(values: Array, low: int, high: int) -> Quantizer:
     """The quantizer that a dynamic layer uses for values: over the numbers low to high."""
     least, most = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
-    return quantizer_for(least, most, low, high, precision=np.float64)
+    return per_tensor(*scale_for(least, most, low, high, precision=np.float64))
 
 
-def quantizer_for(
+def scale_for(
     least: float,
     most: float,
     low: int,
     high: int,
     symmetric: bool = False,
     precision: type[np.floating[Any]] = F32,
-) -> Quantizer:
-    """The quantizer that spreads a range of values, 0 included, over the numbers low to high.
+) -> tuple[float, int]:
+    """The scale and zero point that spread a range of values, 0 included, over the numbers low to
+    high.
 
     A symmetric one has its zero point in the middle if there are values on both sides of 0.  The
     scale is rounded to the precision.
@@ -235,7 +237,8 @@ def quantizer_for(
         least, most = float(F32(-largest * (half + 1))), float(F32(largest * half))
     least, most = min(least, 0.0), max(most, 0.0)
     scale = float(precision((most - least) / (high - low)))
-    if F32(scale) == 0.0 or np.isinf(F32(1) / F32(scale)):
+    single = scale if precision is F32 else float(F32(scale))
+    if single == 0.0 or 1.0 / single >= _OVERFLOWING:
         scale = float(precision(0.1))
     if scale < SMALLEST_SCALE:
         wider = SMALLEST_SCALE / F32(scale)
@@ -247,7 +250,7 @@ def quantizer_for(
     zero = from_low if low_error < high_error else from_high
     if symmetric and least < 0 < most:
         zero = (low + high) / 2
-    return per_tensor(scale, int(min(max(np.rint(zero), low), high)))
+    return scale, min(max(round(zero), low), high)
 
 
 # --------------------------------------------------------------------------- operators

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from ..arithmetic.convert import item
@@ -23,9 +25,12 @@ def _check_range(quant_min: int, quant_max: int) -> None:
 
 
 def _check_zero_points(zero_point: Array | int, quant_min: int, quant_max: int) -> None:
-    if isinstance(zero_point, np.ndarray) and zero_point.dtype.kind == "f":
-        return  # floats are no numbers of the range
-    if np.any(zero_point < quant_min) or np.any(zero_point > quant_max):
+    least = most = zero_point
+    if isinstance(zero_point, np.ndarray):
+        if zero_point.dtype.kind == "f" or not zero_point.size:
+            return  # floats are no numbers of the range
+        least, most = zero_point.min(), zero_point.max()
+    if least < quant_min or most > quant_max:
         raise OperatorError("`zero_point` must be between `quant_min` and `quant_max`.")
 
 
@@ -33,15 +38,21 @@ def _rounded(
     self: Array, scale: object, zero_point: Array | int, quant_min: int, quant_max: int
 ) -> tuple[Array, Array]:
     """The values, and where they lay within the range."""
-    dtype = self.dtype
-    places = self.astype(np.float32) * (np.float32(1) / np.asarray(scale, np.float32))
+    factor = np.asarray(scale, np.float32)
+    places = np.multiply(self, np.float32(1) / factor, dtype=np.float32, casting="unsafe")
+    is_narrow = quant_min >= -_EXACT and quant_max <= _EXACT
     if isinstance(zero_point, np.ndarray) and zero_point.dtype.kind == "f":
         places = np.rint(places + zero_point)
     else:
-        places = np.rint(places).astype(np.float64) + zero_point
-    held = np.clip(places, quant_min, quant_max)
-    values = (held - zero_point).astype(np.float32) * np.asarray(scale, np.float32)
-    return as_array(values.astype(dtype)), as_array(held == places)
+        zero_point = np.asarray(zero_point, np.float32 if is_narrow else np.float64)
+        places = np.rint(places) + zero_point
+    held = np.minimum(np.maximum(places, quant_min), quant_max)
+    values = np.subtract(held, zero_point, dtype=np.float32, casting="same_kind") * factor
+    return as_array(values.astype(self.dtype, copy=False)), as_array(held == places)
+
+
+_EXACT: Final = 1 << 22
+"""Ranges within this are those of float32, which larger numbers leave in any case."""
 
 
 @operator(

@@ -14,7 +14,7 @@ from ..selection.strides import resize_in_place
 from ..table.pointwise import as_array
 from ..table.table import operator
 from ..table.without_data import always
-from .arrays import choose_quantizer, quantizer_for
+from .arrays import choose_quantizer, scale_for
 from .fake_quantize import of_channels, of_channels_with_mask, of_tensor_with_mask
 
 __all__: list[str] = []
@@ -28,8 +28,11 @@ _STATE = (
 
 def _observe(running: Array, seen: Array, share: float) -> None:
     """Move a running end of the range towards the one that was seen; at first it is infinite."""
-    moved = running + np.float32(share) * (seen.reshape(running.shape) - running)
-    running[...] = np.where(np.isinf(running), seen.reshape(running.shape), moved)
+    seen = seen.reshape(running.shape)
+    moved = running + np.float32(share) * (seen - running)
+    if not np.isfinite(running).all():
+        moved = np.where(np.isinf(running), seen, moved)
+    running[...] = moved
 
 
 def _rows(self: Array, axis: int) -> Array:
@@ -82,14 +85,15 @@ def observed_with_mask(
     if not item(fake_quant_on):
         return self.copy(), np.ones(self.shape, np.bool_)
     ends = zip(running_min.ravel().tolist(), running_max.ravel().tolist(), strict=True)
-    for place, (least, most) in enumerate(ends):
+    chosen = []
+    for least, most in ends:
         if least > most:
             raise OperatorError(
                 "[FBGEMM] Error: In ChooseQuantizationParams, min should be less than or equal to "
                 f"max. Min = {least:g}, Max = {most:g}"
             )
-        chosen = quantizer_for(least, most, quant_min, quant_max, symmetric_quant)
-        scale[place], zero_point[place] = chosen.scale, chosen.zero_point
+        chosen.append(scale_for(least, most, quant_min, quant_max, symmetric_quant))
+    scale[: len(chosen)], zero_point[: len(chosen)] = zip(*chosen, strict=True)
     if per_row_fake_quant:
         return of_channels_with_mask(self, scale, zero_point, ch_axis, quant_min, quant_max)
     return of_tensor_with_mask(self, item(scale), item(zero_point), quant_min, quant_max)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from ..ops.eager.dispatch import eager_function
+from ..ops.kernels import cast_by_kernel
+from ..ops.linear_algebra.linalg import product
 from ..ops.memory.dtype import DTYPES
 from ..ops.tensors.tensor import Tensor
 from .optimizer import Group, Optimizer, Params, check_one_rate, check_ranges
@@ -95,15 +101,21 @@ def _orthogonal(matrix: Tensor, group: Group) -> Tensor:
         raise ValueError("Number of steps must be less than 100 for computational efficiency")
     if len(group["ns_coefficients"]) != 3:
         raise ValueError("Coefficients must be a tuple of exactly 3 values")
-    first, third, fifth = group["ns_coefficients"]
-    x = matrix.to(DTYPES["bfloat16"])
-    tall = matrix.size(0) > matrix.size(1)
+    x = _rounded(matrix.detach().float()._array)
+    tall = x.shape[0] > x.shape[1]
     if tall:
-        x = x.t()
-    x = x / x.norm().clamp(min=group["eps"])
-    addmm = eager_function("aten::addmm")
+        x = x.T
+    size = _rounded(np.sqrt(np.square(x, dtype=np.float64).sum()))
+    x = _rounded(x / max(size, _rounded(np.float32(group["eps"]))))
+    first, third, fifth = map(np.float32, group["ns_coefficients"])
     for _ in range(group["ns_steps"]):
-        square = x @ x.t()
-        both = addmm(square, square, square, beta=third, alpha=fifth)
-        x = addmm(x, both, x, beta=first)
-    return x.t() if tall else x
+        square = _rounded(product(x, x.T))
+        both = _rounded(third * square + fifth * product(square, square))
+        x = _rounded(first * x + product(both, x))
+    return Tensor._of(x.T if tall else x)
+
+
+def _rounded(values: Any) -> Any:
+    """Numbers rounded to bfloat16, as float32."""
+    narrow = cast_by_kernel(np.asarray(values, np.float32), DTYPES["bfloat16"].numpy)
+    return cast_by_kernel(narrow, np.dtype(np.float32))

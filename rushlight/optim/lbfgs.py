@@ -10,7 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from ..ops.gradients.rows import aten
+from ..ops.linear_algebra.linalg import product
+from ..ops.memory.dtype import Array
 from ..ops.table.grad_mode import enable_grad, no_grad
 from ..ops.tensors.tensor import Tensor
 from .complex_parameters import as_pairs
@@ -179,6 +183,26 @@ class LBFGS(Optimizer):
             return _Run(self, evaluate).run()
 
 
+def _two_loops(
+    gradient: Array,
+    dirs: list[Array],
+    steps: list[Array],
+    inverses: list[Array],
+    scale: Array | int,
+) -> tuple[Array, list[Array]]:
+    """The direction that remembered steps and changes of the gradient give (algorithm 7.4), and the
+    shares of the first loop, each of no dimension."""
+    shares: list[Any] = [None] * len(dirs)
+    found = -gradient
+    for i in reversed(range(len(dirs))):
+        shares[i] = product(steps[i], found) * inverses[i]
+        found -= dirs[i] * shares[i]
+    found *= scale
+    for i, each in enumerate(dirs):
+        found += steps[i] * (shares[i] - product(each, found) * inverses[i])
+    return found, [np.asarray(each) for each in shares]
+
+
 def _number(loss: Any) -> float:
     """A loss, without its history."""
     return float(loss.detach() if isinstance(loss, Tensor) else loss)
@@ -247,17 +271,17 @@ class _Run:
             state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1, prev_flat_grad=None)
             return self.gradient.neg()
         self._remember()
-        dirs, steps, inverses = state["old_dirs"], state["old_stps"], state["ro"]
         shares = state.setdefault("al", [None] * self.group["history_size"])
-        q = self.gradient.neg()
-        for i in reversed(range(len(dirs))):
-            shares[i] = steps[i].dot(q) * inverses[i]
-            q.sub_(dirs[i] * shares[i])
-        result: Tensor = q * state["H_diag"]
-        for i, each in enumerate(dirs):
-            back = each.dot(result) * inverses[i]
-            result.add_(steps[i] * (shares[i] - back))
-        return result
+        scale = state["H_diag"]
+        found, parts = _two_loops(
+            self.gradient._array,
+            [each._array for each in state["old_dirs"]],
+            [each._array for each in state["old_stps"]],
+            [each._array for each in state["ro"]],
+            scale._array if isinstance(scale, Tensor) else scale,
+        )
+        shares[: len(parts)] = [Tensor._of(each) for each in parts]
+        return Tensor._of(found)
 
     def _remember(self) -> None:
         state = self.state

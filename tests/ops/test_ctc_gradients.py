@@ -46,3 +46,10 @@ def test_probabilities_too_small_for_floats() -> None:
     one = torch.tensor([[1]])
     found, other = both_ways(lambda: F.ctc_loss(x, one, torch.tensor([2]), torch.tensor([1])), x)
     np.testing.assert_allclose(found, other)
+
+
+def test_labels_that_are_no_classes_are_refused() -> None:
+    logs = torch.zeros(4, 1, 3, requires_grad=True)
+    for label in (3, -1, 2**40):
+        with pytest.raises(IndexError):
+            torch.nn.functional.ctc_loss(logs, torch.tensor([[label]]), [4], [1]).backward()

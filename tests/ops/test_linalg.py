@@ -196,3 +196,30 @@ def test_least_squares_by_triangular_factors_want_full_rank() -> None:
         lstsq(several, rushlight.ones(2, 2, 1), driver="gels")
     nothing = lstsq(rushlight.zeros(2, 3), rushlight.ones(2, 1), driver="gels").solution
     assert nothing.tolist() == [[0.0]] * 3
+
+
+@pytest.mark.parametrize("dtype", [rushlight.float32, rushlight.float64, rushlight.complex64])
+@pytest.mark.parametrize("sizes", [(1, 1), (12, 3), (64, 1), (130, 5), (3, 0)])
+def test_triangular_systems_read_one_side_alone(
+    sizes: tuple[int, int], dtype: rushlight.dtype
+) -> None:
+    size, columns = sizes
+    rushlight.manual_seed(0)
+    matrix = rushlight.randn(2, size, size, dtype=dtype) / size + 2 * rushlight.eye(
+        size, dtype=dtype
+    )
+    sides = rushlight.randn(2, size, columns, dtype=dtype)
+    for upper in (False, True):
+        for unit in (False, True):
+            wanted = matrix.triu() if upper else matrix.tril()
+            if unit:
+                wanted = wanted - rushlight.diag_embed(wanted.diagonal(0, 1, 2) - 1)
+            given = rushlight.where(wanted != 0, matrix, rushlight.nan)
+            if unit:
+                given.diagonal(0, 1, 2).fill_(rushlight.nan)
+            found = rushlight.linalg.solve_triangular(given, sides, upper=upper, unitriangular=unit)
+            assert rushlight.allclose(wanted @ found, sides, atol=1e-4)
+            turned = rushlight.linalg.solve_triangular(
+                given, sides.mT, upper=upper, left=False, unitriangular=unit
+            )
+            assert rushlight.allclose(turned @ wanted, sides.mT, atol=1e-4)

@@ -107,7 +107,7 @@ def row_quantizer() -> int | None:
     float32 [rows, depth].
 
     The range of all elements, which `extremes` has left in `ends`, decides scale and zero point for
-    numbers from 0 to `most`, by the rule of `quantizer_for`; they are left in `found`, float64 [2].
+    numbers from 0 to `most`, by the rule of `scale_for`; they are left in `found`, float64 [2].
     The numbers are written to uint8 [rows, stride], and 0 behind them.  None if the CPU has no
     instructions for it.  `wrong` becomes 1 if there is a NaN in x.
     """
@@ -188,7 +188,7 @@ _SMALLEST: Final = float(np.float32(6.1e-5))
 
 
 def _quantizer(code: Code, least: Value, largest: Value, most: Value) -> tuple[Value, Value]:
-    """Scale and zero point of a range, by the rule of `quantizer_for` over 0 to `most`."""
+    """Scale and zero point of a range, by the rule of `scale_for` over 0 to `most`."""
     wide = (largest - least) / most
     short = wide.converted("fptrunc", FLOAT)
     tiny = short.equals(0.0) | (1.0 / short).equals(float("inf"))

@@ -1,0 +1,53 @@
+"""Systems of equations with triangular matrices."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ..kernels import blas, family
+from ..memory.dtype import Array
+
+__all__ = ["solve_triangular"]
+
+
+def solve_triangular(a: Array, b: Array, upper: bool, unit: bool = False) -> Array:
+    """X of A X = B for triangular matrices; batches broadcast.
+
+    Rows are solved in blocks; what the known ones take from the others is a product of matrices.
+    """
+    size = a.shape[-1]
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    x = np.empty((*batch, *b.shape[-2:]), np.result_type(a, b))
+    x[...] = b
+    starts = range(0, size, _BLOCK)
+    for start in reversed(starts) if upper else starts:
+        own = slice(start, min(start + _BLOCK, size))
+        known = slice(own.stop, None) if upper else slice(None, start)
+        if size > _BLOCK:
+            x[..., own, :] -= blas.matmul(a[..., own, known], x[..., known, :])
+        x[..., own, :] = _block_solved(a[..., own, own], x[..., own, :], upper, unit)
+    return x
+
+
+_BLOCK: Final = 64
+"""Rows that are solved one by one."""
+
+
+def _block_solved(a: Array, x: Array, upper: bool, unit: bool) -> Array:
+    triangles = family("triangles") if x.size and x.dtype.kind == "f" else None
+    if triangles is not None:
+        made = np.ascontiguousarray(x).reshape(-1, *x.shape[-2:])
+        matrices = np.broadcast_to(a, (*x.shape[:-2], *a.shape[-2:])).astype(
+            x.dtype, "C", copy=False
+        )
+        triangles.solve(matrices.reshape(-1, *a.shape[-2:]), made, upper, unit)
+        return made.reshape(x.shape)
+    size = a.shape[-1]
+    for i in reversed(range(size)) if upper else range(size):
+        known = slice(i + 1, None) if upper else slice(None, i)
+        x[..., i, :] -= (blas.matmul(a[..., i, None, known], x[..., known, :]))[..., 0, :]
+        if not unit:
+            x[..., i, :] /= a[..., i, i, None]
+    return x
