@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from ..ops.eager.dispatch import eager_function
+from ..ops.memory.dtype import Array
+from ..ops.memory.versions import written
 from ..ops.tensors.tensor import Tensor
 from .optimizer import Group, Optimizer, Params, check_betas, check_one_rate
 
@@ -77,23 +81,26 @@ class SparseAdam(Optimizer):
             state["exp_avg_sq"] = zeros_like(parameter)
         state["step"] += 1
         grad = grad.coalesce()
-        places, values = tuple(grad.indices()), grad.values()
-        if values.numel() == 0:
+        places, values = tuple(grad.indices()._array), grad.values()._array
+        if not values.size:
             return
         if group["maximize"]:
             values = -values
+        kind = values.dtype.type
         beta1, beta2 = group["betas"]
-        mean = _moved(state["exp_avg"], places, values, 1 - beta1)
-        square = _moved(state["exp_avg_sq"], places, values * values, 1 - beta2)
+        mean = _moved(state["exp_avg"]._array, places, values, 1 - beta1)
+        square = _moved(state["exp_avg_sq"]._array, places, values * values, 1 - beta2)
         root = (1 - beta2 ** state["step"]) ** 0.5
         length = float(group["lr"]) * root / (1 - beta1 ** state["step"])
-        change = mean / square.sqrt().add_(group["eps"])
-        parameter.index_put_(places, change * -length, accumulate=True)
+        change = mean / (np.sqrt(square) + kind(group["eps"]))
+        whole = parameter._array
+        whole[places] += change * kind(-length)
+        written(whole)
 
 
-def _moved(kept: Tensor, places: tuple[Tensor, ...], values: Tensor, share: float) -> Tensor:
-    """Move a running mean towards new values at these places; the mean there."""
-    old: Tensor = kept[places]
-    new: Tensor = old + (values - old) * share
-    kept.index_put_(places, new)
+def _moved(kept: Array, places: tuple[Array, ...], values: Array, share: float) -> Array:
+    """Move a running mean towards new values at these places, each named once; the mean there."""
+    old = kept[places]
+    new: Array = old + (values - old) * values.dtype.type(share)
+    kept[places] = new
     return new
