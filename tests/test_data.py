@@ -124,3 +124,17 @@ def test_a_stream_that_is_longer_than_it_says() -> None:
         message = rf"was reported to be 2\(when accessing len\(dataloader\)\), but {count} samples"
         with pytest.warns(UserWarning, match=message):
             next(batches)
+
+
+def test_arrays_are_stacked_by_the_table_of_types() -> None:
+    arrays = [np.full((2, 3), i, np.float32) for i in range(3)]
+    made = torch.utils.data.default_collate(arrays)
+    assert made.shape == (3, 2, 3)
+    assert made.tolist() == np.stack(arrays).tolist()
+    arrays[0][...] = 7
+    assert made[0].sum().item() == 0
+    with pytest.raises(RuntimeError, match="stack expects each tensor to be equal size"):
+        torch.utils.data.default_collate([np.zeros(2), np.zeros(3)])
+    collate = torch.utils.data._utils.collate
+    table = {**collate.default_collate_fn_map, torch.Tensor: lambda batch, **_: len(batch)}
+    assert collate.collate(arrays, collate_fn_map=table) == 3

@@ -339,17 +339,20 @@ def uniform(g: Generator, count: int, dtype: Dtype, low: float, high: float) -> 
 
 def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
     """Numbers made one by one, in double; an odd one out is kept for the next call."""
-    values = np.empty(count, D)
+    made: list[float] = []
     with g.lock:
-        for i in range(count):
-            if g.cached_normal is not None:
-                values[i], g.cached_normal = g.cached_normal, None
-                continue
-            first, second = g.doubles(2)
+        if count and g.cached_normal is not None:
+            made.append(g.cached_normal)
+            g.cached_normal = None
+        missing = count - len(made)
+        units = iter(g.doubles(missing + missing % 2).tolist())
+        for first, second in zip(units, units, strict=True):
             radius = math.sqrt(-2.0 * math.log1p(-second))
             angle = 2.0 * math.pi * first
-            values[i], g.cached_normal = radius * math.cos(angle), radius * math.sin(angle)
-    return fused_double(values, std, mean)
+            made += radius * math.cos(angle), radius * math.sin(angle)
+        if len(made) > count:
+            g.cached_normal = made.pop()
+    return fused_double(np.array(made, D), std, mean)
 
 
 def _sixteens(unit: Array, mean: float, std: float) -> Array:

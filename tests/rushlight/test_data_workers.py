@@ -220,3 +220,13 @@ def test_loaders_and_sets_refuse_what_torch_refuses() -> None:
         StackDataset()
     assert StackDataset(a=range(3), b=range(3)).__getitems__([2]) == [{"a": 2, "b": 2}]
     assert StackDataset(range(3)).__getitems__([0, 2]) == [(0,), (2,)]
+
+
+def test_workers_that_stay_draw_one_seed() -> None:
+    torch.manual_seed(1)
+    loader = DataLoader(Squares(8), 4, num_workers=1, persistent_workers=True)
+    drawn = []
+    for _ in range(3):
+        assert len(list(loader)) == 2
+        drawn.append(torch.rand(1).item())
+    assert drawn[1:] == [0.7346844673156738, 0.029281556606292725]  # torch's

@@ -312,6 +312,7 @@ class _BaseDataLoaderIter:
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         self._begin(loader)
+        self._base_seed = drawn_seed(loader.generator)  # drawn also where there are no workers
 
     def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
         """Begin anew; others put something else in its place."""
@@ -321,7 +322,6 @@ class _BaseDataLoaderIter:
         pipe_seed = 0
         if isinstance(loader.dataset, IterDataPipe):
             pipe_seed = drawn_seed(loader.generator)
-        self._base_seed = drawn_seed(loader.generator)  # drawn also where there are no workers
         self._loader = loader
         self._given_out = 0
         self._numbers = iter(loader._index_sampler)

@@ -111,6 +111,13 @@ def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: _Table | Non
     """
     if _is_for_no_tensor(batch[0].dtype):
         raise TypeError(default_collate_err_msg_format.format(batch[0].dtype))
+    first = batch[0]
+    stacks = (collate_fn_map or {}).get(Tensor) is collate_tensor_fn and first.flags.writeable
+    if stacks and all(
+        type(each) is np.ndarray and each.shape == first.shape and each.dtype is first.dtype
+        for each in batch
+    ):
+        return as_tensor(np.stack(batch))
     tensors = [as_tensor(each) for each in batch]
     return collate(tensors, collate_fn_map=collate_fn_map)
 
