@@ -100,6 +100,7 @@ class Calls:
             if found is not None:
                 if not known.pays:
                     return False
+                record.replayed()
                 _attach(known, record, pending, *found)
                 return True
         return self._learn(record, steps, pending)
@@ -126,6 +127,7 @@ class Calls:
             return False
         self._known.insert(0, known)
         self._counts.pop(kind)
+        record.replayed()
         _attach(known, record, pending, *found)
         return True
 

@@ -8,13 +8,15 @@ by their notes, and makes one node for all of them (`call_nodes`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from ..memory.dtype import Array, Device, DType, Layout, MemoryFormat
+from ..table.table import TABLE, Operator
 from .autograd import Edge
-from .bound import Bound
+from .bound import Bound, bound_row_in_script
 
 __all__ = [
     *("At", "CallShape", "Did", "End", "NotJoined", "Value", "numbers_in", "shape_of"),
@@ -89,6 +91,10 @@ class CallShape:
         self.bases: list[int] = []
         self.saved: list[int] = []
         self.watched: list[int] = []
+        self.noted: dict[int, Bound] = {}
+        """By which operator in place steps are noted that stand for one that makes its result."""
+        self.copies: dict[int, int] = {}
+        """Of those the values that they wrote over, of which the notes have copies."""
         self.views: dict[int, tuple[int, str | None]] = {}
         """Of views that are made here: of what, and by which operator that makes several."""
 
@@ -154,9 +160,9 @@ def shape_of(
         raise NotJoined
     found = _Finding(edge)
     for bound, args, result, old in steps:
-        if old is not None or not bound.watched:
+        if not bound.watched or (old is not None and bound.entry.written == "replaced"):
             raise NotJoined
-        found.add(bound, args, result)
+        found.add(bound, args, result, old is not None)
     return found.finished(outward)
 
 
@@ -168,22 +174,32 @@ class _Finding:
         self._numbers: dict[int, int] = {}
         self._made: set[int] = set()
         self._written: set[int] = set()
+        self._own: set[int] = set()
+        """Values made here in memory of their own."""
+        self._shared: set[int] = set()
+        """Values that views are made of, and views."""
         self._waiting: dict[int, Array] = {}
         self._idle_views: set[int] = set()
         self.shape = CallShape()
 
-    def add(self, bound: Bound, args: Sequence[Any], result: Any) -> None:
-        """The next note."""
+    def add(self, bound: Bound, args: Sequence[Any], result: Any, has_copy: bool) -> None:
+        """The next note; `has_copy` says that what it wrote over is noted, too."""
         shape = self.shape
         taken = tuple(map(self._argument, args))
-        if bound.in_place:
+        if bound.in_place and not self._is_smooth(taken, result):
             self._add_counter(bound, taken, result)
             return
+        if bound.in_place:
+            bound = self._write(bound, taken, result, has_copy)
         ends = tuple(self._ends(bound, taken))
         for end in ends:
             self._look_outside(end.value)
         many = type(result) if type(result) in (list, tuple) else None
         results = tuple(map(self._result, result if many else (result,)))
+        if _shares(bound):
+            self._shared.update(numbers_in(taken), results)
+        else:
+            self._own |= self._made
         active = any(end.value in shape.active for end in ends)
         active = active and any(shape.values[number].is_smooth for number in results)
         if active and (bound.row is None or _is_sparse(bound, taken)):
@@ -211,13 +227,37 @@ class _Finding:
                 shape.views[number] = of, among if bound.is_multiple_view else None
         self._made.clear()
 
+    def _is_smooth(self, taken: tuple[Any, ...], result: Any) -> bool:
+        """Whether it is a value that may have a gradient that is written."""
+        first = taken[0] if taken else None
+        if type(first) is not At or type(result) is not np.ndarray:
+            raise NotJoined
+        if self._numbers.get(id(result)) != first.number:
+            raise NotJoined
+        return self.shape.values[first.number].is_smooth
+
+    def _write(self, bound: Bound, taken: tuple[Any, ...], result: Array, has_copy: bool) -> Bound:
+        """Take what writes a value made here, which nobody else sees, for the operator that makes
+        another one; no other may need what was there before."""
+        old, values = taken[0].number, self.shape.values
+        if old not in self._own or old in self._shared or old in numbers_in(taken[1:]):
+            raise NotJoined
+        others = [values[n] for n in numbers_in(taken)]
+        if any(each.is_smooth and each.dtype is not values[old].dtype for each in others):
+            raise NotJoined
+        twin = _twin(bound.entry)
+        if twin is None:
+            raise NotJoined
+        self._written.add(old)
+        self.shape.noted[len(self.shape.steps)] = bound
+        if has_copy:
+            self.shape.copies[len(self.shape.steps)] = old
+        del self._numbers[id(result)]  # from here on the array is another value
+        return twin
+
     def _add_counter(self, bound: Bound, taken: tuple[Any, ...], result: Any) -> None:
         """What writes whole numbers in place has no gradients; nothing else may need them."""
-        first = taken[0] if taken else None
-        if type(first) is not At or self.shape.values[first.number].is_smooth:
-            raise NotJoined
-        if type(result) is not np.ndarray or self._numbers.get(id(result)) != first.number:
-            raise NotJoined
+        first = taken[0]
         self._written.add(first.number)
         self.shape.steps.append(Did(bound, taken, (first.number,), None, (), False))
 
@@ -243,13 +283,14 @@ class _Finding:
             raise NotJoined
         self._find_useful()
         saved = set[int]()
-        for step, useful in zip(shape.steps, shape.useful, strict=True):
+        for index, (step, useful) in enumerate(zip(shape.steps, shape.useful, strict=True)):
             if useful:
-                saved.update(numbers_in(step.args[at] for at in shape.keeps(step)))
+                needed = set(numbers_in(step.args[at] for at in shape.keeps(step)))
                 if shape.keeps_results(step):
-                    saved.update(step.results)
-        if saved & self._written:
-            raise NotJoined
+                    needed.update(step.results)
+                if not self._written.isdisjoint(needed - {shape.copies.get(index)}):
+                    raise NotJoined
+                saved |= needed
         shape.saved = sorted(saved)
         shape.watched = [n for n in shape.saved if n in self._reached]
         return shape
@@ -264,9 +305,7 @@ class _Finding:
         """The values whose memory may be that of something outside."""
         found = self._outside | set(self.shape.outward)
         for step in self.shape.steps:
-            signature = step.bound.entry.signature
-            is_alias = any(each.alias is not None for each in signature.returns)
-            if is_alias and not found.isdisjoint(numbers_in(step.args)):
+            if _shares(step.bound) and not found.isdisjoint(numbers_in(step.args)):
                 found.update(step.results)
         return found
 
@@ -335,6 +374,27 @@ class _Finding:
 
 
 _PLAIN: Final = frozenset({int, float, bool, str, DType, Device, Layout, MemoryFormat})
+
+
+def _shares(bound: Bound) -> bool:
+    """Whether a result may lie in the memory of an argument."""
+    return any(each.alias is not None for each in bound.entry.signature.returns)
+
+
+@cache
+def _twin(entry: Operator) -> Bound | None:
+    """The operator that makes what another one writes in place, of the same arguments."""
+    wanted = _taken_by(entry)
+    for each in TABLE.operators(entry.name[:-1]):
+        if _taken_by(each) == wanted and not each.is_out_form:
+            found = bound_row_in_script(each)
+            return None if found.row is None or found.row.rewritten is not None else found
+    return None
+
+
+def _taken_by(entry: Operator) -> list[tuple[str, str]]:
+    """The names and types of an operator's arguments."""
+    return [(each.name, str(each.type)) for each in entry.signature.arguments]
 
 
 def _is_sparse(bound: Bound, args: Sequence[Any]) -> bool:

@@ -57,7 +57,7 @@ def match_of(shape: CallShape) -> Match:
     text.add(2, "return None")
     seen: dict[int, str] = {}
     for index in range(len(shape.steps)):
-        text.add(1, f"b{index}, a{index}, r{index}, old = steps[{index}]")
+        text.add(1, f"b{index}, a{index}, r{index}, o{index} = steps[{index}]")
         _check_step(text, shape, index, seen)
     tests = [f"pending[{i}]._array is not {seen[n]}" for i, n in enumerate(shape.outward)]
     text.add(1, f"if {' or '.join(tests[: shape.pending])}:", " return None")
@@ -82,10 +82,18 @@ def match_of(shape: CallShape) -> Match:
 
 def _check_step(text: Text, shape: CallShape, index: int, seen: dict[int, str]) -> None:
     step = shape.steps[index]
-    tests = [f"b{index} is not {text.name(step.bound)}", "old is not None"]
+    noted = shape.noted.get(index)
+    tests = [
+        f"b{index} is not {text.name(noted or step.bound)}",
+        f"o{index} is {'' if index in shape.copies else 'not '}None",
+    ]
     tests.append(f"len(a{index}) != {len(step.args)}")
     text.add(1, f"if {' or '.join(tests)}:", " return None")
     _check_parts(text, shape, step.args, f"a{index}", seen)
+    if noted is not None:
+        text.add(1, f"if r{index} is not a{index}_0:", " return None")
+        if index in shape.copies:
+            seen[shape.copies[index]] = f"o{index}"
     if step.many is None:
         _check_value(text, shape, step.results[0], f"r{index}", seen)
     else:

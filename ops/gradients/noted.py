@@ -38,6 +38,10 @@ class Noted:
             found = self.known[id(array)] = Tensor._of(array)
         return found
 
+    def replayed(self) -> None:
+        """Take all notes as done: memory has had the versions of the end from the begin."""
+        self._later.clear()
+
     def replay(self, bound: Bound, args: tuple[Any, ...], result: Any, old: Array | None) -> None:
         """Make the node of one note."""
         if bound.is_plain and bound.watched:

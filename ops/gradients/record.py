@@ -78,6 +78,15 @@ class Record(Noted):
         self.resolve()
         return self.handle(array)
 
+    def is_noted(self, array: Array) -> bool:
+        """Whether notes hold memory of an array."""
+        owner = owner_of(array)
+        return any(
+            isinstance(each, np.ndarray) and owner_of(each) is owner
+            for _, args, result, _ in self.steps
+            for each in (*args, *(result if type(result) in (list, tuple) else (result,)))
+        )
+
     def check_write(self, array: Array) -> None:
         """Refuse to write into a leaf that requires gradients, or into a view of one."""
         if not is_grad_enabled():
@@ -375,6 +384,8 @@ def _in_place_recorder(bound: Bound) -> Callable[..., object]:
         if record is None:
             return forward(*args)
         record.check_write(target)
+        if not is_grad_enabled() and record.is_noted(target):
+            record.resolve()  # nobody would note that what nodes keep is written
         old = None
         if becomes or copies:
             old = target[...] if becomes else target.copy("K") if is_grad_enabled() else None

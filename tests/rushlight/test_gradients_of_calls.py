@@ -62,7 +62,17 @@ def passed(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return F.dropout(h.t().contiguous(), 0.5, False).t() * h.contiguous()
 
 
-PROGRAMS = [chain, several, views, rows, spread, bent, passed]
+def written(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Values made here are written in place, with and without a copy of what was there."""
+    h = F.relu(F.linear(x, w, b), inplace=True) * 1.5
+    h += b
+    y = h * 2.0
+    y.mul_(h).pow_(2).sigmoid_()
+    found = torch.zeros(2, 4, dtype=x.dtype).index_add_(0, torch.tensor([0, 1, 1, 0, 1, 0]), y)
+    return found.masked_fill_(found > 2.0, 0.5).view(-1) * 3.0
+
+
+PROGRAMS = [chain, several, views, rows, spread, bent, passed, written]
 
 
 def operands():
@@ -529,3 +539,64 @@ def test_sixteen_bits():
     (wanted,) = torch.autograd.grad(wide.sum(), w)
     assert found.dtype == torch.float32
     np.testing.assert_array_equal(found.numpy(), wanted.numpy())
+
+
+def lost(x: torch.Tensor) -> torch.Tensor:
+    y = x.exp()
+    y.add_(1.0)
+    return y * x
+
+
+def lost_for_another(x: torch.Tensor) -> torch.Tensor:
+    y = x * 2.0
+    z = y * y
+    y.mul_(x)
+    return z + y
+
+
+def lost_unheard(x: torch.Tensor) -> torch.Tensor:
+    y = x.exp()
+    with torch.no_grad():
+        y.add_(1.0)
+    return y * x
+
+
+@pytest.mark.parametrize("function", [lost, lost_for_another, lost_unheard])
+def test_what_was_needed_and_written_is_told(function) -> None:
+    scripted = torch.jit.script(function)
+    for _ in range(CALLS):
+        x = torch.ones(3, requires_grad=True)
+        with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
+            scripted(x).sum().backward()
+
+
+def seen_by_a_view(x: torch.Tensor) -> torch.Tensor:
+    y = x * 2.0
+    z = y.view(-1)
+    y.add_(1.0)
+    return z * 2.0
+
+
+def of_another_dtype(x: torch.Tensor) -> torch.Tensor:
+    y = x * 2.0
+    y.add_(torch.ones(1, dtype=torch.float64))
+    return y * y
+
+
+def kept_outside(x: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        mean = torch.zeros(3)
+        mean.add_(x)
+    return x * mean
+
+
+@pytest.mark.parametrize("function", [seen_by_a_view, of_another_dtype, kept_outside])
+def test_writes_that_others_see(function) -> None:
+    scripted = torch.jit.script(function)
+    for _ in range(CALLS):
+        found = []
+        for each in (function, scripted):
+            x = torch.arange(3.0, requires_grad=True)
+            each(x).sum().backward()
+            found.append(x.grad.tolist())
+        assert found[0] == found[1]
