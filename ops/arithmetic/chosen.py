@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family, is_whole
+from ..kernels import family, is_whole, written_by_numpy
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.storage import settled
@@ -43,8 +43,7 @@ def take_chosen(self: Array, mask: Array) -> Array:
         found: Array | None = chosen.take(chosen.chosen(mask), np.ascontiguousarray(self))
         if found is not None:
             return found
-    if (native := family("run")) is not None:
-        native.unforeseen()
+    written_by_numpy()
     return np.asarray(self[settled(mask)])
 
 

@@ -24,7 +24,7 @@ from ..memory.heap import keep_freed_memory
 __all__ = [
     *("ALWAYS", "KERNELS_VARIABLE", "LARGE", "NEAREST", "Prepared", "by_formula", "cast_by_kernel"),
     *("family", "in_order", "is_half", "is_large"),
-    *("is_ready", "is_real", "is_whole", "of_floats", "pointwise"),
+    *("is_ready", "is_real", "is_whole", "of_floats", "pointwise", "written_by_numpy"),
 ]
 
 _FLOAT32: Final = np.dtype(np.float32)
@@ -59,6 +59,14 @@ def _find(name: str) -> object:
         if is_possible:
             keep_freed_memory()
         return import_module(f".code.{name}", __name__) if is_possible else None
+
+
+def written_by_numpy() -> None:
+    """Say that elements are written without native code: what ran before is not the whole call,
+    though the values at hand may make it look so, such as a sum of zeros."""
+    native = family("run")
+    if native is not None:
+        native.unforeseen()
 
 
 def is_ready(array: Array) -> bool:

@@ -12,12 +12,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..arithmetic.maths import sigmoid, tanh
-from ..kernels import family, in_order
+from ..kernels import family, in_order, written_by_numpy
 from ..linear_algebra.linalg import linear
 from ..memory.dims import size_at
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
-from ..selection.places import written_by_numpy
 from ..table.pointwise import as_array
 from ..table.table import operator
 from .dropout import dropped as drop

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import written_by_numpy
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -25,7 +26,6 @@ from .places import (
     one,
     positions,
     taken_natively,
-    written_by_numpy,
 )
 
 __all__ = ["check_index", "check_ranks", "check_scatter", "is_within", "row_starts"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arithmetic.choice import check_mask
 from ..arithmetic.chosen import chosen_places, put_chosen, take_chosen
+from ..kernels import written_by_numpy
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import check_apart, warn_if_expanded
@@ -30,7 +31,6 @@ from .places import (
     copied,
     put_by,
     taken_by,
-    written_by_numpy,
 )
 from .read_layout import WHOLE, laid, takes_rows
 

@@ -16,7 +16,7 @@ from ..table.pointwise import number_in
 
 __all__ = [
     *("by_slices", "combined_natively", "copied", "one", "positions", "put_by", "span"),
-    *("taken_by", "taken_natively", "written_by_numpy"),
+    *("taken_by", "taken_natively"),
 ]
 
 _INT64: Final = np.dtype(np.int64)
@@ -186,14 +186,6 @@ def copied(self: Array) -> Array:
     copies = family("copies") if is_whole(self) else None
     found: Array | None = None if copies is None else copies.copied(self)
     return self.copy() if found is None else found
-
-
-def written_by_numpy() -> None:
-    """Say that elements are written without native code: what ran before is not the whole call,
-    though the values at hand may make it look so, such as a sum of zeros."""
-    native = family("run")
-    if native is not None:
-        native.unforeseen()
 
 
 def span(self: Array) -> tuple[int, int]:

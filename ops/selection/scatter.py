@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.chosen import chosen_places, put_chosen
+from ..kernels import written_by_numpy
 from ..memory.counts import check_storage
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -22,7 +23,7 @@ from ..table.table import operator
 from .along import check_scatter
 from .index import index, index_put
 from .index_errors import first_outside, no_such_element
-from .places import by_slices, combined_natively, copied, one, positions, written_by_numpy
+from .places import by_slices, combined_natively, copied, one, positions
 
 __all__ = ["combine_along", "with_rank"]
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import written_by_numpy
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -20,7 +21,7 @@ from ..table.refusals import Refusal
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .index_errors import PLACES, first_outside, outside_dimension
-from .places import combined_natively, copied, one, written_by_numpy
+from .places import combined_natively, copied, one
 from .scatter import combine_along, with_rank
 from .strides import as_strided
 
