@@ -114,6 +114,8 @@ def _wanted(module: Module, which: Which | Sequence[str] | None) -> Which:
 class Delegated(RecursiveScriptModule):
     """A module of which ONNX Runtime computes `parts`; otherwise it is the scripted one."""
 
+    _compiled = True
+
     def __init__(self, own: ScriptObject, running: ScriptObject, parts: list[Part]) -> None:
         super().__init__(ScriptObject(own.cls, own.slots))
         self.__dict__["_running"] = running
