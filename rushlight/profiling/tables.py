@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from ..frontend.paths import shown
+
 __all__ = ["stretch_text", "table", "time_text"]
 
 MOST_ROWS: Final = 20
@@ -37,7 +39,8 @@ def table(data: Mapping[str, Any]) -> Iterator[str]:
     yield from _functions(data["functions"])
     whole = data["tree"]["us"]
     yield from _sums("operator", data["operators"], whole)
-    yield from _sums("line", data["lines"], whole)
+    lines = [{**row, "name": _shown(row["name"])} for row in data["lines"]]
+    yield from _sums("line", lines, whole)
     if len(data["modules"]) > 1:
         named = [{**row, "name": row["name"] or "(root)"} for row in data["modules"]]
         yield from _sums("module", named, whole)
@@ -57,10 +60,16 @@ def _functions(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def stretch_text(stretch: Mapping[str, object]) -> str:
     """A line about a part of a plan."""
-    begin = f"from {stretch['place'] or '?'} on"
+    begin = f"from {_shown(str(stretch['place'])) or '?'} on"
     if stretch["sizes"]:
         return f"{begin}: one native call (known sizes of operands: {stretch['sizes']})"
     return f"{begin}: not one native call: {stretch['why_not']}"
+
+
+def _shown(place: str) -> str:
+    """A `file:line` with the file's name as diagnostics have it."""
+    file, colon, line = place.rpartition(":")
+    return f"{shown(file)}:{line}" if colon else place
 
 
 def _sums(what: str, rows: Sequence[Mapping[str, Any]], whole: float) -> Iterator[str]:
