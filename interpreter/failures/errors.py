@@ -26,7 +26,7 @@ from ..values.actions import ScriptRaise
 from ..values.tasks import Task
 from .call_stack import named_frames, original, torch_frames, where
 from .describe import Operand, explain, operands_of, value_notes
-from .reasons import advice, layer_path, made_labels, origin_of, still_known
+from .reasons import advice, declared_optional, layer_path, made_labels, origin_of, still_known
 from .spelling import users_span
 
 __all__ = ["Failure", "script_error", "task_error"]
@@ -215,7 +215,8 @@ def _diagnostic(failure: Failure, function: Function | Task, exception: str) -> 
         else (),
         secondary=made_labels(failure.operands, node, cause) if number >= 0 and node else (),
         values=() if isinstance(cause, ScriptRaise) else shown_values,
-        helps=advice(cause, failure.operands),
+        helps=advice(cause, failure.operands)
+        or (declared_optional(function, failure.operands) if code == "none-value" else ()),
         stack=tuple(shown) if len(shown) > 1 else (),
         torch_message=_last_line(cause)[1],
         exception=exception,

@@ -7,16 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ...frontend.diagnostics import Help, Label
+from ...frontend.diagnostics import Edit, Help, Label
 from ...frontend.source import UNKNOWN, Span
 from ...ir.graph import Node, Value
 from ...ops.memory.errors import OperatorError
 from ...typecheck.class_types import ClassType
+from ...typecheck.functions import Function
 from ..code.code import Code
 from ..code.instructions import read_numbers, row
 from .describe import MOST, Operand
 
-__all__ = ["advice", "layer_path", "made_labels", "origin_of", "still_known"]
+__all__ = [
+    *("advice", "declared_optional", "layer_path", "made_labels", "origin_of", "still_known"),
+]
 
 LONGEST = 60
 """Longer expressions are not repeated."""
@@ -149,6 +152,24 @@ def advice(cause: Exception, operands: Sequence[Operand]) -> tuple[Help, ...]:
     texts: Mapping[str, str] = {o.parameter: o.text for o in operands if o.parameter}
     wanted = [h for h in cause.helps if all(texts.get(p) for p in texts if f"{{{p}}}" in h)]
     return tuple(Help(_NEEDLESS.sub(r"\1.", help.format_map(texts))) for help in wanted)
+
+
+def declared_optional(function: object, operands: Sequence[Operand]) -> tuple[Help, ...]:
+    """`x=None` -> `x: torch.Tensor | None = None`, of a parameter that was None and is no
+    Optional: tests for None in the function were settled when it was compiled."""
+    written = function.tree if isinstance(function, Function) else None
+    missing = {o.text for o in operands if o.found is None}
+    for parameter in () if written is None else written.parameters:
+        default = parameter.default
+        if parameter.name not in missing or parameter.annotation is not None or default is None:
+            continue
+        start = parameter.span.whole.start + len(parameter.name)
+        between = Span(parameter.span.source, start, default.span.whole.start)
+        if between.text.strip() == "=":
+            edit = Edit(between, ": torch.Tensor | None = ")
+            text = f"say that `{parameter.name}` may be None: without annotation it is a `Tensor`"
+            return (Help(text, (edit,)),)
+    return ()
 
 
 _NEEDLESS = re.compile(r"\((\w+)\)\.")

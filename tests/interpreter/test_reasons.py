@@ -88,3 +88,28 @@ def test_where_an_index_was_computed() -> None:
     assert [(label.span.text, label.text) for label in found.secondary] == [
         ("len(xs)", "`place` is 3")
     ]
+
+
+def shifted(x: torch.Tensor, by=None) -> torch.Tensor:  # type: ignore[no-untyped-def]
+    return x if by is None else x + by
+
+
+@pytest.mark.parametrize("plans", ["on", "off"])
+def test_a_parameter_that_may_be_none_without_saying_so(
+    plans: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUSHLIGHT_PLAN", plans)
+    scripted = torch.jit.script(shifted)
+    assert scripted(torch.ones(1), torch.ones(1)).item() == 2
+    found = failure(lambda: scripted(torch.ones(1)))
+    assert found.code == "none-value"
+    ((edit,),) = (help.edits for help in found.helps)
+    assert (edit.span.text, edit.text) == ("=", ": torch.Tensor | None = ")
+
+
+def declared(x: torch.Tensor, by: torch.Tensor = None) -> torch.Tensor:  # type: ignore[assignment]
+    return x + by
+
+
+def test_a_declared_tensor_is_not_declared_anew() -> None:
+    assert failure(lambda: torch.jit.script(declared)(torch.ones(1))).helps == ()
