@@ -461,7 +461,7 @@ def multi_margin_loss(
     np.put_along_axis(over, place[:, None], 0, 1)
     losses = as_array(over.sum(1) / classes).astype(scores.dtype)
     if reduction == NONE:
-        return losses.reshape(target.shape if self.ndim > 1 else ()).astype(self.dtype)
+        return losses.reshape(target.shape).astype(self.dtype)
     return reduced(losses, reduction, self.dtype)
 
 

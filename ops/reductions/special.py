@@ -31,7 +31,12 @@ def _entr(x: Any) -> object:
 def _erfcx(x: Any) -> Array:
     """`exp(x * x) * erfc(x)`."""
     size = np.abs(x)
-    right = series("erfcx", 4 / (4 + size))
+    far = size > 100
+    near = np.where(far, 1, size)
+    inverse = 1 / np.where(far, size, 1)
+    steps = inverse * inverse
+    tail = inverse * (1 - steps * (0.5 - steps * (0.75 - steps * 1.875))) / math.sqrt(math.pi)
+    right = np.where(far, tail, series("erfcx", 4 / (4 + near)))
     result = np.where(x < 0, 2 * np.exp(x * x) - right, right)
     return np.where(np.isnan(x), x, result)
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import rushlight as torch
 from rushlight.ops.eager.dispatch import eager_function
 from rushlight.ops.tensors.tensor import Tensor
 
@@ -109,3 +110,16 @@ def test_incomplete_gamma_functions_of_small_arguments() -> None:
     both = _call("igamma", tuple(a.ravel()), tuple(x.ravel()))
     rest = _call("igammac", tuple(a.ravel()), tuple(x.ravel()))
     np.testing.assert_allclose(both + rest, 1, rtol=1e-13)
+
+
+def test_logarithms_far_below_zero_are_numbers() -> None:
+    x = torch.tensor([-1e38, -1e20, -1e10, -1001.2, float("-inf")], dtype=torch.float64)
+    found = torch.special.log_ndtr(x).tolist()
+    assert found == pytest.approx([-5e75, -5e39, -5e19, -501208.547, float("-inf")], rel=1e-8)
+    assert torch.special.log_ndtr(torch.tensor(-1e20)).item() == float("-inf")
+    far = torch.tensor([1e20, 1e10, 150.0, 101.0, 99.0], dtype=torch.float64)
+    wanted = [
+        *(5.641895835477563e-21, 5.641895835477563e-11, 0.0037611803122479916),
+        *(0.005585761722495841, 0.00569859399702787),
+    ]
+    assert torch.special.erfcx(far).tolist() == pytest.approx(wanted, rel=1e-14)

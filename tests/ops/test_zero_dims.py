@@ -81,3 +81,10 @@ def test_no_property_of_a_tensor_is_a_number_of_numpy() -> None:
             except RuntimeError:
                 continue
             assert type(found._array) is np.ndarray, name
+
+
+def test_losses_of_single_samples_have_the_shape_of_the_target() -> None:
+    loss = torch.nn.functional.multi_margin_loss
+    for shape in ((), (1,)):
+        target = torch.zeros(shape, dtype=torch.long)
+        assert loss(torch.zeros(5), target, reduction="none").shape == shape
