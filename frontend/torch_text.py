@@ -101,8 +101,14 @@ def compile_error_text(diagnostic: Diagnostic) -> str:
         return sentence
     before = "\n" if diagnostic.exception in _PLACED_AFTER_BLANK else ""
     is_early = diagnostic.is_early or diagnostic.exception in _PLACED_AFTER_SENTENCE
-    counted = diagnostic.demands[:-1] if is_early else diagnostic.demands
+    counted = diagnostic.demands
+    if is_early and counted and not counted[-1].callee.startswith(_CLASSES):
+        counted = counted[:-1]  # the call of a class has begun when its methods are read
     return f"{before}{sentence}:\n{highlight(span)}{_chain(counted)}"
+
+
+_CLASSES = "__torch__."
+"""What the names of classes begin with, where calls of them are told of."""
 
 
 def _chain(demands: Sequence[Demand]) -> str:

@@ -82,6 +82,21 @@ def test_a_compile_error_tells_who_asked() -> None:
     )
 
 
+def test_what_is_found_while_methods_of_a_class_are_read_tells_of_the_class() -> None:
+    source = Source("def f(x):\n    return Box(x)\n", "p.py")
+    at = source.text.index("Box")
+    for callee, told in (("__torch__.Box", True), ("g", False)):
+        diagnostic = Diagnostic(
+            "unsupported-syntax",
+            "import statements aren't supported",
+            Label(Span(source, at, at + 3), ""),
+            demands=(Demand(callee, "f", Span(source, at, at + 6)),),
+            is_early=True,
+        )
+        chain = f"'{callee}' is being compiled since it was called from 'f'\n"
+        assert (chain in compile_error_text(diagnostic)) == told
+
+
 def test_a_run_time_error() -> None:
     text = "@torch.jit.script\ndef g(x, y: int):\n    z = h(x +\n          y)\n    return z\n"
     frames = [Frame("g", Span(Source(text, "p.py", 8), text.index("h("), text.index("h(") + 1))]
