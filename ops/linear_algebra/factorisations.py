@@ -201,7 +201,7 @@ def linalg_qr(A: Array, mode: str) -> tuple[Array, Array]:
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', "
             "or 'complete'"
         )
-    check_lapack(A, "linalg_qr_cpu")
+    check_lapack(A, "geqrf_cpu")
     if mode == "r":
         return np.empty(0, A.dtype), _qr(A, "r")[0]
     q, r = _qr(A, mode)

@@ -109,7 +109,7 @@ def _check_factorable(A: Array, name: str) -> None:
             f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A.shape)} instead",
             code="shape-mismatch",
         )
-    check_lapack(A, "lu_factor_cpu")
+    check_lapack(A, "lu_cpu")
 
 
 @operator(
@@ -487,7 +487,7 @@ def linalg_inv(A: Array) -> Array:
 def _check_determinant(A: Array, name: str) -> None:
     check_square(A, name)
     check_floating(A, name)
-    check_lapack(A, "lu_factor_cpu")
+    check_lapack(A, "lu_cpu")
 
 
 @operator("aten::det(Tensor self) -> Tensor", out="", cost="matrices")

@@ -8,10 +8,11 @@ from typing import Final
 import numpy as np
 
 from ..kernels import family, in_order
-from ..memory.dtype import Array, dtype_of
+from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.loss_reduction import MEAN, reduced
 from ..table.pointwise import as_array
+from ..table.refusals import not_implemented
 from ..table.table import operator
 
 __all__ = ["places_of"]
@@ -179,10 +180,7 @@ def _likelihood(
 
 def _check_dtype(log_probs: Array) -> None:
     if log_probs.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise OperatorError(
-            f"\"ctc_loss_cpu\" not implemented for '{dtype_of(log_probs).scalar_name}'",
-            code="dtype-mismatch",
-        )
+        raise not_implemented("ctc_loss_cpu", log_probs.dtype)
 
 
 _SECOND = "Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths"

@@ -213,7 +213,7 @@ def _share(size: int, count: int, ndim: int, axis: int) -> Callable[[int], tuple
 def _maxima(input: Array, output: Ints, name: str) -> tuple[Array, Array]:
     wide = wide_dtype(input.dtype)
     if wide.kind != "f":
-        raise not_implemented(name, input.dtype)
+        raise not_implemented(f"{name}_cpu" if len(output) == 3 else name, input.dtype)
     dims = len(output)
     shape = (*input.shape[: input.ndim - dims], *output)
     if min(output) < 0:

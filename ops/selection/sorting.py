@@ -177,7 +177,7 @@ def _check_quantile(name: str, self: Array, q: Array, interpolation: str) -> Non
         raise OperatorError(f"{name}() q must be a scalar or 1D tensor")
     if self.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise OperatorError(
-            f"{name}() input tensor must be either float or double dtype", code="dtype-mismatch"
+            "quantile() input tensor must be either float or double dtype", code="dtype-mismatch"
         )
     if self.dtype != q.dtype:
         raise OperatorError(

@@ -294,3 +294,25 @@ def test_the_zeros_of_lgamma_have_no_sign(dtype: str, count: int) -> None:
     found = torch.lgamma(x)
     assert not found.any()
     assert not torch.signbit(found).any()
+
+
+def test_dtypes_are_refused_in_the_words_of_the_kernels() -> None:
+    flags, halves = torch.ones(2, 2, dtype=torch.bool), torch.ones(2, 2).half()
+    probabilities = torch.ones(2, 1, 2).half()
+    one = torch.ones(1, dtype=torch.long)
+    for call, words in (
+        (lambda: torch.linalg.lu_factor(flags), "\"lu_cpu\" not implemented for 'Bool'"),
+        (lambda: torch.linalg.qr(halves), "\"geqrf_cpu\" not implemented for 'Half'"),
+        (
+            lambda: torch.nn.functional.ctc_loss(probabilities, one[None], one, one),
+            "\"ctc_loss_cpu\" not implemented for 'Half'",
+        ),
+        (
+            lambda: torch.nn.functional.adaptive_max_pool3d(torch.ones(1, 2, 2, 2).bool(), 1),
+            "\"adaptive_max_pool3d_cpu\" not implemented for 'Bool'",
+        ),
+    ):
+        with pytest.raises(NotImplementedError, match=words):
+            call()
+    with pytest.raises(RuntimeError, match=r"^quantile\(\) input tensor must be either float or"):
+        torch.nanquantile(flags, 0.5)
