@@ -142,8 +142,7 @@ get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_cac
 is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled set_autocast_cpu_dtype
 set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype""".split()
 _FUNCTIONAL = "cdist lu norm stft tensordot unique unique_consecutive".split()
-_SPARSE = """sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor
-sparse_bsc_tensor sparse_bsr_tensor""".split()
+_SPARSE = [f"sparse_{kept}_tensor" for kept in "compressed coo csc csr bsc bsr".split()]
 _INNER = """AliasDb AnyType Argument AwaitType Block BoolType ClassType CompilationUnit ComplexType
 DeviceObjType DictType DisableTorchFunction DisableTorchFunctionSubclass DispatchKeySet EnumType
 FloatType FunctionSchema FutureType Graph IntType InterfaceType ListType Node NoneType NumberType

@@ -87,6 +87,8 @@ def _int(value: object, lenient: bool) -> object:
 
 def _int_of_list(value: object, lenient: bool) -> object:
     """An element of a list of ints; while a call is recorded also one number of another dtype."""
+    if type(value) is int:
+        return value
     if ACTIVE and isinstance(value, Tensor) and value._array.size == 1:
         return traced_number(value, int(value._array.item()), "aten::Int")
     return _int(value, True)

@@ -16,7 +16,7 @@ _FAMILIES: Final = (
     "windows", "resampling", "recurrent", "factorisation", "spectral", "lu", "eigen", "statistics",
     "names", "quantize", "library_calls", "detection", "audio", "direct_losses", "direct_layers",
     "direct_ctc", "direct_recurrent", "direct_products", "direct_pointwise", "direct_rows",
-    "direct_moves", "direct_sums", "direct_tables", "direct_windows",
+    "direct_moves", "direct_sums", "direct_tables", "direct_windows", "direct_transforms",
 )  # fmt: skip
 
 

@@ -14,12 +14,15 @@ gradient(
 )
 
 
+OPPOSITE = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+"""How the transform in the other direction is scaled."""
+
+
 def _adjoint_c2c(
     g: Tensor, self_sizes: Ints, self_dtype: DType, dim: int, norm: str | None, back: str
 ) -> Tensor:
     """The adjoint of a transform; of real numbers it is real before it is cut off."""
-    turned = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
-    found = getattr(aten, back)(g, None, dim, turned[norm])
+    found = getattr(aten, back)(g, None, dim, OPPOSITE[norm])
     return resized(found if self_dtype.is_complex else found.real, self_sizes[dim], dim)
 
 
@@ -49,7 +52,7 @@ gradient(
 )
 
 
-def _of_real(
+def of_real(
     g: Tensor, self_sizes: Ints, self_dtype: DType, n: int | None, dim: int, norm: str | None
 ) -> Tensor:
     """The adjoint of keeping half of a transform."""
@@ -57,21 +60,20 @@ def _of_real(
     return _adjoint_c2c(whole, self_sizes, self_dtype, dim, norm, "fft_ifft")
 
 
-gradient("aten::fft_rfft", self=_of_real, name="FftR2CBackward0")
+gradient("aten::fft_rfft", self=of_real, name="FftR2CBackward0")
 
 
-def _of_half(g: Tensor, self_sizes: Ints, n: int | None, dim: int, norm: str | None) -> Tensor:
+def of_half(g: Tensor, self_sizes: Ints, n: int | None, dim: int, norm: str | None) -> Tensor:
     """The adjoint of a transform of half a spectrum: the halves not seen count twice."""
     size = g.shape[dim]
-    turned = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
-    found = aten.fft_rfft(g, size, dim, turned[norm])
+    found = aten.fft_rfft(g, size, dim, OPPOSITE[norm])
     times = np.ones((found.shape[dim],) + (1,) * (found.ndim - dim % found.ndim))
     times[1 : (size + 1) // 2] = 2
     parts = aten.view_as_real(found) * Tensor._of(times).to(g.dtype)
     return resized(aten.view_as_complex(parts), self_sizes[dim], dim)
 
 
-gradient("aten::fft_irfft", self=_of_half, name="FftC2RBackward0")
+gradient("aten::fft_irfft", self=of_half, name="FftC2RBackward0")
 
 
 def _dims(self: Tensor, s: Ints | None, dim: Ints | None) -> list[int]:
@@ -110,20 +112,16 @@ _declare("rfft", "fft_rfft", None, "fft_fft")
 _declare("irfft", None, "fft_irfft", "fft_ifft")
 
 
-_OPPOSITE = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
-"""How the transform in the other direction is scaled."""
-
-
 @composite("aten::fft_hfft", name="FftC2RBackward0")
 def hfft(self: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The real transform of half a signal."""
-    return aten.fft_irfft(conj(self), n, dim, _OPPOSITE[norm])
+    return aten.fft_irfft(conj(self), n, dim, OPPOSITE[norm])
 
 
 @composite("aten::fft_ihfft", name="ConjBackward0")
 def ihfft(self: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """Its inverse."""
-    return conj(aten.fft_rfft(self, n, dim, _OPPOSITE[norm]))
+    return conj(aten.fft_rfft(self, n, dim, OPPOSITE[norm]))
 
 
 @composite("aten::fft_hfft2", "aten::fft_hfftn", name="FftC2RBackward0")
@@ -131,7 +129,7 @@ def hfftn(
     self: Tensor, s: Ints | None = None, dim: Ints | None = None, norm: str | None = None
 ) -> Tensor:
     """The same over several dimensions."""
-    return aten.fft_irfftn(conj(self), s, dim, _OPPOSITE[norm])
+    return aten.fft_irfftn(conj(self), s, dim, OPPOSITE[norm])
 
 
 def _ihfftn_name(self: Tensor, s: Ints | None, dim: Ints, norm: object) -> str:
@@ -143,7 +141,7 @@ def ihfftn(
     self: Tensor, s: Ints | None = None, dim: Ints | None = None, norm: str | None = None
 ) -> Tensor:
     """Their inverse."""
-    return conj(aten.fft_rfftn(self, s, dim, _OPPOSITE[norm]))
+    return conj(aten.fft_rfftn(self, s, dim, OPPOSITE[norm]))
 
 
 @composite("aten::stft")

@@ -169,6 +169,7 @@ def _no_blocks(what: str) -> NoReturn:
     raise NotImplementedError(f"{what}: sparse tensors are kept by coordinates, rows or columns")
 
 
+@known_as("aten::sparse_bsr_tensor")
 def sparse_bsr_tensor(*args: object, **kwargs: object) -> NoReturn:
     """Blocks are not kept here.
 
@@ -178,6 +179,7 @@ def sparse_bsr_tensor(*args: object, **kwargs: object) -> NoReturn:
     _no_blocks("sparse_bsr_tensor")
 
 
+@known_as("aten::sparse_bsc_tensor")
 def sparse_bsc_tensor(*args: object, **kwargs: object) -> NoReturn:
     """Blocks are not kept here.
 

@@ -249,3 +249,26 @@ def test_losses_have_second_derivatives() -> None:
     for loss in (F.mse_loss, F.huber_loss, F.binary_cross_entropy_with_logits, F.l1_loss):
         x = _random(6)
         assert torch.autograd.gradgradcheck(lambda x, loss=loss: loss(x, y.sigmoid()), (x,))
+
+
+TRANSFORMS = [
+    lambda z: torch.fft.fftn(z, (3, 6), (0, 2), "ortho"),
+    lambda z: torch.fft.fft2(z.real),
+    lambda z: torch.fft.ifftn(z),
+    lambda z: torch.fft.ifft2(z, (-1, 7), (2, 0)),
+    lambda z: torch.fft.rfftn(z.real, dim=(0, -2), norm="forward"),
+    lambda z: torch.fft.rfft2(z.imag, (3, 7)),
+    lambda z: torch.fft.irfftn(z, (2, 8), (1, 2)),
+    lambda z: torch.fft.irfft2(z, norm="ortho"),
+    lambda z: torch.einsum("abc,cd->abd", z, z[0].mT.conj() @ z[0]),
+    lambda z: torch.einsum("bix,iox->box", z, z.transpose(0, 1)[:, :2] * 1j),
+    lambda z: torch.einsum("abc,abc->", z, z.conj() * z),
+]
+
+
+@pytest.mark.parametrize("number", range(len(TRANSFORMS)))
+def test_transforms_and_complex_products(number: int) -> None:
+    torch.manual_seed(number)
+    z = torch.randn(2, 3, 5, dtype=torch.complex128, requires_grad=True)
+    assert torch.autograd.gradcheck(TRANSFORMS[number], (z,))
+    assert torch.autograd.gradgradcheck(TRANSFORMS[number], (z,))

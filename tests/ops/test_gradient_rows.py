@@ -46,8 +46,8 @@ SPARSE = """
 _coalesced _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo _indices
 _sparse_addmm _sparse_log_softmax _sparse_mm _sparse_mm_reduce_impl _sparse_softmax _sparse_sum
 _values ccol_indices coalesce col_indices crow_indices indices row_indices sparse_coo_tensor
-sparse_csc_tensor sparse_csr_tensor sparse_mask to_dense to_sparse to_sparse_bsc to_sparse_bsr
-to_sparse_csc to_sparse_csr values
+sparse_bsc_tensor sparse_bsr_tensor sparse_csc_tensor sparse_csr_tensor sparse_mask to_dense
+to_sparse to_sparse_bsc to_sparse_bsr to_sparse_csc to_sparse_csr values
 """
 """They serve sparse tensors, whose own forms carry the gradients."""
 

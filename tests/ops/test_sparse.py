@@ -263,3 +263,17 @@ def test_a_tensor_without_dimensions_at_the_places_of_a_sparse_one() -> None:
     assert (none._nnz(), none.to_dense().item()) == (0, 0.0)
     for dtype in (torch.bool, torch.int32, torch.float16):
         assert torch.ones((), dtype=dtype).to_sparse().to_dense().dtype is dtype
+
+
+def test_scripts_name_tensors_of_blocks_and_calls_of_them_are_refused() -> None:
+    @torch.jit.script
+    def of_blocks(starts: torch.Tensor, inner: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        if values.dim() == 3:
+            return torch.sparse_bsr_tensor(starts, inner, values, size=(2, 2), dtype=values.dtype)
+        return torch.sparse_csr_tensor(starts, inner, values, size=(1, 1))
+
+    starts, inner = torch.tensor([0, 1]), torch.tensor([0])
+    assert "aten::sparse_bsr_tensor(" in str(of_blocks.graph)
+    assert of_blocks(starts, inner, torch.ones(1)).to_dense().tolist() == [[1.0]]
+    with pytest.raises(NotImplementedError, match="sparse_bsr_tensor: sparse tensors are kept by"):
+        of_blocks(starts, inner, torch.ones(1, 2, 2))

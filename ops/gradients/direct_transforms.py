@@ -1,0 +1,107 @@
+"""Gradients of Fourier transforms over several dimensions, and of complex products by `einsum`, in
+forms of their own: the transform or product the other way, without the operators of which their
+composites are made."""
+
+from __future__ import annotations
+
+from ..memory.dtype import DType
+from ..tensors.tensor import Tensor
+from .rows import Ints, Tensors, aten, conj, direct
+from .spectral import OPPOSITE, of_half, of_real, resized
+
+TERMS = 2
+"""Of products of more tensors the gradients are left to the composite."""
+
+
+def _places(sizes: Ints, s: Ints | None, dim: Ints | None) -> tuple[list[int], list[int]]:
+    """The dimensions that are transformed, and the sizes they are cut or filled to."""
+    if dim is None:
+        dim = range(len(sizes)) if s is None else range(-len(s), 0)
+    dims = [d % len(sizes) for d in dim or ()]
+    given = [-1] * len(dims) if s is None else list(s)
+    return dims, [sizes[d] if n == -1 else n for d, n in zip(dims, given, strict=True)]
+
+
+def _back(g: Tensor, sizes: Ints, dims: list[int], norm: str | None, other: str) -> Tensor:
+    """The adjoint of a transform between complex numbers over all of some dimensions."""
+    if not dims:
+        return g
+    found: Tensor = getattr(aten, other)(g, None, dims, OPPOSITE[norm])
+    for d in dims:
+        found = resized(found, sizes[d], d)
+    return found
+
+
+@direct("aten::fft_fft2", "aten::fft_fftn", of="self", of_operators=True)
+def fftn(
+    g: Tensor, self_sizes: Ints, s: Ints | None, dim: Ints | None, norm: str | None
+) -> tuple[Tensor]:
+    """The inverse transform."""
+    dims, _ = _places(self_sizes, s, dim)
+    return (_back(g, self_sizes, dims, norm, "fft_ifftn"),)
+
+
+@direct("aten::fft_ifft2", "aten::fft_ifftn", of="self", of_operators=True)
+def ifftn(
+    g: Tensor, self_sizes: Ints, s: Ints | None, dim: Ints | None, norm: str | None
+) -> tuple[Tensor]:
+    """The transform."""
+    dims, _ = _places(self_sizes, s, dim)
+    return (_back(g, self_sizes, dims, norm, "fft_fftn"),)
+
+
+@direct("aten::fft_rfft2", "aten::fft_rfftn", of="self", of_operators=True)
+def rfftn(
+    g: Tensor,
+    self_sizes: Ints,
+    self_dtype: DType,
+    s: Ints | None,
+    dim: Ints | None,
+    norm: str | None,
+) -> tuple[Tensor] | None:
+    """The inverse transform of what was kept of the last dimension."""
+    (*dims, last), (*_, n) = _places(self_sizes, s, dim)
+    if len({*dims, last}) < len(dims) + 1:
+        return None
+    across = _back(g, self_sizes, dims, norm, "fft_ifftn")
+    return (of_real(across, self_sizes, self_dtype, n, last, norm),)
+
+
+@direct("aten::fft_irfft2", "aten::fft_irfftn", of="self", of_operators=True)
+def irfftn(
+    g: Tensor, self_sizes: Ints, s: Ints | None, dim: Ints | None, norm: str | None
+) -> tuple[Tensor] | None:
+    """The transform, of whose last dimension one half counts for both."""
+    (*dims, last), _ = _places(self_sizes, s, dim)
+    if len({*dims, last}) < len(dims) + 1:
+        return None
+    return (_back(of_half(g, self_sizes, None, last, norm), self_sizes, dims, norm, "fft_fftn"),)
+
+
+@direct("aten::einsum", of="tensors", of_operators=True)
+def einsum(g: Tensor, equation: str, tensors: Tensors) -> tuple[list[Tensor]] | None:
+    """Products of the gradient with the other tensor's conjugate, of two complex tensors whose
+    letters stand for one size each; real ones are left to the composite, which is written natively.
+    """
+    if len(tensors) != TERMS or any(each._array.dtype.kind != "c" for each in tensors):
+        return None
+    terms, arrow, result = equation.replace(" ", "").partition("->")
+    left, comma, right = terms.partition(",")
+    if not (arrow and comma) or "." in equation:
+        return None
+    sizes: dict[str, int] = {}
+    for term, tensor in zip((left, right), tensors, strict=True):
+        for letter, size in zip(term, tensor.shape, strict=True):
+            if sizes.setdefault(letter, size) != size:
+                return None
+    if any(len({*term}) < len(term) for term in (left, right, result)):
+        return None
+    if not ({*left} <= {*right, *result} and {*right} <= {*left, *result}):
+        return None
+    one, other = tensors
+    return (
+        [
+            aten.einsum(f"{result},{right}->{left}", [g, conj(other)]),
+            aten.einsum(f"{result},{left}->{right}", [g, conj(one)]),
+        ],
+    )
