@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..arithmetic.scalar import to_bytes
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..table.inline import inline, native
 from ..table.table import operator
 from .hashing import type_name
+from .long_texts import are_long, order_of, where_equal, would_be_equal
 
 __all__ = ["List", "check_step", "get_element", "slice_of"]
 
@@ -181,15 +181,21 @@ def _sought(element: object) -> object:
 
 
 def contains(values: List, element: object) -> bool:
+    if are_long(values):
+        return True in where_equal(values, element)
     return _sought(element) in values
 
 
 def count(values: List, element: object) -> int:
+    if are_long(values):
+        return where_equal(values, element).count(True)
     return values.count(_sought(element))
 
 
 def _equal_lists(a: List, b: List) -> bool:
     """Python takes a NaN to equal itself inside a list; here it never does."""
+    if len(a) == len(b) and are_long(a):
+        return would_be_equal(a, b)
     return len(a) == len(b) and all(map(python.eq, a, b))
 
 
@@ -265,6 +271,8 @@ def count_tensor(values: list[Array], element: Array) -> int:
 )
 def index_of(values: List, element: object) -> int:
     try:
+        if are_long(values):
+            return where_equal(values, element).index(True)
         return values.index(_sought(element))
     except ValueError:
         shown = f"{element:g}" if isinstance(element, float) else element
@@ -287,7 +295,10 @@ def index_of_tensor(values: list[Array], element: Array) -> int:
 )
 def remove(values: List, element: object) -> None:
     try:
-        values.remove(_sought(element))
+        if are_long(values):
+            del values[where_equal(values, element).index(True)]
+        else:
+            values.remove(_sought(element))
     except ValueError:
         raise OperatorError("list.remove(x): x not in list") from None
 
@@ -311,8 +322,8 @@ _SORTED: Final = ("int", "float", "bool", "str")
 def sort(values: List, reverse: bool) -> None:
     if 1 < len(values) <= 16 and type(values[0]) is float and any(v != v for v in values):
         _insert_in_order(values, reverse)
-    elif values and type(values[0]) is str and not all(map(str.isascii, values)):
-        values.sort(key=to_bytes, reverse=reverse)
+    elif values and type(values[0]) is str:
+        values.sort(key=order_of(values), reverse=reverse)
     else:
         values.sort(reverse=reverse)
 

@@ -134,3 +134,22 @@ for name, body in SEARCHES.items():
     bounds.FAMILY.attack(f"time: {name} of long texts", megabytes=6000, seconds=40.0)(
         bounds._bounded(body, code="")
     )
+
+_PLACES = (
+    "k = torch.mul(torch.size(x, 0), 20000)\n"
+    "s = torch.ljust('', k, 'a')\n"
+    "t = torch.add(torch.ljust('', torch.sub(k, 1), 'a'), 'b')\n"
+    "l = torch.mul([s], 1000000)\n"
+)
+PLACES = {
+    "sorted": "return torch.add(x, torch.len(torch.sorted(l)))",
+    "searched": "return torch.add(x, int(torch.__contains__(l, t)))",
+    "counted": "return torch.add(x, torch.count(l, t))",
+    "compared": "return torch.add(x, int(torch.eq(l, torch.mul([t], 1000000))))",
+}
+for name, body in PLACES.items():
+    long = name in ("searched", "counted")
+    attack = bounds.FAMILY.attack(
+        f"time: a million places for one text, {name}", megabytes=6000, seconds=40.0, long=long
+    )
+    attack(bounds._bounded(_PLACES + body, code=""))
