@@ -431,3 +431,22 @@ def test_errors_of_linear_algebra_have_a_place_in_scripts() -> None:
         torch.jit.script(factor)(-torch.eye(2))
     assert "return torch.linalg.cholesky(x)" in str(caught.value)
     assert type(caught.value) is RuntimeError
+
+
+@pytest.mark.parametrize("norm", ["batch_norm", "instance_norm"])
+@pytest.mark.parametrize(
+    ("trains", "mean"), [("True", 0.19), ("False", 0.0), ("bool(x.sum() > 0)", 0.19)]
+)
+def test_a_norm_whose_result_nobody_reads_counts(norm: str, trains: str, mean: float) -> None:
+    unit = torch.jit.CompilationUnit(
+        f"""
+def f(x, m, v):
+    for i in range(2):
+        y = torch.{norm}(x, None, None, m, v, {trains}, 0.1, 1e-5, True)
+    return x
+"""
+    )
+    running = torch.zeros(2), torch.ones(2)
+    unit.f(torch.ones(2, 2, 3), *running)
+    assert running[0].tolist() == pytest.approx([mean, mean])
+    assert ("norm" in str(unit.f.graph)) == (trains != "False")
