@@ -11,6 +11,7 @@ from typing import Any, Final
 from ...typecheck.types import TENSOR
 from ..eager.calls import tensors_in
 from ..memory.dtype import Array, of_numpy
+from ..memory.versions import owner_of
 from ..table.grad_mode import ANOMALY, RUNNING, enable_grad, is_grad_enabled
 from ..table.table import Operator
 from ..tensors.tape_port import way_through
@@ -320,15 +321,15 @@ class RowNode(Node):
         self._arguments = arguments = list(args)
         looks = bound.looks
         self.lie = 0 if looks is None else looks([getattr(a, "_array", None) for a in args])
+        written = owner_of(args[0]._array) if bound.in_place else None
         if old is not None:
             arguments[0] = old
         for at, value in enumerate(arguments):
             if isinstance(value, Tensor):
                 array = value._array
-                if at in kept:
-                    arguments[at] = saved(value)
-                else:
-                    arguments[at] = Meta(array, at in bound.laid)
+                arguments[at] = saved(value) if at in kept else Meta(array, at in bound.laid)
+                if written is not None and at and at in kept and owner_of(array) is written:
+                    arguments[at].version -= 1  # it was written after it was read
             elif type(value) in (list, tuple):
                 arguments[at] = kept_list(value, at in kept)
         self._results: list[Saved] | None = []

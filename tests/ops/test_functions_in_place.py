@@ -172,3 +172,24 @@ def test_the_spread_may_be_written_over_when_the_mean_is_kept() -> None:
 def test_complex_powers_of_what_is_below_zero(base: Any) -> None:
     exponent = torch.tensor([0.3 - 1j], dtype=torch.cdouble, requires_grad=True)
     assert torch.autograd.gradcheck(lambda e: torch.pow(base, e), (exponent,))
+
+
+def times_itself(x: torch.Tensor) -> torch.Tensor:
+    y = x * 3.0
+    return y.mul_(y)
+
+
+def times_a_view(x: torch.Tensor) -> torch.Tensor:
+    y = x * 3.0
+    return y.mul_(y.view(-1))
+
+
+@pytest.mark.parametrize("function", [times_itself, times_a_view])
+@pytest.mark.parametrize("scripted", [False, True])
+def test_what_an_operator_reads_and_writes_is_told(function: Any, scripted: bool) -> None:
+    """Its gradient would be computed of what is there afterwards."""
+    called = torch.jit.script(function) if scripted else function
+    for _ in range(5):
+        x = torch.tensor([1.0, 2.0, -3.0], requires_grad=True)
+        with pytest.raises(RuntimeError, match="is at version 1; expected version 0 instead"):
+            called(x).sum().backward()
