@@ -8,7 +8,6 @@ read this table.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 from ..ops.table.table import TABLE
@@ -132,39 +131,19 @@ _KINDS = (
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _KINDS}
 
 
-@cache
-def _operators_with_effects() -> frozenset[str]:
-    return TABLE.names_where(lambda entry: entry.effects)
-
-
-@cache
-def _random_operators() -> frozenset[str]:
-    return TABLE.names_where(lambda entry: entry.random)
-
-
-@cache
-def _asking_for_form() -> frozenset[str]:
-    return TABLE.names_where(lambda entry: entry.of_form)
-
-
 def asks_for_form(node: Node) -> bool:
     """Whether it asks what kind of tensor it is given, not what that holds."""
-    return node.kind in _asking_for_form()
-
-
-@cache
-def _with_undefined_contents() -> frozenset[str]:
-    return TABLE.names_where(lambda entry: entry.undefined)
+    return node.kind in TABLE.names_with("of_form")
 
 
 def is_undefined(node: Node) -> bool:
     """Whether what its result holds is left open."""
-    return node.kind in _with_undefined_contents()
+    return node.kind in TABLE.names_with("undefined")
 
 
 def is_random(node: Node) -> bool:
     """Whether it draws random numbers: never computed at definition, though removed if unused."""
-    return node.kind in _random_operators()
+    return node.kind in TABLE.names_with("random")
 
 
 def has_effects(node: Node) -> bool:
@@ -175,4 +154,4 @@ def has_effects(node: Node) -> bool:
     kind = KINDS.get(node.kind)
     if kind is not None:
         return kind.effect == "effect"
-    return node.kind in _operators_with_effects() or node.signature is None
+    return node.kind in TABLE.names_with("effects") or node.signature is None

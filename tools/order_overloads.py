@@ -16,7 +16,9 @@ def main() -> None:
     names = sorted({schema.name for schema in torch._C._jit_get_all_schemas()})
     for name in names:
         overloads = [s.overload_name for s in torch._C._jit_get_schemas_for_operator(name)]
-        if len(overloads) > 1 and name.startswith(("aten::", "prim::", "quantized::")):
+        if len(overloads) > 1 and name.startswith(
+            ("aten::", "prim::", "profiler::", "quantized::")
+        ):
             print(name, *(overload or "-" for overload in overloads))
 
 

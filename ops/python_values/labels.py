@@ -101,7 +101,11 @@ def begin_numbered(name: str, args: str | None) -> Array:
     return np.array(number)
 
 
-@operator("profiler::_record_function_exit(Tensor handle) -> ()", effects=True)
+@operator(
+    "profiler::_record_function_exit(Tensor handle) -> ()",
+    effects=True,
+    order="- _RecordFunction",
+)
 def end_numbered(handle: Array) -> None:
     label = _OPEN.pop(int(handle), None)
     if label is not None:
@@ -109,7 +113,9 @@ def end_numbered(handle: Array) -> None:
 
 
 @operator(
-    "profiler::_call_end_callbacks_on_jit_fut(Tensor x, Future(t) y) -> Future(t)", effects=True
+    "profiler::_call_end_callbacks_on_jit_fut(Tensor x, Future(t) y) -> Future(t)",
+    effects=True,
+    order="- _RecordFunction",
 )
 def end_numbered_with(x: Array, y: TaskResult) -> TaskResult:
     end_numbered(x)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypeVar, Unpack
+from typing import Final, Literal, TypeVar, Unpack
 
 from ...frontend.locks import fork_safe_lock
 from ...frontend.made_once import made_once
@@ -37,6 +37,7 @@ __all__ = ["TABLE", "Operator", "Table", "operator"]
 
 Forward = TypeVar("Forward", bound=Callable[..., object])
 Said = TypeVar("Said")
+Mark = Literal["effects", "of_form", "random", "undefined"]
 
 
 class _OutForm(Operator):
@@ -105,6 +106,7 @@ class Table:
         self.left_out = _left_out()
         """The names of operators that a bundle of part of the library does not have."""
         self._later: dict[str, Callable[[], object]] = {}
+        self._names_with: dict[Mark, frozenset[str]] = {}
 
     def add(self, entry: Operator) -> None:
         """Add an overload.
@@ -115,6 +117,7 @@ class Table:
         if entry.full_name in self._by_full_name:
             raise ValueError(f"{entry.full_name} is declared twice")
         self._by_full_name[entry.full_name] = entry
+        self._names_with = {}
         self.unchosen.update(f"{entry.name}.{word}" for word in entry.unchosen.split())
         self._by_name.setdefault(entry.name, []).append(entry)
         self._in_order.discard(entry.name)
@@ -122,6 +125,7 @@ class Table:
     def remove(self, entry: Operator) -> None:
         """Take an overload away that somebody added."""
         del self._by_full_name[entry.full_name]
+        self._names_with = {}
         left = [other for other in self._by_name[entry.name] if other is not entry]
         if left:
             self._by_name[entry.name] = left
@@ -206,9 +210,12 @@ class Table:
         answers = map(ask, self._by_name.get(name, ()))
         return next((answer for answer in answers if answer), None)
 
-    def names_where(self, holds: Callable[[Operator], bool]) -> frozenset[str]:
-        """The qualified names of the operators of which, for an overload, something holds."""
-        return frozenset(entry.name for entry in self._by_full_name.values() if holds(entry))
+    def names_with(self, what: Mark) -> frozenset[str]:
+        """The qualified names of the operators of which an overload is marked so."""
+        known = self._names_with
+        if what not in known:
+            known[what] = frozenset(entry.name for entry in self if getattr(entry, what))
+        return known[what]
 
     def faces(self) -> dict[str, Face]:
         """Where Python finds the operators of `aten`, by qualified name."""

@@ -572,11 +572,7 @@ def test_random_numbers_are_drawn_in_each_call(function: Any) -> None:
 
 def test_all_forms_of_what_draws_say_so() -> None:
     """Forms without a generator draw from the default one."""
-    drawing = {
-        each.name
-        for name in TABLE.names_where(lambda entry: entry.random)
-        for each in TABLE.operators(name)
-    }
+    drawing = {each.name for name in TABLE.names_with("random") for each in TABLE.operators(name)}
     silent = [
         each.full_name for name in drawing for each in TABLE.operators(name) if not each.random
     ]

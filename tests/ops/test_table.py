@@ -48,6 +48,18 @@ def test_an_order_that_is_said_names_overloads_that_exist() -> None:
             assert words <= overloads or not words & overloads, entry
 
 
+def test_marks_of_operators_that_come_later_are_known() -> None:
+    table = Table()
+    first = Operator("aten::f(Tensor self) -> Tensor", int, effects=True)
+    second = Operator("aten::g(Tensor self) -> Tensor", int, effects=True)
+    table.add(first)
+    assert table.names_with("effects") == {"aten::f"}
+    table.add(second)
+    assert table.names_with("effects") == {"aten::f", "aten::g"}
+    table.remove(first)
+    assert table.names_with("effects") == {"aten::g"}
+
+
 def test_overloads_of_tensors_come_first_and_those_named_share_out_their_places() -> None:
     table = Table()
     for schema in ("f.a(int a) -> int", "f(Tensor self) -> Tensor", "f.b(str s) -> str"):
@@ -56,7 +68,7 @@ def test_overloads_of_tensors_come_first_and_those_named_share_out_their_places(
 
 
 def test_what_takes_a_generator_or_says_so_is_random() -> None:
-    random = TABLE.names_where(lambda entry: entry.random)
+    random = TABLE.names_with("random")
     assert {"aten::dropout_", "aten::native_dropout", "aten::uniform", "aten::rand_like"} <= random
     assert not random & {"aten::lstm", "aten::manual_seed", "aten::zeros"}
 
