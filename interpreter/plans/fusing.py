@@ -13,6 +13,7 @@ errors and their places are the plan's.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -34,6 +35,9 @@ MOST_WAYS: Final = 32
 
 _LONGEST: Final = 40
 """Steps of one expression."""
+
+_LARGE: Final = 1 << 16
+"""Elements from which on one operator alone is a kernel, beside others: two threads share it."""
 
 _MOST_WORDS: Final = 23
 """Operands and results of one expression."""
@@ -301,10 +305,14 @@ class _Joining:
         parts = self._parts()
         needed = {id(part): self._needed_of(part, parts) for part in parts}
         actions: list[_Called | _Joined] = []
+        pays = False
         for part in parts:
-            joined = self._joined_by_order(part, needed[id(part)]) if len(part) > 1 else []
+            several, first = len(part) > 1, self._facts[part[0]]
+            is_large = bool(first.joins) and math.prod(first.shape) >= _LARGE
+            joined = self._joined_by_order(part, needed[id(part)]) if several or is_large else []
+            pays = pays or (several and bool(joined))
             actions += joined or map(self._called, part)
-        return actions if any(isinstance(action, _Joined) for action in actions) else []
+        return actions if pays else []
 
     def is_native(self, actions: Sequence[_Called | _Joined]) -> bool:
         """Whether actions run kernels alone, beside views, whatever the default dtype."""

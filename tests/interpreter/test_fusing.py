@@ -314,3 +314,16 @@ def test_threads_share_a_group() -> None:
     for each in workers:
         each.join()
     assert not wrong
+
+
+def test_a_large_operator_beside_others_is_a_kernel(joined: list[int]) -> None:
+    def ends(x: torch.Tensor, steps: torch.Tensor) -> torch.Tensor:
+        return x * (1.0 - steps.abs())
+
+    scripted = torch.jit.script(ends)
+    for rows, wanted in ((700, [3, 1]), (500, [3])):
+        x, steps = torch.randn(rows, 100), torch.linspace(-1, 1, 100)
+        for _ in range(3):
+            joined.clear()
+            assert bits(scripted(x, steps)) == bits(ends(x, steps))
+        assert joined == wanted
