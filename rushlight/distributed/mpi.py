@@ -17,6 +17,7 @@ from ..frontend.uncaught import after_uncaught
 from ..ops.memory.dtype import Array
 from .backends import DistBackendError, ReduceOp, default_pg_timeout
 from .communicators import Communicator, Pending
+from .printed import wait_until_read
 from .works import waited
 
 __all__ = ["HOW_TO_START", "MPICommunicator", "all_processes"]
@@ -261,5 +262,6 @@ def _abort() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
+    wait_until_read()
     if not _mpi().Is_finalized():
         _mpi().COMM_WORLD.Abort(1)

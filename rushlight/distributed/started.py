@@ -10,12 +10,13 @@ import os
 import runpy
 import signal
 import sys
-import time
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+from .printed import wait_until_read
 
 __all__ = ["main", "run_here"]
 
@@ -115,23 +116,9 @@ def _watch(child: int) -> int:
             file=sys.stderr,
             flush=True,
         )
-        _wait_for_reader(1.0)
+        wait_until_read()
         _abort(status if status > 0 else 128 - status)
     return status if status >= 0 else 128 - status
-
-
-def _wait_for_reader(seconds: float) -> None:
-    """Wait until mpiexec has read what was printed: of what comes with the wish to end all
-    processes it may pass on nothing."""
-    import fcntl
-    import termios
-
-    until, unread = time.monotonic() + seconds, bytearray(4)
-    with suppress(OSError):
-        while fcntl.ioctl(2, termios.FIONREAD, unread) == 0 and any(unread):
-            if time.monotonic() > until:
-                return
-            time.sleep(0.005)
 
 
 def _abort(code: int) -> None:
