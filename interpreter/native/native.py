@@ -16,6 +16,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from enum import Enum, auto
 from importlib.util import find_spec
 from itertools import count
@@ -313,14 +314,21 @@ class Native:
 
     def _begin_beside(self, source: NativeSource, work: Callable[[NativeSource], None]) -> None:
         """Compile in a thread of its own."""
-        thread = threading.Thread(
-            target=work, args=(source,), name="rushlight-native", daemon=False
-        )
-        _UNDER_WAY.append((self, source))
+        entry = self, source
+
+        def run() -> None:
+            try:
+                work(source)
+            finally:
+                if entry in _UNDER_WAY:
+                    _UNDER_WAY.remove(entry)
+
+        thread = threading.Thread(target=run, name="rushlight-native", daemon=False)
+        _UNDER_WAY.append(entry)
         try:
             thread.start()
         except RuntimeError:  # the interpreter is shutting down
-            _UNDER_WAY.remove((self, source))
+            _UNDER_WAY.remove(entry)
 
     def _compile(self, source: NativeSource, *, quickly: bool = True, pays: bool = False) -> None:
         try:
@@ -337,19 +345,11 @@ class Native:
             self._stage = _Stage.TRIAL if source.takes_containers and not pays else _Stage.HOT
             if not pays and (self._straight or self._stage is _Stage.HOT):
                 remember(self._code, self._arguments)
-        finally:
-            if (self, source) in _UNDER_WAY:
-                _UNDER_WAY.remove((self, source))
 
     def _compile_again(self, source: NativeSource) -> None:
         """Put code that is made with care in the place of a draft."""
-        try:
+        with suppress(OSError, RuntimeError):  # the draft stays
             self._run = compile_native(source)
-        except (OSError, RuntimeError):  # the draft stays
-            return
-        finally:
-            if (self, source) in _UNDER_WAY:
-                _UNDER_WAY.remove((self, source))
 
     def begin_anew(self, source: NativeSource) -> None:
         """In a forked child: what was being compiled will not come."""
