@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..memory.dtype import DType
 from ..tensors.tensor import Tensor
 from .rows import Ints, Tensors, aten, conj, direct
-from .spectral import OPPOSITE, of_half, of_real, resized
+from .spectral import OPPOSITE, dims_of, of_half, of_real, resized
 
 TERMS = 2
 """Of products of more tensors the gradients are left to the composite."""
@@ -15,9 +15,7 @@ TERMS = 2
 
 def _places(sizes: Ints, s: Ints | None, dim: Ints | None) -> tuple[list[int], list[int]]:
     """The dimensions that are transformed, and the sizes they are cut or filled to."""
-    if dim is None:
-        dim = range(len(sizes)) if s is None else range(-len(s), 0)
-    dims = [d % len(sizes) for d in dim or ()]
+    dims = [d % len(sizes) for d in dims_of(len(sizes), s, dim)]
     given = [-1] * len(dims) if s is None else list(s)
     return dims, [sizes[d] if n == -1 else n for d, n in zip(dims, given, strict=True)]
 
@@ -32,22 +30,19 @@ def _back(g: Tensor, sizes: Ints, dims: list[int], norm: str | None, other: str)
     return found
 
 
-@direct("aten::fft_fft2", "aten::fft_fftn", of="self", of_operators=True)
-def fftn(
-    g: Tensor, self_sizes: Ints, s: Ints | None, dim: Ints | None, norm: str | None
-) -> tuple[Tensor]:
-    """The inverse transform."""
-    dims, _ = _places(self_sizes, s, dim)
-    return (_back(g, self_sizes, dims, norm, "fft_ifftn"),)
+def _declare(kind: str, other: str) -> None:
+    """The gradient of a transform between complex numbers: the other one."""
+
+    @direct(f"aten::fft_{kind}2", f"aten::fft_{kind}n", of="self", of_operators=True)
+    def other_way(
+        g: Tensor, self_sizes: Ints, s: Ints | None, dim: Ints | None, norm: str | None
+    ) -> tuple[Tensor]:
+        dims, _ = _places(self_sizes, s, dim)
+        return (_back(g, self_sizes, dims, norm, other),)
 
 
-@direct("aten::fft_ifft2", "aten::fft_ifftn", of="self", of_operators=True)
-def ifftn(
-    g: Tensor, self_sizes: Ints, s: Ints | None, dim: Ints | None, norm: str | None
-) -> tuple[Tensor]:
-    """The transform."""
-    dims, _ = _places(self_sizes, s, dim)
-    return (_back(g, self_sizes, dims, norm, "fft_fftn"),)
+_declare("fft", "fft_ifftn")
+_declare("ifft", "fft_fftn")
 
 
 @direct("aten::fft_rfft2", "aten::fft_rfftn", of="self", of_operators=True)

@@ -76,9 +76,10 @@ def of_half(g: Tensor, self_sizes: Ints, n: int | None, dim: int, norm: str | No
 gradient("aten::fft_irfft", self=of_half, name="FftC2RBackward0")
 
 
-def _dims(self: Tensor, s: Ints | None, dim: Ints | None) -> list[int]:
+def dims_of(rank: int, s: Ints | None, dim: Ints | None) -> list[int]:
+    """The dimensions that are transformed: all, the last ones, or those that are said."""
     if dim is None:
-        return list(range(self.ndim)) if s is None else list(range(-len(s), 0))
+        return list(range(rank)) if s is None else list(range(-len(s), 0))
     return list(dim)
 
 
@@ -88,7 +89,7 @@ def _declare(kind: str, first: str | None, last: str | None, each: str) -> None:
     def transform(
         self: Tensor, s: Ints | None = None, dim: Ints | None = None, norm: str | None = None
     ) -> Tensor:
-        dims = _dims(self, s, dim)
+        dims = dims_of(self.ndim, s, dim)
         if first is last is None and not self.dtype.is_complex:
             self = self.to(self.dtype.to_complex())
         sizes = [None] * len(dims) if s is None else [None if n == -1 else n for n in s]
@@ -133,7 +134,7 @@ def hfftn(
 
 
 def _ihfftn_name(self: Tensor, s: Ints | None, dim: Ints, norm: object) -> str:
-    return "ConjBackward0" if len(_dims(self, s, dim)) == 1 else "FftC2CBackward0"
+    return "ConjBackward0" if len(dims_of(self.ndim, s, dim)) == 1 else "FftC2CBackward0"
 
 
 @composite("aten::fft_ihfft2", "aten::fft_ihfftn", name=_ihfftn_name)
