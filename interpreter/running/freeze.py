@@ -28,7 +28,7 @@ from ...ir.passes.mutation import remove_list_mutation
 from ...ir.passes.peephole import peephole
 from ...ir.passes.shape_peephole import simplify_by_shape
 from ...ir.tensor_types import type_of_array
-from ...ops.memory.dtype import LAYOUTS
+from ...ops.memory.dtype import STRIDED
 from ...ops.table.table import TABLE
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.class_types import ClassType, InterfaceType
@@ -41,7 +41,6 @@ from .evaluating import CONTEXT
 
 __all__ = ["freeze_object"]
 
-_STRIDED = LAYOUTS["strided"]
 
 Slot = tuple[int, str]
 """An object, by identity, and the name of one of its attributes."""
@@ -442,7 +441,7 @@ def _holds_sparse(value: object) -> bool:
     waiting, seen = [value], {id(value)}
     while waiting:
         each = waiting.pop()
-        if isinstance(each, Tensor) and each.layout is not _STRIDED:
+        if isinstance(each, Tensor) and each.layout is not STRIDED:
             return True
         parts = each.values() if isinstance(each, dict) else each
         if isinstance(parts, (list, tuple, ValuesView)):

@@ -7,15 +7,13 @@ from bisect import bisect
 import numpy as np
 
 from ...ir.alias_db import Place
-from ...ops.memory.dtype import LAYOUTS, Array
+from ...ops.memory.dtype import STRIDED, Array
 from ...ops.memory.storage import bounds_of, storage_of
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.types import TENSOR, Type
 from .objects import ScriptObject
 
 __all__ = ["AttributePlaces"]
-
-_STRIDED = LAYOUTS["strided"]
 
 
 class AttributePlaces:
@@ -29,7 +27,7 @@ class AttributePlaces:
     def of(self, value: object, type: Type) -> Place | None:
         """The place of a value with the places of what it holds inside; None if it holds nothing
         that can be changed."""
-        if isinstance(value, Tensor) and value.layout is _STRIDED:
+        if isinstance(value, Tensor) and value.layout is STRIDED:
             value = value._array
         if isinstance(value, np.ndarray):
             return self._of_array(value)

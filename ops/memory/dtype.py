@@ -374,6 +374,8 @@ LAYOUTS: Final = {
         "strided sparse_coo sparse_csr _mkldnn sparse_csc sparse_bsr sparse_bsc jagged".split()
     )
 }
+STRIDED: Final = LAYOUTS["strided"]
+"""That of elements in one memory, at steps of the same size."""
 MEMORY_FORMATS: Final = {
     name: MemoryFormat(name, number)
     for number, name in enumerate(

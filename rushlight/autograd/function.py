@@ -20,7 +20,7 @@ from ..ops.gradients.autograd import (
     saved,
 )
 from ..ops.gradients.tape import rebase
-from ..ops.memory.dtype import LAYOUTS, Array
+from ..ops.memory.dtype import STRIDED, Array
 from ..ops.memory.versions import written
 from ..ops.memory.warned import warn_caller
 from ..ops.table.grad_mode import is_grad_enabled, no_grad
@@ -41,9 +41,6 @@ __all__ = [
     "once_differentiable",
     "run_function",
 ]
-
-
-_STRIDED: Final = LAYOUTS["strided"]
 
 
 class _Transforms(threading.local):
@@ -346,7 +343,7 @@ def run_function(
 
 def _sizes_of(tensor: Tensor) -> tuple[int, ...]:
     """The sizes as numbers, also while a trace records who asks for them."""
-    return tensor._array.shape if tensor.layout is _STRIDED else tensor.shape
+    return tensor._array.shape if tensor.layout is STRIDED else tensor.shape
 
 
 def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool) -> object:

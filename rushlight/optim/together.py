@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
-from ..ops.memory.dtype import LAYOUTS, Array
+from ..ops.memory.dtype import STRIDED, Array
 from ..ops.memory.versions import count_writes, counts_of
 from ..ops.table.grad_mode import is_grad_enabled
 from ..ops.table.row_updates import RowUpdate
@@ -21,7 +21,6 @@ from ..ops.tensors.tracing import ACTIVE
 
 __all__ = ["Fused", "Together", "bare"]
 
-_STRIDED: Final = LAYOUTS["strided"]
 _array = attrgetter("_array")
 _GRADIENT: Final = 1
 """The place of the gradient among what a kernel is given."""
@@ -34,7 +33,7 @@ def bare(*tensors: Tensor) -> list[Array] | None:
     """The arrays of tensors that nobody listens to, and no gradients go through; None of others."""
     if is_grad_enabled() or ACTIVE or STATE.below is not None or asks(*tensors):
         return None
-    if any(each.layout is not _STRIDED for each in tensors):
+    if any(each.layout is not STRIDED for each in tensors):
         return None
     return [each._array for each in tensors]
 

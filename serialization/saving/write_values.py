@@ -11,7 +11,7 @@ import numpy as np
 
 from ...interpreter.values.matching import matches
 from ...interpreter.values.objects import EnumMember, ScriptObject
-from ...ops.memory.dtype import LAYOUTS, Array, Device
+from ...ops.memory.dtype import STRIDED, Array, Device
 from ...ops.meta.tensors import is_meta, opened
 from ...ops.quantized_tensors.arrays import quantizer_of
 from ...ops.quantized_tensors.packed_weights import PackedWeights
@@ -215,11 +215,8 @@ class ValueWriter:
         return node
 
 
-_STRIDED = LAYOUTS["strided"]
-
-
 def _is_sparse(value: Tensor) -> bool:
-    return type(value) is not Tensor and value.layout is not _STRIDED
+    return type(value) is not Tensor and value.layout is not STRIDED
 
 
 def _has_memory(value: Tensor) -> bool:
