@@ -9,8 +9,8 @@ from ..frontend.diagnostics import Edit, Help
 from ..frontend.source import Span
 from . import typed
 from .environment import Frame
-from .globals import with_article
 from .matching import Given
+from .reasons import article
 from .relations import is_subtype
 from .schema import Argument
 from .types import ANY, BOOL, FLOAT, INT, NONE, STRING, TENSOR, Type
@@ -111,7 +111,7 @@ def list_help(run: list[typed.Expr], type: Type) -> tuple[Span, str, tuple[Help,
     """Several values where one list is expected."""
     first, last = run[0].span.whole, run[-1].span.whole
     span = Span(first.source, first.start, last.end)
-    label = f"{with_article(type.python)}, where a list is expected"
+    label = f"{article(type)}, where a list is expected"
     if len(run) > 1:
         count = _COUNTS.get(len(run), str(len(run)))
         label = f"{count} `{type.python}`s, where one list is expected"

@@ -293,8 +293,7 @@ class RowNode(Node):
     """The node of an operator that has a row."""
 
     __slots__ = (
-        *("_arguments", "_back", "_bound", "_places", "_results", "_shapes", "count"),
-        "lie",
+        *("_arguments", "_back", "_bound", "_places", "_results", "_shapes", "count", "lie"),
     )
 
     _back: Back | None

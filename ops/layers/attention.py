@@ -9,7 +9,7 @@ from weakref import ref
 import numpy as np
 
 from ..arithmetic.elementwise import add
-from ..kernels import family, in_order, products
+from ..kernels import family, in_order, products, written_by_numpy
 from ..linear_algebra.linalg import linear
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of, numpy_dtype
@@ -204,9 +204,7 @@ def attention_and_weights(
     if dropout_mask is not None and dropout_p > 0:  # the weights given back are whole, as in torch
         used = as_array(np.where(dropout_mask, weights, 0) / (1 - dropout_p))
     if dropout_mask is None and dropout_p > 0:
-        native = family("run")
-        if native is not None:  # no later call drops the same
-            native.unforeseen()
+        written_by_numpy()  # no later call drops the same
         kept = dropout(np.ones_like(weights), dropout_p, True)
         used = weights = as_array(weights * kept)
     product = products.matmul(used.astype(widened(value).dtype, copy=False), widened(value))

@@ -100,8 +100,9 @@ def _by_products(x1: Array, x2: Array) -> Array:
 
 def _kernels(x1: Array, x2: Array, p: float) -> Any | None:
     """Native code for norms of float32 differences; None where there is none."""
-    known = x1.dtype is _FLOAT32 and x2.dtype is _FLOAT32 and p in (0, 1, 2, math.inf)
-    return family("distances") if known and x1.size and x2.size else None
+    known = x1.dtype is _FLOAT32 and x2.dtype is _FLOAT32 and x1.size and x2.size
+    kernels: Any = family("distances") if known else None
+    return None if kernels is None or p not in kernels.FORMS else kernels
 
 
 def _one_by_one(x1: Array, x2: Array, p: float) -> Array:

@@ -22,7 +22,7 @@ _PER_THREAD: Final = 1 << 12
 _SMALLEST: Final = 1e-300
 
 
-def ahead(chances: Any, labels: object, jumps: Any, lengths: object, before: Any) -> None:
+def ahead(chances: Any, labels: object, jumps: Any, lengths: object, before: object) -> None:
     """The probability of reaching each place in time, relative to that of all places.
 
     Args:
@@ -32,15 +32,11 @@ def ahead(chances: Any, labels: object, jumps: Any, lengths: object, before: Any
         lengths: how much time each sample has (batch,), of int64.
         before: is written (batch, 1 + time, 2 + place); zeros, but for a 1 at `[:, 0, 2]`.
     """
-    steps, batch, classes = chances.shape
-    places = jumps.shape[1]
-    least = _PER_THREAD // max(1, steps * places) + 1
-    words = steps, batch, classes, places, chances, labels, jumps, lengths, before
-    run(_kernel("ahead"), batch, least, *words)
+    _run("ahead", chances, labels, jumps, lengths, before)
 
 
 def shares(
-    chances: Any, labels: object, jumps: Any, lengths: object, before: Any, after: object,
+    chances: Any, labels: object, jumps: Any, lengths: object, before: object, after: object,
     found: object,
 ) -> None:  # fmt: skip
     """Of all paths the share that has a class at a time.
@@ -51,11 +47,14 @@ def shares(
         found: zeros like `chances`, to which shares are added; a time where no path leads from the
             begin to the end adds NaN.
     """
+    _run("shares", chances, labels, jumps, lengths, before, after, found)
+
+
+def _run(way: str, chances: Any, labels: object, jumps: Any, *rest: object) -> None:
     steps, batch, classes = chances.shape
     places = jumps.shape[1]
     least = _PER_THREAD // max(1, steps * places) + 1
-    words = steps, batch, classes, places, chances, labels, jumps, lengths, before, after, found
-    run(_kernel("shares"), batch, least, *words)
+    run(_kernel(way), batch, least, steps, batch, classes, places, chances, labels, jumps, *rest)
 
 
 @cache

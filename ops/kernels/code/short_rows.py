@@ -38,7 +38,7 @@ def short_softmax_text(target: Target) -> str:
     def place(name: str, index: Value) -> Value:
         return code.at(code.argument(POINTER, name), index, FLOAT)
 
-    with code.counted(code.argument(INT64, "start"), code.argument(INT64, "stop")) as row:
+    with code.units() as row:
         begin = row * size
         top = code.variable(code.constant(FLOAT, -inf))
         with code.counted(zero, size) as at:

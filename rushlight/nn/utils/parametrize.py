@@ -9,12 +9,12 @@ import copy
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from typing import Any, Final
 
 from ...module_names import names_of
 from ...ops.table.grad_mode import no_grad
 from ...ops.tensors.tensor import Parameter, Tensor
+from ...ops.tensors.tracing import current_tracer
 from ..modules.container import ModuleDict, ModuleList
 from ..modules.module import Module
 from ..sizes import is_scripting
@@ -41,7 +41,6 @@ class _Cached(threading.local):
 
 
 _CACHED: Final = _Cached()
-_DECORATORS: Final = f"{__name__.partition('.')[0]}.jit.decorators"
 
 
 @contextmanager
@@ -214,7 +213,7 @@ def _add_property(module: Module, name: str) -> None:
         if not _CACHED.blocks:
             result: Tensor = functions()
             return result
-        if import_module(_DECORATORS).is_tracing():
+        if current_tracer() is not None:
             raise RuntimeError("Cannot trace a model while caching parametrizations.")
         key = id(self), name  # the module is kept, so that no other gets its number
         if key not in _CACHED.tensors:

@@ -10,8 +10,6 @@ from ..writer import END, INT, Writer
 
 __all__: list[str] = []
 
-"""An end that no dimension reaches."""
-
 
 @exports("aten::embedding_bag")
 def embedding_bag(
