@@ -1,8 +1,10 @@
 """The manual: its examples do what they say, its generated pages and tables are up to date.
 
 On a page, blocks of Python run one after the other in one namespace; a block of text that follows
-is what is printed, or the diagnostics of the error that is raised.  A block with a title is a file.
-In a `console` block lines after `$` are commands.  `...` stands for any text.
+is what is printed, or the diagnostics of the error that is raised; a `pycon` block has both.  A
+block with a title is a file.  In a `console` block lines after `$` are commands; those of a `sh`
+block are read by the parser of the command line.  `...` stands for any text.  Blocks behind
+`<!-- needs x -->` run where the package x is installed.
 """
 
 from __future__ import annotations
@@ -20,48 +22,55 @@ import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import rushlight
+from rushlight import as_torch as stand_in
 from rushlight.__main__ import main
 from rushlight.cli.alias import torch_is_rushlight
-from rushlight.cli.parser import parse
+from rushlight.cli.parser import all_parsers, parse
+from rushlight.distributed.run import parse_args
 from rushlight.frontend.render import render_rich
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "manual"
-OLDER = [
-    ROOT / "docs" / f"{name}.md"
-    for name in (
-        *("ahead-of-time", "checking", "debugging", "deployment", "editors", "pictures"),
-        *("profiling", "quantization", "reading-compiled-code", "security", "tracing"),
-    )
-]
-"""Pages that were there before the manual; others need what is no part of the tests."""
+GENERATED = ("commands.md", "json.md", "errors.md", "operators.md", "coverage.md")
 PAGES = [
-    *sorted({*FOLDER.glob("*.md")} - {FOLDER / "commands.md", FOLDER / "json.md"}),
-    *OLDER,
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+    *(p for p in sorted((ROOT / "docs").glob("*.md")) if p.name not in GENERATED),
+    *(p for p in sorted(FOLDER.glob("*.md")) if p.name not in GENERATED),
 ]
-_BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+"""All but those of the language, which have tests of their own."""
+APART = ("adding", "custom-operators", "many-machines", "packages")
+"""Pages whose examples leave something behind in the process: each gets one of its own."""
+_BLOCK = re.compile(
+    r"(?:^<!-- needs (\w+) -->\n)?^```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a page: its language, its file if it is one, its text, and where it stands."""
+    """A block of a page: the package that it needs, if any, its language, its file if it is one,
+    its text, and its line."""
 
+    needs: str
     kind: str
     file: str
     text: str
     line: int
-    start: int
-    end: int
+
+    @property
+    def runs(self) -> bool:
+        return not self.needs or find_spec(self.needs) is not None
 
 
 def blocks(page: str) -> list[Block]:
     return [
-        Block(m[1], m[2] or "", m[3], page[: m.start()].count("\n") + 1, m.start(3), m.end(3))
+        Block(m[1] or "", m[2], m[3] or "", m[4], page[: m.start(4)].count("\n"))
         for m in _BLOCK.finditer(page)
     ]
 
@@ -76,17 +85,33 @@ class Page:
 
     def python(self, text: str) -> str:
         """What a block prints, or the diagnostics of its error."""
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            try:
+                self.run(text, "exec")
+            except Exception as error:
+                printed.write(told(error))
+        return printed.getvalue()
+
+    def run(self, text: str, mode: str) -> None:
+        """Run a text as a file of its own."""
         self.count += 1
         file = f"example_{self.count}.py"
         linecache.cache[file] = (len(text), None, text.splitlines(True), file)
         self.module.__file__ = file
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            try:
-                exec(compile(text, file, "exec", dont_inherit=True), self.module.__dict__)
-            except Exception as error:
-                printed.write(told(error))
-        return printed.getvalue()
+        exec(compile(text, file, mode, dont_inherit=True), self.module.__dict__)
+
+    def session(self, text: str) -> str:
+        """The block of an interactive session, with what is really printed."""
+        written = []
+        for example in doctest.DocTestParser().get_examples(text):
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                self.run(example.source, "single")
+            first, *others = example.source.splitlines()
+            written += [f">>> {first}", *(f"... {line}" for line in others)]
+            written += (line or "<BLANKLINE>" for line in printed.getvalue().splitlines())
+        return "\n".join(written)
 
 
 def told(error: Exception) -> str:
@@ -104,6 +129,9 @@ def command(line: str) -> str:
         if program == "rushlight":
             with contextlib.suppress(SystemExit):
                 main(words)
+        elif words[:2] == ["-m", "rushlight.as_torch"]:
+            with rushlight.as_torch():
+                stand_in._run(words[2:])
         elif program == "python":
             try:
                 with torch_is_rushlight():
@@ -119,8 +147,11 @@ def results(page: Path) -> Iterator[tuple[Block, str, str]]:
     """The blocks that say what is printed: each with what it says and what was printed."""
     state = Page(page.stem.replace("-", "_"))
     before: str | None = None
-    for block in blocks(page.read_text(encoding="utf-8")):
-        if block.file:
+    found = blocks(page.read_text(encoding="utf-8"))
+    for block in found:
+        if not block.runs:
+            before = None
+        elif block.file:
             Path(block.file).write_text(block.text, encoding="utf-8")
             before = None
         elif block.kind == "python":
@@ -130,13 +161,24 @@ def results(page: Path) -> Iterator[tuple[Block, str, str]]:
         elif block.kind == "text" and before is not None:
             yield block, block.text, before
             before = None
+        elif block.kind == "pycon":
+            yield block, block.text, state.session(block.text)
         elif block.kind == "console":
             yield block, block.text, session(block.text)
         elif block.kind == "sh":
-            for line in re.findall(r"^rushlight (.*)$", block.text, re.MULTILINE):
-                parse(shlex.split(re.split(r" [|>] ", line)[0], comments=True))
+            for line in block.text.splitlines():
+                read(re.split(r" [|>&]+ |;", line)[0])
     if before:
-        yield blocks(page.read_text(encoding="utf-8"))[-1], "", before
+        yield found[-1], "", before
+
+
+def read(line: str) -> None:
+    """A command of a page, as the parser of the command line or of the starter reads it."""
+    words = shlex.split(line, comments=True)
+    if words[:1] == ["rushlight"]:
+        parse(words[1:])
+    elif words[:3] == ["python", "-m", "rushlight.distributed.run"]:
+        parse_args(words[3:])
 
 
 def session(text: str) -> str:
@@ -149,8 +191,37 @@ def even(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip("\n").splitlines()) + "\n"
 
 
+def check(page: Path) -> None:
+    checker = doctest.OutputChecker()
+    for block, said, printed in results(page):
+        same = checker.check_output(even(said), even(printed), doctest.ELLIPSIS)
+        assert same, f"{page.name}:{block.line} prints\n{printed}"
+
+
 def test_there_are_pages() -> None:
-    assert len(PAGES) >= 10
+    assert len(PAGES) >= 30
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_block_says_what_it_is(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert [block.line for block in blocks(text) if not block.kind] == []
+    before = None
+    for block in blocks(text):
+        assert block.kind != "text" or before in ("python", "text"), block.line
+        before = block.kind
+    others = _BLOCK.sub("", text)
+    assert re.findall(r"\n\n    (?:python|pip|rushlight|>>>|import) .*", others) == []
+
+
+def test_commands_within_sentences_exist() -> None:
+    """With their options."""
+    parsers = all_parsers()
+    for page in PAGES:
+        for line in re.findall(r"`rushlight ([a-z][^`\n]*)`", page.read_text(encoding="utf-8")):
+            command, *words = line.split()
+            options = {word.partition("=")[0] for word in words if word.startswith("-")}
+            assert options <= parsers[command]._option_string_actions.keys(), (page.name, line)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -158,12 +229,15 @@ def test_there_are_pages() -> None:
 def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
+    if page.stem in APART:
+        words = [sys.executable, str(Path(__file__)), str(page)]
+        parts = {**os.environ, "PYTHONPATH": os.pathsep.join(["", str(ROOT), *sys.path])}
+        done = subprocess.run(words, capture_output=True, text=True, env=parts)
+        assert done.returncode == 0, done.stderr
+        return
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    checker = doctest.OutputChecker()
     try:
-        for block, said, printed in results(page):
-            same = checker.check_output(even(said), even(printed), doctest.ELLIPSIS)
-            assert same, f"{page.name}:{block.line} prints\n{printed}"
+        check(page)
     finally:
         rushlight.debug(False)
         for name, module in list(sys.modules.items()):
@@ -224,3 +298,7 @@ def test_the_site_is_built(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "site" / "manual" / "migrating" / "index.html").is_file()
+
+
+if __name__ == "__main__":
+    check(Path(sys.argv[1]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import doctest
 import io
 import warnings
 from collections.abc import Iterator
@@ -433,11 +432,3 @@ def test_numbas_c_functions(mine: Library, monkeypatch: pytest.MonkeyPatch) -> N
     scripted = torch.jit.script(program)
     for _ in range(3):
         assert scripted(50) == program(50)
-
-
-def test_the_page_is_right() -> None:
-    page = Path(__file__).parents[2] / "docs" / "custom-operators.md"
-    found = doctest.testfile(str(page), module_relative=False)
-    library.libraries._KEPT.pop("demo")._destroy()
-    assert found.attempted > 4
-    assert not found.failed

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import doctest
 import io
 import math
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import rushlight as torch
 from rushlight import Tensor, nn
-
-PAGE = Path(__file__).parents[2] / "docs" / "tracing.md"
 
 
 def branch(x: Tensor) -> Tensor:
@@ -299,13 +295,6 @@ def test_other_methods_are_guarded_too() -> None:
     traced = torch.jit.trace_module(net, {"forward": example}, guards=True, check_trace=False)
     with pytest.raises(torch.jit.Error, match="trace guard"):
         traced(example[0], -example[1])
-
-
-def test_the_page_is_right() -> None:
-    with warnings.catch_warnings():
-        found = doctest.testfile(str(PAGE), module_relative=False)
-    assert found.attempted > 5
-    assert not found.failed
 
 
 @pytest.mark.parametrize("function", [element, elements])
