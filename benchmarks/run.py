@@ -31,9 +31,11 @@ class WorkerError(Exception):
 class Worker:
     """A process that runs programs with one library."""
 
-    def __init__(self, python: str, library: str, folder: str = "programs") -> None:
+    def __init__(
+        self, python: str, library: str, folder: str = "programs", script: str = "worker.py"
+    ) -> None:
         self.library = library
-        command = [python, str(HERE / "worker.py"), library, folder]
+        command = [python, str(HERE / script), library, folder]
         try:
             self.process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

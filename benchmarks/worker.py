@@ -2,8 +2,8 @@
 
 It is driven over its pipes, one JSON object a line: `{"do": "prepare", "program": ...}`,
 `{"do": "batch", "program": ..., "form": "scripted"|"eager", "calls": n}`; `curve` and `memory` in
-the place of `batch` ask what the first calls give, or need.  What programs print goes to standard
-error.
+the place of `batch` ask what the first calls give, or need; `export` and `peak` are for
+`networks.py`.  What programs print goes to standard error.
 """
 
 from __future__ import annotations
@@ -105,14 +105,18 @@ class Worker:
         self.library = library(name)
         self.about = about(name, self.library)
         self.makers = programs(folder)
-        self.made: dict[str, Any] = {}
+        self.made: dict[str, tuple[dict[str, Any], Any]] = {}
 
     def target(self, program: str, form: str) -> tuple[Any, Any]:
         """The callable and its arguments."""
         if program not in self.made:
-            self.made[program] = self.makers[program]()
-        eager, scripted, arguments = self.made[program]
-        return (scripted if form == "scripted" else eager), arguments
+            eager, scripted, arguments = self.makers[program]()
+            self.made[program] = {"eager": eager, "scripted": scripted}, arguments
+        forms, arguments = self.made[program]
+        if form not in forms:
+            jit = sys.modules["rushlight"].jit
+            forms[form] = jit.freeze(forms["scripted"])  # "medium" has one of its own
+        return forms[form], arguments
 
     def prepare(
         self, program: str, seconds: float, forms: tuple[str, ...] = FORMS
@@ -121,6 +125,7 @@ class Worker:
         answer: dict[str, Any] = {}
         for form in forms:
             target, arguments = self.target(program, form)
+            self.allow(form)
             began = time.perf_counter()
             result = target(*arguments)
             first = time.perf_counter() - began
@@ -144,12 +149,41 @@ class Worker:
     def batch(self, program: str, form: str, calls: int) -> dict[str, float]:
         """The time of one call, averaged over a batch: by the clock, and of this process."""
         target, arguments = self.target(program, form)
+        self.allow(form)
         repeat = range(calls)
         began, used = time.perf_counter(), time.process_time()
         for _ in repeat:
             target(*arguments)
         used = time.process_time() - used
         return {"seconds": (time.perf_counter() - began) / calls, "cpu": used / calls}
+
+    def allow(self, form: str) -> None:
+        """Let the form "medium" compute in bfloat16, and no other."""
+        asked = "medium" if form == "medium" else "highest"
+        library = sys.modules["rushlight"]
+        if library.get_float32_matmul_precision() != asked:
+            library.set_float32_matmul_precision(asked)
+
+    def export(self, program: str, path: str, inputs: str) -> dict[str, float]:
+        """Write a network as an ONNX file, and beside it what it is given; say how many operations
+        it takes, multiplications and additions counted each."""
+        import numpy
+
+        lib = sys.modules["rushlight"]
+        model, arguments = self.target(program, "eager")
+        lib.onnx.export(model, arguments, path, external_data=False, opset_version=18)
+        names = (f"{place:02}" for place in range(len(arguments)))
+        arrays = (each.numpy() for each in arguments)
+        numpy.savez(inputs, **dict(zip(names, arrays, strict=True)))
+        with lib.utils.flop_counter.FlopCounterMode(display=False) as counter:
+            model(*arguments)
+        return {"operations": counter.get_total_flops()}
+
+    def peak(self, threads: int) -> dict[str, float]:
+        """GFLOP/s that so many threads reach at most, in float32 and in bfloat16."""
+        from peak import peak
+
+        return {"float32": peak(threads), "bfloat16": peak(threads, in_pairs=True)}
 
     def curve(self, program: str, form: str, calls: int) -> list[float]:
         """What the first calls of a program that is made anew give."""
@@ -176,8 +210,10 @@ class Worker:
             "prepare": self.prepare,
             "batch": self.batch,
             "curve": self.curve,
+            "memory": self.memory,
+            "export": self.export,
+            "peak": self.peak,
         }
-        actions["memory"] = self.memory
         return actions[do](**question)
 
 

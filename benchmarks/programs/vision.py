@@ -103,8 +103,8 @@ class MobileNetV2(torch.nn.Module):
         return self.fc(F.relu6(self.last(x)).mean([2, 3]))
 
 
-def classifier(make):
-    return network(make, lambda: (torch.randn(1, 3, 224, 224),), 9)
+def classifier(make, batch=1):
+    return network(make, lambda: (torch.randn(batch, 3, 224, 224),), 9)
 
 
 class Convolution(torch.nn.Module):
@@ -177,5 +177,7 @@ PROGRAMS = {
     "batchnorm_relu": plain(batchnorm_relu, (1, 64, 56, 56), (64,), (64,)),
     "upsample": plain(upsample, (1, 64, 56, 56)),
     "resnet18_b1": classifier(ResNet18),
+    "resnet18_b8": classifier(ResNet18, 8),
     "mobilenetv2_b1": classifier(MobileNetV2),
+    "mobilenetv2_b8": classifier(MobileNetV2, 8),
 }
