@@ -162,6 +162,32 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "rounding",
     ),
     (
+        r"matrix_power\(",
+        r"torch[^\n]*the input matrix is singular|rushlight[^\n]*the input matrix is singular",
+        "whether a matrix that is singular but for rounding is singular is a matter of rounding",
+    ),
+    (
+        r"linalg\.det\(",
+        r'torch.*"tensor".*rushlight.*"tensor"',
+        "the determinant of a matrix that is singular but for rounding is made of rounding",
+    ),
+    (
+        r"\.item\(\)",
+        r"^loaded\n  torch refuses[^\n]*expected ident but found ','",
+        "torch does not read in its archives how it writes a union with a number that was read",
+    ),
+    (
+        r"\breversed\(",
+        r"torch[^\n]*reversed\(Tensor 0\) -> Tensor 0",
+        "torch takes `reversed` for a function of tensors, which would run in Python",
+    ),
+    (
+        r"cmath\.",
+        r"torch[^\n]*(INTERNAL ASSERT FAILED|The specifier %)|"
+        r"annotated as having type [^\n]*float[^\n]* but is actually of type [^\n]*complex",
+        "a complex number divided by a float is a float by torch's schema, which its value is not",
+    ),
+    (
         r"\*\* -1\b",
         r"rushlight.*value cannot be converted to type int without overflow",
         "torch takes an int to a negative power, which is a float, for an int",

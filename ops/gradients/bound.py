@@ -33,7 +33,7 @@ from .autograd import (
 )
 from .families import row_of
 from .kept_arguments import about, kept_list
-from .layouts import layout_of
+from .layouts import layouts_of
 from .moves import moved
 from .removable import SEQUENCE
 from .rows import DIRECT, Row
@@ -114,7 +114,7 @@ class Bound:
         }
         self.is_plain = not (self.in_place or row is None or row.is_constant or row.rewritten)
         self.reads_results = any(self.keeps_result.values())
-        self.lay, self.looks = layout_of("" if row is None else row.lays)
+        self.lays, self.looks = layouts_of("" if row is None else row.lays, self.positions)
         self.may_be_thin = "sparse" in self.positions
         """Whether its gradient may be a sparse tensor."""
         self.node_class = node_class(RowNode, self._node_name())
@@ -319,7 +319,7 @@ class RowNode(Node):
         self.edges, self._places, self._shapes, kept = traced
         self._arguments = arguments = list(args)
         looks = bound.looks
-        self.lie = 0 if looks is None else looks([getattr(a, "_array", None) for a in args])
+        self.lie = 0 if looks is None else looks([getattr(a, "_array", a) for a in args])
         written = owner_of(args[0]._array) if bound.in_place else None
         if old is not None:
             arguments[0] = old
@@ -470,7 +470,7 @@ class RowNode(Node):
             parts = bound.shared.call(self, grads)
             orders = bound.orders
             raw = [part_of(parts[orders[at]], inner) for at, inner in self._places]
-        edges, shapes, lay = self.edges, self._shapes, bound.lay
+        edges, shapes, lays = self.edges, self._shapes, bound.lays
         for place, grad in enumerate(raw):
             if grad is None:
                 continue
@@ -485,7 +485,7 @@ class RowNode(Node):
             array = grad._array
             if array.dtype is not kind or array.shape != sizes:
                 raw[place] = grad = fit(grad, sizes, of_numpy(kind), self, place)
-            if lay is not None:
+            if lays and (lay := lays.get(self._places[place][0])) is not None:
                 raw[place] = lay(grad, grads[0], self.lie)
         return raw
 

@@ -294,13 +294,7 @@ class _Back:
         bound = step.bound
         rule = bound.formulas.get(end.at)
         row = bound.row
-        if (
-            rule is None
-            or end.inner is not None
-            or row is None
-            or row.moves
-            or bound.lay is not None
-        ):
+        if rule is None or end.inner is not None or row is None or row.moves or bound.lays:
             raise NotPointwise(bound.entry.name)
         keeps, given = self.shape.keeps(step), dict[str, Any]()
         for name, reader in rule.readers.items():

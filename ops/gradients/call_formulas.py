@@ -42,9 +42,9 @@ class OnTensors:
             self._by_formulas(2, step, ends, given, names)
         else:
             self._by_formulas(1, step, ends, given, names)
-        if bound.lay is not None:
-            lay = text.name(bound.lay)
-            for name in names:
+        for end, name in zip(ends, names, strict=True):
+            if (lays := bound.lays.get(end.at)) is not None:
+                lay = text.name(lays)
                 text.add(1, f"if {name} is not None: {name} = {lay}({name}, {given[0]}, 0)")
 
     def _by_formulas(

@@ -113,5 +113,14 @@ def attention(
     else:
         slope = Tensor._of(found) * factor
     of_query = slope @ key if wanted["query"] else None
-    of_key = slope.transpose(-2, -1) @ query if wanted["key"] else None
-    return of_query, of_key, of_value
+    of_key = (query.mT @ slope).mT if wanted["key"] else None
+    if query.ndim != 4 or dropout_p or (attn_mask is not None and attn_mask.requires_grad):
+        return of_query, of_key, of_value
+    if not query.shape[-1] == key.shape[-1] == value.shape[-1]:
+        return of_query, of_key, of_value
+    return _as_columns(of_query), _as_columns(of_key), _as_columns(of_value)
+
+
+def _as_columns(grad: Tensor | None) -> Tensor | None:
+    """With the heads beside one another, as torch's kernel for four dimensions lays gradients."""
+    return None if grad is None else grad.transpose(1, 2).contiguous().transpose(1, 2)

@@ -4,10 +4,9 @@ composites are made."""
 
 from __future__ import annotations
 
-from ..memory.dtype import DType
 from ..tensors.tensor import Tensor
 from .rows import Ints, Tensors, aten, conj, direct
-from .spectral import OPPOSITE, dims_of, of_half, of_real, resized
+from .spectral import OPPOSITE, counted_twice, dims_of, resized
 
 TERMS = 2
 """Of products of more tensors the gradients are left to the composite."""
@@ -24,7 +23,10 @@ def _back(g: Tensor, sizes: Ints, dims: list[int], norm: str | None, other: str)
     """The adjoint of a transform between complex numbers over all of some dimensions."""
     if not dims:
         return g
-    found: Tensor = getattr(aten, other)(g, None, dims, OPPOSITE[norm])
+    return _resized(getattr(aten, other)(g, None, dims, OPPOSITE[norm]), sizes, dims)
+
+
+def _resized(found: Tensor, sizes: Ints, dims: list[int]) -> Tensor:
     for d in dims:
         found = resized(found, sizes[d], d)
     return found
@@ -49,17 +51,16 @@ _declare("ifft", "fft_fftn")
 def rfftn(
     g: Tensor,
     self_sizes: Ints,
-    self_dtype: DType,
     s: Ints | None,
     dim: Ints | None,
     norm: str | None,
 ) -> tuple[Tensor] | None:
     """The inverse transform of what was kept of the last dimension."""
-    (*dims, last), (*_, n) = _places(self_sizes, s, dim)
-    if len({*dims, last}) < len(dims) + 1:
+    dims, (*_, n) = _places(self_sizes, s, dim)
+    if len({*dims}) < len(dims):
         return None
-    across = _back(g, self_sizes, dims, norm, "fft_ifftn")
-    return (of_real(across, self_sizes, self_dtype, n, last, norm),)
+    found = aten.fft_ifftn(resized(g, n, dims[-1]), None, dims, OPPOSITE[norm])
+    return (_resized(found.real, self_sizes, dims),)
 
 
 @direct("aten::fft_irfft2", "aten::fft_irfftn", of="self", of_operators=True)
@@ -67,10 +68,13 @@ def irfftn(
     g: Tensor, self_sizes: Ints, s: Ints | None, dim: Ints | None, norm: str | None
 ) -> tuple[Tensor] | None:
     """The transform, of whose last dimension one half counts for both."""
-    (*dims, last), _ = _places(self_sizes, s, dim)
-    if len({*dims, last}) < len(dims) + 1:
+    dims, _ = _places(self_sizes, s, dim)
+    if len({*dims}) < len(dims):
         return None
-    return (_back(of_half(g, self_sizes, None, last, norm), self_sizes, dims, norm, "fft_fftn"),)
+    found = counted_twice(
+        aten.fft_rfftn(g, None, dims, OPPOSITE[norm]), g.shape[dims[-1]], dims[-1]
+    )
+    return (_resized(found, self_sizes, dims),)
 
 
 @direct("aten::einsum", of="tensors", of_operators=True)

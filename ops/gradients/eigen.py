@@ -86,7 +86,10 @@ def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     return found
 
 
-@composite("aten::ormqr", lays="all by columns")
+@composite(
+    "aten::ormqr",
+    lays={"self": "as the first", "input2": "by rows", "input3": "all by columns"},
+)
 def ormqr(
     self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:
@@ -101,4 +104,4 @@ def ormqr(
     return found
 
 
-lying("all by columns", "linalg_householder_product")
+lying("as the first", "linalg_householder_product", "orgqr")

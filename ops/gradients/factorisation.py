@@ -281,13 +281,14 @@ def matrix_norm(
         return aten.linalg_vector_norm(self, 2, dims, keepdim)
     if isinstance(ord, str):
         return _nuclear(self, dims, keepdim)
-    moved = self.movedim(dims, [-2, -1])
     if abs(ord) == 2:
-        values = aten.linalg_svd(moved, False)[1]
-    else:
-        values = moved.abs().sum([-2] if abs(ord) == 1 else [-1])
-    found = values.amax([-1]) if ord > 0 else values.amin([-1])
-    return restored_sums(found, self, dims, keepdim)
+        values = aten.linalg_svd(self.movedim(dims, [-2, -1]), False)[1]
+        found = values.amax([-1]) if ord > 0 else values.amin([-1])
+        return restored_sums(found, self, dims, keepdim)
+    summed, compared = dims if abs(ord) == 1 else reversed(dims)
+    sums = aten.linalg_vector_norm(self, 1, [summed], True)
+    found = sums.amax([compared], True) if ord > 0 else sums.amin([compared], True)
+    return found if keepdim else found.squeeze(dims)
 
 
 @composite("aten::linalg_norm")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..table.layouts import strides_like
 from ..tensors.tensor import Tensor
 from .rows import Lies
 
-__all__ = ["Lay", "layout_of"]
+__all__ = ["Lay", "layouts_of"]
 
 Look = Callable[[Sequence[Any]], Any]
 """What is to be known of the arguments: the rank of images, strides; something false if nothing."""
@@ -97,6 +98,10 @@ def _all_by_columns(grad: Tensor, *beside: object) -> Tensor:
     return _contiguous(grad.mT).mT if grad.ndim > 1 else grad
 
 
+def _as_solved(grad: Tensor, g: Tensor | None, is_left: bool | None) -> Tensor:
+    return _contiguous(grad) if is_left is False else _all_by_columns(grad)
+
+
 _LAYS: Final[dict[Lies, Lay]] = {
     "by rows": _contiguous,
     "by columns": _by_columns,
@@ -105,6 +110,7 @@ _LAYS: Final[dict[Lies, Lay]] = {
     "as the gradient": _as_gradient,
     "as images": _as_arguments,
     "as convolved": _as_arguments,
+    "as solved": _as_solved,
 }
 _LOOKS: Final[dict[Lies, Look]] = {
     "as the first": _strides_of_first,
@@ -113,7 +119,14 @@ _LOOKS: Final[dict[Lies, Look]] = {
 }
 
 
-def layout_of(lies: Lies) -> tuple[Lay | None, Look | None]:
-    """What lays out the gradients of an operator's arguments, None if they stay as they are; and
-    what is to be asked of the arguments for it, if anything is."""
-    return _LAYS.get(lies), _LOOKS.get(lies)
+def layouts_of(
+    lies: Lies | Mapping[str, Lies], places: Mapping[str, int]
+) -> tuple[dict[int, Lay], Look | None]:
+    """What lays out the gradients of an operator's arguments, by their `places`, nothing for those
+    that stay as they are; and what is to be asked of the arguments for it, if anything is."""
+    words = dict.fromkeys(places, lies) if isinstance(lies, str) else lies
+    lays = {places[name]: _LAYS[word] for name, word in words.items() if word and name in places}
+    looks = {_LOOKS[word] for word in words.values() if word in _LOOKS}
+    if "as solved" in words.values() and "left" in places:
+        looks.add(itemgetter(places["left"]))
+    return lays, looks.pop() if looks else None

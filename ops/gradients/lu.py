@@ -208,4 +208,6 @@ def tensorsolve(self: Tensor, other: Tensor, dims: Ints | None = None) -> Tensor
     return aten.linalg_solve(matrix, other.reshape([-1])).reshape(sizes)
 
 
-lying("by rows", "linalg_lstsq")
+lying({"self": "all by columns", "b": "by rows"}, "linalg_lstsq")
+lying({"LU": "by rows", "B": "as solved"}, "linalg_lu_solve")
+lying({"LU_data": "by rows", "self": "as solved"}, "lu_solve")

@@ -295,7 +295,7 @@ def _kept(bound: Bound, at: int, whose: list[int], ends: list[int]) -> str:
 
 
 def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
-    space = {**_SPACE, "lay": bound.lay}
+    space = {**_SPACE, **{f"lay{at}": lay for at, lay in bound.lays.items()}}
     texts = []
     assert bound.row is not None
     if bound.row.composite is not None:
@@ -324,10 +324,10 @@ def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
             formulas = "".join(texts).replace("\n", "\n ")
             words["dropped"] = words["dropped"].replace("\n", "\n ")
             texts = [_DIRECT.format(formulas=formulas, **words)]
-    lay = "" if bound.lay is None else "\n  r{d} = lay(r{d}, gs[0], node.lie)"
     for place, at in enumerate(ends):
         sizes = {"sizes": 2 * place, "kind": 2 * place + 1}
-        texts.append(_FIT.format(d=at, place=place, lay=lay.format(d=at), **sizes))
+        lay = f"\n  r{at} = lay{at}(r{at}, gs[0], node.lie)" if at in bound.lays else ""
+        texts.append(_FIT.format(d=at, place=place, lay=lay, **sizes))
     text = _BACK.format(
         ends=", ".join(f"e{at}" for at in ends),
         founds=" = ".join(f"r{at}" for at in ends),

@@ -69,11 +69,13 @@ Lies = Literal[
     "as the gradient",
     "as images",
     "as convolved",
+    "as solved",
 ]
 """How gradients lie: contiguous, or matrices by columns, wide ones by rows or by columns, too; like
 the first argument; images with channels last where the result's gradient has them last, or where
 the arguments had.  What is convolved lies as images, but for volumes of float64, which torch
-convolves in another way."""
+convolves in another way; solutions by columns if they stand on the right of the matrix, else by
+rows."""
 Formula = Callable[..., Any]
 F = TypeVar("F", bound=Formula)
 Several = Callable[..., tuple[Tensor, ...]]
@@ -93,8 +95,8 @@ class Row:
     None.  An operator that
     `moves` puts the elements of the arguments `of` somewhere else, and nothing more.  `name` is the
     node's, `AddBackward0`, or a function of the arguments.  Results that stand `apart`, by number,
-    need no gradients though they hold floats.  `lays` says how torch lays its gradients, where that
-    is not how formulas leave them.
+    need no gradients though they hold floats.  `lays` says how torch lays its gradients, all or
+    those of single arguments, where that is not how formulas leave them.
     """
 
     operator: str
@@ -107,7 +109,7 @@ class Row:
     is_constant: bool = False
     moves: bool = False
     apart: tuple[int, ...] = ()
-    lays: Lies = ""
+    lays: Lies | Mapping[str, Lies] = ""
 
 
 ROWS: Final[dict[str, Row]] = {}
@@ -122,7 +124,7 @@ def gradient(
     *operators: str,
     name: str | Callable[..., str] | None = None,
     apart: tuple[int, ...] = (),
-    lays: Lies = "",
+    lays: Lies | Mapping[str, Lies] = "",
     **formulas: Formula,
 ) -> None:
     """Declare the gradients of operators by formulas, one an argument."""
@@ -130,7 +132,9 @@ def gradient(
         ROWS[operator] = Row(operator, formulas=formulas, name=name, apart=apart, lays=lays)
 
 
-def joint(*operators: str, of: str, name: str | None = None, lays: Lies = "") -> Callable[[F], F]:
+def joint(
+    *operators: str, of: str, name: str | None = None, lays: Lies | Mapping[str, Lies] = ""
+) -> Callable[[F], F]:
     """Declare the decorated function to give the gradients of several arguments, as a tuple."""
 
     def declare(formula: F) -> F:
@@ -146,7 +150,7 @@ def composite(
     *operators: str,
     name: str | Callable[..., str] | None = None,
     apart: tuple[int, ...] = (),
-    lays: Lies = "",
+    lays: Lies | Mapping[str, Lies] = "",
 ) -> Callable[[F], F]:
     """Declare the decorated function to compute what operators do, from others."""
 
@@ -202,8 +206,8 @@ def constant(*operators: str) -> None:
         ROWS[f"aten::{operator}"] = Row(f"aten::{operator}", is_constant=True)
 
 
-def lying(lies: Lies, *operators: str) -> None:
-    """Say how the gradients of operators lie that have rows."""
+def lying(lies: Lies | Mapping[str, Lies], *operators: str) -> None:
+    """Say how the gradients of operators lie that have rows, all or those of single arguments."""
     for operator in operators:
         ROWS[f"aten::{operator}"] = replace(ROWS[f"aten::{operator}"], lays=lies)
 

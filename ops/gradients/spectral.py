@@ -52,7 +52,7 @@ gradient(
 )
 
 
-def of_real(
+def _of_real(
     g: Tensor, self_sizes: Ints, self_dtype: DType, n: int | None, dim: int, norm: str | None
 ) -> Tensor:
     """The adjoint of keeping half of a transform."""
@@ -60,20 +60,25 @@ def of_real(
     return _adjoint_c2c(whole, self_sizes, self_dtype, dim, norm, "fft_ifft")
 
 
-gradient("aten::fft_rfft", self=of_real, name="FftR2CBackward0")
+gradient("aten::fft_rfft", self=_of_real, name="FftR2CBackward0")
 
 
-def of_half(g: Tensor, self_sizes: Ints, n: int | None, dim: int, norm: str | None) -> Tensor:
-    """The adjoint of a transform of half a spectrum: the halves not seen count twice."""
+def _of_half(g: Tensor, self_sizes: Ints, n: int | None, dim: int, norm: str | None) -> Tensor:
+    """The adjoint of a transform of half a spectrum."""
     size = g.shape[dim]
-    found = aten.fft_rfft(g, size, dim, OPPOSITE[norm])
+    found = counted_twice(aten.fft_rfft(g, size, dim, OPPOSITE[norm]), size, dim)
+    return resized(found, self_sizes[dim], dim)
+
+
+def counted_twice(found: Tensor, size: int, dim: int) -> Tensor:
+    """Half a spectrum of `size`, with what stands for both halves twice."""
     times = np.ones((found.shape[dim],) + (1,) * (found.ndim - dim % found.ndim))
     times[1 : (size + 1) // 2] = 2
-    parts = aten.view_as_real(found) * Tensor._of(times).to(g.dtype)
-    return resized(aten.view_as_complex(parts), self_sizes[dim], dim)
+    parts = aten.view_as_real(found)
+    return aten.view_as_complex(parts * Tensor._of(times).to(parts.dtype))
 
 
-gradient("aten::fft_irfft", self=of_half, name="FftC2RBackward0")
+gradient("aten::fft_irfft", self=_of_half, name="FftC2RBackward0")
 
 
 def dims_of(rank: int, s: Ints | None, dim: Ints | None) -> list[int]:
@@ -130,7 +135,22 @@ def hfftn(
     self: Tensor, s: Ints | None = None, dim: Ints | None = None, norm: str | None = None
 ) -> Tensor:
     """The same over several dimensions."""
-    return aten.fft_irfftn(conj(self), s, dim, OPPOSITE[norm])
+    before, dims, n, last = _but_last(self.ndim, s, dim)
+    if n is not None and n // 2 + 1 < self.shape[last]:
+        self = self if self.dtype.is_complex else self.to(self.dtype.to_complex())
+        self = self.narrow(last, 0, n // 2 + 1)  # before the others are transformed, as in torch
+    across = aten.fft_fftn(self, before, dims, norm) if dims else self
+    return aten.fft_hfft(across, n, last, norm)
+
+
+def _but_last(
+    rank: int, s: Ints | None, dim: Ints | None
+) -> tuple[Ints | None, list[int], int | None, int]:
+    """Sizes and dimensions without the last ones, and these."""
+    *dims, last = dims_of(rank, s, dim)
+    if s is None:
+        return None, dims, None, last
+    return s[:-1], dims, None if s[-1] == -1 else s[-1], last
 
 
 def _ihfftn_name(self: Tensor, s: Ints | None, dim: Ints, norm: object) -> str:
@@ -142,7 +162,9 @@ def ihfftn(
     self: Tensor, s: Ints | None = None, dim: Ints | None = None, norm: str | None = None
 ) -> Tensor:
     """Their inverse."""
-    return conj(aten.fft_rfftn(self, s, dim, OPPOSITE[norm]))
+    before, dims, n, last = _but_last(self.ndim, s, dim)
+    half = aten.fft_ihfft(self, n, last, norm)
+    return aten.fft_ifftn(half, before, dims, norm) if dims else half
 
 
 @composite("aten::stft")
@@ -170,7 +192,7 @@ def stft(
     return aten.view_as_real(found) if return_complex is False else found
 
 
-@composite("aten::istft")
+@composite("aten::istft", lays="by rows")
 def istft(
     self: Tensor, n_fft: int, hop_length: int | None, win_length: int | None, window: Tensor | None,
     center: bool, normalized: bool, onesided: bool | None, length: int | None, return_complex: bool,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arithmetic.elementwise import add
 from ..kernels import family, in_order, products, written_by_numpy
-from ..linear_algebra.linalg import linear
+from ..linear_algebra.linalg import linear, matmul
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
@@ -83,7 +83,13 @@ def _scores(
 
 
 def _wide_product(a: Array, b: Array) -> Array:
-    return products.wide_matmul(a, b) if a.itemsize == 2 == b.itemsize else products.matmul(a, b)
+    return products.wide_matmul(a, b) if a.itemsize == 2 == b.itemsize else _product(a, b)
+
+
+def _product(a: Array, b: Array) -> Array:
+    if a.shape[-1] != b.shape[-2]:
+        return matmul(a, b)  # which says so
+    return products.matmul(a, b)
 
 
 def _attended(
@@ -207,7 +213,7 @@ def attention_and_weights(
         written_by_numpy()  # no later call drops the same
         kept = dropout(np.ones_like(weights), dropout_p, True)
         used = weights = as_array(weights * kept)
-    product = products.matmul(used.astype(widened(value).dtype, copy=False), widened(value))
+    product = _product(used.astype(widened(value).dtype, copy=False), widened(value))
     result = product.astype(query.dtype, copy=False)
     if kept is not None:
         key_of = id(result)
@@ -319,7 +325,7 @@ def attention_and_sums(
         )
     scores = _scores(query, key, attn_mask, is_causal, scale)
     weights, sums = _weights(scores)
-    return products.matmul(weights, widened(value)).astype(query.dtype, copy=False), sums
+    return _product(weights, widened(value)).astype(query.dtype, copy=False), sums
 
 
 @operator(

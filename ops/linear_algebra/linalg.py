@@ -119,18 +119,17 @@ def check_vector_dtypes(self: Array, mat: Array, vec: Array) -> None:
     )
 
 
-def _vector_error(self: Array, vec: Array) -> OperatorError:
-    rows, columns = self.shape
+def _vector_error(rows: int, columns: int, elements: int) -> OperatorError:
     return OperatorError(
-        f"size mismatch, got input ({rows}), mat ({rows}x{columns}), vec ({vec.shape[0]})",
+        f"size mismatch, got input ({rows}), mat ({rows}x{columns}), vec ({elements})",
         code="shape-mismatch",
         headline=f"a {rows}x{columns} matrix takes a vector of {columns} elements, "
-        f"but got {vec.shape[0]}",
+        f"but got {elements}",
         roles={
             "self": f"has {columns} columns",
             "mat": f"has {columns} columns",
-            "vec": f"has {vec.shape[0]} elements",
-            "other": f"has {vec.shape[0]} elements",
+            "vec": f"has {elements} elements",
+            "other": f"has {elements} elements",
         },
     )
 
@@ -240,7 +239,7 @@ def mv(self: Array, vec: Array) -> Array:
             f"vector + matrix @ vector expected, got {1}, {self.ndim}, {vec.ndim}", self, vec
         )
     if self.shape[1] != vec.shape[0]:
-        raise _vector_error(self, vec)
+        raise _vector_error(self.shape[0], self.shape[1], vec.shape[0])
     check_vector_dtypes(vec, self, vec)
     return product(self, vec, "addmv_impl_cpu")
 
@@ -301,23 +300,23 @@ def checked_batches(self: Array, mat2: Array, kernel: str) -> Array:
     if mat2.ndim != 3:
         raise rank_error("batch2 must be a 3D tensor", self, mat2)
     if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
-        raise _batch_error(self, mat2)
+        raise _batch_error(self.shape, mat2.shape)
     if self.dtype != mat2.dtype:
         raise scalar_types_differ(self, mat2, "self", "mat2")
     return _batched(self, mat2, kernel)
 
 
-def _batch_error(a: Array, b: Array) -> OperatorError:
-    wanted = [a.shape[0], a.shape[2]]
+def _batch_error(a: tuple[int, ...], b: tuple[int, ...]) -> OperatorError:
+    wanted = [a[0], a[2]]
     return OperatorError(
         f"Expected size for first two dimensions of batch2 tensor to be: {wanted} "
-        f"but got: {list(b.shape[:2])}.",
+        f"but got: {list(b[:2])}.",
         code="shape-mismatch",
-        headline=f"batches of shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied",
+        headline=f"batches of shapes {list(a)} and {list(b)} cannot be multiplied",
         roles={
-            "self": f"has {a.shape[2]} columns",
-            "mat2": f"has {b.shape[1]} rows",
-            "other": f"has {b.shape[1]} rows",
+            "self": f"has {a[2]} columns",
+            "mat2": f"has {b[1]} rows",
+            "other": f"has {b[1]} rows",
         },
     )
 
@@ -375,15 +374,7 @@ def matmul(self: Array, other: Array) -> Array:
 def _broadcast_matmul(a: Array, b: Array) -> Array:
     inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
     if a.shape[-1] != inner:
-        if b.ndim > 2:
-            if a.ndim < 3:
-                a = np.broadcast_to(a, (prod(b.shape[:-2]), *np.atleast_2d(a).shape))
-            raise _batch_error(a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:]))
-        if b.ndim == 1:
-            rows = a.size // max(a.shape[-1], 1)
-            raise _vector_error(a.reshape(rows, a.shape[-1]), b)
-        flat = (a.size // max(a.shape[-1], 1), a.shape[-1])
-        raise inner_sizes_differ(flat, b.shape[-2:], ("self", "other"))
+        raise _inner_error(a.shape, b.shape)
     if a.dtype != b.dtype:
         if b.ndim == 1:
             check_vector_dtypes(b, a, b)
@@ -395,6 +386,22 @@ def _broadcast_matmul(a: Array, b: Array) -> Array:
         return _batched(a, b, "addmm_impl_cpu_" if folded else "bmm")
     except ValueError:
         raise broadcast_error(a.shape[:-2], b.shape[:-2], ("self", "other")) from None
+
+
+def _inner_error(a: tuple[int, ...], b: tuple[int, ...]) -> OperatorError:
+    """What torch says of batches whose inner sizes differ, after it has folded them."""
+    if a[:-1] and len(b) > 2:
+        try:
+            batch = prod(np.broadcast_shapes(a[:-2], b[:-2]))
+        except ValueError:
+            return broadcast_error(a[:-2], b[:-2], ("self", "other"))
+        return _batch_error((batch, *a[-2:]), (batch, *b[-2:]))
+    if len(b) > 2:
+        return _vector_error(prod(b[:-2]) * b[-1], b[-2], a[-1])
+    rows = prod(a[:-1])
+    if len(b) == 1:
+        return _vector_error(rows, a[-1], b[0])
+    return inner_sizes_differ((rows, a[-1]), b, ("self", "other"))
 
 
 @operator(

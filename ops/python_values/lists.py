@@ -397,8 +397,6 @@ def _check_sortable(values: List) -> None:
     if type(None) in kinds and len(kinds) > 1:
         other = next(kind.__name__ for kind in kinds if kind is not type(None))
         raise OperatorError(f"Only values of same type can be compared. Found {other} and NoneType")
-    if kinds and all(issubclass(kind, tuple) for kind in kinds):
-        _check_comparable(values)
     check = getattr(first, "check_sortable", None)
     if check is not None:
         check()
@@ -414,6 +412,8 @@ def _check_sortable(values: List) -> None:
             "Tensor, a User Defined Class with __lt__ method defined or Tuples of aforementioned "
             "types can be sorted."
         )
+    if kinds and all(issubclass(kind, tuple) for kind in kinds):
+        _check_comparable(values)
 
 
 def _check_comparable(values: List) -> None:

@@ -281,12 +281,12 @@ def _padded(self: Array, pad: Ints, mode: int, value: float | None) -> Array:
         raise OperatorError(f'Padding mode "{name}" doesn\'t take in value argument')
     dims = _BY_RANK.get((len(pad), self.ndim))
     if dims is None:
-        if self.ndim in (2, 3, 4, 5) and len(pad) in (2, 4, 6):
-            raise UnsupportedOperator(
-                f"Padding size {len(pad)} is not supported for {self.ndim}D input tensor."
-            )
         raise UnsupportedOperator(
-            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+            f"Padding size {len(pad)} is not supported for {self.ndim}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
     if mode == 3:
         batched = self if self.ndim == dims + 2 else self[None]

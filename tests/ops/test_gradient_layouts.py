@@ -175,3 +175,111 @@ def test_gradients_of_complex_signals_without_a_choice_of_form() -> None:
     assert result.is_complex()
     grad = torch.autograd.grad(result, x, torch.ones_like(result))[0]
     assert grad.shape == x.shape
+
+
+def double(*shape: int) -> Tensor:
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+def by_columns(x: Tensor) -> Tensor:
+    return x.mT.contiguous().mT
+
+
+FACTORS, PIVOTS = torch.linalg.lu_factor(torch.eye(3, dtype=torch.float64) + 0.1)
+MASK = double(3, 3).requires_grad_()
+SEVERAL: dict[str, tuple[Callable[..., Tensor], list[Tensor], str]] = {
+    # what is differentiated by several arguments, and the strides of their gradients in torch
+    "reflections": (
+        torch.linalg.householder_product,
+        [double(2, 5, 3), double(2, 3)],
+        "(15, 3, 1) (3, 1)",
+    ),
+    "reflections_of_columns": (
+        torch.linalg.householder_product,
+        [by_columns(double(2, 5, 3)), double(2, 3)],
+        "(15, 1, 5) (3, 1)",
+    ),
+    "reflected": (
+        torch.ormqr,
+        [double(5, 3), double(3), double(5, 4)],
+        "(3, 1) (1,) (1, 5)",
+    ),
+    "least_squares": (
+        lambda a, b: torch.linalg.lstsq(a, b)[0],
+        [double(2, 3), double(2, 5)],
+        "(1, 2) (5, 1)",
+    ),
+    "solved": (
+        lambda lu, b: torch.linalg.lu_solve(lu, PIVOTS, b),
+        [FACTORS, double(3, 4)],
+        "(3, 1) (1, 3)",
+    ),
+    "solved_from_the_right": (
+        lambda lu, b: torch.linalg.lu_solve(lu, PIVOTS, b, left=False),
+        [FACTORS, double(4, 3)],
+        "(3, 1) (3, 1)",
+    ),
+    "solved_at_first": (
+        lambda b, lu: torch.lu_solve(b, lu, PIVOTS),
+        [double(3, 4), FACTORS],
+        "(1, 3) (3, 1)",
+    ),
+    "attention": (
+        F.scaled_dot_product_attention,
+        [double(2, 4, 3, 8) for _ in range(3)],
+        "(96, 8, 32, 1) (96, 8, 32, 1) (96, 8, 32, 1)",
+    ),
+    "attention_of_three_dimensions": (
+        F.scaled_dot_product_attention,
+        [double(4, 3, 8) for _ in range(3)],
+        "(24, 8, 1) (24, 1, 3) (24, 8, 1)",
+    ),
+    "attention_with_a_mask_that_learns": (
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, MASK),
+        [double(2, 4, 3, 8) for _ in range(3)],
+        "(96, 24, 8, 1) (96, 24, 1, 3) (96, 24, 8, 1)",
+    ),
+    "largest_row": (
+        lambda x: torch.linalg.matrix_norm(x, 1, (1, 0)),
+        [double(2, 3, 4)],
+        "(12, 4, 1)",
+    ),
+    "largest_singular_value": (
+        lambda x: torch.linalg.matrix_norm(x, 2, (1, 0)),
+        [double(2, 3, 4)],
+        "(1, 2, 6)",
+    ),
+    "pieces": (
+        lambda x: torch.istft(torch.complex(x, x), 16, window=torch.ones(16, dtype=x.dtype)),
+        [double(2, 9, 5)],
+        "(45, 5, 1)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_gradients_of_several_arguments(name: str) -> None:
+    function, given, strides = SEVERAL[name]
+    arguments = [each.detach().requires_grad_() for each in given]
+    grads = torch.autograd.grad(function(*arguments).sum(), arguments)
+    assert " ".join(str(each.stride()) for each in grads) == strides
+
+
+TRANSFORMS = {
+    "rfft2": ((0, 1), (12, 2, 60)),
+    "rfftn": ((2, 1, 0), (84, 14, 2)),
+    "irfft2": ((0, 1), (12, 2, 60)),
+    "irfftn": ((2, 1, 0), (2, 70, 10)),
+    "hfft2": ((0, 1), (2, 10, 60)),
+    "hfftn": ((2, 1, 0), (84, 14, 2)),
+    "ihfft2": ((0, 1), (84, 2, 12)),
+    "ihfftn": ((2, 1, 0), (2, 70, 10)),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_gradients_of_transforms(name: str) -> None:
+    dims, strides = TRANSFORMS[name]
+    x = double(5, 6, 7).requires_grad_()
+    result = getattr(torch.fft, name)(x, dim=dims)
+    assert torch.autograd.grad(result.abs().sum(), x)[0].stride() == strides

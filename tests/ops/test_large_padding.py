@@ -31,3 +31,11 @@ def test_one_of_several_dimensions_may_become_empty() -> None:
     assert made.shape == (2, 0, 7)
     with pytest.raises(RuntimeError, match=r"input \(W: 3\) is too small. Calculated output W: 0"):
         torch.nn.functional.pad(torch.ones(2, 3), (-1, -2), "replicate")
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 3, 4, 5), (1, 1, 1, 1, 1, 1)])
+@pytest.mark.parametrize("mode", ["circular", "reflect", "replicate"])
+def test_ranks_that_two_widths_do_not_pad(shape: tuple[int, ...], mode: str) -> None:
+    told = f"Padding size 2 is not supported for {len(shape)}D input tensor.\nSupported"
+    with pytest.raises(NotImplementedError, match=told):
+        torch.nn.functional.pad(torch.ones(shape), [1, 1], mode)

@@ -79,3 +79,40 @@ def test_gradients_of_segments_with_nan(reduce: str, expected: list[float]) -> N
     torch.segment_reduce(x, reduce, lengths=torch.tensor([1, 2, 3])).sum().backward()
     assert x.grad is not None
     assert [inf if isnan(each) else each for each in x.grad.tolist()] == expected
+
+
+FITTING = "Expected size for first two dimensions of batch2 tensor to be: {} but got: {}."
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        ((1, 0, 2), (1, 3, 4), FITTING.format([1, 2], [1, 3])),
+        ((0, 2), (1, 3, 4), FITTING.format([1, 2], [1, 3])),
+        ((4, 1, 0, 2), (1, 2, 3, 4), FITTING.format([8, 2], [8, 3])),
+        ((4, 2), (2, 5, 3, 3), FITTING.format([10, 2], [10, 3])),
+        ((2,), (0, 3, 4), "size mismatch, got input (0), mat (0x3), vec (2)"),
+        ((1, 0, 2), (3,), "size mismatch, got input (0), mat (0x2), vec (3)"),
+        ((0, 2), (3, 4), "mat1 and mat2 shapes cannot be multiplied (0x2 and 3x4)"),
+    ],
+)
+def test_batches_whose_inner_sizes_differ(
+    one: tuple[int, ...], other: tuple[int, ...], told: str
+) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.ones(one) @ torch.ones(other)
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize(
+    ("shapes", "told"),
+    [
+        (((1, 9, 2), (1, 3), (1, 3, 3)), "cannot be multiplied (9x2 and 3x1)"),
+        (((1, 9, 2), (1, 3, 3), (1, 3, 3)), FITTING.format([1, 2], [1, 3])),
+        (((9, 2), (4, 2), (3, 3)), "cannot be multiplied (9x4 and 3x3)"),
+    ],
+)
+def test_attention_of_shapes_that_do_not_fit(shapes: tuple[tuple[int, ...]], told: str) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.nn.functional.scaled_dot_product_attention(*map(torch.ones, shapes))
+    assert told in str(caught.value)

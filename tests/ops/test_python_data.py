@@ -156,3 +156,12 @@ def test_old_classes_take_sizes_or_numbers() -> None:
         like.new(torch.ones(1))
     with pytest.raises(TypeError, match=r"data must be a sequence \(got float\)"):
         torch.LongTensor(2.5)
+
+
+def test_script_sorts_no_tuples_with_lists_whatever_these_hold() -> None:
+    def f(pairs: list[tuple[int, list[int]]]) -> list[tuple[int, list[int]]]:
+        return sorted(pairs)
+
+    for lists in ([[3], []], [[], []], [[1], [2]]):
+        with pytest.raises(RuntimeError, match="are not sortable"):
+            torch.jit.script(f)([(1, each) for each in lists])
