@@ -23,13 +23,14 @@ from ..tensors.tracing import ACTIVE, paused
 from .binding import Form, Mismatch, takes_numbers, wrong_keyword
 from .calls import any_requires_grad, run
 from .elsewhere import Run, elsewhere
+from .fronts import Front, Given, front_of
 from .observers import OBSERVERS, Observer
 from .old_signatures import without_numbers_between
 from .out_tensors import check_dtypes_of_out, check_factory_dtype, write_out
 from .out_traces import note_written
 from .python_forms import refusal
 from .recipes import Key, Recipe, keep, key_of
-from .shortcuts import MISFIT, Shortcut, keep_shortcut, shortcut_of_sizes
+from .shortcuts import MISFIT, Shortcut, keep_shortcut, keep_shortcut_of_sizes
 
 __all__ = [
     *("BoundMember", "EagerFunction", "bound_member", "call_by", "eager_function", "forget"),
@@ -103,7 +104,7 @@ class EagerFunction:
 
     __slots__ = (
         *("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "shortcuts"),
-        "recipes",
+        *("_quickly", "front", "recipes"),
     )
     is_observed: ClassVar = False
     """Whether calls may not go by the shortcuts alone."""
@@ -115,6 +116,8 @@ class EagerFunction:
         self._forms: list[Form] | None = None
         self.shortcuts: dict[tuple[type, ...], Shortcut] = {}
         self.recipes: dict[Key, Recipe] = {}
+        self.front: Front | None = None
+        self._quickly: Callable[..., Any] = self._by_types
 
     @property
     def is_method(self) -> bool:
@@ -146,24 +149,9 @@ class EagerFunction:
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         try:
-            if not kwargs:
-                count = len(args)
-                if count == 1:  # written out, which takes half as long as to map
-                    short = self.shortcuts.get((type(args[0]),))
-                elif count == 2:
-                    short = self.shortcuts.get((type(args[0]), type(args[1])))
-                else:
-                    short = self.shortcuts.get(tuple(map(type, args)))
-                if short is not None:
-                    return short(*args)
-            key = key_of(args, kwargs)
-            if key is not None:
-                recipe = self.recipes.get(key)
-                if recipe is not None:
-                    result = recipe.call(*args, **kwargs)
-                    if result is not MISFIT:
-                        return result
-            return self._choose(args, kwargs, key)
+            if kwargs:
+                return self._quickly(*args, **kwargs)
+            return self._quickly(*args)
         except Elsewhere as place:
             return elsewhere(place.kind).call(
                 self.operator_name,
@@ -175,6 +163,36 @@ class EagerFunction:
             found = told(error, self.operator_name)
             trim_traceback(found)  # where an operator found it is of no use to the caller
             raise found  # noqa: B904
+
+    def _by_types(self, *args: object, **kwargs: object) -> Any:
+        if not kwargs:
+            count = len(args)
+            if count == 1:  # written out, which takes half as long as to map
+                short = self.shortcuts.get((type(args[0]),))
+            elif count == 2:
+                short = self.shortcuts.get((type(args[0]), type(args[1])))
+            else:
+                short = self.shortcuts.get(tuple(map(type, args)))
+            if short is not None:
+                return short(*args)
+        key = key_of(args, kwargs)
+        if key is not None:
+            recipe = self.recipes.get(key)
+            if recipe is not None:
+                result = recipe.call(*args, **kwargs)
+                if result is not MISFIT:
+                    return result
+        return self._choose(args, kwargs, key)
+
+    def _learn(
+        self, entry: Operator, given: Sequence[Given], template: Sequence[object], sizes_at: int
+    ) -> None:
+        """Have native code take such calls apart from now on."""
+        if self.front is None:
+            self.front = front_of(self._by_types)
+        if self.front is not None:
+            self.front.add(entry, given, template, sizes_at)
+            self._quickly = self.front.call
 
     def choose(self, args: tuple[object, ...], kwargs: dict[str, object], run: Run) -> Any:
         """Choose the overload that arguments fit, and have it run in a way of its own."""
@@ -222,7 +240,7 @@ class EagerFunction:
             return self(*old[0], **old[1], **({"out": out} if isinstance(out, Tensor) else {}))
         form, values, lenient = found
         if key is not None and not lenient:
-            keep(self.recipes, key, Recipe(form, args, kwargs, values))
+            keep(self.recipes, key, Recipe(form, args, kwargs, values, self._learn))
         if not kwargs and _LEAVES.issuperset(map(type, args)):
             self._remember(form, args, values)
         for target in (out,) if isinstance(out, Tensor) else out or ():
@@ -286,7 +304,9 @@ class EagerFunction:
         if form.spread is not None:
             before, sizes = types[: form.spread], set(types[form.spread :])
             if sizes == {int} and all(issubclass(each, Tensor) for each in before):
-                self.shortcuts[types] = shortcut_of_sizes(form.entry, len(before), values)
+                keep_shortcut_of_sizes(
+                    self.shortcuts, self._learn, form.entry, types, len(before), values
+                )
             return
         if len(args) > form.positional:
             return
@@ -298,7 +318,8 @@ class EagerFunction:
         ]
         defaults = values[len(args) :]
         if not any(isinstance(default, list) for default in defaults):
-            keep_shortcut(self.shortcuts, form.entry, types, converters, defaults)
+            learn = self._learn
+            keep_shortcut(self.shortcuts, learn, form.entry, types, converters, defaults)
 
     def __repr__(self) -> str:
         return f"<built-in method {self.__name__}>"

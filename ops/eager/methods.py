@@ -69,8 +69,17 @@ def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], obje
     shortcuts = function.shortcuts if is_short else {}
     kinds = (Tensor,) if function.__name__ == "matmul" else _NUMBERS
     compares = function.__name__ == "eq"  # the one sign of torch that takes arrays by itself
+    front: Callable[..., Any] | None = None
 
     def method(self: Tensor, other: object) -> Any:
+        nonlocal front
+        if front is not None:
+            return front(self, other)
+        if is_short and function.front is not None:
+            front = function.front.falling_to(slowly)
+        return slowly(self, other)
+
+    def slowly(self: Tensor, other: object) -> Any:
         short = shortcuts.get((type(self), type(other)))
         if short is not None:
             return short(self, other)
@@ -116,12 +125,9 @@ def _reflected(name: str, function: EagerFunction, fast: bool) -> Callable[[Tens
 
 
 def _unary(function: EagerFunction, fast: bool) -> Callable[[Tensor], object]:
-    shortcuts = function.shortcuts if fast else {}
-
     def method(self: Tensor) -> Any:
-        short = shortcuts.get((type(self),))
-        if short is not None:
-            return short(self)
+        if fast and function.front is not None:
+            return function.front.call(self)
         return function(self)
 
     return method

@@ -15,6 +15,7 @@ from ..table.direct import TRIALS, direct_form, has_direct_form
 from ..tensors.tensor import Parameter, Tensor
 from .binding import Form, fits
 from .calls import run
+from .fronts import Given, Learn
 from .shortcuts import MISFIT, Taken, written_out
 
 __all__ = ["Key", "Recipe", "keep", "key_of"]
@@ -57,10 +58,11 @@ def key_of(args: Sequence[Any], kwargs: dict[str, Any]) -> Key | None:
 class Recipe:
     """An overload, and for each argument given its place and what converts it.
 
-    `call` does a call, or gives `MISFIT`; it is written out when it is used often.
+    `call` does a call, or gives `MISFIT`; it is written out when it is used often, and a front may
+    `learn` it.
     """
 
-    __slots__ = ("_left", "_names", "_sizes_at", "_steps", "_template", "call", "form")
+    __slots__ = ("_learn", "_left", "_names", "_sizes_at", "_steps", "_template", "call", "form")
 
     def __init__(
         self,
@@ -68,8 +70,9 @@ class Recipe:
         args: Sequence[object],
         kwargs: dict[str, object],
         values: Sequence[object],
+        learn: Learn,
     ) -> None:
-        self.form = form
+        self.form, self._learn = form, learn
         gathered = form._gather(args)
         given = dict(enumerate(gathered))
         for key, value in kwargs.items():
@@ -88,6 +91,7 @@ class Recipe:
     def _counted(self, *args: Any, **kwargs: Any) -> Any:
         self._left -= 1
         if self._left < 0:
+            self._learn_natively(args, kwargs)
             self.call = self._written_out(args, kwargs)
             return self.call(*args, **kwargs)
         values = self._values(args, kwargs)
@@ -112,6 +116,23 @@ class Recipe:
                     return None
                 made[place] = converted
         return made
+
+    def _learn_natively(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """Have a front learn calls with such arguments."""
+        sizes_at = -1 if self._sizes_at is None else self._sizes_at
+        given = [*args, *kwargs.values()]
+        names = [*([""] * len(args)), *self._names]
+        steps = self._steps
+        if sizes_at >= 0:
+            if kwargs:
+                return
+            steps = [*steps[:sizes_at], *([(sizes_at, None)] * (len(args) - sizes_at))]
+        pairs = zip(steps, names, given, strict=True)
+        found = [
+            Given(place, name, value, None if convert is _ARRAY else convert)
+            for (place, convert), name, value in pairs
+        ]
+        self._learn(self.form.entry, found, self._template, sizes_at)
 
     def _written_out(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Callable[..., object]:
         """The same for all arguments of the types of these."""

@@ -24,9 +24,10 @@ from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .binding import NO
 from .calls import finish, run, views_of
+from .fronts import Given, Learn
 
 __all__ = [
-    *("MISFIT", "Shortcut", "Taken", "keep_shortcut", "shortcut_of_sizes"),
+    *("MISFIT", "Shortcut", "Taken", "keep_shortcut", "keep_shortcut_of_sizes"),
     "written_out",
 ]
 
@@ -235,14 +236,43 @@ def written_out(
     return make(entry, forward, entry.on_arrays, own, *converters, *rest)
 
 
-def shortcut_of_sizes(entry: Operator, tensors: int, values: Sequence[object]) -> Shortcut:
+def _shortcut_of_sizes(entry: Operator, tensors: int, values: Sequence[object]) -> Shortcut:
     """The shortcut for some tensors and sizes given one by one; others are the values."""
     taken = [*(Taken(place, "tensor") for place in range(tensors)), Taken(tensors, "sizes")]
     return written_out(entry, entry.forward, taken, (), values, own=False, is_sure=True)
 
 
+def keep_shortcut_of_sizes(
+    shortcuts: dict[tuple[type, ...], Shortcut],
+    learn: Learn,
+    entry: Operator,
+    types: tuple[type, ...],
+    tensors: int,
+    values: Sequence[object],
+) -> None:
+    """Remember the shortcut for some tensors and sizes given one by one, whose types these are.
+
+    Once it is used often, a front learns such calls.
+    """
+    later = _shortcut_of_sizes(entry, tensors, values)
+    left = TRIALS
+
+    def counted(*args: Any) -> object:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            shortcuts[types] = later
+            places = [min(place, tensors) for place in range(len(args))]
+            given = [Given(place, "", a, None) for place, a in zip(places, args, strict=True)]
+            learn(entry, given, values, tensors)
+        return later(*args)
+
+    shortcuts[types] = counted
+
+
 def keep_shortcut(
     shortcuts: dict[tuple[type, ...], Shortcut],
+    learn: Learn,
     entry: Operator,
     types: tuple[type, ...],
     converters: Sequence[Converter | None],
@@ -252,7 +282,7 @@ def keep_shortcut(
     default.
 
     It is written out, or that of an operator with a direct form calls it, once it is used often or
-    for much.
+    for much; by then a front learns such calls.
     """
     tensors = [issubclass(each, Tensor) for each in types]
     is_short = tensors in ([True], [True, True])
@@ -283,7 +313,7 @@ def keep_shortcut(
         return run(entry, [*given, *defaults], args)
 
     has_direct = has_direct_form(entry) and tensors[:1] == [True]
-    first = shortcuts[types] = with_forward(entry.forward) if is_short else plainly
+    first = with_forward(entry.forward) if is_short else plainly
     left = TRIALS
 
     def counted(*args: Any) -> object:
@@ -291,7 +321,9 @@ def keep_shortcut(
         left -= 1
         if left < 0 or (has_direct and args[0]._array.size >= LARGE):
             shortcuts[types] = with_forward(direct_form(entry) if has_direct else entry.forward)
+            triples = enumerate(zip(args, converters, strict=True))
+            given = [Given(place, "", a, convert) for place, (a, convert) in triples]
+            learn(entry, given, values, -1)
         return first(*args)
 
-    if has_direct or not is_short:
-        shortcuts[types] = counted
+    shortcuts[types] = counted

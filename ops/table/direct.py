@@ -19,14 +19,23 @@ from ...frontend.started import started
 from ..kernels import ALWAYS, LARGE, NEAREST, family
 from ..memory.dtype import Array
 from .formula import Formula, Part, letter_of, meeting
-from .listed import listed
+from .listed import Listed, listed
 from .promotion import result_dtype
 from .record import Operator
 from .table import TABLE
 
 __all__ = [
-    *("NAMES", "TRIALS", "direct_calls", "direct_form", "explained", "formula_for", "formulas_of"),
-    *("has_direct_form", "is_compiling", "is_dense", "is_same", "is_settled", "is_there"),
+    *(
+        "NAMES",
+        "TRIALS",
+        "direct_calls",
+        "direct_form",
+        "direct_form_around",
+        "explained",
+        "formula_for",
+        "formulas_of",
+    ),
+    *("has_direct_form", "listen", "is_compiling", "is_dense", "is_same", "is_settled", "is_there"),
     *("known_calls", "knows_calls", "note_of", "notes_of_parts"),
 ]
 
@@ -38,6 +47,7 @@ _MOST_PARTS: Final = 8
 _MOST: Final = 2000
 """Kernels that a process compiles for this, of some 5 kB each; nothing frees them."""
 
+_NATIVE: Final[dict[Operator, Any]] = {}
 _KNOWN: Final[dict[Operator, Callable[..., Any]]] = {}
 NAMES: Final[dict[int, str]] = {}
 """The operators by the identity of what does their calls natively, for who listens to calls."""
@@ -59,15 +69,33 @@ def direct_form(entry: Operator) -> Callable[..., object]:
     """The forward of an operator that has formulas, or what does its calls natively."""
     known = _KNOWN.get(entry)
     if known is None:
-        module = family("prepared")
-        if module is None:
+        native = _native(entry)
+        if native is None:
             return entry.forward
         form = listed(entry)
-        inner = module.prepared(_function(entry), _explain(entry), writes=entry.is_in_place)
-        known = inner if form is None else form.put_together(inner)
-        NAMES[id(inner)] = entry.name
+        known = native.call if form is None else form.put_together(native.call)
+        NAMES[id(native.call)] = entry.name
         _KNOWN[entry] = known
     return known
+
+
+def _native(entry: Operator) -> Any:
+    """What knows the calls of an operator; None where there is no native code."""
+    found = _NATIVE.get(entry)
+    if found is None and knows_calls():
+        function = _function(entry)
+        found = family("prepared").Known(function, _explain(entry), writes=entry.is_in_place)
+        _NATIVE[entry] = found
+    return found
+
+
+def direct_form_around(
+    entry: Operator, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> tuple[Callable[..., Any], Listed | None] | None:
+    """What does the calls of an operator natively, others by wrapped functions, and how it takes
+    lists of tensors; None where there is no native code."""
+    native = _native(entry)
+    return None if native is None else (native.around(wrap), listed(entry))
 
 
 def _function(entry: Operator) -> Callable[..., Any]:
@@ -105,6 +133,12 @@ def knows_calls() -> bool:
     """Whether there is native code that knows calls beforehand."""
     module = family("prepared")
     return module is not None and module.CREW is not None
+
+
+def listen(count: int) -> None:
+    """So many more, or less, listen to what Python calls, and shall hear of operators."""
+    if knows_calls():
+        family("prepared").CREW.listen(count)
 
 
 def has_direct_form(entry: Operator) -> bool:

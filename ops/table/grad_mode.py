@@ -19,6 +19,7 @@ from .table import operator
 
 __all__ = [
     "ANOMALY",
+    "GRAD_MODE",
     "LOOKS_FOR_NAN",
     "RUNNING",
     "enable_grad",
@@ -54,12 +55,13 @@ class _Running(threading.local):
 
 RUNNING: Final = _Running()
 
-_ENABLED: ContextVar[bool] = ContextVar("grad_enabled", default=True)
+GRAD_MODE: Final[ContextVar[bool]] = ContextVar("grad_enabled", default=True)
+"""Whether gradients are recorded, for native code; others ask `is_grad_enabled`."""
 
 
 def is_grad_enabled() -> bool:
     """Whether gradients are recorded here."""
-    return _ENABLED.get()
+    return GRAD_MODE.get()
 
 
 class _GradMode:
@@ -81,16 +83,16 @@ class _GradMode:
         return made
 
     def __enter__(self) -> Self:
-        self._before.append(_ENABLED.get())
+        self._before.append(GRAD_MODE.get())
         try:
-            _ENABLED.set(self.mode)
+            GRAD_MODE.set(self.mode)
             return self
         except BaseException:  # an interrupt: what is not entered is never left
-            _ENABLED.set(self._before.pop())
+            GRAD_MODE.set(self._before.pop())
             raise
 
     def __exit__(self, *exception: object) -> None:
-        _ENABLED.set(self._before.pop())
+        GRAD_MODE.set(self._before.pop())
 
     def clone(self) -> Self:
         """Another such mode."""
@@ -213,8 +215,8 @@ class set_grad_enabled(grad_mode_set):
                 f"{type(mode).__name__}"
             )
         super().__init__(bool(mode))
-        self._before.append(_ENABLED.get())
-        _ENABLED.set(self.mode)
+        self._before.append(GRAD_MODE.get())
+        GRAD_MODE.set(self.mode)
 
     def __enter__(self) -> Self:
         if not self._before:  # not the first block
@@ -223,15 +225,15 @@ class set_grad_enabled(grad_mode_set):
 
     def __call__(self, func: Callable[..., object]) -> Callable[..., object]:
         """The function in this mode; what was switched is switched back."""
-        _ENABLED.set(self._before.pop() if self._before else _ENABLED.get())
+        GRAD_MODE.set(self._before.pop() if self._before else GRAD_MODE.get())
         return super().__call__(func)
 
 
 @operator("aten::is_grad_enabled() -> bool", effects=True)
 def grad_enabled() -> bool:
-    return _ENABLED.get()
+    return GRAD_MODE.get()
 
 
 @operator("aten::set_grad_enabled(bool val) -> ()", effects=True)
 def set_enabled(val: bool) -> None:
-    _ENABLED.set(val)
+    GRAD_MODE.set(val)

@@ -27,6 +27,11 @@ class Listed:
         self._count = count
         self._others = [each for each in range(count) if each not in lists]
 
+    @property
+    def lists(self) -> tuple[int, ...]:
+        """Which of the operator's arguments they are."""
+        return self._lists
+
     def arguments(self, values: Sequence[Any]) -> list[Any]:
         """The operator's arguments of these."""
         found: list[Any] = [None] * self._count

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..interpreter.running.tiers import watch
 from ..ops.python_values.labels import RECORDER
-from ..ops.table.direct import NAMES
+from ..ops.table.direct import NAMES, listen
 from ..ops.table.table import TABLE
 
 __all__ = ["ACTIVE", "Recorder", "Span"]
@@ -84,6 +84,7 @@ class Recorder:
         self._before = sys.getprofile()
         ACTIVE.append(self)
         watch(True)
+        listen(1)
         self.began = perf_counter_ns()
         threading.setprofile(self._heard)
         sys.setprofile(self._heard)
@@ -95,6 +96,7 @@ class Recorder:
         self.ended = perf_counter_ns()
         if self in ACTIVE:
             ACTIVE.remove(self)
+            listen(-1)
         watch(bool(ACTIVE))
         for span in self.spans:
             if span.end < span.start or span in self._open():

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from .fronts_text import FRONT, FRONT_WORDS, MOST_GIVEN
 from .prepared_text import MOST_ENTRIES, MOST_RESULTS, PREPARED, PREPARED_WORDS
 
 __all__ = ["JOB_SIZE", "MOST_ARGUMENTS", "SPINS", "TABLE", "crew_text"]
@@ -43,6 +44,8 @@ TABLE: Final = (
     *("array_type", "int_type", "float_type", "list_type", "tuple_type", "none", "type_error"),
     *("as_int", "as_bounded", "error", "set_error", "let_go", "take_back", "hold", "drop"),
     *("call", "call_with", "make_array", "make_tuple", "view_of", "start", "state"),
+    *("as_list", "make_list", "set_base", "attribute", "set_attribute", "variable", "make_object"),
+    "forget_error",
 )
 """What the words are that `run` is given as bytes: addresses of Python's and NumPy's types, objects
 and functions; `start` makes threads, `state` is where the job's address and their number lie, and
@@ -359,13 +362,15 @@ done:
 
 
 def crew_text(head: int, bytes_begin: int) -> str:
-    """The module: `work`, which threads run until `end`, `run` and `prepared`.
+    """The module: `work`, which threads run until `end`, `run`, `prepared` and `front`.
 
     `head` is the size of what every Python object begins with, whose last word is its type;
     `bytes_begin` is where the bytes of a bytes object lie in it.
     """
     values = {
         "room": MOST_ARGUMENTS + 3,
+        "front_most": MOST_GIVEN,
+        "front_room": MOST_ARGUMENTS + 3,
         "results": MOST_RESULTS,
         "wait_at": MOST_ENTRIES + 1,
         "bytes_begin": bytes_begin,
@@ -380,19 +385,20 @@ def crew_text(head: int, bytes_begin: int) -> str:
         "pieces": _PIECES,
         "most_threads": _MOST_PIECES // _PIECES,
         "polite": _POLITE - 1,
-        "loads": "\n".join(_loads()),
+        "loads": "\n".join(_loads(PREPARED_WORDS)),
+        "front_loads": "\n".join(_loads(FRONT_WORDS)),
     }
-    text = _CREW + _PERFORM + _RUN + PREPARED
+    text = _CREW + _PERFORM + _RUN + PREPARED + FRONT
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
     return text
 
 
-def _loads() -> list[str]:
+def _loads(own: tuple[str, ...]) -> list[str]:
     """The lines that load the words of the table; LLVM leaves out what is not used."""
     return [
         line
-        for index, name in enumerate((*TABLE, *PREPARED_WORDS))
+        for index, name in enumerate((*TABLE, *own))
         for line in (
             f"  %{name}_word = getelementptr ptr, ptr %table, i64 {index}",
             f"  %{name} = load ptr, ptr %{name}_word",

@@ -12,6 +12,7 @@ BYTES_BEGIN: Final = bytes.__basicsize__ - 1
 """Where, in an object of bytes, they lie."""
 
 _FASTCALL: Final = 0x80
+_NAMED: Final = 0x02
 
 
 class _Method(ctypes.Structure):
@@ -29,13 +30,15 @@ _MADE: Final[dict[tuple[str, int], _Method]] = {}
 """What functions look at as long as they live."""
 
 
-def method(name: str, address: int, table: bytes) -> Callable[..., Any]:
+def method(name: str, address: int, table: bytes, *, named: bool = False) -> Callable[..., Any]:
     """The function of Python's that native code at an address is the body of.
 
     That is called with the object `table`, the address of the arguments and their number, and gives
-    a new reference.
+    a new reference; where arguments may be `named`, also with the tuple of their names, which are
+    those of the last ones.
     """
-    made = _MADE.setdefault((name, address), _Method(name.encode(), address, _FASTCALL, None))
+    flags = _FASTCALL | _NAMED if named else _FASTCALL
+    made = _MADE.setdefault((name, address), _Method(name.encode(), address, flags, None))
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]

@@ -10,6 +10,9 @@ the same bits.
 Operands may lie in each other, as neighbours do that are subtracted, where it is said what is done
 with them: what is only seen might be a part of one or the other.
 
+A result may also be the first argument itself, or a part of an argument: that is made anew as it
+lay in the first one.
+
 What kernels are given must be an operand, the result, a part of one of these, memory that they fill
 themselves, arrays that cannot be written to, or an int64 array of one element: a flag, which begins
 as 0; a call after which it is not is done by the function itself.  An operand that is written
@@ -28,10 +31,11 @@ import numpy as np
 
 from ....frontend.locks import fork_safe_lock
 from ...memory.dtype import Array, default_dtype
-from ...memory.storage import address, view_of
+from ...memory.storage import address
 from ..precision import PRECISION
 from .crew_text import MOST_ARGUMENTS
 from .prepared_text import MOST_ENTRIES, MOST_RESULTS
+from .reaches import alike, begins_in, holds, is_forward, lies_apart, span
 from .run import CREW, run
 
 __all__ = [
@@ -137,6 +141,7 @@ class Known:
         self._waiting = waiting or function
         self._function, self._explain, self._cool = function, explain, cool
         self._learn = self.learn
+        self._wrapped: list[tuple[Callable[..., Any], ...]] = []
         self._known = np.zeros(MOST_ENTRIES + 2, np.int64)
         self._entries: list[_Entry] = []
         self._place = self._forgotten = 0
@@ -164,11 +169,11 @@ class Known:
             self._known[MOST_ENTRIES + 1] = wait
             return result
         try:
-            if not notes or () in notes:  # which says that something is unforeseen
+            if notes is None or () in notes:  # which says that something is unforeseen
                 raise Unknown
             if not all(map(_is_still, values, settled)):
                 raise Unknown
-            made = settled[0] if before is not None and result is values[0] else result
+            made = settled[0] if values and result is values[0] else result
             told = () if self._explain is None else values
             entry = _Entry(settled, made, notes, before, scratch, told)
             self._add(entry, forgotten)
@@ -184,7 +189,17 @@ class Known:
         if self._explain is None:
             return seen(self._function, values)
         result = self._function(*values)
-        return Seen(result, self._explain(values, result))
+        is_given = not self._writes and _is_given(values, result)
+        return Seen(result, [] if is_given else self._explain(values, result))
+
+    def around(
+        self, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]
+    ) -> Callable[..., Any]:
+        """What does the same calls, those that are not known by wrapped functions."""
+        assert CREW is not None
+        wrapped = wrap(self._waiting), wrap(self._learn)
+        self._wrapped.append(wrapped)
+        return CREW.prepared(address(self._known), *wrapped)
 
     def _add(self, entry: _Entry, forgotten: int) -> None:
         """Have native code do calls like this one, unless all was forgotten meanwhile.
@@ -264,14 +279,19 @@ class _Entry:
             for i, each in enumerate(values)
         ]
         self._at_place = {address(each): each for each in values if type(each) is ndarray}
-        self._spans = {place: _span(each) for place, each in self._at_place.items()}
+        self._spans = {place: span(each) for place, each in self._at_place.items()}
+        self._values = values
         self._made: list[Any] = []
+        self._parts: dict[int, tuple[int, int]] = {}
         self._at: dict[int, int] = {}
         self._before = before
         if before is None:
-            several = result if type(result) is tuple else ()
+            several = result if type(result) in (tuple, list) else ()
             items = [self._result(each) for each in several or (result,)]
-            self._back = [len(several), *items]
+            count = -len(several) if type(result) is list else len(several)
+            self._back = [count, *items]
+            if not notes and not all(n == -1 or n in self._parts for n in items):
+                raise Unknown
         else:
             self._check_written(values, result)
             self._back = [0, -1]
@@ -280,12 +300,27 @@ class _Entry:
         self._runs = [self._run(note) for note in notes]
         self._verify(values)
         self.address = self._written()
+        self._values = ()
         self._made.clear()
         self._at_place.clear()
 
     def _result(self, made: Any) -> int:
-        """The number of a result, which must be a new array in one piece."""
-        if type(made) is not ndarray or not made.size or _span(made) != made.nbytes:
+        """The number of a result: a new array in one piece, or a part of an argument."""
+        values = self._values
+        if type(made) is ndarray and values and made is values[0]:
+            return -1
+        if type(made) is not ndarray or not made.size:
+            raise Unknown
+        if made.base is not None and is_forward(made):
+            found = [i for i, each in enumerate(values) if holds(each, made)]
+            if len(found) == 1:
+                if len(self._made) == MOST_RESULTS:
+                    raise Unknown
+                self._made.append(made)
+                number = len(self._made) - 1
+                self._parts[number] = found[0], address(made) - address(values[found[0]])
+                return number
+        if span(made) != made.nbytes:
             raise Unknown
         place = address(made)
         if place in self._places or (place in self._at and self._made[self._at[place]] is not made):
@@ -295,7 +330,7 @@ class _Entry:
     def _check_written(self, values: Sequence[Any], result: Array) -> None:
         """Refuse what is no writing of the first argument alone."""
         first = values[0]
-        may_be = first.flags.writeable and first.flags.aligned and _lies_apart(first)
+        may_be = first.flags.writeable and first.flags.aligned and lies_apart(first)
         is_again = any(a[:2] == (_AGAIN, 0) for a in self._arguments)
         if result is not first or not may_be or is_again or self._overlap:
             raise Unknown
@@ -343,12 +378,14 @@ class _Entry:
                 return _AGAIN, place, 0, 0
             raise Unknown  # two that begin at one address cannot be told apart
         for other in self._places.values():
-            if other != index and (_is_in(value, values[other]) or _is_in(values[other], value)):
+            if other != index and (
+                begins_in(value, values[other]) or begins_in(values[other], value)
+            ):
                 self._overlap = True  # nor can a part of one and the other
         if not value.size or not value.flags.aligned:
             raise Unknown
         self._held.append(value.dtype)
-        words = self._kept([*value.shape, *value.strides, _span(value)])
+        words = self._kept([*value.shape, *value.strides, span(value)])
         return _ARRAY, id(value.dtype), value.ndim, words
 
     # ----------------------------------------------------------------------------------- runs
@@ -370,7 +407,7 @@ class _Entry:
         if self._overlap and place in self._places and id(value) not in self._told:
             raise Unknown
         if place in self._places:
-            if _span(value) > self._spans[place]:
+            if span(value) > self._spans[place]:
                 raise Unknown  # it was larger meanwhile, in another thread
             return _ARGUMENT, self._places[place]
         if place in self._at:
@@ -395,11 +432,11 @@ class _Entry:
         """The word of an array that begins at another element of an operand, or of the result."""
         at, found = address(value), list[tuple[int, int]]()
         for place, number in self._places.items():
-            if 0 < at - place < self._spans[place] and _is_in(value, self._at_place[place]):
+            if 0 < at - place < self._spans[place] and begins_in(value, self._at_place[place]):
                 found.append((_ARGUMENT, number + (at - place) * _PLACES))
         for place, number in self._at.items():
             made = self._made[number]
-            if 0 < at - place < made.nbytes and _is_in(value, made):
+            if 0 < at - place < made.nbytes and begins_in(value, made):
                 found.append((_RESULT, number + (at - place) * _PLACES))
         return found[0] if len(found) == 1 else None
 
@@ -414,9 +451,12 @@ class _Entry:
         self._before = None
 
     def _try(self, values: Sequence[Any], byte: int) -> None:
-        made = [np.full(each.nbytes, byte, np.uint8) for each in self._made]
+        made = [
+            each if number in self._parts else np.full(each.nbytes, byte, np.uint8)
+            for number, each in enumerate(self._made)
+        ]
         flag = np.zeros(1, np.int64)
-        first = None if self._before is None else _alike(values[0], self._before)
+        first = None if self._before is None else alike(values[0], self._before)
         given_values = list(values) if first is None else [first, *values[1:]]
         for kernel, count, least, words in self._runs:
             given = []
@@ -430,7 +470,11 @@ class _Entry:
                     is_own = kind in (_OWN_FLOAT, _OWN_INT)
                     given.append(given_values[number] if is_own else number)
             run(kernel, count, least, *given)
-        pairs = [(made[number], self._made[number]) for number in self._back[1:] if number >= 0]
+        pairs = [
+            (made[number], self._made[number])
+            for number in self._back[1:]
+            if number >= 0 and number not in self._parts
+        ]
         if flag[0] or any(a.tobytes() != b.ravel("K").tobytes() for a, b in pairs):
             raise Unknown
         if first is not None and first.tobytes() != values[0].tobytes():
@@ -447,10 +491,11 @@ class _Entry:
     def _written(self) -> int:
         """The address of the whole entry."""
         results = []
-        for each in self._made:
+        for number, each in enumerate(self._made):
             self._held.append(each.dtype)
             strides = self._kept(each.strides)
             results += [id(each.dtype), each.ndim, self._kept(each.shape), strides]
+            results += self._parts.get(number, (-1, 0))
         runs = []
         for kernel, count, least, words in self._runs:
             pairs = self._kept([word for pair in words for word in pair])
@@ -492,6 +537,21 @@ class Alike(_Entry):
         """Gives back the first argument where they are, else None."""
 
 
+def _is_given(values: Sequence[Any], result: Any) -> bool:
+    """Whether a result is made of nothing but the first argument, or parts of arguments."""
+    several = result if type(result) in (tuple, list) else (result,)
+    return bool(several) and all(
+        (bool(values) and each is values[0])
+        or (
+            type(each) is ndarray
+            and each.size > 0
+            and each.base is not None
+            and any(holds(value, each) for value in values)
+        )
+        for each in several
+    )
+
+
 def _other(*values: object) -> None:
     """What is known of arguments that are like no others."""
 
@@ -514,38 +574,3 @@ def _is_still(value: Any, settled: Any) -> bool:
 def _bits(number: float) -> int:
     """The word of a float."""
     return int.from_bytes(struct.pack("<d", number), "little", signed=True)
-
-
-def _lies_apart(array: Array) -> bool:
-    """Whether each element has memory of its own, as strides tell that go forwards."""
-    reach = int(array.itemsize)
-    for step, size in sorted(zip(array.strides, array.shape, strict=True)):
-        if size > 1:
-            if step < reach:
-                return False
-            reach += step * (size - 1)
-    return True
-
-
-def _alike(array: Array, values: Array) -> Array:
-    """Values that lie as an array does, in other memory."""
-    memory = np.empty(_span(array), np.uint8)
-    made = view_of(memory, array.shape, array.strides, 0, array.dtype)
-    made[...] = values
-    return made
-
-
-def _span(array: Array) -> int:
-    """The bytes from the first to the last element of an array without negative strides."""
-    steps = zip(array.shape, array.strides, strict=True)
-    return int(sum((size - 1) * step for size, step in steps)) + int(array.itemsize)
-
-
-def _is_in(part: Array, whole: Array) -> bool:
-    """Whether an array begins where another one has an element, which is not its first."""
-    rest = address(part) - address(whole)
-    if not 0 < rest < _span(whole):
-        return False
-    for step, size in sorted(zip(whole.strides, whole.shape, strict=True), reverse=True):
-        rest -= min(rest // step, size - 1) * step if step > 0 else 0
-    return rest < int(whole.itemsize)

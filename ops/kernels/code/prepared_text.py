@@ -5,11 +5,13 @@ All is written down in 64-bit words (`prepared.py` writes them):
     state    how many entries there are, their addresses (`MOST_ENTRIES` words), how many calls
              that match none go to the function itself before the next is learned from
     entry    arguments: count, address of four words each, `kind a b c`
-             results: count, address of four words each: dtype, dimensions, sizes, strides
+             results: count, address of six words each: dtype, dimensions, sizes, strides; the
+             argument that it is a part of, -1 if of none, and how many bytes behind that it begins
              runs: count, address of five words each: kernel, count, least, words, their address
              where it is said what is given back; whether runs may let go of Python's lock
-    given    how many results are a tuple, none where one is given back; then their numbers; -1 is
-             the first argument, which is written then, and shares memory with no other
+    given    how many results are a tuple, none where one is given back, less than none where they
+             are a list; then their numbers; -1 is the first argument: what is written then shares
+             memory with no other
     word     kind and value: 0 a number; or the address of 1 an argument's elements, 2 a result's
              (the low 8 bits say which, the others how many bytes behind), 3 the flag; 4 the float
              or 5 the int that an argument is; the address of 6 a counter, which begins as 0
@@ -52,7 +54,7 @@ out:
   ret void
 }
 
-define internal i64 @make_results(ptr %table, ptr %wanted, i64 %count, ptr %results) {
+define internal i64 @make_results(ptr %table, ptr %wanted, i64 %count, ptr %sources, ptr %results) {
 entry:
 {loads}
   br label %next
@@ -61,22 +63,51 @@ next:
   %more = icmp ult i64 %i, %count
   br i1 %more, label %make, label %out
 make:
-  %words = mul i64 %i, 4
+  %words = mul i64 %i, 6
   %its = getelementptr i64, ptr %wanted, i64 %words
   %rank_place = getelementptr i64, ptr %its, i64 1
   %sizes_place = getelementptr i64, ptr %its, i64 2
   %strides_place = getelementptr i64, ptr %its, i64 3
+  %whole_place = getelementptr i64, ptr %its, i64 4
+  %behind_place = getelementptr i64, ptr %its, i64 5
+  %number = load i64, ptr %whole_place
+  %behind = load i64, ptr %behind_place
   %dtype = load ptr, ptr %its
   %rank = load i64, ptr %rank_place
   %depth = trunc i64 %rank to i32
   %sizes = load ptr, ptr %sizes_place
   %strides = load ptr, ptr %strides_place
   call void %hold(ptr %dtype)
-  %array = call ptr %make_array(ptr %array_type, ptr %dtype, i32 %depth, ptr %sizes, \
+  %is_new = icmp slt i64 %number, 0
+  br i1 %is_new, label %alone, label %within
+alone:
+  %whole_new = call ptr %make_array(ptr %array_type, ptr %dtype, i32 %depth, ptr %sizes, \
 ptr %strides, ptr null, i32 0, ptr null)
-  %failed = icmp eq ptr %array, null
+  %failed = icmp eq ptr %whole_new, null
   br i1 %failed, label %out, label %made
+within:
+  %source_place = getelementptr ptr, ptr %sources, i64 %number
+  %source = load ptr, ptr %source_place
+  %data_place = getelementptr i8, ptr %source, i64 {head}
+  %flags_place = getelementptr i8, ptr %source, i64 {flags_at}
+  %first = load ptr, ptr %data_place
+  %all_flags = load i32, ptr %flags_place
+  %flags = and i32 %all_flags, 1280
+  %data = getelementptr i8, ptr %first, i64 %behind
+  %part = call ptr %make_array(ptr %array_type, ptr %dtype, i32 %depth, ptr %sizes, \
+ptr %strides, ptr %data, i32 %flags, ptr null)
+  %part_failed = icmp eq ptr %part, null
+  br i1 %part_failed, label %out, label %base
+base:
+  call void %hold(ptr %source)
+  %set = call i32 %set_base(ptr %part, ptr %source)
+  %is_set = icmp eq i32 %set, 0
+  br i1 %is_set, label %made, label %unset
+unset:
+  call void %drop(ptr %part)
+  br label %out
 made:
+  %array = phi ptr [%whole_new, %alone], [%part, %base]
   %place = getelementptr ptr, ptr %results, i64 %i
   store ptr %array, ptr %place
   %i1 = add i64 %i, 1
@@ -241,7 +272,10 @@ single:
   call void %hold(ptr %one)
   ret ptr %one
 several:
-  %tuple = call ptr %make_tuple(i64 %size)
+  %is_list = icmp slt i64 %size, 0
+  %minus = sub i64 0, %size
+  %length = select i1 %is_list, i64 %minus, i64 %size
+  %tuple = call ptr %make_tuple(i64 %length)
   %failed = icmp eq ptr %tuple, null
   %items = getelementptr i8, ptr %tuple, i64 {items_at}
   br i1 %failed, label %out, label %next
@@ -250,13 +284,21 @@ next:
   %i1 = add i64 %i, 1
   %number_place = getelementptr i64, ptr %back, i64 %i1
   %number = load i64, ptr %number_place
-  %result_place = getelementptr ptr, ptr %results, i64 %number
+  %is_argument = icmp slt i64 %number, 0
+  %made_place = getelementptr ptr, ptr %results, i64 %number
+  %result_place = select i1 %is_argument, ptr %given, ptr %made_place
   %result = load ptr, ptr %result_place
   call void %hold(ptr %result)
   %item_place = getelementptr ptr, ptr %items, i64 %i
   store ptr %result, ptr %item_place
-  %all = icmp eq i64 %i1, %size
-  br i1 %all, label %out, label %next
+  %all = icmp eq i64 %i1, %length
+  br i1 %all, label %full, label %next
+full:
+  br i1 %is_list, label %list, label %out
+list:
+  %listed = call ptr %as_list(ptr %tuple)
+  call void %drop(ptr %tuple)
+  ret ptr %listed
 out:
   ret ptr %tuple
 }
@@ -299,7 +341,7 @@ unseen:
 allocate:
   %sources = phi ptr [%given, %match], [%views, %hold_on]
   %held = phi i64 [0, %match], [%n, %hold_on]
-  %made = call i64 @make_results(ptr %table, ptr %wanted, i64 %count, ptr %results)
+  %made = call i64 @make_results(ptr %table, ptr %wanted, i64 %count, ptr %sources, ptr %results)
   %all_made = icmp eq i64 %made, %count
   br i1 %all_made, label %work, label %unmade
 unmade:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final
@@ -22,6 +22,7 @@ from ....frontend.started import started
 from .. import threads
 from . import elf
 from .crew_text import JOB_SIZE, SPINS, TABLE, crew_text
+from .fronts_text import FRONT_WORDS
 from .methods import BYTES_BEGIN, method
 from .objects import native_addresses
 
@@ -33,22 +34,25 @@ _STARTING: Final = fork_safe_lock()
 
 
 class _State(ctypes.Structure):
-    """What native code looks up: the job of this process's threads, how many share it, and who is
-    told of calls of `run`."""
+    """What native code looks up: the job of this process's threads, how many share it, who is told
+    of calls of `run`, and how many listen to Python, which shall see what it calls."""
 
-    _fields_ = (("job", ctypes.c_void_p), ("threads", ctypes.c_int64), ("note", ctypes.c_void_p))
+    _fields_ = (
+        *(("job", ctypes.c_void_p), ("threads", ctypes.c_int64), ("note", ctypes.c_void_p)),
+        ("listeners", ctypes.c_int64),
+    )
 
 
 class _Crew:
     """The native side: threads that wait in native code for work, made when there is some."""
 
     def __init__(self) -> None:
-        names = ("work", "end", "run", "prepared")
+        names = ("work", "end", "run", "prepared", "front")
         parameters = (HEAD, BYTES_BEGIN)
         made = native_addresses("crew", parameters, names, lambda target: crew_text(*parameters))
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(made["work"])
         self._end = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(made["end"])
-        self._state = _State(None, threads.get_threads(), None)
+        self._state = _State(None, threads.get_threads(), None, 0)
         self._told: Callable[..., None] | None = None
         self._start = self.start
         self._table = self._words()
@@ -57,10 +61,22 @@ class _Crew:
         after_fork(self._forget)
         threads.followers.append(self._resized)
 
-    def _function(self, name: str, words: tuple[int, int, int]) -> Callable[..., Any]:
-        """A function of native code as Python calls it; `words` are those behind the table."""
+    def _function(
+        self, name: str, words: Sequence[int], *, named: bool = False
+    ) -> Callable[..., Any]:
+        """A function of native code as Python calls it, also with arguments that are `named`;
+        `words` are those behind the table."""
         table = struct.pack(f"{len(TABLE) + len(words)}Q", *self._table, *words)
-        return method(name, self._places[name], table)
+        return method(name, self._places[name], table, named=named)
+
+    def front(self, words: Mapping[str, int]) -> Callable[..., Any]:
+        """What takes eager calls apart (see `fronts_text`), by the addresses of what it looks at.
+        The caller keeps all of that."""
+        return self._function("front", [words[name] for name in FRONT_WORDS], named=True)
+
+    def listen(self, count: int) -> None:
+        """So many more, or less, listen to what Python calls: eager calls go through Python."""
+        self._state.listeners += count
 
     def prepared(
         self, known: int, function: Callable[..., Any], learn: Callable[..., Any]
@@ -103,6 +119,13 @@ class _Crew:
             "call": python.PyObject_CallNoArgs,
             "call_with": python.PyObject_Vectorcall,
             "make_tuple": python.PyTuple_New,
+            "make_list": python.PyList_New,
+            "as_list": python.PySequence_List,
+            "attribute": python.PyObject_GetAttr,
+            "set_attribute": python.PyObject_SetAttr,
+            "variable": python.PyContextVar_Get,
+            "make_object": python.PyType_GenericAlloc,
+            "forget_error": python.PyErr_Clear,
         }
         objects: dict[str, object] = {
             "array_type": np.ndarray,
@@ -149,14 +172,16 @@ class _Crew:
 
 
 def _functions_of_numpy() -> dict[str, int]:
-    """Addresses of functions of NumPy's: `PyArray_NewFromDescr` and `PyArray_View`, which its table
-    of functions has had at these places since its first version."""
+    """Addresses of functions of NumPy's: `PyArray_NewFromDescr`, `PyArray_View` and
+    `PyArray_SetBaseObject`, which its table of functions has had at these places since its first
+    versions."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype = ctypes.c_void_p
     pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     module: Any = import_module("numpy._core._multiarray_umath")
-    table = (ctypes.c_void_p * 138).from_address(pointer(module._ARRAY_API, None))
-    return {"make_array": table[94] or 0, "view_of": table[137] or 0}
+    table = (ctypes.c_void_p * 283).from_address(pointer(module._ARRAY_API, None))
+    found = {"make_array": table[94], "view_of": table[137], "set_base": table[282]}
+    return {name: place or 0 for name, place in found.items()}
 
 
 def unforeseen() -> None:

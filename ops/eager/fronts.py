@@ -1,0 +1,218 @@
+"""Fronts: eager calls that native code takes apart, by the types of their arguments.
+
+What a shortcut or a recipe does in Python (`shortcuts.py`, `recipes.py`) is done by native code
+once a call has come often (`kernels/code/fronts_text.py`): it takes the arrays of tensors, calls
+what does the operator, and makes the tensor.  Whatever is not as usual, a tracer, a tensor that
+wants gradients, other types, goes the way in Python.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ..kernels import family
+from ..memory.dtype import Device, DType, Layout, MemoryFormat
+from ..memory.quiet import QUIET, enter, leave
+from ..memory.storage import address
+from ..memory.versions import written
+from ..table.direct import direct_form_around, has_direct_form, knows_calls
+from ..table.grad_mode import GRAD_MODE
+from ..table.table import Operator
+from ..tensors.tensor import Parameter, Tensor
+from ..tensors.tracing import ACTIVE
+from .calls import finish
+
+__all__ = ["Front", "Given", "Learn", "front_of"]
+
+_MOST: Final = 24
+"""Ways of one function: a call looks through them one after the other."""
+_TENSOR, _SAME, _ITSELF, _INTS, _TENSORS, _SPREAD = range(6)
+_VIEW, _WRITTEN, _NUMBER, _OTHERS, _FIRST, _VIEWS = (1 << bit for bit in range(6))
+_TENSOR_TYPES: Final = (Tensor, Parameter)
+_CONSTANT: Final = frozenset({bool, type(None), str, DType, Device, Layout, MemoryFormat})
+"""Types of what is known by being the very object."""
+
+_WANTS: Final = sys.intern("_requires_grad")
+_VIEW_OF: Final = sys.intern("_view_of")
+
+
+class Given(NamedTuple):
+    """An argument of a call: which of the operator's it is, what it was given by, if by a name, and
+    what it became, what converts it, None where it is taken as it is."""
+
+    place: int
+    name: str
+    value: object
+    convert: Callable[[Any, bool], Any] | None
+
+
+Learn = Callable[[Operator, Sequence[Given], Sequence[object], int], None]
+"""`Front.add` of the front of a function, which is made by then."""
+
+
+class Front:
+    """The ways of an eager function; `call` does a call, or has `slowly` do it."""
+
+    def __init__(self, slowly: Callable[..., Any]) -> None:
+        self._held: list[Any] = []
+        self._ways = np.zeros(_MOST + 1, np.int64)
+        self.call = self.falling_to(slowly)
+
+    def falling_to(self, slowly: Callable[..., Any]) -> Callable[..., Any]:
+        """The same by the same ways, but for who does other calls."""
+        self._held.append(slowly)
+        words: dict[str, object] = {
+            **{"slowly": slowly, "active": ACTIVE, "tensor_type": Tensor, "never": False},
+            **{"parameter_type": Parameter, "wants": _WANTS, "written": written},
+            **{"grad_mode": GRAD_MODE, "view_of_name": _VIEW_OF},
+        }
+        places = {name: id(each) for name, each in words.items()}
+        crew = family("prepared").CREW
+        made: Callable[..., Any] = crew.front(
+            places | {"ways": address(self._ways), "slot": _slot()}
+        )
+        return made
+
+    def add(
+        self, entry: Operator, given: Sequence[Given], template: Sequence[object], sizes_at: int
+    ) -> None:
+        """Remember the way of calls like one; `template` is what all arguments are that are not
+        given, `sizes_at` which of the given ones is the first of several sizes, -1 if none is."""
+        count = int(self._ways[0])
+        if count == _MOST:
+            return
+        words = self._way(entry, given, list(template), sizes_at)
+        if words is not None:
+            self._ways[1 + count] = words
+            self._ways[0] = count + 1
+
+    def _way(
+        self, entry: Operator, given: Sequence[Given], template: list[object], sizes_at: int
+    ) -> int | None:
+        """The address of what native code is told; None where it cannot be told."""
+        inner, spread = _called(entry)
+        arguments: list[int] = []
+        for number, each in enumerate(given):
+            if 0 <= sizes_at <= number:
+                arguments += [_SAME, id(int), each.place, 0]
+                continue
+            found = _argument(each, template, spread)
+            if found is None:
+                return None
+            arguments += [*found[:2], each.place, *found[2:]]
+        has_lists = _TENSORS in arguments[::4]  # whose elements might come back
+        if spread is not None:
+            order = [place for place in range(len(template)) if place not in spread]
+            if len(spread) != 1 or _SPREAD not in arguments[::4]:
+                return None
+            new = {place: number for number, place in enumerate(order)}
+            for at in range(0, len(arguments), 4):
+                arguments[at + 2] = new.get(arguments[at + 2], 0)
+            template = [template[place] for place in order]
+        is_first = bool(given) and arguments[0] == _TENSOR and given[0].place == 0
+        flags = _FIRST * is_first + _WRITTEN * entry.is_in_place + _OTHERS * has_lists
+        flags += _NUMBER * entry.gives_number
+        if entry.is_view:
+            flags += _VIEW + _VIEWS * entry.schema.endswith("[]") if is_first else _OTHERS
+        names = [sys.intern(each.name) for each in given if each.name]
+        ending = _finisher(entry)
+        self._held += [inner, ending, template, names, [each.value for each in given]]
+        words = [
+            *(len(given) - len(names), len(names), self._words(map(id, names))),
+            *(self._words(arguments), id(inner), self._words(map(id, template)), len(template)),
+            *(sizes_at, flags, id(ending)),
+        ]
+        return self._words(words)
+
+    def _words(self, words: Any) -> int:
+        array = np.array([*words], np.int64)
+        self._held.append(array)
+        return address(array)
+
+
+def _argument(each: Given, template: list[object], spread: Any) -> tuple[int, int, int] | None:
+    """The kind of an argument, what it must be, and how long; None where that is not told."""
+    kind, value = type(each.value), each.value
+    if kind in _TENSOR_TYPES:
+        return _TENSOR, 0, 0
+    if kind in (int, float) and each.convert is None:
+        return _SAME, id(kind), 0
+    if kind in _CONSTANT:
+        template[each.place] = value if each.convert is None else each.convert(value, False)
+        return _ITSELF, id(value), 0
+    if isinstance(value, (list, tuple)) and kind in (list, tuple) and value:
+        kinds = set(map(type, value))
+        if kinds == {int} and each.convert is not None and each.convert(value, False) == [*value]:
+            return _INTS, id(kind), len(value)
+        if kinds <= set(_TENSOR_TYPES):
+            is_spread = spread is not None and each.place in spread
+            return (_SPREAD if is_spread else _TENSORS), id(kind), len(value)
+    return None
+
+
+def _called(entry: Operator) -> tuple[Callable[..., Any], Sequence[int] | None]:
+    """What does an operator, and which of its arguments are lists that it takes apart."""
+    if has_direct_form(entry) or (entry.is_view and not entry.is_in_place):
+        direct = direct_form_around(entry, _quiet(entry))
+        if direct is not None:
+            call, form = direct
+            return call, None if form is None else form.lists
+    return _quiet(entry)(_forward(entry)), None
+
+
+def _forward(entry: Operator) -> Callable[..., Any]:
+    """The forward that sees arrays alone."""
+    return entry.forward if entry.quantized is None else entry.on_arrays or entry.forward
+
+
+def _quiet(entry: Operator) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """What keeps NumPy from warning, where an operator computes."""
+    return _as_it_is if entry.only_moves or entry.of_form else _quietly
+
+
+def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
+
+
+def _quietly(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*values: object) -> Any:
+        state = enter(QUIET)
+        try:
+            return function(*values)
+        finally:
+            leave(state)
+
+    return call
+
+
+def _finisher(entry: Operator) -> Callable[..., Any]:
+    """What makes of a result what Python gets, where that is not one new tensor."""
+
+    def call(result: object, *args: object, **named: object) -> object:
+        handles = (*args, *named.values())
+        values = [each._array if isinstance(each, Tensor) else each for each in handles]
+        return finish(entry, values, result, handles)
+
+    return call
+
+
+@cache
+def _slot() -> int:
+    """How far behind the beginning of a tensor its array lies; 0 where that is not found."""
+    array = np.zeros(1)
+    tensor = Tensor._of(array)
+    for place in range(object.__basicsize__, Tensor.__basicsize__, 8):
+        if ctypes.c_void_p.from_address(id(tensor) + place).value == id(array):
+            return place
+    return 0
+
+
+def front_of(slowly: Callable[..., Any]) -> Front | None:
+    """A front without ways; None where there is no native code for it."""
+    return Front(slowly) if knows_calls() and _slot() else None

@@ -1,0 +1,569 @@
+"""The native side of eager calls: takes arguments apart, calls the operator, makes the tensor.
+
+What `ops/eager/fronts.py` writes down is found by the types of a call's arguments, in 64-bit words:
+
+    ways     how many there are, then their addresses
+    way      how many arguments come by position, how many by name, the address of those names; the
+             address of four words for each argument, `kind a place length`; what is called; the
+             address of what its arguments are but for those that are given, and their number; from
+             which argument on there are sizes, -1 if from none; flags; who finishes the call
+
+An argument of `kind` 0 is a tensor; 1 has the type a, 2 is the object a; 3 is a list or tuple, as a
+says, of so many ints, 4 of tensors, 5 too, whose arrays come behind all others; its array, itself,
+or the list becomes the argument at `place`, but those of kind 2 stand there already.  The flags
+are: 1 a view of the first argument comes back, 2 that is written, 4 what comes back is given as it
+is, 8 others look at it, 16 the first argument is a tensor, 32 several views come back.
+Whatever is not as a way says is left to `slowly`, which has the arguments as they came.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .ways_text import WAYS
+
+__all__ = ["FRONT", "FRONT_WORDS", "MOST_GIVEN"]
+
+MOST_GIVEN: Final = 12
+"""Arguments of a call that is taken apart here."""
+
+FRONT_WORDS: Final = (
+    *("ways", "slowly", "active", "tensor_type", "parameter_type", "slot", "wants", "never"),
+    *("grad_mode", "written", "view_of_name"),
+)
+"""What `front` is given behind `TABLE`: where the ways lie; what does other calls; the list of
+tracers; the classes of tensors, where their array lies in them, the name of what says whether they
+want gradients, and the object that says no; the variable that says whether gradients are recorded;
+what counts writes; the name of what a view is of."""
+
+FRONT: Final = (
+    WAYS
+    + """
+define internal ptr @array_of(ptr %table, ptr %object, ptr %wanted) {
+entry:
+  %mode = alloca ptr
+{front_loads}
+  %type_place = getelementptr i8, ptr %object, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_tensor = icmp eq ptr %type, %tensor_type
+  %is_parameter = icmp eq ptr %type, %parameter_type
+  %is_one = or i1 %is_tensor, %is_parameter
+  br i1 %is_one, label %look, label %no
+look:
+  %slot_bytes = ptrtoint ptr %slot to i64
+  %array_place = getelementptr i8, ptr %object, i64 %slot_bytes
+  %array = load ptr, ptr %array_place
+  %is_there = icmp ne ptr %array, null
+  br i1 %is_there, label %kind, label %no
+kind:
+  %kind_place = getelementptr i8, ptr %array, i64 {type_at}
+  %its_kind = load ptr, ptr %kind_place
+  %is_array = icmp eq ptr %its_kind, %array_type
+  br i1 %is_array, label %ask, label %no
+ask:
+  %answer = call ptr %attribute(ptr %object, ptr %wants)
+  %is_failed = icmp eq ptr %answer, null
+  br i1 %is_failed, label %failed, label %heard
+heard:
+  call void %drop(ptr %answer)
+  %is_never = icmp eq ptr %answer, %never
+  br i1 %is_never, label %yes, label %doubt
+doubt:
+  %read = call i32 %variable(ptr %grad_mode, ptr null, ptr %mode)
+  %is_unread = icmp slt i32 %read, 0
+  br i1 %is_unread, label %failed, label %known
+known:
+  %now = load ptr, ptr %mode
+  %is_nothing = icmp eq ptr %now, null
+  br i1 %is_nothing, label %no, label %said
+said:
+  call void %drop(ptr %now)
+  %is_off = icmp eq ptr %now, %never
+  br i1 %is_off, label %off, label %no
+off:
+  store i64 1, ptr %wanted
+  br label %yes
+yes:
+  call void %hold(ptr %array)
+  ret ptr %array
+failed:
+  call void %forget_error()
+  br label %no
+no:
+  ret ptr null
+}
+
+define internal ptr @items_of(ptr %table, ptr %object) {
+entry:
+{front_loads}
+  %type_place = getelementptr i8, ptr %object, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_list = icmp eq ptr %type, %list_type
+  %inside = getelementptr i8, ptr %object, i64 {items_at}
+  br i1 %is_list, label %list, label %tuple
+list:
+  %items = load ptr, ptr %inside
+  ret ptr %items
+tuple:
+  ret ptr %inside
+}
+
+define internal ptr @listed(ptr %table, ptr %items, i64 %count, i1 %are_ints, ptr %wanted) {
+entry:
+  %over = alloca i32
+{front_loads}
+  %list = call ptr %make_list(i64 %count)
+  %is_failed = icmp eq ptr %list, null
+  br i1 %is_failed, label %failed, label %begin
+begin:
+  %places_place = getelementptr i8, ptr %list, i64 {items_at}
+  %places = load ptr, ptr %places_place
+  br label %next
+next:
+  %i = phi i64 [0, %begin], [%i1, %kept]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %done
+look:
+  %item_place = getelementptr ptr, ptr %items, i64 %i
+  %item = load ptr, ptr %item_place
+  br i1 %are_ints, label %int, label %tensor
+int:
+  %type_place = getelementptr i8, ptr %item, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_int = icmp eq ptr %type, %int_type
+  br i1 %is_int, label %bounded, label %no
+bounded:
+  %number = call i64 %as_bounded(ptr %item, ptr %over)
+  %beyond = load i32, ptr %over
+  %fits = icmp eq i32 %beyond, 0
+  br i1 %fits, label %hold_int, label %no
+hold_int:
+  call void %hold(ptr %item)
+  br label %kept
+tensor:
+  %array = call ptr @array_of(ptr %table, ptr %item, ptr %wanted)
+  %is_one = icmp ne ptr %array, null
+  br i1 %is_one, label %kept, label %no
+kept:
+  %value = phi ptr [%item, %hold_int], [%array, %tensor]
+  %place = getelementptr ptr, ptr %places, i64 %i
+  store ptr %value, ptr %place
+  %i1 = add i64 %i, 1
+  br label %next
+done:
+  ret ptr %list
+no:
+  call void %drop(ptr %list)
+  ret ptr null
+failed:
+  call void %forget_error()
+  ret ptr null
+}
+
+define internal ptr @handle_of(ptr %table, ptr %array) {
+entry:
+{front_loads}
+  %made = call ptr %make_object(ptr %tensor_type, i64 0)
+  %is_failed = icmp eq ptr %made, null
+  br i1 %is_failed, label %failed, label %fill
+fill:
+  %slot_bytes = ptrtoint ptr %slot to i64
+  %array_place = getelementptr i8, ptr %made, i64 %slot_bytes
+  store ptr %array, ptr %array_place
+  ret ptr %made
+failed:
+  call void %drop(ptr %array)
+  ret ptr null
+}
+
+define internal ptr @view_handle(ptr %table, ptr %array, ptr %base) {
+entry:
+{front_loads}
+  %made = call ptr @handle_of(ptr %table, ptr %array)
+  %is_failed = icmp eq ptr %made, null
+  br i1 %is_failed, label %failed, label %note
+note:
+  %set = call i32 %set_attribute(ptr %made, ptr %view_of_name, ptr %base)
+  %is_set = icmp eq i32 %set, 0
+  br i1 %is_set, label %good, label %unset
+good:
+  ret ptr %made
+unset:
+  call void %drop(ptr %made)
+  br label %failed
+failed:
+  ret ptr null
+}
+
+define internal ptr @view_handles(ptr %table, ptr %list, ptr %base) {
+entry:
+{front_loads}
+  %count_place = getelementptr i8, ptr %list, i64 {head}
+  %count = load i64, ptr %count_place
+  %items_place = getelementptr i8, ptr %list, i64 {items_at}
+  %items = load ptr, ptr %items_place
+  %tuple = call ptr %make_tuple(i64 %count)
+  %is_failed = icmp eq ptr %tuple, null
+  %inside = getelementptr i8, ptr %tuple, i64 {items_at}
+  br i1 %is_failed, label %out, label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %made]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %out
+look:
+  %item_place = getelementptr ptr, ptr %items, i64 %i
+  %array = load ptr, ptr %item_place
+  call void %hold(ptr %array)
+  %handle = call ptr @view_handle(ptr %table, ptr %array, ptr %base)
+  %is_bad = icmp eq ptr %handle, null
+  br i1 %is_bad, label %bad, label %made
+made:
+  %place = getelementptr ptr, ptr %inside, i64 %i
+  store ptr %handle, ptr %place
+  %i1 = add i64 %i, 1
+  br label %next
+bad:
+  call void %drop(ptr %tuple)
+  br label %out
+out:
+  %found = phi ptr [null, %entry], [%tuple, %next], [null, %bad]
+  ret ptr %found
+}
+
+define internal i1 @are_new_views(ptr %table, ptr %result, ptr %first) {
+entry:
+{front_loads}
+  %type_place = getelementptr i8, ptr %result, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_list = icmp eq ptr %type, %list_type
+  br i1 %is_list, label %begin, label %no
+begin:
+  %count_place = getelementptr i8, ptr %result, i64 {head}
+  %count = load i64, ptr %count_place
+  %items_place = getelementptr i8, ptr %result, i64 {items_at}
+  %items = load ptr, ptr %items_place
+  br label %next
+next:
+  %i = phi i64 [0, %begin], [%i1, %fits]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %yes
+look:
+  %item_place = getelementptr ptr, ptr %items, i64 %i
+  %item = load ptr, ptr %item_place
+  %kind_place = getelementptr i8, ptr %item, i64 {type_at}
+  %kind = load ptr, ptr %kind_place
+  %is_array = icmp eq ptr %kind, %array_type
+  %is_new = icmp ne ptr %item, %first
+  %is_well = and i1 %is_array, %is_new
+  br i1 %is_well, label %fits, label %no
+fits:
+  %i1 = add i64 %i, 1
+  br label %next
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+define ptr @front(ptr %self, ptr %given, i64 %n, ptr %names) {
+entry:
+  %table = getelementptr i8, ptr %self, i64 {bytes_begin}
+  %values = alloca [{front_room} x ptr], align 64
+  %owned = alloca [{front_room} x ptr], align 64
+  %wanted = alloca i64
+  store i64 0, ptr %wanted
+{front_loads}
+  %tracers_place = getelementptr i8, ptr %active, i64 {head}
+  %tracers = load i64, ptr %tracers_place
+  %listeners_place = getelementptr i8, ptr %state, i64 24
+  %listeners = load i64, ptr %listeners_place
+  %heard = or i64 %tracers, %listeners
+  %is_heard = icmp ne i64 %heard, 0
+  br i1 %is_heard, label %slow, label %begin
+begin:
+  %are_named = icmp ne ptr %names, null
+  br i1 %are_named, label %count_names, label %measure
+count_names:
+  %names_place = getelementptr i8, ptr %names, i64 {head}
+  %count_named = load i64, ptr %names_place
+  br label %measure
+measure:
+  %named = phi i64 [0, %begin], [%count_named, %count_names]
+  %total = add i64 %n, %named
+  %is_short = icmp ule i64 %total, {front_most}
+  br i1 %is_short, label %search, label %slow
+search:
+  %way = call ptr @way_of(ptr %table, ptr %given, i64 %n, ptr %names, i64 %named)
+  %is_none = icmp eq ptr %way, null
+  br i1 %is_none, label %slow, label %prepare
+prepare:
+  %arguments_place = getelementptr i64, ptr %way, i64 3
+  %inner_place = getelementptr i64, ptr %way, i64 4
+  %template_place = getelementptr i64, ptr %way, i64 5
+  %count_place = getelementptr i64, ptr %way, i64 6
+  %sizes_place = getelementptr i64, ptr %way, i64 7
+  %flags_place = getelementptr i64, ptr %way, i64 8
+  %finisher_place = getelementptr i64, ptr %way, i64 9
+  %arguments = load ptr, ptr %arguments_place
+  %inner = load ptr, ptr %inner_place
+  %template = load ptr, ptr %template_place
+  %count = load i64, ptr %count_place
+  %sizes_from = load i64, ptr %sizes_place
+  %flags = load i64, ptr %flags_place
+  %finisher = load ptr, ptr %finisher_place
+  %has_no_sizes = icmp slt i64 %sizes_from, 0
+  %stop = select i1 %has_no_sizes, i64 %total, i64 %sizes_from
+  br label %copy
+copy:
+  %c = phi i64 [0, %prepare], [%c1, %copy_one]
+  %more_constants = icmp ult i64 %c, %count
+  br i1 %more_constants, label %copy_one, label %gather
+copy_one:
+  %constant_place = getelementptr ptr, ptr %template, i64 %c
+  %constant = load ptr, ptr %constant_place
+  %value_place = getelementptr ptr, ptr %values, i64 %c
+  store ptr %constant, ptr %value_place
+  %c1 = add i64 %c, 1
+  br label %copy
+gather:
+  %i = phi i64 [0, %copy], [%i1, %taken]
+  %held = phi i64 [0, %copy], [%held1, %taken]
+  %filled = phi i64 [%count, %copy], [%filled1, %taken]
+  %more = icmp ult i64 %i, %stop
+  br i1 %more, label %look, label %gathered
+look:
+  %words = mul i64 %i, 4
+  %argument = getelementptr i64, ptr %arguments, i64 %words
+  %its_place_word = getelementptr i64, ptr %argument, i64 2
+  %kind = load i64, ptr %argument
+  %its_place = load i64, ptr %its_place_word
+  %object_place = getelementptr ptr, ptr %given, i64 %i
+  %object = load ptr, ptr %object_place
+  %target = getelementptr ptr, ptr %values, i64 %its_place
+  %own = getelementptr ptr, ptr %owned, i64 %held
+  %one_more = add i64 %held, 1
+  switch i64 %kind, label %taken_so [
+    i64 0, label %tensor
+    i64 1, label %same
+    i64 3, label %ints
+    i64 4, label %tensors
+    i64 5, label %spread ]
+tensor:
+  %array = call ptr @array_of(ptr %table, ptr %object, ptr %wanted)
+  %is_tensor = icmp ne ptr %array, null
+  br i1 %is_tensor, label %own_it, label %give_up
+same:
+  store ptr %object, ptr %target
+  br label %taken_so
+ints:
+  %int_items = call ptr @items_of(ptr %table, ptr %object)
+  %int_count_place = getelementptr i8, ptr %object, i64 {head}
+  %int_count = load i64, ptr %int_count_place
+  %int_list = call ptr @listed(ptr %table, ptr %int_items, i64 %int_count, i1 true, ptr %wanted)
+  %are_ints = icmp ne ptr %int_list, null
+  br i1 %are_ints, label %own_it, label %give_up
+tensors:
+  %items = call ptr @items_of(ptr %table, ptr %object)
+  %item_count_place = getelementptr i8, ptr %object, i64 {head}
+  %item_count = load i64, ptr %item_count_place
+  %list = call ptr @listed(ptr %table, ptr %items, i64 %item_count, i1 false, ptr %wanted)
+  %are_tensors = icmp ne ptr %list, null
+  br i1 %are_tensors, label %own_it, label %give_up
+own_it:
+  %made = phi ptr [%array, %tensor], [%int_list, %ints], [%list, %tensors]
+  store ptr %made, ptr %target
+  store ptr %made, ptr %own
+  br label %taken_one
+taken_one:
+  br label %taken
+taken_so:
+  br label %taken
+spread:
+  %spread_items = call ptr @items_of(ptr %table, ptr %object)
+  %spread_count_place = getelementptr i8, ptr %object, i64 {head}
+  %spread_count = load i64, ptr %spread_count_place
+  %last_owned = add i64 %held, %spread_count
+  %last_filled = add i64 %filled, %spread_count
+  %owned_fits = icmp ult i64 %last_owned, {front_room}
+  %filled_fits = icmp ult i64 %last_filled, {front_room}
+  %both_fit = and i1 %owned_fits, %filled_fits
+  br i1 %both_fit, label %each, label %give_up
+each:
+  %e = phi i64 [0, %spread], [%e1, %each_kept]
+  %held_so_far = phi i64 [%held, %spread], [%held_more, %each_kept]
+  %more_items = icmp ult i64 %e, %spread_count
+  br i1 %more_items, label %each_one, label %taken
+each_one:
+  %each_place = getelementptr ptr, ptr %spread_items, i64 %e
+  %each_object = load ptr, ptr %each_place
+  %each_array = call ptr @array_of(ptr %table, ptr %each_object, ptr %wanted)
+  %is_array_too = icmp ne ptr %each_array, null
+  br i1 %is_array_too, label %each_kept, label %give_up_each
+give_up_each:
+  br label %give_up
+each_kept:
+  %behind = add i64 %filled, %e
+  %each_target = getelementptr ptr, ptr %values, i64 %behind
+  %each_own = getelementptr ptr, ptr %owned, i64 %held_so_far
+  store ptr %each_array, ptr %each_target
+  store ptr %each_array, ptr %each_own
+  %held_more = add i64 %held_so_far, 1
+  %e1 = add i64 %e, 1
+  br label %each
+taken:
+  %held1 = phi i64 [%one_more, %taken_one], [%held, %taken_so], [%held_so_far, %each]
+  %filled1 = phi i64 [%filled, %taken_one], [%filled, %taken_so], [%last_filled, %each]
+  %i1 = add i64 %i, 1
+  br label %gather
+gathered:
+  br i1 %has_no_sizes, label %do_call, label %sizes
+sizes:
+  %sizes_words = mul i64 %sizes_from, 4
+  %sizes_argument = getelementptr i64, ptr %arguments, i64 %sizes_words
+  %sizes_target_word = getelementptr i64, ptr %sizes_argument, i64 2
+  %sizes_at = load i64, ptr %sizes_target_word
+  %sizes_items = getelementptr ptr, ptr %given, i64 %sizes_from
+  %sizes_count = sub i64 %n, %sizes_from
+  %sizes_list = call ptr @listed(ptr %table, ptr %sizes_items, i64 %sizes_count, i1 true, \
+ptr %wanted)
+  %are_sizes = icmp ne ptr %sizes_list, null
+  br i1 %are_sizes, label %own_sizes, label %give_up
+own_sizes:
+  %sizes_target = getelementptr ptr, ptr %values, i64 %sizes_at
+  %sizes_own = getelementptr ptr, ptr %owned, i64 %held
+  store ptr %sizes_list, ptr %sizes_target
+  store ptr %sizes_list, ptr %sizes_own
+  %held_with_sizes = add i64 %held, 1
+  br label %do_call
+give_up:
+  %held_then = phi i64 [%held, %tensor], [%held, %ints], [%held, %tensors], [%held, %spread], \
+[%held_so_far, %give_up_each], [%held, %sizes]
+  call void @drop_all(ptr %table, ptr %owned, i64 %held_then)
+  br label %slow
+do_call:
+  %all_held = phi i64 [%held, %gathered], [%held_with_sizes, %own_sizes]
+  %result = call ptr %call_with(ptr %inner, ptr %values, i64 %filled, ptr null)
+  %is_raised = icmp eq ptr %result, null
+  br i1 %is_raised, label %release, label %compare
+compare:
+  %m = phi i64 [0, %do_call], [%m1, %differs]
+  %more_owned = icmp ult i64 %m, %all_held
+  br i1 %more_owned, label %compare_one, label %is_none_of_them
+compare_one:
+  %owned_place = getelementptr ptr, ptr %owned, i64 %m
+  %one_owned = load ptr, ptr %owned_place
+  %is_the_same = icmp eq ptr %one_owned, %result
+  %m1 = add i64 %m, 1
+  br i1 %is_the_same, label %is_one_of_them, label %differs
+differs:
+  br label %compare
+is_one_of_them:
+  br label %release
+is_none_of_them:
+  br label %release
+release:
+  %which = phi i64 [-1, %do_call], [%m, %is_one_of_them], [-1, %is_none_of_them]
+  %first_owned = load ptr, ptr %owned
+  call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
+  br i1 %is_raised, label %nothing, label %finish
+nothing:
+  ret ptr null
+finish:
+  %as_it_is = and i64 %flags, 4
+  %is_as_it_is = icmp ne i64 %as_it_is, 0
+  br i1 %is_as_it_is, label %give, label %kind_of_result
+give:
+  ret ptr %result
+kind_of_result:
+  %for_others = and i64 %flags, 8
+  %are_others = icmp ne i64 %for_others, 0
+  br i1 %are_others, label %others, label %is_it_array
+is_it_array:
+  %result_type_place = getelementptr i8, ptr %result, i64 {type_at}
+  %result_type = load ptr, ptr %result_type_place
+  %is_array = icmp eq ptr %result_type, %array_type
+  br i1 %is_array, label %one_array, label %perhaps_views
+perhaps_views:
+  %several_flag = and i64 %flags, 32
+  %are_several = icmp ne i64 %several_flag, 0
+  %its_wanted = load i64, ptr %wanted
+  %is_unwatched = icmp eq i64 %its_wanted, 0
+  %may_be_views = and i1 %are_several, %is_unwatched
+  br i1 %may_be_views, label %check_views, label %others
+check_views:
+  %are_views = call i1 @are_new_views(ptr %table, ptr %result, ptr %first_owned)
+  br i1 %are_views, label %all_views, label %others
+all_views:
+  %the_base = load ptr, ptr %given
+  %handles = call ptr @view_handles(ptr %table, ptr %result, ptr %the_base)
+  call void %drop(ptr %result)
+  ret ptr %handles
+one_array:
+  %is_new = icmp slt i64 %which, 0
+  br i1 %is_new, label %new_array, label %known_array
+known_array:
+  %first_flag = and i64 %flags, 16
+  %has_first = icmp ne i64 %first_flag, 0
+  %is_the_first = icmp eq i64 %which, 0
+  %is_first = and i1 %has_first, %is_the_first
+  br i1 %is_first, label %same_tensor, label %others
+same_tensor:
+  %write_flag = and i64 %flags, 2
+  %is_written = icmp ne i64 %write_flag, 0
+  br i1 %is_written, label %count_write, label %give_first
+count_write:
+  store ptr %result, ptr %values
+  %noted = call ptr %call_with(ptr %written, ptr %values, i64 1, ptr null)
+  %is_noted = icmp ne ptr %noted, null
+  br i1 %is_noted, label %counted, label %not_counted
+not_counted:
+  call void %drop(ptr %result)
+  ret ptr null
+counted:
+  call void %drop(ptr %noted)
+  br label %give_first
+give_first:
+  %first_handle = load ptr, ptr %given
+  call void %hold(ptr %first_handle)
+  call void %drop(ptr %result)
+  ret ptr %first_handle
+new_array:
+  %view_flag = and i64 %flags, 1
+  %is_view = icmp ne i64 %view_flag, 0
+  br i1 %is_view, label %new_view, label %new_tensor
+new_tensor:
+  %handle = call ptr @handle_of(ptr %table, ptr %result)
+  ret ptr %handle
+new_view:
+  %was_wanted = load i64, ptr %wanted
+  %is_plain_view = icmp eq i64 %was_wanted, 0
+  br i1 %is_plain_view, label %plain_view, label %others
+plain_view:
+  %base = load ptr, ptr %given
+  %view = call ptr @view_handle(ptr %table, ptr %result, ptr %base)
+  ret ptr %view
+others:
+  store ptr %result, ptr %values
+  br label %pass
+pass:
+  %p = phi i64 [0, %others], [%p1, %pass_one]
+  %more_given = icmp ult i64 %p, %total
+  br i1 %more_given, label %pass_one, label %finish_there
+pass_one:
+  %p1 = add i64 %p, 1
+  %from_place = getelementptr ptr, ptr %given, i64 %p
+  %passed = load ptr, ptr %from_place
+  %to_place = getelementptr ptr, ptr %values, i64 %p1
+  store ptr %passed, ptr %to_place
+  br label %pass
+finish_there:
+  %with_result = add i64 %n, 1
+  %finished = call ptr %call_with(ptr %finisher, ptr %values, i64 %with_result, ptr %names)
+  call void %drop(ptr %result)
+  ret ptr %finished
+slow:
+  %slow_result = call ptr %call_with(ptr %slowly, ptr %given, i64 %n, ptr %names)
+  ret ptr %slow_result
+}
+"""
+)

@@ -1,0 +1,60 @@
+"""Where the elements of arrays lie: what one reaches over, and what another has of that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...memory.dtype import Array
+from ...memory.storage import address, view_of
+
+__all__ = ["alike", "begins_in", "holds", "is_forward", "lies_apart", "span"]
+
+
+def is_forward(array: Array) -> bool:
+    """Whether an array goes through memory forwards."""
+    return min(array.strides, default=0) >= 0 and array.flags.aligned
+
+
+def holds(value: Any, part: Array) -> bool:
+    """Whether all elements of an array lie in the memory that an argument reaches over."""
+    if type(value) is not np.ndarray or not value.size or not is_forward(value):
+        return False
+    begin = address(part) - address(value)
+    return begin >= 0 and begin + span(part) <= span(value)
+
+
+def lies_apart(array: Array) -> bool:
+    """Whether each element has memory of its own, as strides tell that go forwards."""
+    reach = int(array.itemsize)
+    for step, size in sorted(zip(array.strides, array.shape, strict=True)):
+        if size > 1:
+            if step < reach:
+                return False
+            reach += step * (size - 1)
+    return True
+
+
+def alike(array: Array, values: Array) -> Array:
+    """Values that lie as an array does, in other memory."""
+    memory = np.empty(span(array), np.uint8)
+    made = view_of(memory, array.shape, array.strides, 0, array.dtype)
+    made[...] = values
+    return made
+
+
+def span(array: Array) -> int:
+    """The bytes from the first to the last element of an array without negative strides."""
+    steps = zip(array.shape, array.strides, strict=True)
+    return int(sum((size - 1) * step for size, step in steps)) + int(array.itemsize)
+
+
+def begins_in(part: Array, whole: Array) -> bool:
+    """Whether an array begins where another one has an element, which is not its first."""
+    rest = address(part) - address(whole)
+    if not 0 < rest < span(whole):
+        return False
+    for step, size in sorted(zip(whole.strides, whole.shape, strict=True), reverse=True):
+        rest -= min(rest // step, size - 1) * step if step > 0 else 0
+    return rest < int(whole.itemsize)

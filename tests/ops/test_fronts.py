@@ -1,0 +1,284 @@
+"""Eager calls that native code takes apart once they come often: they are as the first ones."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops.eager.fronts import front_of
+from rushlight.ops.table.direct import TRIALS, knows_calls
+
+pytestmark = pytest.mark.skipif(not knows_calls(), reason="there is no native code here")
+OFTEN = 2 * TRIALS
+F = torch.nn.functional
+
+
+def often(call: Callable[[], Any]) -> Any:
+    """What a call gives at last."""
+    for _ in range(OFTEN):
+        found = call()
+    return found
+
+
+def taken_apart(name: str) -> int:
+    """How many ways native code knows of an eager function."""
+    front = getattr(torch, name).front
+    return 0 if front is None else int(front._ways[0])
+
+
+def same(found: Any, wanted: Any) -> bool:
+    if isinstance(wanted, torch.Tensor):
+        is_alike = found.dtype is wanted.dtype and found.stride() == wanted.stride()
+        return type(found) is type(wanted) and is_alike and torch.equal(found, wanted)
+    if isinstance(wanted, tuple):
+        return type(found) is type(wanted) and all(map(same, found, wanted))
+    return type(found) is type(wanted) and found == wanted
+
+
+X = torch.linspace(-1, 1, 12).view(3, 4).clone()
+Y = torch.linspace(2, 3, 12).view(3, 4).clone()
+PLACES = torch.arange(3)
+
+CALLS: list[Callable[[], Any]] = [
+    lambda: X + Y,
+    lambda: X * 2,
+    lambda: 2 - X,
+    lambda: X @ Y.t(),
+    lambda: X == Y,
+    lambda: -X,
+    lambda: torch.tanh(X),
+    lambda: X.view(4, 3),
+    lambda: X.view(-1),
+    lambda: X.view([2, 6]),
+    lambda: X.reshape((6, 2)),
+    lambda: X.t().reshape(-1),
+    lambda: X.transpose(0, 1),
+    lambda: X.permute(1, 0),
+    lambda: X.unsqueeze(-1),
+    lambda: X.expand(2, 3, 4),
+    lambda: X.select(0, 1),
+    lambda: X.narrow(1, 1, 2),
+    lambda: X.split(2, 1),
+    lambda: X.chunk(2),
+    lambda: X.unbind(0),
+    lambda: X.contiguous(),
+    lambda: X.detach(),
+    lambda: X.float(),
+    lambda: X.double(),
+    lambda: X.sum(dim=1, keepdim=True),
+    lambda: X.sum(1),
+    lambda: X.sum((0, 1)),
+    lambda: X.sum(0, dtype=torch.float64),
+    lambda: X.max(1),
+    lambda: X.max(dim=0, keepdim=True),
+    lambda: X.sort(descending=True),
+    lambda: torch.cat([X, Y]),
+    lambda: torch.cat((X, Y), dim=1),
+    lambda: torch.stack([X, Y, X], -1),
+    lambda: torch.where(X > 0, X, Y),
+    lambda: torch.clamp(X, -0.5, 0.5),
+    lambda: X.clamp(min=0),
+    lambda: F.softmax(X, dim=-1),
+    lambda: F.layer_norm(X, (4,)),
+    lambda: X.dim(),
+    lambda: X.is_contiguous(),
+    lambda: X.stride(),
+    lambda: torch.zeros(2, 3),
+    lambda: torch.full((2,), 3.0),
+    lambda: X.index_select(0, PLACES),
+]
+
+
+@pytest.mark.parametrize("number", range(len(CALLS)))
+def test_a_call_that_has_come_often_is_as_the_first(number: int) -> None:
+    call = CALLS[number]
+    first = call()
+    assert same(often(call), first)
+
+
+def test_calls_are_taken_apart_by_their_types() -> None:
+    often(lambda: torch.hypot(X, Y))
+    assert taken_apart("hypot") == 1
+    often(lambda: torch.hypot(X.double(), Y))
+    assert taken_apart("hypot") == 1, "dtypes are no types"
+    often(lambda: torch.fmod(X, 2))
+    often(lambda: torch.fmod(X, 2.5))
+    assert taken_apart("fmod") == 2
+    assert torch.equal(torch.fmod(Y, 2), torch.remainder(Y, 2))
+
+
+def test_a_view_is_one() -> None:
+    x = torch.zeros(3, 4)
+    view = often(lambda: x.view(12))
+    view[0] = 1
+    assert x[0, 0] == 1
+    assert view._base is x
+    assert view._is_view()
+    parts = often(lambda: x.split(1))
+    parts[1].fill_(7)
+    assert x[1].tolist() == [7.0] * 4
+    assert all(each._base is x for each in parts)
+    assert often(lambda: x.contiguous()) is x
+    assert often(lambda: x.to(torch.float32)) is x
+
+
+def test_views_keep_memory() -> None:
+    views = [torch.full((5,), float(n)).view(5, 1) for n in range(OFTEN)]
+    gc.collect()
+    assert [int(each[4, 0]) for each in views] == list(range(OFTEN))
+
+
+def test_arrays_are_given_back() -> None:
+    x = torch.ones(7)
+    often(lambda: x + x)
+    often(lambda: x.view(7, 1))
+    often(lambda: torch.cat([x, x]))
+    often(lambda: x.split(3))
+    before = sys.getrefcount(x._array), sys.getrefcount(x)
+    for _ in range(10):
+        _ = x + x, x.view(7, 1), torch.cat([x, x]), x.split(3), x.add_(1)
+    del _
+    assert (sys.getrefcount(x._array), sys.getrefcount(x)) == before
+
+
+def test_what_is_written_is_counted() -> None:
+    x = torch.zeros(4)
+    before = x._version
+    assert all(x.add_(1) is x for _ in range(OFTEN))
+    assert x._version == before + OFTEN
+    assert x.tolist() == [OFTEN] * 4
+
+
+def test_gradients_are_followed_and_switched_off() -> None:
+    x, w = torch.ones(3), torch.nn.Parameter(torch.ones(3))
+    assert not often(lambda: x * x).requires_grad
+    for _ in range(3):
+        assert (x * w).requires_grad
+        assert torch.cat([x, w]).requires_grad
+        with torch.no_grad():
+            assert not (x * w).requires_grad
+    with torch.no_grad():
+        assert not often(lambda: torch.mul(w, w)).requires_grad
+        view = often(lambda: w.view(3, 1))
+        assert view.requires_grad  # as its base does
+    assert torch.mul(w, w).requires_grad
+    with pytest.raises(RuntimeError, match="forbidden"):
+        view.mul_(2)
+
+
+def test_other_types_go_the_other_way() -> None:
+    class Mine(torch.Tensor):
+        pass
+
+    x = torch.ones(3)
+    mine = torch.ones(3).as_subclass(Mine)
+    often(lambda: x + x)
+    assert type(mine + x) is Mine
+    assert type(x + mine) is Mine
+    assert x.__add__("text") is NotImplemented
+    with pytest.raises(TypeError):
+        x + "text"
+    assert (x + True).tolist() == (x + 1).tolist() == [2.0] * 3
+    assert (x + np.float32(1)).tolist() == [2.0] * 3
+    assert (x + 1j).dtype is torch.complex64
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    x, y = torch.ones(3, 4), torch.ones(5)
+    often(lambda: torch.add(x, x))
+    with pytest.raises(RuntimeError, match="must match the size"):
+        torch.add(x, y)
+    often(lambda: x.view(4, 3))
+    with pytest.raises(RuntimeError, match="invalid for input"):
+        x.view(4, 4)
+    with pytest.raises((RuntimeError, TypeError), match=r"verflow|too (large|big)|invalid"):
+        x.view(1 << 70, 3)
+    often(lambda: x.select(0, 1))
+    with pytest.raises(IndexError):
+        x.select(0, 3)
+    often(lambda: torch.cat([x, x]))
+    with pytest.raises(RuntimeError):
+        torch.cat([x, y])
+    with pytest.raises(TypeError):
+        torch.cat([x, 1])
+
+
+def test_lists_are_not_kept() -> None:
+    x, sizes = torch.arange(6), [2, 3]
+    often(lambda: x.view(sizes))
+    made = x.view(sizes)
+    sizes.append(1)
+    assert made.shape == (2, 3)
+    assert x.view(sizes).shape == (2, 3, 1)
+
+
+def test_tracers_hear_of_calls() -> None:
+    x = torch.ones(3)
+    often(lambda: torch.tanh(x + x).view(3, 1))
+    traced = torch.jit.trace(lambda x: torch.tanh(x + x).view(3, 1), x)
+    assert [n.kind() for n in traced.graph.nodes() if "prim" not in n.kind()] == [
+        "aten::add",
+        "aten::tanh",
+        "aten::view",
+    ]
+
+
+def test_profiles_hear_of_calls() -> None:
+    x = torch.ones(3)
+    often(lambda: torch.tanh(x))
+    with torch.profiler.profile() as profile:
+        torch.tanh(x)
+    assert "aten::tanh" in {each.key for each in profile.key_averages()}
+    assert torch.equal(torch.tanh(x), often(lambda: torch.tanh(x)))
+
+
+def test_the_default_dtype_may_change() -> None:
+    assert often(lambda: torch.ones(2)).dtype is torch.float32
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert torch.ones(2).dtype is torch.float64
+        assert (torch.arange(2) / 2).dtype is torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert torch.ones(2).dtype is torch.float32
+
+
+def test_quantized_tensors_go_the_other_way() -> None:
+    x = torch.ones(4)
+    often(lambda: torch.relu(x))
+    q = torch.quantize_per_tensor(-x, 0.1, 10, torch.quint8)
+    assert torch.relu(q).is_quantized
+
+
+def test_threads_call_the_same_function() -> None:
+    wrong: list[object] = []
+
+    def work(n: int) -> None:
+        x = torch.full((5,), float(n))
+        for _ in range(300):
+            if torch.expm1(x - x).sum() != 0 or (x * 2)[0] != 2 * n:
+                wrong.append(n)
+
+    threads = [Thread(target=work, args=(n,)) for n in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not wrong
+
+
+def test_a_front_without_ways_leaves_all_to_others() -> None:
+    calls: list[object] = []
+    front = front_of(lambda *args, **named: calls.append((args, named)))
+    assert front is not None
+    front.call(1, torch.ones(2), x=3)
+    front.call()
+    assert len(calls) == 2
+    assert calls[1] == ((), {})
