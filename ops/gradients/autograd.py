@@ -17,7 +17,6 @@ from weakref import ref
 import numpy as np
 
 from ...frontend.locks import fork_safe_lock
-from ..eager.dispatch import eager_function
 from ..memory.dtype import Array, DType, dtype_of
 from ..memory.versions import version_of
 from ..table.grad_mode import ANOMALY, RUNNING, is_grad_enabled
@@ -40,7 +39,6 @@ __all__ = [
     "node_class",
     "saved",
     "single",
-    "thin",
 ]
 
 _ACCUMULATING: Final = fork_safe_lock()
@@ -77,6 +75,8 @@ class Node:
 
     is_leaf = False
     """Whether this is the end of the way back, which is come to as soon as possible."""
+    takes_none = False
+    """Whether `apply` is called if there is no gradient of any result."""
     is_call = False
     """Whether this is a call of scripted code, with the nodes of its operators behind it."""
 
@@ -153,6 +153,18 @@ class Node:
         """Have `hook(gradients of the results)` called before `apply`."""
         return add_hook(self.extras().before, hook)
 
+    def _sequence_nr(self) -> int:
+        """The node's number; those of higher ones are walked back through first."""
+        return self.sequence
+
+    def _set_sequence_nr(self, number: int) -> None:
+        """Give it another."""
+        self.sequence = number
+
+    def __lt__(self, other: Node) -> bool:
+        """The order of nodes to which the same number was given."""
+        return id(self) < id(other)
+
     def result_count(self) -> int:
         """Of how many results the node gets gradients."""
         return 1
@@ -167,8 +179,16 @@ class Node:
             grads = grads + [None] * missing
         for hook in list(attached.before.values()):
             grads = all_after(hook, grads, hook(tuple(grads)))
-        results = self.apply(grads)
-        for hook in list(attached.after.values()):
+        is_given = self.takes_none or any(grad is not None for grad in grads)
+        results: list[Grad] = [None] * len(self.edges)
+        if is_given:
+            results = self.apply(grads)
+        return self.after(grads, results)
+
+    def after(self, grads: list[Grad], results: list[Grad]) -> list[Grad]:
+        """What the hooks after `apply` make of its results."""
+        hooks = self.attached.after if self.attached is not None else {}
+        for hook in list(hooks.values()):
             results = all_after(hook, results, hook(tuple(results), tuple(grads)))
         return results
 
@@ -208,6 +228,11 @@ class Walk(Protocol):
 
     callbacks: list[Callable[[], object]]
     """What is called when it has ended."""
+    keep: bool
+    node: Node | None
+    """The node it has come to."""
+    number: int
+    """How many walks began before it."""
 
     def reaches(self, node: Node) -> bool:
         """Whether a node is on a way from the results to what gradients are wanted of."""
@@ -348,7 +373,7 @@ def is_wanted(tensor: Tensor) -> bool:
     turn = TURN[0]
     wanted = tensor._requires_grad
     if tensor._view_of is not None or not (wanted is True or wanted is False):
-        return tensor._unwatched or edge_of(tensor) is not None or _is_wanted_of_base(tensor)
+        return bool(tensor._unwatched) or edge_of(tensor) is not None or _is_wanted_of_base(tensor)
     return wanted if not turn & 1 and TURN[0] == turn else edge_of(tensor) is not None
 
 
@@ -416,8 +441,22 @@ class Packing(threading.local):
         """What the innermost hook makes of a tensor."""
         if not self.hooks:
             return None
-        pack, unpack = self.hooks[-1]
-        return pack(tensor), unpack
+        return self.packed_by(*self.hooks[-1], tensor)
+
+    def packed_by(
+        self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor], tensor: Tensor
+    ) -> Packed:
+        """What a hook makes of a tensor, which it must not write."""
+        before = version_of(tensor._array)
+        made = pack(tensor)
+        if version_of(tensor._array) != before:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as "
+                "input to pack hook cannot be modified by in-place operations as this can lead to "
+                "unexpected side-effects. Please open an issue if you need to perform in-place "
+                "operations on the input to a pack hook."
+            )
+        return made, unpack
 
     def changed(self) -> None:
         """Notice that hooks came or went."""
@@ -462,9 +501,12 @@ class Saved:
 
     def pack(self, tensor: Tensor) -> Saved:
         """The same, or what the innermost hook makes of it."""
-        self.packed = PACKING.packed(tensor)
-        if self.packed is not None:  # whose memory is the hook's to keep or not
-            self.handle, self.array = None, _form_of(tensor._array)
+        packed = PACKING.packed(tensor)
+        return self if packed is None else self.keep_packed(packed, tensor)
+
+    def keep_packed(self, packed: Packed, tensor: Tensor) -> Saved:
+        """Keep what a hook made of the tensor, whose memory is the hook's to keep or not."""
+        self.packed, self.handle, self.array = packed, None, _form_of(tensor._array)
         return self
 
     def _unpacked(self, node: Node, packed: Packed) -> Tensor:
@@ -545,40 +587,3 @@ def saved(tensor: Tensor, number: int | None = None) -> Saved:
     version = RUNNING.version_of(tensor._array)
     kept = Saved(tensor, edge, version, number, number is not None)
     return kept.pack(tensor) if PACKING.used else kept
-
-
-def thin(grad: Tensor, edge: Edge | None) -> bool:
-    """Whether a gradient is sparse and goes to a leaf, which takes it as it is."""
-    is_of_leaf = edge is not None and type(edge[0]) is AccumulateGrad
-    return is_of_leaf and type(grad) is not Tensor and bool(grad.is_sparse)
-
-
-def fit(
-    grad: Tensor, shape: tuple[int, ...], dtype: DType, node: Node | None = None, place: int = 0
-) -> Tensor:
-    """A gradient in the shape and dtype of the tensor it belongs to, argument `place` of `node`; a
-    sparse one with all its elements.
-
-    Raises:
-        RuntimeError: the tensor does not broadcast to the gradient's shape.
-    """
-    if type(grad) is not Tensor and grad.is_sparse:
-        grad = grad.to_dense()
-    if grad.dtype is not dtype:
-        if grad._array.dtype.kind == "c" and not dtype.is_complex:
-            grad = grad.real
-        if grad.dtype is not dtype:
-            grad = grad.to(dtype)
-    return grad if grad._array.shape == shape else _summed(grad, shape, node, place)
-
-
-def _summed(grad: Tensor, shape: tuple[int, ...], node: Node | None, place: int) -> Tensor:
-    try:
-        return eager_function("aten::sum_to_size")(grad, list(shape))  # type: ignore[no-any-return]
-    except RuntimeError:
-        if node is None:
-            raise
-        raise RuntimeError(
-            f"Function {node.name()} returned an invalid gradient at index {place} - got "
-            f"{list(grad._array.shape)} but expected shape compatible with {list(shape)}"
-        ) from None

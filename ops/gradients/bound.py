@@ -26,18 +26,18 @@ from .autograd import (
     Node,
     Saved,
     edge_of,
-    fit,
     node_class,
     saved,
-    thin,
 )
 from .families import row_of
+from .fitting import fit, thin
 from .kept_arguments import about, kept_list
 from .layouts import layouts_of
 from .moves import moved
 from .removable import SEQUENCE
 from .rows import DIRECT, Row
 from .rules import Meta, Rule, is_unheard, part_of
+from .saved_tensors import kept_by
 from .walk import run_backward
 
 __all__ = ["Bound", "Meta", "RowNode", "bound_row", "bound_row_in_script"]
@@ -367,14 +367,7 @@ class RowNode(Node):
 
     def __getattr__(self, name: str) -> Any:
         """`_saved_self` is the argument `self` if it was kept; so are others."""
-        word = name.removeprefix("_saved_")
-        if word != name:
-            if word == "result" and self._results:
-                return self.results(0)
-            at = self._bound.positions.get(word)
-            if at is not None and not isinstance(self._arguments[at], Meta):
-                return self.value(at)
-        raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
+        return kept_by(self, name)
 
     # ------------------------------------------------------------------ what formulas read
 

@@ -18,11 +18,11 @@ from ..reductions.reduce import sum_over
 from ..table.direct import direct_form
 from ..table.table import TABLE
 from ..tensors.tensor import Tensor
-from .autograd import fit
 from .call_forms import FORMS
 from .call_formulas import OnTensors
 from .call_shapes import At, CallShape, Did, End, Value, numbers_in
 from .call_texts import Text
+from .fitting import fit
 from .fused import LONGEST, MOST_WORDS, Fused, Learnt
 from .symbols import NotPointwise, Symbol, Writing
 

@@ -16,12 +16,13 @@ from ..memory.dtype import Array, of_numpy
 from ..memory.quiet import QUIET, enter, leave
 from ..table.grad_mode import enable_grad
 from ..tensors.tensor import Tensor
-from .autograd import Edge, edge_of, fit
+from .autograd import Edge, edge_of
 from .bound import Bound
 from .call_back import back_of
 from .call_replay import runs_for, write_runs
 from .call_shapes import CallShape, NotJoined, shape_of
 from .call_texts import Text
+from .fitting import fit
 from .listening import listening
 
 __all__ = ["composed"]

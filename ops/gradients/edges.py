@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..memory.dtype import dtype_of
+from ..memory.dtype import LAYOUTS, dtype_of
 from ..tensors.tensor import Tensor
-from .autograd import AccumulateGrad, Edge, Node, edge_of, fit, single
+from .autograd import AccumulateGrad, Edge, Node, edge_of, single
+from .fitting import fit
 
 __all__ = [
-    *("GradientEdge", "add_to_leaf", "first_gradient", "get_gradient_edge", "place_of"),
-    "target_of",
+    *("GradientEdge", "add_to_leaf", "as_wanted", "first_gradient", "get_gradient_edge"),
+    *("place_of", "target_of"),
 ]
 
 
@@ -42,8 +43,36 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def place_of(value: Tensor | GradientEdge) -> Edge | None:
-    """Where a tensor, or what names a place, came from; None if it needs no gradient."""
-    return value[:2] if isinstance(value, GradientEdge) else edge_of(value)
+    """Where a tensor, or what names a place, came from; None if it needs no gradient.  That of a
+    sparse tensor is its values'."""
+    if isinstance(value, GradientEdge):
+        return value[:2]
+    return edge_of(_values_of(value) if _is_sparse(value) else value)
+
+
+def _is_sparse(value: object) -> bool:
+    return isinstance(value, Tensor) and value.layout in _SPARSE
+
+
+_SPARSE: Final = frozenset(layout for layout in LAYOUTS.values() if "sparse" in str(layout))
+
+
+def _values_of(sparse: Tensor) -> Tensor:
+    from ..sparse_tensors.tensors import parts_of  # few programs have such tensors
+
+    return parts_of(sparse).values
+
+
+def as_wanted(gradient: Tensor | None, of: Tensor | GradientEdge) -> Tensor | None:
+    """A gradient that was found for a tensor: of a sparse one it is that of the values, and gets
+    their places."""
+    if gradient is None or isinstance(of, GradientEdge) or not _is_sparse(of):
+        return gradient
+    if gradient.layout in _SPARSE:
+        return gradient
+    from ..sparse_tensors.tensors import of_parts, parts_of
+
+    return of_parts(parts_of(of).with_values(gradient))
 
 
 def target_of(value: Tensor | GradientEdge) -> Edge | None:
@@ -74,6 +103,12 @@ def first_gradient(
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{number}] has a shape of {grad.shape} and "
             f"output[{number}] has a shape of {_size(like)}."
+        )
+    if (grad._array.dtype.kind == "c") is not (like.dtype.kind == "c"):
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. "
+            f"Mismatch in dtype: grad_output[{number}] has a dtype of {grad.dtype} and "
+            f"output[{number}] has a dtype of {dtype_of(like)}."
         )
     return edge, fit(grad, like.shape, dtype_of(like))
 

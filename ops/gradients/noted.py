@@ -14,7 +14,8 @@ from . import autograd
 from .autograd import is_wanted
 from .bound import Bound
 from .recording import MISSED, replayer_for
-from .tape import attach, check_in_place, is_active
+from .tape import attach, is_active
+from .view_rules import check_in_place
 
 __all__ = ["Noted", "Step"]
 

@@ -28,7 +28,8 @@ from .bound import Bound, bound_row_in_script
 from .call_nodes import Calls
 from .noted import Noted, Step
 from .rows import Rewriting
-from .tape import backward, check_in_place, gradients_of
+from .tape import backward, gradients_of
+from .view_rules import check_in_place
 
 __all__ = ["Record", "recorder"]
 

@@ -17,8 +17,9 @@ from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import version_of
 from ..table.grad_mode import ANOMALY, RUNNING
 from ..tensors.tensor import Parameter, Tensor
-from .autograd import PACKING, TURN, WALKING, Saved, edge_of, edge_within, fit, node_class
+from .autograd import PACKING, TURN, WALKING, Saved, edge_of, edge_within, node_class
 from .bound import Back, Bound, Recorder, Replay, RowNode
+from .fitting import fit
 from .removable import SEQUENCE
 from .rules import Meta, Rule
 

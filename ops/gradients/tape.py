@@ -13,7 +13,6 @@ import numpy as np
 from ..eager.calls import finish, note_view, tensors_in
 from ..eager.dispatch import eager_function
 from ..memory.dtype import Array
-from ..memory.errors import OperatorError
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import address
 from ..memory.warned import warn_caller_once
@@ -31,12 +30,13 @@ from .autograd import (
     single,
 )
 from .bound import Bound, RowNode, bound_row
-from .edges import GradientEdge, add_to_leaf, first_gradient, target_of
+from .edges import GradientEdge, add_to_leaf, as_wanted, first_gradient, target_of
 from .handles import lifted, note_handles
 from .items import get_item, parts, set_item
 from .recording import MISSED, recorder_for
 from .removable import Removable, add_hook
 from .rows import Rewriting
+from .view_rules import check_in_place, refuse_changed
 from .walk import run_backward
 
 __all__ = [
@@ -252,44 +252,6 @@ def attach(bound: Bound, args: Sequence[Any], wrapped: object, old: Tensor | Non
 # --------------------------------------------------------------------------- in place, views
 
 
-def check_in_place(target: Tensor, active: bool) -> None:
-    """Refuse what would take a leaf's value away.
-
-    Raises:
-        RuntimeError: the tensor is a leaf that requires gradients, or a view of one.
-    """
-    wanted = is_wanted(target)
-    active = active or wanted
-    if target._view_among is not None and active:
-        _single_edge(target)
-        raise RuntimeError(
-            f"Output {target._output_number} of {target._view_among} is a view and is being "
-            "modified inplace. This view is the output of a function that returns multiple views. "
-            "Such functions do not allow the output views to be modified inplace. You should "
-            "replace the inplace operation by an out-of-place one."
-        )
-    if target._unwatched and active:
-        raise RuntimeError(f"A view was created in no_grad mode and {_ITSELF} {_AMBIGUOUS}")
-    base = target._base if wanted else None
-    if wanted and (target if base is None else base).is_leaf:
-        what = "a leaf" if base is None else "a view of a leaf"
-        raise OperatorError(
-            f"{what} Variable that requires grad is being used in an in-place operation.",
-            code="inplace-on-leaf",
-        )
-
-
-_ITSELF: Final = "is being modified inplace with grad mode enabled."
-_OTHERS: Final = (
-    "its base or another view of its base has been modified inplace with grad mode enabled."
-)
-_AMBIGUOUS: Final = (
-    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
-    "code by moving both the view and the inplace either both inside the no_grad block (if you "
-    "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
-)
-
-
 def _root(view: Tensor) -> Tensor | None:
     """The tensor that a view is of; None if it is none."""
     return view._base if view._view_of is not None else None
@@ -336,8 +298,8 @@ def refresh(view: Tensor) -> None:
         return
     if root._requires_grad is not True and edge_of(root) is None:
         return
-    if view._unwatched:
-        raise RuntimeError(f"A view was created in no_grad mode and {_OTHERS} {_AMBIGUOUS}")
+    if view._unwatched or view._view_of_function:
+        refuse_changed(view)
     view._view_version = version
     edge = edge_of(root)
     if edge is not None:
@@ -537,7 +499,7 @@ def gradients_of(
     if len(targets) < len(edges):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     found = run_backward(roots, targets, keep=create if keep is None else keep, create=create)
-    gradients = [found.get(edge) for edge in targets]
+    gradients = [as_wanted(found.get(e), each) for e, each in zip(targets, wanted, strict=True)]
     for place, gradient in enumerate(gradients):
         if gradient is None and not allow_unused:
             raise RuntimeError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from itertools import chain
+from itertools import chain, count
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +19,9 @@ from .hook_results import one_after
 from .rules import is_unheard, is_unwatched
 
 __all__ = ["added", "run_backward"]
+
+
+_NUMBERS: Final = count()
 
 
 class _Walk:
@@ -45,6 +48,9 @@ class _Walk:
         self.sums: set[Edge] = set()
         """Where a sum waits that this walk made, to which nobody else refers."""
         self.callbacks: list[Callable[[], object]] = []
+        self.node: Node | None = None
+        """The node that the walk has come to."""
+        self.number = next(_NUMBERS)
 
     def prepare(self, roots: Iterable[Node]) -> None:
         """Count for every node how many gradients it has to wait for."""
@@ -134,7 +140,7 @@ class _Walk:
         queue = [(-n.sequence, n) for n in dict.fromkeys(roots) if not dependencies.get(n)]
         heapq.heapify(queue)
         while queue:
-            node = pop(queue)[1]
+            node = self.node = pop(queue)[1]
             alone = plain and node.attached is None
             grads = waiting.pop(node, []) if alone else self._arrived(node)
             results: Sequence[Grad] = ()
@@ -142,20 +148,25 @@ class _Walk:
             if opened and node in opened:
                 edges, results = node.through, grads
             elif (useful is None or node in useful) and (
-                grads[0] is not None if len(grads) == 1 else _any(grads)
+                (grads[0] is not None if len(grads) == 1 else _any(grads))
+                or node.takes_none
+                or node.attached is not None
             ):
                 if anomaly:
                     results = tell_of_failure(node, grads, looks)
                 else:
-                    results = node.apply(grads) if node.attached is None else node.run(grads)
+                    has_hooks = node.attached is not None
+                    results = node.run(grads) if has_hooks else node.apply(grads)
+                    if not has_hooks and node.attached is not None:  # put on it meanwhile
+                        results = node.after(grads, list(results))
                 if release:
                     node.release()
-            count = len(results)
+            given = len(results)
             for at, edge in enumerate(edges):
                 if edge is None:
                     continue
                 to = edge[0]
-                grad = results[at] if at < count and (leads is None or to in leads) else None
+                grad = results[at] if at < given and (leads is None or to in leads) else None
                 if to in waiting or edge[1]:
                     give(edge, grad)
                 else:
@@ -174,7 +185,7 @@ class _Walk:
     def _arrived(self, node: Node) -> list[Grad]:
         """The gradients of a node's results, after the hooks of those tensors."""
         grads = self.waiting.pop(node, [])
-        if node.attached is not None:
+        if node.attached is not None and (self.leads is None or node in self.leads):
             self._told(node.attached, grads)
         if self.targets is not None:
             for number, grad in enumerate(grads):
@@ -186,11 +197,11 @@ class _Walk:
     def _told(attached: Attached, grads: list[Grad]) -> None:
         """Call the hooks of a node's results, and keep their gradients where that was asked."""
         for number, hooks in attached.of_results.items():
-            if number < len(grads):
-                for hook in list(hooks.values()):
-                    grad = grads[number]
-                    if grad is not None:
-                        grads[number] = one_after(hook, grad, hook(grad))
+            if hooks and number >= len(grads):
+                grads.extend([None] * (number + 1 - len(grads)))
+            for hook in list(hooks.values()):  # which hear of gradients that are not there, too
+                grad = grads[number]
+                grads[number] = one_after(hook, grad, hook(grad))
         for number, keeper in attached.retained.items():
             tensor = keeper()
             if tensor is not None and number < len(grads) and grads[number] is not None:

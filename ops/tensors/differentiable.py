@@ -43,8 +43,11 @@ class Differentiable:
     _view_of: Differentiable | None = None
     _view_version = 0
     _view_among: str | None = None
-    _unwatched = False
-    """Whether this is a view that was made while no gradients were wanted."""
+    """What made this view, if that makes several, or is a function of a user's."""
+    _view_of_function = False
+    """Whether it is such a function."""
+    _unwatched = ""
+    """The mode that this view was made in, while no gradients were wanted."""
     _accumulator: Any = None
     _leaf_node: object = None
     _retains_grad = False
@@ -146,7 +149,8 @@ class Differentiable:
     def _seen_unwatched(self) -> None:
         """This is a view, made without gradients, of a tensor that requires them."""
         if self._array.dtype.kind not in "biu" and self._base is not None:
-            self._requires_grad = self._unwatched = True
+            self._requires_grad = True
+            self._unwatched = "inference" if is_on() else "no_grad"
             self._view_version = RUNNING.version_of(self._array)
 
     def _is_view(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from ..module_names import names_of
 from . import _nn as _nn
 
 _MODULES = {
@@ -40,6 +41,9 @@ _MODULES = {
         "_DisableTorchDispatch _ExcludeDispatchKeyGuard"
     ),
     ".tracing": "_get_tracing_state _is_tracing",
+    ".walks": (
+        "_WeakTensorRef _current_autograd_node _current_graph_task_id _will_engine_execute_node"
+    ),
     ".function_state": (
         "_TorchFunctionState _get_torch_function_state _set_torch_function_state "
         "_is_torch_function_all_disabled _pop_torch_function_stack"
@@ -59,7 +63,10 @@ def __getattr__(name: str) -> Any:
         found = getattr(import_module(module, __name__), table)
         if name in found:
             return found[name]
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return _listed(name)
+
+
+_listed = names_of(__name__, "_autograd", "_functions", "_functorch")
 
 
 def __dir__() -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import threading
+import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 from ..frontend.port import Port
 from ..module_names import names_of
@@ -14,11 +15,12 @@ from ..ops.gradients.autograd import (
     Node,
     Saved,
     edge_of,
-    fit,
     is_wanted,
     node_class,
     saved,
 )
+from ..ops.gradients.fitting import fit
+from ..ops.gradients.saved_tensors import SavedTensor, raw_tensors
 from ..ops.gradients.tape import rebase
 from ..ops.memory.dtype import STRIDED, Array
 from ..ops.memory.versions import written
@@ -82,6 +84,7 @@ class FunctionNode(Node):
 
     __slots__ = ("__dict__", "function")
 
+    takes_none = True
     _forward_values: tuple[Any, ...] = ()
     _materialize = True
     _no_gradient: tuple[object, ...] = ()
@@ -127,6 +130,11 @@ class FunctionNode(Node):
         return tuple(s.tensor(self) if isinstance(s, Saved) else s for s in kept)
 
     saved_variables = saved_tensors
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        """The same as they are kept."""
+        return raw_tensors(self._kept, self)
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:
@@ -185,7 +193,7 @@ class _FunctionMeta(type):
 
     def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, object]) -> None:
         super().__init__(name, bases, body)
-        cls._node_class = node_class(FunctionNode, f"{name}Backward")
+        cls._node_class = cls._backward_cls = node_class(FunctionNode, f"{name}Backward")
 
 
 class Function(metaclass=_FunctionMeta):
@@ -200,7 +208,26 @@ class Function(metaclass=_FunctionMeta):
     """
 
     _node_class: type[Any]
+    _backward_cls: type[Any]
+    """The same by torch's name."""
     generate_vmap_rule = False
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        del args, kwargs
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all "
+            "static, so you should invoke them on the class itself. Instantiating an autograd "
+            "function will raise an error in a future version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use "
+            "new-style autograd function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+        )
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -362,6 +389,10 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
         dirty = any(output is d for d in node._dirty)
         if any(output is i for i in inputs) and not dirty:
             output = output.view_as(output.detach())
+        if not dirty and output._view_of is not None and output._base is not None:
+            output._view_among = type(node).__name__.removesuffix("Backward")
+            output._view_of_function = len(outputs) == 1
+            output._unwatched = "" if active else output._unwatched or "no_grad"
         smooth = output._array.dtype.kind not in "biu"
         if not has_gradient:
             node._without_gradient.add(number)

@@ -18,6 +18,7 @@ __all__ = [
     "enable_grad",
     "enforce_grad_layout_policy",
     "inference_mode",
+    "is_multithreading_enabled",
     "no_grad",
     "set_grad_enabled",
     "set_multithreading_enabled",
@@ -37,6 +38,11 @@ class enforce_grad_layout_policy:
 
     def __exit__(self, *raised: object) -> None:
         return None
+
+
+def is_multithreading_enabled() -> bool:
+    """What was said last about whether a walk back may use several threads."""
+    return _STATE["threads"]
 
 
 class set_multithreading_enabled:

@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..module_names import names_of
-from ..ops.gradients.autograd import Node, edge_of
+from ..ops.eager.dispatch import eager_function
 from ..ops.gradients.edges import target_of
 from ..ops.gradients.tape import roots_of
 from ..ops.gradients.walk import run_backward
-from ..ops.memory.dtype import Array
+from ..ops.memory.dtype import STRIDED, Array
 from ..ops.tensors.tensor import Tensor
+from .gradient_rules import GradcheckError, check_directions, check_rules
+from .jacobians import Checked, Function, differences, directed, outputs_of, parts, walked_back
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 
-class GradcheckError(RuntimeError):
-    """Gradients and finite differences do not agree."""
+class _Bounds(NamedTuple):
+    """How far differences reach, and how much two values may differ."""
+
+    eps: float
+    atol: float
+    rtol: float
+    again: float
+    """How much two walks back may differ."""
+    fast: bool
+    """Whether a product of each Jacobian with vectors is compared, rather than all of it."""
 
 
 def _several(value: Any) -> list[Any]:
     return [value] if isinstance(value, Tensor) else list(value)
 
 
-def _outputs(func: Callable[..., object], inputs: Sequence[object]) -> list[Tensor]:
-    found = _several(func(*inputs))
-    return [t for t in found if isinstance(t, Tensor) and t._array.dtype.kind in "fc"]
-
-
 def gradcheck(
-    func: Callable[..., object],
+    func: Function,
     inputs: object,
     *,
     eps: float = 1e-6,
@@ -58,83 +64,226 @@ def gradcheck(
         atol: how much two values may differ, and
         rtol: how much relative to the value.
         raise_exception: whether to raise rather than to return False.
+        nondet_tol: how much two walks back may differ.
+        check_undefined_grad: whether results without gradients are tried, too.
+        check_grad_dtypes: whether gradients must have the dtypes of their inputs, as they have.
+        check_batched_grad: whether several gradients at once are compared with one by one.
+        check_batched_forward_grad: the same of directions.
+        check_forward_ad: whether directions are compared with differences.
+        check_backward_ad: whether gradients are.
+        fast_mode: whether the Jacobians' products with random vectors are compared instead.
+        masked: whether of sparse inputs only the elements that are there count.
 
     Raises:
         GradcheckError: they do not agree.
-        ValueError: no input requires gradients.
+        ValueError: no input requires gradients, or options contradict each other.
+        AssertionError: neither way is to be checked, or sizes of results depend on elements.
+        RuntimeError: an input has several elements in one place.
     """
-    given = _several(inputs)
-    checked = [t for t in given if isinstance(t, Tensor) and t.requires_grad]
-    if not checked:
-        raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of the them "
-            "have requires_grad=True."
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError(
+            "Expected at least one of check_forward_ad or check_backward_ad to be True"
         )
-    for number, _ in enumerate(_outputs(func, given)):
-        for place, tensor in enumerate(checked):
-            analytic = _analytic(func, given, tensor, number)
-            numeric = _numeric(func, given, tensor, number, eps)
-            if not np.allclose(analytic, numeric, rtol, atol, equal_nan=True):
-                if not raise_exception:
-                    return False
-                raise GradcheckError(
-                    f"Jacobian mismatch for output {number} with respect to input {place},\n"
-                    f"numerical:{Tensor._of(numeric)!r}\nanalytical:{Tensor._of(analytic)!r}\n"
-                )
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError(
+            "Setting check_batched_grad=True requires check_backward_ad to be True"
+        )
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError(
+            "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
+        )
+    given = _several(inputs)
+    checked = _checked_inputs(given)
+    if not masked:
+        given, checked = _with_all_elements(given, checked)
+    bounds = _Bounds(eps, atol, rtol, nondet_tol, fast_mode)
+    try:
+        _check_jacobians(func, given, checked, bounds, check_backward_ad, check_forward_ad)
+        if check_forward_ad:
+            check_directions(
+                func, given, checked, undefined=check_undefined_grad,
+                batched=check_batched_forward_grad,
+            )  # fmt: skip
+        if check_backward_ad:
+            check_rules(
+                func, given, checked, undefined=check_undefined_grad, batched=check_batched_grad
+            )
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
     return True
 
 
-def _analytic(
-    func: Callable[..., object], given: Sequence[object], tensor: Tensor, number: int
-) -> Array:
-    """The Jacobian by walking back from each element of a result; complex parts stand apart."""
-    output = _outputs(func, given)[number]
-    count = output._array.size
-    units = [1.0, 1j] if output._array.dtype.kind == "c" else [1.0]
-    rows = []
-    for place in range(count):
-        for unit in units:
-            first = np.zeros(count, output._array.dtype)
-            first[place] = unit
-            start = Tensor._of(first.reshape(output._array.shape))
-            edge = target_of(tensor)
-            found: dict[tuple[Node, int], Tensor] = {}
-            if edge is not None and edge_of(output) is not None:
-                roots = roots_of([output], [start])
-                found = run_backward(roots, [edge], keep=True, create=False)
-            got = found.get(edge) if edge is not None else None
-            array = (
-                np.zeros(tensor._array.shape, tensor._array.dtype) if got is None else got._array
+def _checked_inputs(given: Sequence[object]) -> list[Checked]:
+    tensors = [(place, each) for place, each in enumerate(given) if isinstance(each, Tensor)]
+    checked = [
+        Checked(place, number, each)
+        for number, (place, each) in enumerate(tensors)
+        if each.requires_grad
+    ]
+    if not checked:
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them "
+            "have requires_grad=True."
+        )
+    for each in checked:
+        if each.tensor.dtype.scalar_name not in ("Double", "ComplexDouble"):
+            warnings.warn(
+                f"Input #{each.number} requires gradient and is not a double precision floating "
+                "point or complex. This check will likely fail if all the inputs are not of double "
+                "precision floating point or complex. ",
+                stacklevel=3,
             )
-            rows.append(_real(array))
-    return np.array(rows).reshape(count * len(units), _real(tensor._array).size)
+        sizes = each.memory.shape
+        strides = each.memory.strides
+        if any(step == 0 and size > 1 for step, size in zip(strides, sizes, strict=True)):
+            raise RuntimeError(
+                f"The {each.number}th input has a dimension with stride 0. gradcheck only supports "
+                "inputs that are non-overlapping to be able to compute the numerical gradients "
+                "correctly. You should call .contiguous on the input before passing it to "
+                "gradcheck."
+            )
+    return checked
 
 
-def _real(array: Array) -> Array:
-    """The numbers of an array in a row, complex ones as two."""
-    flat = np.ascontiguousarray(array).reshape(-1)
-    return flat.view(flat.real.dtype).copy() if flat.dtype.kind == "c" else flat.copy()
+def _with_all_elements(
+    given: Sequence[object], checked: Sequence[Checked]
+) -> tuple[list[Any], list[Checked]]:
+    """The same with tensors by coordinates that have all elements, zeros, too."""
+    args, found = list(given), []
+    for each in checked:
+        tensor = each.tensor
+        if tensor.layout is not STRIDED and tensor.is_sparse:
+            dense = tensor.detach().to_dense()
+            full = dense.new_ones(dense.shape).to_sparse(tensor.sparse_dim())
+            values = dense[tuple(full._indices().unbind())]
+            tensor = _by_coordinates(full._indices(), values, dense.shape).requires_grad_()
+            args[each.place] = tensor
+        found.append(Checked(each.place, each.number, tensor))
+    return args, found
 
 
-def _numeric(
-    func: Callable[..., object], given: Sequence[object], tensor: Tensor, number: int, eps: float
-) -> Array:
-    """The Jacobian by finite differences."""
-    array = tensor._array
-    columns = []
-    units = [1.0, 1j] if array.dtype.kind == "c" else [1.0]
-    for place in np.ndindex(array.shape):
-        for unit in units:
-            before = array[place]
-            array[place] = before + eps * unit
-            above = _real(_outputs(func, given)[number].detach()._array)
-            array[place] = before - eps * unit
-            below = _real(_outputs(func, given)[number].detach()._array)
-            array[place] = before
-            columns.append((above - below) / (2 * eps))
-    if not columns:
-        return np.zeros((_real(_outputs(func, given)[number].detach()._array).size, 0))
-    return np.array(columns).T
+_by_coordinates: Callable[..., Tensor] = eager_function("aten::sparse_coo_tensor")
+
+
+# --------------------------------------------------------------------------- Jacobians
+
+
+def _check_jacobians(
+    func: Function,
+    given: Sequence[Any],
+    checked: Sequence[Checked],
+    bounds: _Bounds,
+    backward: bool,
+    forward: bool,
+) -> None:
+    outputs = outputs_of(func, given)
+    if any(each.layout is not STRIDED for each in outputs):
+        raise ValueError(
+            "Sparse output is not supported at gradcheck yet. Please call "
+            "to_dense(masked_grad=...) on the output of fn for gradcheck."
+        )
+    draw = np.random.default_rng(0)
+    along = [_direction(each.memory, draw) if bounds.fast else None for each in checked]
+    expected = [
+        differences(func, given, each, bounds.eps, way)
+        for each, way in zip(checked, along, strict=True)
+    ]
+    if not outputs or not any(each.requires_grad for each in outputs):
+        if any(np.abs(each).max(initial=0) > bounds.atol for row in expected for each in row):
+            raise GradcheckError("Numerical gradient for function expected to be zero")
+        if outputs and backward:
+            return
+    if backward:
+        _compare_walks(func, given, checked, bounds, expected, along, outputs)
+    if forward:
+        for each, way, columns in zip(checked, along, expected, strict=True):
+            found = directed(func, given, each, way)
+            for number, (have, want) in enumerate(zip(found, columns, strict=True)):
+                _compare(have, want, bounds, (number, each), outputs[number], way, forward=True)
+
+
+def _direction(like: Array, draw: np.random.Generator) -> Array:
+    numbers = draw.uniform(0.5, 1.5, parts(like).size)
+    return numbers / max(float(np.linalg.norm(numbers)), 1e-30)
+
+
+def _compare_walks(
+    func: Function,
+    given: Sequence[Any],
+    checked: Sequence[Checked],
+    bounds: _Bounds,
+    expected: Sequence[Sequence[Array]],
+    along: Sequence[Array | None],
+    outputs: Sequence[Tensor],
+) -> None:
+    """Compare what walks back give with differences.
+
+    Raises:
+        GradcheckError: they do not agree, or a second walk gives something else.
+    """
+    draw = np.random.default_rng(1)
+    for number, output in enumerate(outputs):
+        row = _direction(output.detach()._array, draw) if bounds.fast else None
+        first = walked_back(output, checked, row)
+        for each, have, column, way in zip(checked, first, expected, along, strict=True):
+            want = column[number]
+            if row is None:
+                _compare(have, want, bounds, (number, each), output, None)
+                continue
+            assert way is not None
+            limit = bounds._replace(atol=bounds.atol * float(np.abs(row).sum() * np.abs(way).sum()))
+            _compare(have @ way, row @ want, limit, (number, each), output, None)
+        second = walked_back(output, checked, row)
+        for one, other in zip(first, second, strict=True):
+            if np.abs(one - other).max(initial=0) > bounds.again:
+                raise GradcheckError(
+                    "Backward is not reentrant, i.e., running backward with same input and "
+                    "grad_output multiple times gives different values, although analytical "
+                    "gradient matches numerical gradient.The tolerance for nondeterminism was "
+                    f"{bounds.again}."
+                )
+
+
+def _compare(
+    have: Any,
+    want: Any,
+    bounds: _Bounds,
+    which: tuple[int, Checked],
+    output: Tensor,
+    way: Array | None,
+    forward: bool = False,
+) -> None:
+    """Compare two Jacobians, or products with them.
+
+    Raises:
+        GradcheckError: they do not agree.
+    """
+    close = np.isclose(have, want, bounds.rtol, bounds.atol, equal_nan=True)
+    if np.all(close):
+        return
+    number, each = which
+    kind, element = (each.memory, "inputs") if forward else (output.detach()._array, "outputs")
+    prefix = ""
+    if kind.dtype.kind == "c":
+        part = "real"
+        if np.ndim(close) == 2:
+            halves = close[:, 1::2] if forward else close[1::2]
+            part = "real" if np.all(halves) else "imaginary"
+        prefix = f"While considering the {part} part of complex {element} only, "
+    mode = "computed with forward mode " if forward else ""
+    raise GradcheckError(
+        f"{prefix}Jacobian {mode}mismatch for output {number} with respect to input {each.number},"
+        f"\nnumerical:{_shown(want)}\nanalytical:{_shown(have)}\n"
+    )
+
+
+def _shown(numbers: object) -> str:
+    return repr(Tensor._of(np.asarray(numbers)))
+
+
+# --------------------------------------------------------------------------- of gradients
 
 
 def gradgradcheck(
@@ -147,28 +296,50 @@ def gradgradcheck(
     rtol: float = 1e-3,
     gen_non_contig_grad_outputs: bool = False,
     raise_exception: bool = True,
-    **options: object,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
 ) -> bool:
     """Whether the gradients of a function's gradients agree with finite differences.
 
+    Args:
+        grad_outputs: the gradients to begin with; random ones by default.
+        gen_non_contig_grad_outputs: whether these shall have gaps.
+        check_fwd_over_rev: whether directions of gradients are compared.
+        check_rev_over_rev: whether gradients of gradients are.
+
+    The rest is as for `gradcheck`.
+
     Raises:
         GradcheckError: they do not agree.
+        AssertionError: neither is to be checked, or options contradict each other.
     """
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError(
+            "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
+        )
+    for what, is_set in (("undefined", check_undefined_grad), ("batched", check_batched_grad)):
+        if is_set and not check_rev_over_rev:
+            raise AssertionError(
+                f"Setting check_{what}_grad=True requires check_rev_over_rev to be True"
+            )
     given = _several(inputs)
-    outputs = _outputs(func, given)
+    outputs = outputs_of(func, given)
     if grad_outputs is None:
-        source = np.random.default_rng(0)
-        grads = []
-        for output in outputs:
-            values = source.standard_normal(output._array.shape).astype(output._array.dtype)
-            grads.append(Tensor._of(np.asarray(values)).requires_grad_())
+        grads = _drawn(outputs, gen_non_contig_grad_outputs)
     else:
         grads = _several(grad_outputs)
     count = len(given)
 
     def gradients(*args: Tensor) -> tuple[Tensor, ...]:
-        results = _outputs(func, args[:count])
-        wanted = [a for a in args[:count] if isinstance(a, Tensor) and a.requires_grad]
+        fresh = [a.requires_grad_() if _was_wanted(a, g) else a for a, g in zip(args, given)]  # noqa: B905
+        results = outputs_of(func, fresh)
+        wanted = [a for a, g in zip(fresh, given, strict=True) if _is_checked(g)]
         pairs = [(o, g) for o, g in zip(results, args[count:], strict=True) if o.requires_grad]
         roots = roots_of([o for o, _ in pairs], [g for _, g in pairs])
         edges = [edge for edge in map(target_of, wanted) if edge is not None]
@@ -176,8 +347,32 @@ def gradgradcheck(
         return tuple(found[edge] for edge in edges if edge in found)
 
     return gradcheck(
-        gradients, [*given, *grads], eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception
-    )
+        gradients, [*given, *grads], eps=eps, atol=atol, rtol=rtol,
+        raise_exception=raise_exception, nondet_tol=nondet_tol,
+        check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad, check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev, fast_mode=fast_mode, masked=masked,
+    )  # fmt: skip
+
+
+def _is_checked(value: object) -> bool:
+    return isinstance(value, Tensor) and value.requires_grad
+
+
+def _was_wanted(now: object, before: object) -> bool:
+    """Whether an input has lost that it requires gradients: it came with a direction instead."""
+    return _is_checked(before) and isinstance(now, Tensor) and not now.requires_grad
+
+
+def _drawn(outputs: Sequence[Tensor], has_gaps: bool) -> list[Tensor]:
+    source = np.random.default_rng(0)
+    grads = []
+    for output in outputs:
+        like = output.detach()._array
+        shape = (*like.shape, 2) if has_gaps else like.shape
+        values = np.asarray(source.standard_normal(shape).astype(like.dtype))
+        grads.append(Tensor._of(values[..., 0] if has_gaps else values).requires_grad_())
+    return grads
 
 
 __getattr__ = names_of(__name__)

@@ -89,7 +89,13 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """A block in which `saved_tensors_hooks` raise an error of that text."""
+    """A block in which `saved_tensors_hooks` raise an error of that text.
+
+    Raises:
+        RuntimeError: such hooks are entered already.
+    """
+    if PACKING.hooks:
+        raise RuntimeError(error_message)
     before, PACKING.refusal = PACKING.refusal, error_message
     try:
         yield

@@ -1,0 +1,65 @@
+"""`torch._C._autograd`: what is kept for the way back, and hooks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..ops.gradients.autograd import PACKING, WALKING
+from ..ops.gradients.saved_tensors import SavedTensor as SavedTensor
+from ..ops.tensors.tensor import Tensor
+
+__all__ = ["SavedTensor"]
+
+
+def _saved_tensors_hooks_is_enabled() -> bool:
+    """Whether `saved_tensors_hooks` may be entered."""
+    return not PACKING.refusal
+
+
+def _saved_tensors_hooks_disable(error_message: str, fail_if_non_empty: bool = True) -> None:
+    """Refuse them with an error of that text.
+
+    Raises:
+        RuntimeError: some are entered.
+    """
+    if fail_if_non_empty and PACKING.hooks:
+        raise RuntimeError(error_message)
+    PACKING.refusal = error_message
+
+
+def _saved_tensors_hooks_enable() -> None:
+    """Allow them again."""
+    PACKING.refusal = ""
+
+
+def _saved_tensors_hooks_get_disabled_error_message() -> str | None:
+    """The text with which they are refused, if they are."""
+    return PACKING.refusal or None
+
+
+def _push_saved_tensors_default_hooks(
+    pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
+) -> None:
+    """Have tensors that are kept go through hooks from now on."""
+    PACKING.hooks = [*PACKING.hooks, (pack_hook, unpack_hook)]
+    PACKING.changed()
+
+
+def _pop_saved_tensors_default_hooks() -> None:
+    """Take the last ones away."""
+    PACKING.hooks = PACKING.hooks[:-1]
+    PACKING.changed()
+
+
+def _top_saved_tensors_default_hooks(
+    ignore_is_tracing: bool,
+) -> tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]] | None:
+    """The last ones, if there are any."""
+    del ignore_is_tracing
+    return PACKING.hooks[-1] if PACKING.hooks else None
+
+
+def _get_current_graph_task_keep_graph() -> bool:
+    """Whether nodes keep what they need for another walk; true outside of walks."""
+    return WALKING.walk is None or WALKING.keep
