@@ -124,18 +124,19 @@ def grad(
     )
     if materialize_grads:
         return tuple(
-            _zeros_like(x) if g is None else g for g, x in zip(gradients, wanted, strict=True)
+            _zeros_like(x, create_graph) if g is None else g
+            for g, x in zip(gradients, wanted, strict=True)
         )
     return tuple(gradients)
 
 
-def _zeros_like(wanted: Any) -> Tensor:
+def _zeros_like(wanted: Any, is_recorded: bool) -> Tensor:
     if isinstance(wanted, GradientEdge):
         raise RuntimeError(
             "materialize_grads cannot be used when the given input is a GradientEdge"
         )
     zeros: Tensor = wanted.new_zeros(wanted.shape)
-    return zeros
+    return zeros.requires_grad_(is_recorded)
 
 
 def _batched(

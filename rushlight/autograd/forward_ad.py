@@ -6,16 +6,18 @@ of that vector's product with the Jacobian.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ..ops.memory.versions import owner_of
 from ..ops.table.grad_mode import enable_grad
 from ..ops.tensors.tensor import Tensor
 from . import grad
 from . import transformed as transformed  # functions of one's own ask it
-from .function import TRANSFORMS
+from .function import IN_LEVELS, TRANSFORMS
 
 __all__ = [
     *("UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual"),
@@ -83,6 +85,11 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"Tensor, this is not supported. Tensor is of size {list(tensor.shape)} while the "
             f"given forward gradient is of size {list(tangent.shape)}."
         )
+    if unpack_dual(tangent).tangent is not None:
+        raise RuntimeError(
+            "Setting a forward grad that itself has a forward gradient at the same level0 is not "
+            "supported."
+        )
     with enable_grad():
         wanted = tensor.requires_grad
         dual: Tensor = tensor.view_as(tensor) if wanted else tensor.detach().requires_grad_()
@@ -100,6 +107,72 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
             return UnpackedDualTensor(tensor.detach(), tangent)
     direction = _direction(tensor, [dual for dual, _ in duals], [each for _, each in duals])
     return UnpackedDualTensor(tensor.detach(), direction)
+
+
+# --------------------------------------------------------------------------- functions of users
+
+
+def before_function(args: Sequence[object]) -> list[Tensor | None] | None:
+    """The directions of arguments; None if there are none."""
+    found = [_own_direction(a) if isinstance(a, Tensor) else None for a in args]
+    return None if all(each is None for each in found) else found
+
+
+def _own_direction(tensor: Tensor) -> Tensor | None:
+    """The direction that was given to a tensor; of another one, what may be written in place."""
+    found = unpack_dual(tensor).tangent
+    if found is None or any(tensor is dual for dual, _ in _LEVELS[-1]):
+        return found
+    own: Tensor = found.clone()
+    return own
+
+
+def after_function(
+    node: Any, args: Sequence[object], given: list[Tensor | None], results: object
+) -> None:
+    """Give the results of a function the directions that its `jvp` computes.
+
+    Raises:
+        RuntimeError: it gives another number of them, of other sizes, or no view where a result is
+            a view, or did not write the direction of what was written in place.
+    """
+    outputs = list(results) if isinstance(results, tuple) else [results]
+    made = transformed.directions_of(node, given)
+    node._has_directed = True
+    for output, tangent in zip(outputs, made, strict=True):
+        if not isinstance(output, Tensor) or tangent is None:
+            continue
+        _check_shared(output, tangent, args, given)
+        if not any(output is dual for dual, _ in _LEVELS[-1]):
+            _LEVELS[-1].append((output, tangent))
+
+
+def _check_shared(
+    output: Tensor, tangent: Tensor, args: Sequence[object], given: list[Tensor | None]
+) -> None:
+    """See that a direction lies where its argument's does, if its result lies where that does."""
+    for arg, way in zip(args, given, strict=True):
+        if not isinstance(arg, Tensor) or way is None:
+            continue
+        if output is arg:
+            if tangent is not way:
+                raise RuntimeError(
+                    "An inplace custom Function is not modifying the forward mode gradients "
+                    "inplace. If the forward is modifying an input inplace, then the jvp function "
+                    "must modify the corresponding gradient inplace."
+                )
+        elif output._view_of is not None and owner_of(output._array) is owner_of(arg._array):
+            if tangent._base is None:
+                raise RuntimeError(
+                    "A custom Function's forward is returning a view (or an input as-is) but the "
+                    "jvp is not returning a view."
+                )
+            if tangent._base is not (way if way._base is None else way._base):
+                like = "" if way._base is None else " same base as the"
+                raise RuntimeError(
+                    "A custom Function is returning a view but the jvp is not returning a view of "
+                    f"the{like} given grad input."
+                )
 
 
 def _direction(result: Tensor, duals: list[Tensor], tangents: list[Tensor]) -> Tensor | None:
@@ -151,3 +224,6 @@ def __getattr__(name: str) -> int:
     if name == "_current_level":  # torch's name for the number of the level, which is -1 outside
         return len(_LEVELS) - 1
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+IN_LEVELS.install(sys.modules[__name__])

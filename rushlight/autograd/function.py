@@ -79,6 +79,21 @@ class InTransforms(Protocol):
 IN_TRANSFORMS: Final[Port[InTransforms]] = Port()
 
 
+class InLevels(Protocol):
+    """What functions do while a level of `forward_ad` is entered."""
+
+    def before_function(self, args: Sequence[object], /) -> list[Tensor | None] | None:
+        """The directions of arguments; None if there are none."""
+
+    def after_function(
+        self, node: Any, args: Sequence[object], given: list[Tensor | None], results: object, /
+    ) -> None:
+        """Give the results of a function their directions."""
+
+
+IN_LEVELS: Final[Port[InLevels]] = Port()
+
+
 class FunctionNode(Node):
     """What `forward` and `backward` of a `Function` get as `ctx`."""
 
@@ -94,6 +109,8 @@ class FunctionNode(Node):
     _kept_for_directions: tuple[Any, ...] = ()
     _is_directed = False
     """Whether `jvp` runs."""
+    _has_directed = False
+    """Whether it has run: the results have directions of their own."""
     _needs: tuple[bool, ...] = ()
     _materialize_non_diff_grads = True
     _without_gradient: set[int]
@@ -153,6 +170,8 @@ class FunctionNode(Node):
                 for at, (g, like) in enumerate(zip(grads, self._sizes, strict=True))
             ]
         if TRANSFORMS.pushes:
+            if self._has_directed:
+                return [None] * len(self._arguments)
             assert IN_TRANSFORMS.installed is not None
             return IN_TRANSFORMS.installed.pushed(self, grads)
         given = backward_of(self.function)(self, *grads)
@@ -363,9 +382,14 @@ def run_function(
         needs[place] = edge is not None
     node._needs = tuple(needs)
     node._arguments = [(place, (_sizes_of(a), a.dtype)) for place, a in tensors]
+    levels = IN_LEVELS.installed if TRANSFORMS.duals and active else None
+    given = None if levels is None else levels.before_function(args)
     with no_grad():
         result = compute(node)
-    return _finished(node, result, [a for _, a in tensors], active)
+    made = _finished(node, result, [a for _, a in tensors], active)
+    if levels is not None and given is not None:
+        levels.after_function(node, args, given, made)
+    return made
 
 
 def _sizes_of(tensor: Tensor) -> tuple[int, ...]:

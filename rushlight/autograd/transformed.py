@@ -290,12 +290,27 @@ class _Step(Function):
         for (place, _), tangent in zip(node._arguments, tangents, strict=True):
             if node._needs[place] or node._materialize:
                 given[place] = tangent
-        node._is_directed = True
-        try:
-            made = _several(node.function.jvp(node, *given))
-        finally:
-            node._is_directed = False
-        return None, *_checked(node, made)
+        return None, *directions_of(node, given)
+
+
+def directions_of(node: FunctionNode, given: Sequence[Any]) -> list[Any]:
+    """What `jvp` gives for directions of arguments: zeros for those that have none, unless the
+    function wants None for them.
+
+    Raises:
+        NotImplementedError: there is no `jvp`.
+        RuntimeError: its results do not fit those of the function.
+    """
+    ways = list(given)
+    for place, (sizes, dtype) in node._arguments:
+        if ways[place] is None and node._materialize:
+            ways[place] = _new_zeros(sizes, dtype=dtype)
+    node._is_directed = True
+    try:
+        made = _several(node.function.jvp(node, *ways))
+    finally:
+        node._is_directed = False
+    return _checked(node, made)
 
 
 def _checked(node: FunctionNode, made: list[Any]) -> list[Any]:
