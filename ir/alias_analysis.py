@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
+from functools import cache
 from typing import ClassVar, Generic, TypeVar
 
+from ..ops.table.table import TABLE
 from ..typecheck.schema import Signature
 from ..typecheck.types import (
     ANY,
@@ -28,7 +30,7 @@ from ..typecheck.types import (
 )
 from .graph import Block, Graph, Node, Value
 
-__all__ = ["TAKEN_OUT", "AliasAnalysis", "is_mutable", "written_values"]
+__all__ = ["TAKEN_OUT", "AliasAnalysis", "is_mutable", "trained", "written_values"]
 
 TAKEN_OUT = frozenset(
     {"prim::GetAttr", "prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack"}
@@ -58,7 +60,25 @@ def written_values(node: Node) -> list[Value]:
     if node.signature is None:
         return []
     arguments = zip(node.signature.arguments, node.inputs, strict=False)
-    return [value for a, value in arguments if a.alias is not None and a.alias.is_write]
+    written = [value for a, value in arguments if a.alias is not None and a.alias.is_write]
+    return [*written, *trained(node)]
+
+
+def trained(node: Node) -> list[Value]:
+    """The running mean and variance that a norm writes, unless a constant has it not train."""
+    if node.kind not in TABLE.names_with("trains_by"):
+        return []
+    place = _place_of_training(node.kind)
+    trains = node.inputs[place].node
+    if trains.is_constant and not trains.value:
+        return []
+    return [value for value in node.inputs[place - 2 : place] if value.type is not NONE]
+
+
+@cache
+def _place_of_training(name: str) -> int:
+    entry = TABLE.operators(name)[0]
+    return [a.name for a in entry.signature.arguments].index(entry.trains_by)
 
 
 P = TypeVar("P", bound=Hashable)
@@ -68,6 +88,8 @@ class AliasAnalysis(ABC, Generic[P]):
     """The places of a graph's values; `same` are the nodes that hand on what they are given."""
 
     same: ClassVar[frozenset[str]]
+    may_train: bool = True
+    """Whether norms may be training."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -169,6 +191,9 @@ class AliasAnalysis(ABC, Generic[P]):
             for name in (*alias.sets, *alias.after):
                 sets.setdefault(name, []).append(value)
             if alias.is_write:
+                self._change(node, value)
+        if self.may_train:
+            for value in trained(node):
                 self._change(node, value)
         if "*" in sets:
             self._keep(signature, sets["*"])

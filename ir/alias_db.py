@@ -50,7 +50,8 @@ class AliasDb(AliasAnalysis[Place]):
     otherwise a call may change all that it is given.  `known` gives the place of what a
     `prim::GetAttr` reads, where that is known beforehand.  With `heap` the outside knows what is
     put into containers, as torch has it where it freezes, but for what is returned in one and
-    what one operator is given in a list.
+    what one operator is given in a list; no norm trains there: what tells that becomes a constant
+    only when freezing has found what is changed.
     """
 
     same = frozenset({"prim::unchecked_cast"})
@@ -65,6 +66,7 @@ class AliasDb(AliasAnalysis[Place]):
     ) -> None:
         self.descend = descend
         self.heap = heap
+        self.may_train = not heap
         self.known = known
         self._unknown: dict[Type, Place] = {}
         self._released: set[Place] = set()

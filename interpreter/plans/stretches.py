@@ -194,7 +194,7 @@ def _takes_operator(entry: Operator) -> bool:
         return False
     if "Tensor" not in entry.schema:
         return True
-    if entry.signature.is_mutable:
+    if entry.may_write:
         return entry.is_in_place and has_direct_form(entry)
     if entry.is_view or _asks(entry) or has_direct_form(entry) or entry.later is not None:
         return True

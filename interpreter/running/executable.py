@@ -98,7 +98,7 @@ def _is_meta(constant: object) -> bool:
 
 def _changes(entry: Operator) -> bool:
     """Whether it would be noticed if an operator ran twice."""
-    return entry.effects or entry.random or entry.is_in_place or entry.signature.is_mutable
+    return entry.effects or entry.random or entry.may_write
 
 
 _CHANGING = frozenset(("set_slot", "set_tensor", "method", "function", "append"))

@@ -14,7 +14,7 @@ that are not used go, and carried values of loops that neither the body nor anyb
 
 from __future__ import annotations
 
-from ...typecheck.types import NONE
+from ..alias_analysis import trained
 from ..aliases import Aliases
 from ..graph import Block, Graph, Node, Value
 from ..kinds import TASKS, has_effects
@@ -115,7 +115,6 @@ class _Elimination:
         known = self.effects.get(node)
         if known is None:
             known = has_effects(node) and node.kind not in TASKS
-            known = known or _updates_statistics(node)
             known = known or (self.keeps_writes and _may_write(node))
             known = known or any(
                 self.has_effects(inner) for block in node.blocks for inner in block.nodes
@@ -141,7 +140,7 @@ class _Elimination:
 def _may_write(node: Node) -> bool:
     if node.kind == "prim::SetAttr":
         return True
-    return node.signature is not None and node.signature.is_mutable
+    return node.signature is not None and (node.signature.is_mutable or bool(trained(node)))
 
 
 def _remove_outputs(node: Node) -> bool:
@@ -163,13 +162,3 @@ def _remove_outputs(node: Node) -> bool:
         node.remove_output(index)
         changed = True
     return changed
-
-
-def _updates_statistics(node: Node) -> bool:
-    """Whether a norm may train, which changes its running mean and variance although its schema
-    does not say so."""
-    if node.kind not in ("aten::batch_norm", "aten::instance_norm"):
-        return False
-    trains = node.inputs[5].node
-    is_off = trains.is_constant and not trains.value
-    return not is_off and any(value.type is not NONE for value in node.inputs[3:5])

@@ -353,6 +353,7 @@ def _scales(
     out="",
     rows=rows_of("input"),
     scales=_scales,
+    trains_by="training",
 )
 def batch_norm(
     input: Array,
@@ -374,6 +375,7 @@ operator(
     f"aten::native_batch_norm({_PARAMETERS}{_MAYBE}bool training, float momentum, float eps) "
     f"-> {_THREE}",
     out="out out save_mean save_invstd",
+    trains_by="training",
 )(_batch_norm)
 operator(
     f"aten::_native_batch_norm_legit({_PARAMETERS}{_WRITTEN}bool training, float momentum, "
@@ -501,6 +503,7 @@ def without_update(
 @operator(
     f"aten::_batch_norm_impl_index({_PARAMETERS}{_MAYBE}bool training, float momentum, "
     "float eps, bool cudnn_enabled) -> (Tensor, Tensor, Tensor, Tensor, int)",
+    trains_by="training",
 )
 def impl_index(
     input: Array,
@@ -529,6 +532,7 @@ def _repeated(parameter: Array | None, batch: int) -> Array | None:
     "bool cudnn_enabled) -> Tensor",
     out="",
     rows=rows_of("input"),
+    trains_by="use_input_stats",
 )
 def instance_norm(
     input: Array,

@@ -87,6 +87,7 @@ class Known(TypedDict, total=False):
     random: bool
     refuses: Refusal
     takes_numbers: bool
+    trains_by: str
     unchosen: str
     row_fold: str
     rows: Rows
@@ -236,6 +237,10 @@ class Operator:
     takes_numbers: bool = False
     """Whether Python may give its function a plain number where a tensor stands in the schema."""
 
+    trains_by: str = ""
+    """The argument that has it train: it then writes its running mean and variance, which its
+    schema does not say.  They are the two arguments before."""
+
     unchosen: str = ""
     """Overloads of its name that a script never means by that name (a dtype is an int there)."""
 
@@ -299,6 +304,11 @@ class Operator:
     def is_in_place(self) -> bool:
         """Whether it writes into its first argument, `self`."""
         return self.schema.startswith("(Tensor(a!) self", len(self.full_name))
+
+    @made_once
+    def may_write(self) -> bool:
+        """Whether it writes into what it is given, or does so if it trains."""
+        return self.signature.is_mutable or bool(self.trains_by)
 
     @made_once
     def is_out_form(self) -> bool:

@@ -37,7 +37,7 @@ __all__ = ["TABLE", "Operator", "Table", "operator"]
 
 Forward = TypeVar("Forward", bound=Callable[..., object])
 Said = TypeVar("Said")
-Mark = Literal["effects", "of_form", "random", "undefined"]
+Mark = Literal["effects", "of_form", "random", "trains_by", "undefined"]
 
 
 class _OutForm(Operator):
@@ -48,7 +48,8 @@ class _OutForm(Operator):
         forward: Callable[..., object] = into_out(plain, plain.forward)
         if len(outs.names) > 1:
             forward = into_outs(plain, plain.forward, outs.returned)
-        super().__init__(schema, forward, cost=plain.cost, random=plain.random)
+        known: Known = {"cost": plain.cost, "random": plain.random, "trains_by": plain.trains_by}
+        super().__init__(schema, forward, **known)
         self._plain = plain
         self._outs = outs
 

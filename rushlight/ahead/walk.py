@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..interpreter.values.objects import ScriptObject
+from ..ir.alias_analysis import trained
 from ..ir.graph import Block, Graph, Node, Value
 from ..ir.kinds import is_random
 from ..ops.kernels.code import objects
@@ -232,9 +233,11 @@ class _Walk(Flow):
     def on_tensors(
         self, node: Node, entry: Operator, values: Sequence[Known], plain: Sequence[object]
     ) -> None:
-        if entry.is_in_place or entry.signature.is_mutable:
+        if entry.signature.is_mutable:
             self._write(node, entry, values, plain)
             return
+        if trained(node):
+            raise self.refused(node, "it writes statistics, because it trains")
         try:
             result = entry.forward(*plain)
         except Exception as error:

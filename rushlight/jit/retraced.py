@@ -12,6 +12,7 @@ from ..frontend.exceptions import trim_traceback
 from ..frontend.locks import DEFINING
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.values.objects import ScriptObject
+from ..ir.alias_analysis import written_values
 from ..ir.graph import Graph
 from ..ir.inline import inline
 from ..ir.kinds import is_random
@@ -58,7 +59,7 @@ class Branches:
         self._graphs = graphs
         self._texts = guard_texts(merged)
         nodes = list(inline(merged, self.function.name, CONTEXT).all_nodes)
-        self._writes = any(n.signature is not None and n.signature.is_mutable for n in nodes)
+        self._writes = any(map(written_values, nodes))
         self._draws = any(map(is_random, nodes))
 
     def run(

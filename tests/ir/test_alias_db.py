@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from ir_support import functions_of, graph_from
 
+from rushlight.ir.alias_analysis import written_values
 from rushlight.ir.alias_db import AliasDb
+from rushlight.ir.aliases import Aliases
 from rushlight.ir.graph import Graph, Node, Value
 from rushlight.ir.parser import parse_ir
 from rushlight.ops.table.table import TABLE
@@ -135,3 +137,38 @@ def f(x: torch.Tensor):
     ]
     assert "changes" in aliases.describe()
     assert aliases.graphviz().startswith("digraph")
+
+
+NORMS = (
+    *("batch_norm(x, None, None, m, v, {}, 0.1, 1e-5, True)",),
+    *("instance_norm(x, None, None, m, v, {}, 0.1, 1e-5, True)",),
+    *("native_batch_norm(x, None, None, m, v, {}, 0.1, 1e-5)[0]",),
+)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("trains", ["True", "False", "bool(x.sum() > 0)"])
+def test_a_norm_writes_its_statistics_where_it_may_train(norm: str, trains: str) -> None:
+    text = f"def f(x, m, v):\n    y = torch.{norm.format(trains)}\n    return y, x + 1\n"
+    graph = graph_from(text)
+    x, *statistics = graph.inputs
+    kind = "aten::" + norm.partition("(")[0]
+    written = trains != "False"
+    assert written_values(node(graph, kind)) == statistics * written
+    coarse, fine = Aliases(graph), AliasDb(graph)
+    for aliases in (coarse, fine):
+        assert [aliases.has_writers(each) for each in (x, *statistics)] == [written] * 3
+    assert bool(fine.writes(node(graph, kind))) == coarse.writes_outside(node(graph, kind))
+    assert coarse.writes_outside(node(graph, kind)) == written
+
+
+def test_the_table_says_which_norms_write_what_their_schemas_do_not_tell() -> None:
+    for entry in TABLE:
+        names = [argument.name for argument in entry.signature.arguments]
+        trains = [name for name in ("training", "use_input_stats") if name in names]
+        untold = trains if "Tensor? running_mean" in entry.schema else []
+        assert [entry.trains_by] == (untold or [""]), entry.schema
+        if entry.trains_by:
+            place = names.index(entry.trains_by)
+            assert names[place - 2 : place] == ["running_mean", "running_var"]
+            assert entry.may_write

@@ -315,6 +315,16 @@ class Remembering(nn.Module):
         return len(self.seen)
 
 
+class Learning(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3))
+        self.register_buffer("variance", torch.ones(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.batch_norm(x, self.mean, self.variance, training=True)
+
+
 class Printing(nn.Module):
     def forward(self, text: str) -> int:
         for word in text.split():
@@ -328,6 +338,7 @@ class Printing(nn.Module):
         (Sorting, ["4"], r"`aten::_unique2` at .*: there is no kernel"),
         (Drawing, ["2"], r"`aten::rand` at .*test_compile.py:.* it draws random numbers"),
         (Counting, ["2"], r"`aten::add_.Scalar` at .*: it writes a weight"),
+        (Learning, ["2,3"], r"`aten::batch_norm` at .*: it writes statistics, because it trains"),
         (Growing, ["2"], r"`prim::Loop` at .* list"),
         (Remembering, [], "changes what attribute"),
         (Printing, [], "`prim::Print` cannot be compiled"),

@@ -450,3 +450,24 @@ def f(x, m, v):
     unit.f(torch.ones(2, 2, 3), *running)
     assert running[0].tolist() == pytest.approx([mean, mean])
     assert ("norm" in str(unit.f.graph)) == (trains != "False")
+
+
+def test_what_is_read_around_a_norm_that_trains_is_as_eager() -> None:
+    def around(x: torch.Tensor, m: torch.Tensor, v: torch.Tensor):
+        before = m + 1
+        first = torch.batch_norm(x, None, None, m, v, True, 0.1, 1e-5, True)
+        between = m + 1
+        second = torch.batch_norm(x, None, None, m, v, True, 0.1, 1e-5, True)
+        return before, between, m + 1, first + second
+
+    def made(function: Callable[..., Any]) -> list[Any]:
+        x, m, v = torch.arange(4.0).reshape(2, 2), torch.zeros(2), torch.ones(2)
+        return [each.tolist() for each in (*function(x, m, v), m, v)]
+
+    scripted = torch.jit.script(around)
+    expected = made(around)
+    assert expected[:2] != expected[1:3]
+    for _ in range(80):  # machine and plans
+        assert made(scripted) == expected
+    torch._C._jit_pass_cse(scripted.graph)
+    assert str(scripted.graph).count("aten::batch_norm") == 2
