@@ -50,7 +50,7 @@ def _declare(name: str, overload: str, out_overload: str) -> None:
         arguments = arguments.removesuffix(options)
     star = "" if "*, " in arguments else "*, "
     schema = f"{name}.{out_overload}({arguments}{star}Tensor(a!) out) -> Tensor(a!)"
-    operator(schema)(_forward(plain))
+    operator(schema, random=plain.random)(_forward(plain))
 
 
 def _forward(plain: Operator) -> Callable[..., Array]:

@@ -452,6 +452,7 @@ def randint_like_between_from(
 
 @operator(
     f"aten::randint_like.Tensor(Tensor self, Tensor high, {OPTIONS}{_LIKE_END}",
+    random=True,
     out="",
     face="function",
     rows=rows_of("self"),

@@ -90,12 +90,16 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
         filled: Array = fill(made, first, second, None)
         return filled
 
-    operator(f"aten::{name}(SymInt[] size, {OPTIONS}) -> Tensor", out_dtype=MADE)(plain)
+    operator(f"aten::{name}(SymInt[] size, {OPTIONS}) -> Tensor", random=True, out_dtype=MADE)(
+        plain
+    )
     with_generator = OPTIONS.replace("*, ", "*, Generator? generator, ")
     operator(f"aten::{name}.generator(SymInt[] size, {with_generator}) -> Tensor", out_dtype=MADE)(
         from_generator
     )
-    operator(f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor", out="", face="function")(like)
+    operator(
+        f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor", random=True, out="", face="function"
+    )(like)
 
 
 def _no_floats(name: str, dtype: Dtype) -> UnsupportedDtype:
@@ -217,7 +221,7 @@ def _whole(size: Sizes, low: int, high: int, g: Generator | None, dtype: int | N
     return made
 
 
-@operator(f"aten::randint(SymInt high, SymInt[] size, *, {_NUMBERS}) -> Tensor")
+@operator(f"aten::randint(SymInt high, SymInt[] size, *, {_NUMBERS}) -> Tensor", random=True)
 def randint(high: int, size: Sizes, dtype: int | None, *_: object) -> Array:
     return _whole(size, 0, high, None, dtype)
 
@@ -232,7 +236,10 @@ def randint_from(
     return _whole(size, 0, high, generator, dtype)
 
 
-@operator(f"aten::randint.low(SymInt low, SymInt high, SymInt[] size, *, {_NUMBERS}) -> Tensor")
+@operator(
+    f"aten::randint.low(SymInt low, SymInt high, SymInt[] size, *, {_NUMBERS}) -> Tensor",
+    random=True,
+)
 def randint_between(low: int, high: int, size: Sizes, dtype: int | None, *_: object) -> Array:
     return _whole(size, low, high, None, dtype)
 
@@ -263,6 +270,7 @@ def _whole_like(
 
 @operator(
     f"aten::randint_like(Tensor self, SymInt high, {_LIKE}) -> Tensor",
+    random=True,
     out="",
     face="function",
     rows=rows_of("self"),
@@ -273,6 +281,7 @@ def randint_like(self: Array, high: int, dtype: int | None, *options: object) ->
 
 @operator(
     f"aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, {_LIKE}) -> Tensor",
+    random=True,
     out="",
     face="function",
     rows=rows_of("self"),
@@ -283,7 +292,7 @@ def randint_like_between(
     return _whole_like(self, low, high, dtype, options)
 
 
-@operator(f"aten::randperm(SymInt n, *, {_NUMBERS}) -> Tensor", out_dtype=MADE)
+@operator(f"aten::randperm(SymInt n, *, {_NUMBERS}) -> Tensor", random=True, out_dtype=MADE)
 def randperm(n: int, dtype: int | None, *_: object) -> Array:
     return randperm_from(n, None, dtype)
 

@@ -291,9 +291,9 @@ class Operator:
     def random(self) -> bool:
         """Whether it draws random numbers: never computed at definition, though removed if unused.
 
-        What takes a generator does, and `rand…`, where a form without one draws from the default.
+        What takes a generator does; others say it, and draw from the default one.
         """
-        return "Generator? " in self.schema or self.name.startswith("aten::rand")
+        return "Generator? " in self.schema
 
     @made_once
     def signature(self) -> Signature:
