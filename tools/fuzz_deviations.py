@@ -33,6 +33,11 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "torch has written the elements before an index that is none; here nothing is written",
     ),
     (
+        r"\.(div|floor_divide|remainder|fmod)_\(",
+        r"torch[^\n]*ZeroDivisionError.*rushlight[^\n]*ZeroDivisionError",
+        "torch has written the elements before a division by zero; here nothing is written",
+    ),
+    (
         r"masked_scatter_\(",
         r"torch.*Number of elements of source < number of ones in mask.*rushlight.*Number of elem",
         "torch has written the elements before it finds too few; here nothing is written",
