@@ -219,7 +219,11 @@ def _call_flagged(
             f"`{callee.flag}` chooses a function, so it must be a constant",
             flag.span,
             "not known before the program runs",
-            torch=f"argument for boolean dispatch at position {place} was not constant",
+            torch=f"argument for boolean dispatch at position {place} was not constant"
+            if place < len(positional)
+            else f"Keyword argument '{callee.flag}' for boolean dispatch at position was not "
+            "constant",
+            torch_span=node.function.span,
         )
         return scope.unknown(node.span)
     chosen = callee.if_true if flag is not None and flag.value else callee.if_false
@@ -472,7 +476,10 @@ def _to_list(
             "the type of `tolist()` must be said",
             function.span,
             "annotate the variable it is assigned to",
-            torch="Expected type hint for result of tolist()",
+            torch="Expected type hint for result of tolist()"
+            if element is None
+            else f"{element.annotation_str} is not one of the supported element types for tolist: "
+            "int, float, complex, bool",
             torch_span=node.span,
         )
         return scope.unknown(node.span)

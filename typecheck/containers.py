@@ -98,7 +98,7 @@ def _slice_members(scope: Scope, sequence: MemberSequence, index: SliceValue) ->
                 "modules can be sliced only by literal integers",
                 part.span,
                 "not known here",
-                torch="Expected integer literal for tuple index",
+                torch="tuple slice indices must be integer constants",
                 torch_span=index.span,
             )
             return scope.unknown(index.span)

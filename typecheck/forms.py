@@ -21,7 +21,7 @@ from .displays import check_list
 from .iteration import as_iterated
 from .matching import Given
 from .names import OperatorName, SpecialForm, TypeName
-from .narrowing import check_condition, is_instance
+from .narrowing import check_condition, is_instance, is_pure
 from .operators import call_operator
 from .other_types import whole_division
 from .reasons import origin
@@ -268,7 +268,11 @@ def _getattr(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
         if not can_be_asked(scope, owner, node.arguments[0].span, whole_range(node)):
             return scope.unknown(node.span)
         if not has_attribute(owner, name.value):
-            return sugared(scope, node.arguments[2], hint)
+            other = sugared(scope, node.arguments[2], hint)
+            is_made = isinstance(owner, typed.Expr) and not is_pure(owner)
+            return sequenced(
+                [typed.Evaluate(node.span, owner)] if is_made else [], other, node.span
+            )
     return attribute_of(scope, owner, Access(node.span, name.value, name.span))
 
 

@@ -179,7 +179,7 @@ def _tuple_slice(
                 "a tuple can be sliced only by literal integers",
                 part.span,
                 "not known here",
-                torch="Expected integer literal for tuple index",
+                torch="tuple slice indices must be integer constants",
                 torch_span=span,
             )
             return scope.unknown(span)
