@@ -15,7 +15,7 @@ from ...memory.dtype import Array
 from ..precision import PRECISION
 from . import pairs
 from .arrays import LETTERS, evaluate
-from .products import BLOCK, gathers_rows, panels_together, product_kernel, strip
+from .products import gathers_rows, panels_together, product_kernel, rows_together, strip
 from .run import run
 from .target import host
 from .tiles import Tile
@@ -222,7 +222,7 @@ def _way(
     if form is None or batch is None or not aligned or (form == "dots" and a_strides[-1] != size):
         return None
     width, several = strip(form, element), batch.outer * batch.inner
-    block, is_gathered = max(1, rows if rows <= _FEW else BLOCK), False
+    block, is_gathered = max(1, rows if rows <= _FEW else rows_together(host())), False
     if form.startswith("packed"):
         is_gathered = a_strides[-1] == size and not a_strides[-2] % _APART and depth >= _DEEP
         block, width = _unit(rows, columns, several, width, is_gathered)
@@ -268,7 +268,7 @@ def _unit(rows: int, columns: int, several: int, width: int, is_gathered: bool) 
     if is_gathered and gathers_rows(host()):
         most = _WIDE
     panels = _even(-(-columns // width), most)
-    block = _even(-(-rows // tile.rows), BLOCK // tile.rows)
+    block = _even(-(-rows // tile.rows), rows_together(host()) // tile.rows)
     by_rows = is_gathered and rows > columns  # rather than to gather all rows for each part
     while several * -(-columns // (panels * width)) * -(-rows // (block * tile.rows)) < _UNITS:
         if panels > 1 and not (by_rows and block * tile.rows > 32):

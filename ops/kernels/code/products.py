@@ -22,12 +22,14 @@ from .text import DOUBLE, FLOAT, INT64, POINTER, Code, Value, Variable
 from .tiles import CHUNK, Tile, add_products, turned
 
 __all__ = [
-    *("BLOCK", "gathers_rows", "panels_together"),
+    *("gathers_rows", "panels_together", "rows_together"),
     *("product_kernel", "product_text", "strip"),
 ]
 
-BLOCK: Final = 126
-"""Rows of a unit, at most, where columns are packed: some whole tiles."""
+_ROWS: Final = 126
+_MORE_ROWS: Final = 256
+"""Rows of a unit, at most, where columns are packed: some whole tiles.  There are more where rows
+are not gathered, which is done on the stack."""
 
 _DIRECT: Final = 6
 """Vectors of columns that few rows are multiplied with at once."""
@@ -35,6 +37,8 @@ _WIDE: Final = 32
 """Vectors of columns that one row is multiplied with, one after the other."""
 _AHEAD: Final = 8
 """Rows of columns that are packed, from those that are brought near meanwhile."""
+_LINE: Final = 16
+"""Elements that lie in a line of memory, at least."""
 _BYTES: Final = 64
 """The size of a vector."""
 
@@ -75,6 +79,11 @@ _KINDS: Final = {"float": (FLOAT, 4), "double": (DOUBLE, 8), "pair": (FLOAT, 4)}
 def gathers_rows(target: Target) -> bool:
     """Whether kernels can gather the rows of a unit, as `_COUNTS` says."""
     return Tile.of(target).vectors == 1
+
+
+def rows_together(target: Target) -> int:
+    """Rows of a unit, at most, where columns are packed."""
+    return _ROWS if gathers_rows(target) else _MORE_ROWS
 
 
 def panels_together(target: Target) -> int:
@@ -232,7 +241,9 @@ class _Product:
                     panel = self.at(room, (column - begin) * CHUNK)
                     if is_turned:
                         self._pack_turned(column, *piece, left, panel)
-                    multiply = partial(self._packed, row, last, rows, panel, piece)
+                    tiles = (last - row + (self.tile.rows - 1)) / self.tile.rows
+                    ahead = self._ahead(tiles, first, piece, is_turned=is_turned)
+                    multiply = partial(self._packed, row, last, rows, panel, piece, ahead)
                     whole = code.choose(left > width - 1, width, self.zero)
                     with code.when(whole > 0):
                         multiply(column, self.zero, vectors, None)
@@ -249,7 +260,7 @@ class _Product:
         lying = _Rows(begin, count["a_row"], count["a_row"] * tall, count["a_column"])
         if not gathers_rows(code.target):
             return lying
-        made = code.room(self.kind, (BLOCK + tall) * CHUNK)
+        made = code.room(self.kind, (_ROWS + tall) * CHUNK)
         is_gathered = count["gathered"].equals(1)
         with code.when(is_gathered), code.counted(row, last, tall) as here:
             places = [code.lesser(here + i, last - 1) - row for i in range(tall)]
@@ -291,6 +302,7 @@ class _Product:
         lying: _Rows,
         panel: Value,
         piece: tuple[Value, Value],
+        ahead: Callable[[Value, Value], Value],
         column: Value,
         within: Value,
         vectors: int,
@@ -301,7 +313,9 @@ class _Product:
         tall = code.constant(INT64, self.tile.rows)
         columns, width = self.at(panel, within), self.tile.vectors * self.lanes
 
-        def vector(j: int, at: Value) -> Value:
+        def vector(tile: Value, j: int, at: Value) -> Value:
+            if j == 0:
+                code.prefetch(ahead(tile, at))
             return code.load(self.vector, self.at(columns, at * width + j * self.lanes))
 
         for rows in sorted({self.tile.rows, 4, 2, 1}, reverse=True):
@@ -310,8 +324,35 @@ class _Product:
                 tile, first = code.split(here - begin, tall)
                 place = self.at(lying.begin, tile * lying.next_tile + first * lying.next_row)
                 left = self._left(lying._replace(begin=place), rows)
-                self.block((rows, vectors), here, column, piece, vector, mask, left)
+                seen = partial(vector, tile)
+                self.block((rows, vectors), here, column, piece, seen, mask, left)
             row = until
+
+    def _ahead(
+        self, tiles: Value, column: Value, piece: tuple[Value, Value], *, is_turned: bool
+    ) -> Callable[[Value, Value], Value]:
+        """Where the numbers lie that are packed next, of the same columns further down or of those
+        beside; each tile of rows has some brought near, a line for each step along the depth."""
+        code, count = self.code, self.count
+        wide, step, (chunk, depth) = count["wide"], count["b_step"], piece
+        is_last = chunk + depth > count["depth"] - 1
+        first = column + code.choose(is_last, wide, 0)
+        begin = code.choose(is_last, 0, chunk + CHUNK)
+        if is_turned:
+            source, several = self.at(self.place["b"], first * step + begin), (wide + tiles - 1)
+        else:
+            source, several = self.at(self.place["b"], begin * step + first), tiles + (CHUNK - 1)
+        most = several / tiles - 1
+
+        def place(tile: Value, at: Value) -> Value:
+            if is_turned:  # lines of columns
+                own, far = at & (_LINE - 1), at & -_LINE
+            else:  # some lines of each row
+                own, far = at >> 2, (at & 3) * _LINE
+            which = tile * (most + 1) + code.lesser(own, most)
+            return self.at(source, which * step + far)
+
+        return place
 
     def _left(self, lying: _Rows, rows: int) -> Callable[[int, Value], Value]:
         """What gives elements of so many rows."""
