@@ -82,6 +82,37 @@ def test_all_settings(given: dict[str, Any]) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
+    *(st.integers(1, 3), st.integers(1, 7), st.integers(1, 20), st.integers(1, 40)),
+    *(st.integers(1, 4), st.integers(1, 3), st.integers(1, 3), st.integers(1, 2)),
+)
+def test_planes_that_keep_their_sizes(
+    samples: int, groups: int, high: int, wide: int, tall: int, across: int, far: int, made: int
+) -> None:
+    """Depthwise, as many zeros around them as windows reach; the ends need not be equal."""
+    x, weight = (samples, groups, 1, high, wide), (made * groups, 1, 1, tall, 2 * across - 1)
+    x, weight = whole_numbers(x), whole_numbers(weight, 1)
+    bias, ones = whole_numbers(weight.shape[0], 2), (1, 1, 1)
+    reach = far * (tall - 1), far * (across - 1)
+    pads = (0, 0), (reach[0] // 2, reach[0] - reach[0] // 2), (reach[1], reach[1])
+    given = (1, high, wide), ones, pads, (1, far, far), groups
+    wide_ones = x.astype(np.float64), weight.astype(np.float64)
+    wanted = convolution._forward(*wide_ones, ones, pads, (1, far, far), groups)
+    assert np.array_equal(convolved(x, weight, bias, *given), wanted + bias.reshape(-1, 1, 1, 1))
+
+
+def test_planes_with_numbers_that_are_not_finite_touch_no_others() -> None:
+    x, weight = np.ones((1, 8, 1, 7, 7), F), np.ones((8, 1, 1, 3, 3), F)
+    x[0, 2], weight[5, 0, 0, 0, 0] = np.nan, np.inf
+    ones, pads = (1, 1, 1), ((0, 0), (1, 1), (1, 1))
+    made = convolved(x, weight, None, (1, 7, 7), ones, pads, ones, 8)
+    assert np.isnan(made[0, 2]).all()
+    assert np.isfinite(made[0, [0, 1, 3, 4, 6, 7]]).all()
+    assert np.isnan(made[0, 5, 0, 0]).all()  # zeros around the plane times what is infinite
+    assert np.isinf(made[0, 5, 0, 1:, 1:]).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
     *(st.integers(1, 3), st.integers(1, 3), st.integers(1, 420), st.integers(8, 27)),
     *(st.integers(1, 7), st.integers(32, 90), st.integers(1, 2), st.integers(0, 1)),
 )
@@ -153,6 +184,9 @@ CASES = [  # input, weights, stride, groups; chunks, panels and tiles of all siz
     ((1, 300, 1, 6, 9), (260, 300, 1, 3, 3), 1, 1),
     ((2, 430, 1, 7, 29), (38, 215, 1, 1, 1), 1, 2),
     ((1, 9, 1, 50, 70), (107, 9, 1, 1, 1), 1, 1),
+    ((2, 21, 1, 14, 13), (42, 1, 1, 3, 3), 1, 21),
+    ((3, 40, 1, 7, 7), (40, 1, 1, 3, 3), 1, 40),
+    ((2, 9, 1, 30, 61), (9, 1, 1, 3, 3), 1, 9),
 ]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...memory.dtype import Array
 from ..threads import get_threads
+from . import convolution_planes as planes
 from . import convolution_points as points
 from . import convolution_strips as strips
 from . import convolution_sums as sums
@@ -25,8 +26,10 @@ __all__ = [
         "Sums",
         "Windows",
         "are_gathered",
+        "are_planes",
         "are_points",
         "filled_plan",
+        "planes_plan",
         "planned",
         "points_plan",
         "steps_of",
@@ -44,6 +47,10 @@ _STRIP: Final = 1 << 14
 """Numbers of a strip, unless a few rows have more."""
 _STRIPS: Final = 1 << 17
 """Products of numbers of strips in a piece of work."""
+_WIDEST: Final = 1 << 12
+"""Numbers of a plane that stays in the nearest cache while its windows are summed."""
+_BITS: Final = 1 << 12
+"""Vectors of all places of a window, at most, for which it is told what is inside."""
 _UNPACKED: Final = 96
 """Planes, at most, whose pixels are read as they lie."""
 _NEAREST: Final = 6 << 10
@@ -383,6 +390,42 @@ def _plain_chunk(pixels: int, depth: int, others: int) -> int:
     if pixels < _MANY and others >= _SHARES:
         chunks = 1  # no two threads turn the weights of a panel around then
     return -(-pixels // (chunks * tall)) * tall
+
+
+def are_planes(shape: Any, weight: Any, output: Any, stride: Any) -> bool:
+    """Whether what comes of small planes lies as they do, and each is of one of them."""
+    area = prod(output)
+    is_same = tuple(shape[2:]) == tuple(output) and all(step == 1 for step in stride)
+    small = area <= _WIDEST and prod(weight[2:]) * -(-area // LANES) <= _BITS
+    return bool(host().has_scaling and is_same and weight[1] == 1 and small)
+
+
+def planes_plan(shape: Any, weight: Any, before: Any, dilation: Any) -> object:
+    """The numbers of `convolution_planes`, for so many zeros before the rows and columns."""
+    width, depth, channels = shape[4], prod(weight[2:]), weight[0]
+    ways = zip(weight[3:], dilation[1:], before, strict=True)
+    rows, columns = ([i * far - pad for i in range(count)] for count, far, pad in ways)
+    window = [(down, across) for down in rows for across in columns]
+    area, count = prod(shape[2:]), shape[0] * channels
+    vectors = -(-area // LANES)
+    block = max(1, _STRIPS // (depth * area))
+    sizes = {
+        "items": -(-count // block),
+        "block": block,
+        "planes": count,
+        "slot": LANES,
+        "area": area,
+        "vectors": vectors,
+        "depth": depth,
+        "channels": channels,
+        "made": channels // shape[1],
+    }
+    offsets = [4 * (down * width + across) for down, across in window]
+    bits = planes.seen_bits(shape[3:], window).reshape(-1)
+    filled = np.zeros(-(-bits.size // 4) * 4, np.uint16)
+    filled[: bits.size] = bits
+    numbers = [sizes[name] for name in planes.SIZES] + offsets
+    return np.concatenate([np.array(numbers, np.int64), filled.view(np.int64)])
 
 
 def strips_plan(

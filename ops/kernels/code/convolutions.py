@@ -1,7 +1,8 @@
 """Convolutions of float32 over up to three dimensions.
 
 `convolution_sums` does most of them; `convolution_strips` those over planes whose groups make too
-few channels to fill a vector; `convolution_points` those of windows of one number that lie side by
+few channels to fill a vector, and `convolution_planes` those of them that are depthwise and keep
+the sizes of small planes; `convolution_points` those of windows of one number that lie side by
 side.
 """
 
@@ -15,6 +16,7 @@ import numpy as np
 from ...memory.remembered import remembered
 from ..precision import PRECISION
 from ..threads import get_threads
+from . import convolution_planes as planes
 from . import convolution_points as points
 from . import convolution_strips as strips
 from . import convolution_sums as sums
@@ -23,8 +25,10 @@ from .convolution_frame import PLAIN, After
 from .convolution_plans import (
     Windows,
     are_gathered,
+    are_planes,
     are_points,
     filled_plan,
+    planes_plan,
     points_plan,
     strips_plan,
     sums_plan,
@@ -120,7 +124,11 @@ def settled(
         return UNFIT
     if weight[0] // groups < _FEW and shape[2] == space[0] == weight[2] == 1:
         before = pads[1][0], pads[2][0]
-        form, numbers = strips, strips_plan(shape, weight, space, stride, before, dilation, groups)
+        if are_planes(shape, weight, space, stride):
+            form, numbers = planes, planes_plan(shape, weight, before, dilation)
+        else:
+            numbers = strips_plan(shape, weight, space, stride, before, dilation, groups)
+            form = strips
     else:
         if any(map(any, pads)):
             padded = shape[2:], pads
