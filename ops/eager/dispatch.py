@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ...frontend.exceptions import trim_traceback
 from ...typecheck.types import INT, TENSOR, ListType
@@ -106,9 +106,6 @@ class EagerFunction:
         *("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "shortcuts"),
         *("_quickly", "front", "recipes"),
     )
-    is_observed: ClassVar = False
-    """Whether calls may not go by the shortcuts alone."""
-
     def __init__(self, operator_name: str, name: str, as_method: bool = False) -> None:
         self.operator_name = operator_name
         self.__name__ = self.__qualname__ = name
@@ -193,6 +190,10 @@ class EagerFunction:
         if self.front is not None:
             self.front.add(entry, given, template, sizes_at)
             self._quickly = self.front.call
+
+    def before_observed(self, call: Callable[[], object]) -> None:
+        """Call a function before an observer, if one has to do with this, is first on: from then on
+        calls may not go by shortcuts alone."""
 
     def choose(self, args: tuple[object, ...], kwargs: dict[str, object], run: Run) -> Any:
         """Choose the overload that arguments fit, and have it run in a way of its own."""
@@ -357,13 +358,17 @@ def _observed(observer: Observer) -> type[EagerFunction]:
 
     class Observed(EagerFunction):
         __slots__ = ()
-        is_observed = True
 
-    def call(self: EagerFunction, *args: object, **kwargs: object) -> object:
+        def before_observed(self, call: Callable[[], object]) -> None:
+            if Observed.__call__ is observed:
+                call()
+            observer.first.add(call)
+
+    def observed(self: EagerFunction, *args: object, **kwargs: object) -> object:
         args, kwargs = observer.ready(self.operator_name, args, kwargs)
         return EagerFunction.__call__(self, *args, **kwargs)
 
-    observer.first.add(lambda: setattr(Observed, "__call__", call))
+    observer.first.add(lambda: setattr(Observed, "__call__", observed))
     return Observed
 
 

@@ -65,11 +65,11 @@ _SHIFTS: Final = {"lshift": "aten::bitwise_left_shift", "rshift": "aten::bitwise
 
 
 def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], object]:
-    is_short = fast and not function.is_observed
-    shortcuts = function.shortcuts if is_short else {}
+    shortcuts = function.shortcuts if fast else {}
     kinds = (Tensor,) if function.__name__ == "matmul" else _NUMBERS
     compares = function.__name__ == "eq"  # the one sign of torch that takes arrays by itself
     front: Callable[..., Any] | None = None
+    is_short = fast
 
     def method(self: Tensor, other: object) -> Any:
         nonlocal front
@@ -79,8 +79,12 @@ def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], obje
             front = function.front.falling_to(slowly)
         return slowly(self, other)
 
+    def observed() -> None:
+        nonlocal front, is_short
+        is_short, front = False, None
+
     def slowly(self: Tensor, other: object) -> Any:
-        short = shortcuts.get((type(self), type(other)))
+        short = shortcuts.get((type(self), type(other))) if is_short else None
         if short is not None:
             return short(self, other)
         if not isinstance(self, Tensor):
@@ -96,6 +100,7 @@ def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], obje
             return function(self, from_numpy(other.copy()))
         return NotImplemented
 
+    function.before_observed(observed)
     return method
 
 

@@ -34,7 +34,12 @@ def _multiplied_batches(a: Array, b: Array) -> object:
     return family("matrices").multiply_batches(a, b)
 
 
+def _multiplied_vectors(a: Array, b: Array) -> object:
+    return family("matrices").multiply_vectors(a, b)
+
+
 _products: Final = Prepared(_multiplied)
+_vectors: Final = Prepared(_multiplied_vectors)
 _batches: Final = Prepared(_multiplied_batches)
 
 
@@ -51,13 +56,11 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
     Raises:
         ValueError: the sizes do not fit.
     """
-    if a.ndim + b.ndim > 2 and _is_ours(a, b):
-        made: Array = _products.call(a, b, bias)
+    if a.ndim and b.ndim and _is_ours(a, b):
+        are_vectors = a.ndim == b.ndim == 1
+        made: Array = _vectors.call(a, b) if are_vectors else _products.call(a, b, bias)
         return made
     work = (len(a) if a.ndim == 2 else 1) * b.size
-    if a.ndim == b.ndim == 1 and work >= blas.LONGEST and _is_ours(a, b):
-        total: Array = family("matrices").multiply_vectors(a, b)
-        return total
     alone = work < blas.ALONE and len(b) < blas.LONGEST and a.dtype.kind == "f"
     made = a.dot(b) if alone else blas.dot(a, b)
     return made if bias is None else np.add(made, bias, made)

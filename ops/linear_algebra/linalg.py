@@ -246,6 +246,7 @@ def mv(self: Array, vec: Array) -> Array:
 
 @operator(
     "aten::dot(Tensor self, Tensor tensor) -> Tensor",
+    prepared=True,
     autocast_in_graphs="widest",
     cost="product",
     out_dtype=AS_INPUT,

@@ -176,6 +176,8 @@ def multiply_vectors(a: Any, b: Any) -> Array:
     a, b = a[...], b[...]  # which no other thread can change
     if a.shape != b.shape:
         raise ValueError("vectors differ in length")
+    if a.size < _PIECE:
+        return np.asarray(multiply(a[None], b).reshape(()))
     whole = a.size // _PIECE * _PIECE
     pieces = multiply_batches(
         a[:whole].reshape(-1, 1, _PIECE), b[:whole].reshape(-1, _PIECE, 1)
