@@ -30,12 +30,13 @@ from ...frontend.started import started
 from ...ops.kernels.code.objects import is_possible
 from ...typecheck.types import Type
 from ..code.code import Code
+from ..code.instructions import row
 from ..plans.compiling import NATIVE_VARIABLE
 from ..plans.plan import Plan
 from .kinds import NotNative, kind_of
 from .program import FAILED, STOPPED, compile_native, is_compiled
 from .remembered import remember, was_hot
-from .source import NativeSource, write_native
+from .source import CodeOf, NativeSource, write_native
 
 __all__ = [
     *("NATIVE_VARIABLE", "NEVER", "REFUSALS", "ROUNDS", "STRAIGHT", "Native", "native_of"),
@@ -67,14 +68,26 @@ ROUNDS: Final = 20_000_000
 """Rounds of loops after which a call is long: some hundredths of a second."""
 
 
-def native_of(code: Code, arguments: Sequence[Type]) -> Native | None:
-    """What makes native code of a code when it is hot; None if there never will be any."""
+def native_of(
+    code: Code,
+    arguments: Sequence[Type],
+    code_of: CodeOf,
+    in_parts: Callable[[], Code] | None = None,
+) -> Native | None:
+    """What makes native code of a code when it is hot; None if there never will be any.
+
+    `code_of` gives the codes of functions that it calls; `in_parts` gives the code without what it
+    has taken in, which is made native in its place where it is too long as a whole.
+    """
     why = reason_against(code, arguments)
+    if len(code.instructions) > LONGEST and in_parts is not None:
+        code = in_parts()
+        why = reason_against(code, arguments)
     if why:
         count_refusal(why)
         return None
     now = os.environ.get(NATIVE_VARIABLE, "").lower() == "now"
-    return Native(code, arguments, 0.0 if now else SPENT)
+    return Native(code, arguments, 0.0 if now else SPENT, code_of)
 
 
 REFUSALS: Final[Counter[str]] = Counter()
@@ -90,11 +103,14 @@ def count_refusal(why: str) -> None:
         REFUSALS[reason] += 1
 
 
+_CALLS: Final = frozenset(("function", "method"))
+
+
 def reason_against(code: Code, arguments: Sequence[Type]) -> str:
     """Why a code is left to its plan without being looked at; empty if it is not."""
     if os.environ.get(NATIVE_VARIABLE, "").lower() == "off":
         return "native code is switched off"
-    if not code.has_loop:
+    if not (code.has_loop or any(row(each).name in _CALLS for each in code.instructions)):
         return "it has no loop"
     if len(code.instructions) > LONGEST:
         return f"it has more than {LONGEST} instructions"
@@ -130,8 +146,14 @@ class _Stage(Enum):
 class Native:
     """The native code of a code, to be; `refusal` says why it has none, once that is known."""
 
-    def __init__(self, code: Code, arguments: Sequence[Type], limit: float) -> None:
-        self._code = code
+    def __init__(
+        self,
+        code: Code,
+        arguments: Sequence[Type],
+        limit: float,
+        code_of: CodeOf | None = None,
+    ) -> None:
+        self._code, self._code_of = code, code_of
         self._arguments = arguments
         self._limit = limit
         self._spent = 0.0
@@ -294,7 +316,7 @@ class Native:
                 return
             self._stage = _Stage.PLAN
         try:
-            source = write_native(self._code, self._arguments)
+            source = write_native(self._code, self._arguments, self._code_of)
         except NotNative as error:
             self._refuse(str(error))
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ...typecheck.types import Type
@@ -35,6 +35,11 @@ class NativeSource:
     slots: dict[str, set[int]] = field(default_factory=dict)
     outer: dict[str, object] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
+
+    def for_callee(self) -> NativeSource:
+        """That of a function of the same program, which has lines, arguments and a result of its
+        own."""
+        return replace(self, lines=[], arguments=[], result=None)
 
     @property
     def text(self) -> str:

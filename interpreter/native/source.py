@@ -10,33 +10,80 @@ does the call again, from its start, and raises the error.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 from ...ir.graph import Value
+from ...ir.inlined_sizes import callee
+from ...typecheck.functions import Function
 from ...typecheck.types import Type
 from ..code.code import Branch, Code, Region, Repeat, Step
-from ..code.instructions import row
+from ..code.instructions import read_numbers, row
 from .kept import note_sites
 from .kinds import INT, NONE, Kind, NotNative, is_convertible, kind_of
 from .native_source import NativeSource
 from .outside import note_outside
-from .steps import State, Steps
+from .steps import State, Steps, refined
 
-__all__ = ["NativeSource", "write_native"]
+__all__ = ["CodeOf", "NativeSource", "write_native"]
 
 BETWEEN = (65536, 256, 16)
 """Rounds between two looks at whether to stop: of inner loops, of those around them, of others."""
 
 
-def write_native(code: Code, arguments: Sequence[Type]) -> NativeSource:
-    """The source of a code's native form.
+MOST_INSTRUCTIONS: Final = 6000
+"""Of a program and all that it calls: longer ones would take too long to compile."""
+
+CodeOf = Callable[[Function], tuple[Code, Sequence[Type]]]
+"""The code of a function whose calls are calls, and the types of its arguments; raises `NotNative`
+where that may not be called natively."""
+
+
+def write_native(
+    code: Code, arguments: Sequence[Type], code_of: CodeOf | None = None
+) -> NativeSource:
+    """The source of a code's native form; what it calls is native, too, by its own code.
 
     Raises:
         NotNative: it has none; the text says why.
     """
+    return _Writer(code, _Program(code_of)).write(_kinds_of(code, arguments))
+
+
+def _kinds_of(code: Code, arguments: Sequence[Type]) -> list[Kind]:
     if len(arguments) != code.argument_count:
         raise NotNative("arguments of unknown types")
-    return _Writer(code).write([kind_of(type) for type in arguments])
+    return [kind_of(type) for type in arguments]
+
+
+class _Callee(NamedTuple):
+    """A function of the program: what the text calls it, and the kinds of what it takes and
+    gives."""
+
+    name: str
+    arguments: list[Kind]
+    result: Kind
+
+
+class _Program:
+    """The functions that the text of a program has: what each is, why it is none, or None while it
+    is written."""
+
+    def __init__(self, code_of: CodeOf | None) -> None:
+        self.code_of = code_of
+        self.callees: dict[Function, _Callee | str | None] = {}
+        self.lines: list[str] = []
+        self.instructions = 0
+
+    def count(self, code: Code) -> None:
+        """Count a code's instructions.
+
+        Raises:
+            NotNative: there are too many in all.
+        """
+        self.instructions += len(code.instructions)
+        if self.instructions > MOST_INSTRUCTIONS:
+            raise NotNative(f"it and what it calls have more than {MOST_INSTRUCTIONS} instructions")
 
 
 def _height(region: Region) -> int:
@@ -53,20 +100,28 @@ def _height(region: Region) -> int:
 class _Writer(Steps):
     """The writing of one code's native form."""
 
-    def __init__(self, code: Code) -> None:
-        super().__init__(code)
+    def __init__(self, code: Code, program: _Program, caller: _Writer | None = None) -> None:
+        super().__init__(code, caller, len(program.callees))
+        self._program = program
         self._loops = 0
 
-    def write(self, arguments: list[Kind]) -> NativeSource:
+    def _function_text(self, name: str, arguments: list[Kind]) -> list[str]:
+        """The lines of a function of the program."""
+        self._program.count(self.code)
         source = self.source
         source.arguments = arguments
         names = [f"r{i}{kind.letters}" for i, kind in enumerate(arguments)]
         self._region(self.code.body, 1, dict(enumerate(arguments)))
         if source.result is None:
             raise NotNative("it gives nothing back")
+        return [f"def {name}({', '.join(names)}):", *self._first, *source.lines]
+
+    def write(self, arguments: list[Kind]) -> NativeSource:
+        """The source of the program that begins with this code."""
+        source = self.source
+        source.lines = [*self._function_text("native", arguments), *self._program.lines]
         note_outside(source)
         note_sites(source)
-        source.lines = [f"def native({', '.join(names)}):", *self._first, *source.lines]
         source.lines += ["def entry(arguments):", " begin(arguments)"]
         for i, kind in enumerate(arguments):
             source.lines.append(f" a{i} = take({self._kind(kind)}, argument(arguments, {i + 3}))")
@@ -81,6 +136,63 @@ class _Writer(Steps):
             " return finish(result)",
         ]
         return source
+
+    # -- calls
+
+    def _write_function(self, step: Step, depth: int, state: State) -> None:
+        if step.node.kind != "prim::CallFunction":
+            raise NotNative(f"a call, `{step.node.kind}`")
+        self._call(step, step.node.inputs[1:], depth, state)
+
+    def _write_method(self, step: Step, depth: int, state: State) -> None:
+        if step.node.kind != "prim::CallMethod":
+            raise NotNative(f"a call of `{step.node.attributes.get('name', step.node.kind)}`")
+        self._call(step, step.node.inputs, depth, state)
+
+    def _call(self, step: Step, inputs: Sequence[Value], depth: int, state: State) -> None:
+        """A call of a function of the program."""
+        function = callee(step.node)
+        if function is None:
+            raise NotNative(f"a call of `{step.node.attributes.get('name', step.node.kind)}`")
+        called = self._callee(function)
+        numbers = read_numbers(step.instruction)
+        pairs = zip(numbers, inputs, strict=True)
+        operands = [refined(self._operand(number, state), value.type) for number, value in pairs]
+        texts = [
+            self._as(text, kind, wanted)
+            for (text, kind), wanted in zip(operands, called.arguments, strict=True)
+        ]
+        text = f"{called.name}({', '.join(texts)})"
+        _, target, *_ = step.instruction
+        assert isinstance(target, int)
+        if called.result == NONE:
+            self._add(depth, text)
+            state[target] = NONE
+        else:
+            self._put(target, called.result, text, depth, state)
+
+    def _callee(self, function: Function) -> _Callee:
+        """What the text calls a function, which is written with the first call."""
+        program = self._program
+        found = program.callees.get(function, "")
+        if isinstance(found, _Callee):
+            return found
+        if found is None or program.code_of is None:
+            raise NotNative(f"`{function.name}` calls itself" if found is None else "a call")
+        if found:
+            raise NotNative(found)
+        program.callees[function] = None
+        try:
+            code, types = program.code_of(function)
+            writer = _Writer(code, program, self)
+            name, kinds = f"callee{len(program.callees)}", _kinds_of(code, types)
+            program.lines += writer._function_text(name, kinds)
+        except NotNative as error:
+            program.callees[function] = f"`{function.name}`: {error}"
+            raise
+        assert writer.source.result is not None
+        made = program.callees[function] = _Callee(name, kinds, writer.source.result)
+        return made
 
     # -- structure: each gives the state after it, None where nothing comes after
 

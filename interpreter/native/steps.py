@@ -36,7 +36,7 @@ from .kinds import (
 from .native_source import NativeSource
 from .outside import attribute_kinds, check_name
 
-__all__ = ["State", "Steps"]
+__all__ = ["State", "Steps", "refined"]
 
 _LARGEST = 2**63 - 1
 
@@ -55,10 +55,13 @@ _MOST_MEMBERS = 100
 class Steps:
     """The lines of instructions, and what they name."""
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: Code, caller: Steps | None = None, number: int = 0) -> None:
+        """Those of a code, whose constants are told by a `number`; what the text names is the
+        program's, the `caller`'s."""
         self.code = code
-        self.source = NativeSource()
-        self._kinds: dict[Kind, str] = {}
+        self._number = number
+        self.source: NativeSource = NativeSource() if caller is None else caller.source.for_callee()
+        self._kinds: dict[Kind, str] = {} if caller is None else caller._kinds
         self._first: list[str] = []
 
     def _add(self, depth: int, line: str) -> None:
@@ -90,7 +93,8 @@ class Steps:
             if kind is None:
                 raise NotNative("a value that is not known to be set")
             return f"r{number}{kind.letters}", kind
-        return self._constant(f"c{-1 - number}", self.code.constants[-1 - number])
+        name = f"c{self._number}_{-1 - number}"
+        return self._constant(name, self.code.constants[-1 - number])
 
     def _constant(self, name: str, value: object) -> Operand:
         """A value that is known beforehand; a list is made once in a call."""
@@ -151,7 +155,7 @@ class Steps:
         inputs = step.node.inputs
         if len(inputs) != len(found):
             return found
-        return [_refined(operand, value.type) for operand, value in zip(found, inputs, strict=True)]
+        return [refined(operand, value.type) for operand, value in zip(found, inputs, strict=True)]
 
     # -- steps
 
@@ -188,12 +192,6 @@ class Steps:
             wanted = kind_of(inputs[0].type) if len(inputs) == 1 else kind
         self.source.result = wanted
         self._add(depth, f"return {self._as(text, kind, wanted)}")
-
-    def _write_method(self, step: Step, depth: int, state: State) -> None:
-        raise NotNative(f"a call of `{step.node.attributes.get('name', step.node.kind)}`")
-
-    def _write_function(self, step: Step, depth: int, state: State) -> None:
-        raise NotNative(f"a call, `{step.node.kind}`")
 
     # -- tuples, lists, dicts
 
@@ -244,7 +242,7 @@ class Steps:
     def _first_operand(self, step: Step, state: State) -> Operand:
         """The operand of an instruction that reads one, and whose node may have constants too."""
         (number,) = read_numbers(step.instruction)
-        return _refined(self._operand(number, state), step.node.inputs[0].type)
+        return refined(self._operand(number, state), step.node.inputs[0].type)
 
     def _write_list(self, step: Step, depth: int, state: State) -> None:
         if not step.node.outputs:  # what has warned; at a warning native code gives up
@@ -491,7 +489,7 @@ _OF_CONSTANT = re.compile(r"\((?!0\))-?\d+\) != 0|\((?!-1\))-?\d+\) != -1 or .*"
 """Checks of a constant divisor that always hold."""
 
 
-def _refined(operand: Operand, type: Type) -> Operand:
+def refined(operand: Operand, type: Type) -> Operand:
     """An operand whose type says whether it may be None here."""
     text, kind = operand
     if kind.family != "optional" or type.optional_of is not None or type == ANY:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...ir.clone import clone_graph
 from ...ir.define import graph_of
 from ...ir.graph import Graph, Node
@@ -16,8 +18,11 @@ from ...ops.memory.dtype import Device
 from ...ops.table.autocast import autocast_state, script_autocasts
 from ...ops.table.table import Operator
 from ...typecheck.functions import Bounding, Function
+from ...typecheck.types import Type
 from ..code.assemble import assemble
+from ..code.code import Code
 from ..code.instructions import row
+from ..native.kinds import NotNative
 from ..native.native import Native, native_of, reason_against
 from .evaluating import CONTEXT
 
@@ -28,13 +33,14 @@ class Executable:
     """A code, as it is under the autocast that it was made under, and its native code if there is
     or may be any."""
 
-    def __init__(self, graph: Graph, name: str) -> None:
+    def __init__(self, graph: Graph, name: str, in_parts: Callable[[], Code] | None = None) -> None:
+        """That of a graph; `in_parts` gives the code of the function with its calls as calls."""
         self.code = assemble(graph, name)
         self.native: Native | None = None
         self._arguments = [value.type for value in graph.inputs]
         self._is_guarded = graph.guard is not None
         if not self._is_guarded:
-            self.native = native_of(self.code, self._arguments)
+            self.native = native_of(self.code, self._arguments, _code_of, in_parts)
         kinds = {row(instruction).name for instruction in self.code.instructions}
         # what is left to Python may use parameters that no argument reaches
         nodes = (node for each in graph.with_tasks for node in each.all_nodes)
@@ -66,8 +72,29 @@ def executable_of(
     """
     if inlined:
         graph = inline(graph_of(function), function.name, CONTEXT, calls_for_running)
-    else:
-        graph = clone_graph(graph_of(function))
+        return Executable(_cleaned(graph, guard), function.name, lambda: _code_in_parts(function))
+    return Executable(_cleaned(clone_graph(graph_of(function)), guard), function.name)
+
+
+def _code_in_parts(function: Function) -> Code:
+    """The code of a function whose calls are calls."""
+    return assemble(_cleaned(clone_graph(graph_of(function)), None), function.name)
+
+
+def _code_of(function: Function) -> tuple[Code, list[Type]]:
+    """The same, and the types of its arguments, where it runs without a guard.
+
+    Raises:
+        NotNative: it runs under one.
+    """
+    graph = graph_of(function)
+    if function.guard is not None or graph.guard is not None:
+        raise NotNative(f"`{function.name}` runs under a guard")
+    return _code_in_parts(function), [value.type for value in graph.inputs]
+
+
+def _cleaned(graph: Graph, guard: Bounding | None) -> Graph:
+    """A graph as it is run, bounded by a guard if there is one."""
     for each in graph.with_tasks:
         each.guard = guard
     peephole(graph, CONTEXT)
@@ -75,7 +102,7 @@ def executable_of(
     take_known_branches(graph)
     _cast_automatically(graph)
     eliminate_dead_code(graph)
-    return Executable(graph, function.name)
+    return graph
 
 
 def _cast_automatically(graph: Graph) -> None:

@@ -106,6 +106,7 @@ class EagerFunction:
         *("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "shortcuts"),
         *("_quickly", "front", "recipes"),
     )
+
     def __init__(self, operator_name: str, name: str, as_method: bool = False) -> None:
         self.operator_name = operator_name
         self.__name__ = self.__qualname__ = name
