@@ -235,6 +235,8 @@ class GraphTracer(Scopes):
         if not any(_is_of_tensors(r.type) for r in entry.signature.returns):
             if self.guards is not None and self._is_about_known(handles):
                 self._guard_result(self.guards, entry, values, result, handles)
+            if entry.effects and not entry.signature.returns:
+                self._called(entry.signature, values, handles)
             return result
         replay = DECOMPOSED.get(entry.name)
         if replay is not None:

@@ -14,7 +14,7 @@ from ..memory.named_results import NamedResults
 from ..table.table import TABLE, Operator
 from ..tensors.overriding import STATE, ask, askers
 from .binding import Form, Mismatch, type_name
-from .calls import run
+from .calls import run, tensors_in
 from .dispatch import EagerFunction, eager_function
 from .elsewhere import Run, elsewhere
 from .open_operators import OpenOperator
@@ -232,13 +232,14 @@ class Packet:
         is_open = len(entries) == 1 and isinstance(entries[0], OpenOperator)
         if is_open or self._as_in_schema:  # the default of `reduction` is a number here
             return self.__getattr__(entries[0].overload or "default")(*args, **kwargs)
-        if isinstance(kwargs.get("out"), tuple):  # several outs have names of their own here
+        if isinstance(kwargs.get("out"), tuple) or not self._function.forms:
+            # Several outs have names of their own here, and what takes no tensors has no function.
             return self._fitting(args, kwargs)(*args, **kwargs)
         try:
             return _without_names(self._function(*args, **kwargs))
         except TypeError:
-            found = self._fitting(args, kwargs)
-            if not found.entry.is_out_form:
+            found = self._fitting(args, kwargs)  # maybe one on numbers, texts or lists alone
+            if not found.entry.is_out_form and tensors_in([*args, *kwargs.values()]):
                 raise
         return found(*args, **kwargs)
 

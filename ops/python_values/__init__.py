@@ -1,8 +1,9 @@
 """Operators on strings, lists, dicts and futures, and their text."""
 
-from . import dicts, from_lists, futures, hashing, lists, output, strings
+from . import counters, dicts, from_lists, futures, hashing, lists, output, strings
 
 __all__ = [
+    "counters",
     "dicts",
     "from_lists",
     "futures",

@@ -156,4 +156,6 @@ register_special(isinstance, SpecialForm("isinstance"))
 register_special(fork, SpecialForm("fork"))
 register_special(wait, SpecialForm("wait"))
 
-__getattr__ = names_of(__name__, "mobile", "_recursive")  # which most programs never name
+__getattr__ = names_of(
+    __name__, "mobile", "_logging", "_recursive"
+)  # which most programs never name
