@@ -11,11 +11,12 @@ from .class_types import ClassType
 from .corrections import annotated_default, default_in_body, may_be_none
 from .environment import Variable
 from .literals import LARGEST_INT, type_of_value
-from .names import Constant, LiveDefaults
+from .names import Constant, LiveDefaults, TypeName
 from .reasons import article
 from .relations import is_subtype
 from .schema import NO_DEFAULT, Argument
 from .scope import Scope
+from .typed import EnumMember
 from .types import (
     ANY,
     FLOAT,
@@ -156,6 +157,12 @@ def _constant(scope: Scope, node: tree.Expr) -> tuple[bool, object]:
     meaning = scope.meaning(node)
     if isinstance(meaning, Constant):
         return True, meaning.value
+    if isinstance(node, tree.Attribute):  # a member of an enumeration, as archives have it
+        owner = scope.meaning(node.value)
+        members = owner.type.enum_members if isinstance(owner, TypeName) else ()
+        for name, member in members:
+            if name == node.name:
+                return True, EnumMember(name, member)
     return False, None
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...typecheck.types import Type
+from ..constants import constant_value, create_constant
 from ..graph import Block, Graph, Node, Value
 from .context import PassContext
 from .dead_code import eliminate_dead_code
@@ -116,6 +117,12 @@ def _taken_apart(value: Value, before: Node) -> Sequence[Value]:
         return [value]
     if value.node.kind == "prim::TupleConstruct":
         elements: Sequence[Value] = value.node.inputs
+    elif isinstance(known := constant_value(value), tuple):
+        parts = zip(known, value.type.tuple_of, strict=True)
+        elements = [
+            create_constant(before.graph, part, type, value.node.span).insert_before(before).output
+            for part, type in parts
+        ]
     else:
         types = value.type.tuple_of
         unpack = before.graph.create("prim::TupleUnpack", (value,), types, before.span)

@@ -132,7 +132,10 @@ def _reflected(name: str, function: EagerFunction, fast: bool) -> Callable[[Tens
 def _unary(function: EagerFunction, fast: bool) -> Callable[[Tensor], object]:
     def method(self: Tensor) -> Any:
         if fast and function.front is not None:
-            return function.front.call(self)
+            try:
+                return function.front.call(self)
+            except Exception:  # of a tensor that lies elsewhere, or one to be told as others are
+                return function(self)
         return function(self)
 
     return method

@@ -35,6 +35,8 @@ def _same_sizes(name: str, a: Tensor, b: Tensor) -> None:
 def add(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     """The sum; with a dense tensor first, a dense one.
 
+    Places that may be named twice are not sorted: those of both tensors stand one after the other.
+
     Raises:
         RuntimeError: a dense tensor is added to a sparse one, or sizes differ.
     """
@@ -45,10 +47,14 @@ def add(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
         raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
     _same_sizes("add", a, b)
     one, other = parts_of(a).to_coo(), parts_of(b).to_coo()
-    indices = _cat([one.indices, other.indices], 1)
-    values = _cat([one.values, other.values * alpha if alpha != 1 else other.values])
-    made = Coo(indices, values, one.sizes).once()
-    return compress(made) if isinstance(parts_of(a), Compressed) else of_parts(made)
+    added = other.values * alpha if alpha != 1 else other.values
+    is_compressed = isinstance(parts_of(a), Compressed)
+    if one.indices is other.indices and not (one.coalesced or is_compressed):
+        return of_parts(Coo(one.indices, one.values + added, one.sizes))
+    made = Coo(_cat([one.indices, other.indices], 1), _cat([one.values, added]), one.sizes)
+    if is_compressed or (one.coalesced and other.coalesced):
+        made = made.once()
+    return compress(made) if is_compressed else of_parts(made)
 
 
 @form("aten::add_")

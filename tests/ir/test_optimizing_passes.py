@@ -422,3 +422,13 @@ def test_no_pass_changes_what_a_program_with_exits_does(text: str) -> None:
 def test_no_pass_changes_what_a_program_with_views_does(text: str) -> None:
     x = np.array([[1.0, -2.0], [3.0, 4.0]], np.float32)
     check(text, [[x, x + 1, 2], [x, -x, 0]])
+
+
+def test_constant_tuples_are_taken_apart_into_constants() -> None:
+    graph = after(
+        lower_all_tuples,
+        "def f(x: torch.Tensor):\n    b = (1, 2, 3)\n    if bool(x):\n        b = (4, 5, 6)\n"
+        "    return b[:2]",
+    )
+    assert "Tuple" not in str(graph)
+    assert [str(value.type) for value in graph.outputs] == ["int", "int"]

@@ -277,3 +277,29 @@ def test_scripts_name_tensors_of_blocks_and_calls_of_them_are_refused() -> None:
     assert of_blocks(starts, inner, torch.ones(1)).to_dense().tolist() == [[1.0]]
     with pytest.raises(NotImplementedError, match="sparse_bsr_tensor: sparse tensors are kept by"):
         of_blocks(starts, inner, torch.ones(1, 2, 2))
+
+
+def test_sums_are_sorted_where_both_are() -> None:
+    sparse = torch.sparse_coo_tensor([[2, 0, 2]], [1.0, 2.0, 3.0], (4,))
+    doubled = sparse + sparse
+    assert (doubled.is_coalesced(), doubled._nnz()) == (False, 3)
+    beside = sparse + torch.sparse_coo_tensor([[1]], [5.0], (4,))
+    assert (beside.is_coalesced(), beside._nnz()) == (False, 4)
+    assert beside.to_dense().tolist() == [2.0, 5.0, 4.0, 0.0]
+    sorted_ = sparse.coalesce() + beside.coalesce()
+    assert (sorted_.is_coalesced(), sorted_._nnz()) == (True, 3)
+    table = torch.nn.Embedding(5, 2, sparse=True)
+    for _ in range(2):
+        table(torch.tensor([1, 2, 1])).sum().backward()
+    assert not table.weight.grad.is_coalesced()
+    assert table.weight.grad._indices().tolist() == [[1, 2, 1, 1, 2, 1]]
+
+
+def test_signs_that_native_code_knows_are_those_of_sparse_and_meta_tensors_too() -> None:
+    dense = torch.ones(3)
+    for _ in range(300):
+        dense.__neg__()
+    assert (-dense.to_sparse()).to_dense().tolist() == [-1.0, -1.0, -1.0]
+    assert (-dense.to("meta")).is_meta
+    with pytest.raises(RuntimeError, match="Negation, the `-` operator, on a bool tensor"):
+        -torch.tensor([True])

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
+import io
 from dataclasses import InitVar, dataclass
 from typing import Optional
 
@@ -96,3 +98,28 @@ def test_default_factories_are_refused() -> None:
 
     with pytest.raises(NotImplementedError, match="Default factory initializers"):
         torch.jit.script(Bag)
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclasses.dataclass
+class Painted:
+    colour: Colour = Colour.BLUE
+    times: int = 2
+
+
+class Paints(torch.nn.Module):
+    def forward(self, x: torch.Tensor, times: int) -> torch.Tensor:
+        painted, other = Painted(times=times), Painted(Colour.RED)
+        return x * painted.times if painted.colour == Colour.BLUE else x - other.times
+
+
+def test_members_of_enumerations_are_defaults_in_archives() -> None:
+    buffer = io.BytesIO()
+    torch.jit.save(torch.jit.script(Paints()), buffer)
+    buffer.seek(0)
+    loaded = torch.jit.load(buffer)
+    assert loaded(torch.ones(1), 3).item() == 3.0
