@@ -19,7 +19,10 @@ from .kinds import ADDRESS
 from .lowering import Module
 from .source import NativeSource
 
-__all__ = ["FAILED", "STOPPED", "compile_native", "is_compiled", "library_text", "llvm_text"]
+__all__ = [
+    *("FAILED", "STOPPED", "compile_native", "is_compiled", "library_function", "library_text"),
+    "llvm_text",
+]
 
 _HERE: Final = Path(__file__).parent
 _STACK: Final = 4096
@@ -58,7 +61,8 @@ def _texts_of_library() -> dict[str, str]:
 
 
 @cache
-def _of_library(name: str) -> ast.FunctionDef | None:
+def library_function(name: str) -> ast.FunctionDef | None:
+    """A function of the library by its name."""
     text = _texts_of_library().get(name)
     return None if text is None else _functions(text)[name]
 
@@ -119,7 +123,7 @@ def llvm_text(source: NativeSource) -> str:
     own = _functions(source.text)
     words = words_of(library_text(), source.text, source.outer)
     module = Module(
-        lambda name: own.get(name) or _of_library(name),
+        lambda name: own.get(name) or library_function(name),
         words,
         source.names,
         source.objects,

@@ -438,7 +438,7 @@ operator("aten::isfinite.complex(complex a) -> bool", out="")(cmath.isfinite)
 
 # --------------------------------------------------------------------------- conversions
 
-operator("aten::Int.float(float a) -> int", native=native("int({0})", _CUT))(int_of)
+operator("aten::Int.float(float a) -> int", native=native("whole_of({0})"))(int_of)
 operator("aten::Int.bool(bool a) -> int", native=native("int({0})"))(int)
 operator(
     "aten::Float.int(int a) -> float",

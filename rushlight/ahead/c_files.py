@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from .program import Buffer, Program
+from .sizes import Described, Size, shown
 
 __all__ = [
-    *("Parameter", "c_name", "c_names", "example_of_tensors", "example_of_texts", "header_text"),
-    "parameters_of",
+    *("Face", "Parameter", "c_name", "c_names", "example_of_tensors", "example_of_texts"),
+    "header_text",
 ]
 
 _TYPES: Final = {
@@ -49,7 +50,9 @@ def c_name(text: str) -> str:
 
 
 _RESULT: Final = re.compile(r"result(_\d+)*(_ends)?(_room|_size)?")
-_OF_EXAMPLE: Final = frozenset("argc argv at failure file i malloc memory printf stderr".split())
+_OF_EXAMPLE: Final = frozenset(
+    "argc argv at failure file i malloc memory printf sizes stderr".split()
+)
 
 
 def c_names(texts: Sequence[str], function: str) -> list[str]:
@@ -70,20 +73,77 @@ def c_type(buffer: Buffer) -> str:
     return _TYPES[buffer.letter]
 
 
-def parameters_of(program: Program) -> list[Parameter]:
-    """The parameters of the function of a program over tensors."""
-    found = [Parameter("void *", "workspace", "memory of the call")]
-    for buffers, kept in ((program.inputs, "const "), (program.outputs, "")):
-        for each in buffers:
-            sizes = "".join(f"[{n}]" for n in each.shape)
-            found.append(Parameter(f"{kept}{c_type(each)} *", each.name, f"{c_type(each)}{sizes}"))
-    return found
+class Face:
+    """What C sees of a program over tensors: sizes, then buffers that are read and written.
+
+    `programs` are those of all values of the `sizes`.  Dimensions are texts, formulas of the sizes
+    in C; "" where there is none.
+    """
+
+    def __init__(
+        self, programs: Sequence[Program], sizes: Sequence[Size], arguments: Sequence[object]
+    ) -> None:
+        first = programs[0]
+        self.sizes = sizes
+        self.inputs, self.outputs = first.inputs, first.outputs
+        self.dimensions: dict[str, list[str]] = {}
+        self.most = {
+            each.name: max(program.outputs[n].size for program in programs)
+            for n, each in enumerate(first.outputs)
+        }
+        for buffer, argument in zip(first.inputs, arguments, strict=True):
+            given = argument.sizes if isinstance(argument, Described) else buffer.shape
+            self.dimensions[buffer.name] = [
+                each.name if isinstance(each, Size) else str(each) for each in given
+            ]
+        for n, buffer in enumerate(first.outputs):
+            shapes = zip(*(program.outputs[n].shape for program in programs), strict=True)
+            self.dimensions[buffer.name] = [shown(each, sizes) for each in shapes]
+
+    def parameters(self, name: str) -> list[Parameter]:
+        """The parameters of the function `name`."""
+        found = [Parameter("void *", "workspace", "memory of the call")]
+        for size in self.sizes:
+            found.append(Parameter("int64_t", size.name, f"from {size.low} to {size.high}"))
+        for buffers, kept in ((self.inputs, "const "), (self.outputs, "")):
+            for each in buffers:
+                found.append(
+                    Parameter(f"{kept}{c_type(each)} *", each.name, self._about(each, name))
+                )
+        return found
+
+    def _about(self, buffer: Buffer, name: str) -> str:
+        dimensions = self.dimensions[buffer.name]
+        text = c_type(buffer) + "".join(f"[{each or '...'}]" for each in dimensions)
+        if not all(dimensions):
+            return f"{text}, see {name}_sizes; {self.most[buffer.name]} elements at most"
+        return text
+
+    def elements(self, buffer: Buffer) -> str:
+        """How many elements a buffer has, in C; of a result that no formula says, the most."""
+        dimensions = self.dimensions[buffer.name]
+        if not all(dimensions):
+            return str(self.most[buffer.name])
+        if not self.sizes:
+            return str(buffer.size)
+        texts = (each if each.isalnum() else f"({each})" for each in dimensions)
+        return "(size_t)" + (" * (size_t)".join(texts) or "1")
+
+    @property
+    def rank(self) -> int:
+        """The dimensions of all results together."""
+        return sum(len(each.shape) for each in self.outputs)
 
 
 def header_text(
-    name: str, source: str, parameters: Sequence[Parameter], workspace: int | None, about: str
+    name: str,
+    source: str,
+    parameters: Sequence[Parameter],
+    workspace: int | None,
+    about: str,
+    more: str = "",
 ) -> str:
-    """The header; `about` says what failures mean."""
+    """The header; `about` says what failures mean, `more` are further declarations."""
     upper = name.upper()
     rows = "".join(f" *   {each.name}: {each.about}\n" for each in parameters)
     typed = ", ".join(each.declared for each in parameters)
@@ -109,7 +169,7 @@ extern "C" {{
 {rows} *
  * {about} */
 int {name}({typed});{failure}
-
+{more}
 #ifdef __cplusplus
 }}
 #endif
@@ -118,19 +178,46 @@ int {name}({typed});{failure}
 """
 
 
-def example_of_tensors(program: Program, name: str) -> str:
+def sizes_declared(face: Face, name: str) -> str:
+    """The declaration of `name_sizes`; "" where all sizes are fixed."""
+    if not face.sizes:
+        return ""
+    typed = ", ".join(f"int64_t {size.name}" for size in face.sizes)
+    return f"""
+/* Writes the sizes of all dimensions of all results, one behind the other: {face.rank} numbers. */
+int {name}_sizes({typed}, int64_t *sizes);
+"""
+
+
+def example_of_tensors(face: Face, name: str) -> str:
     """A program that reads the arguments from files, calls the function, and prints the results."""
+    count = len(face.sizes)
+    words = "".join(
+        f"    int64_t {size.name} = strtoll(argv[{n}], NULL, 10);\n"
+        for n, size in enumerate(face.sizes, 1)
+    )
+    checked = "".join(f"{size.name}, " for size in face.sizes)
+    if count:
+        words += (
+            f"    int64_t sizes[{max(1, face.rank)}];\n"
+            f"    int failure = {name}_sizes({checked}sizes);\n"
+        ) + _REFUSED.format(name=name)
     inputs = "".join(
-        f"    {_declared(b)} = read_elements(argv[{n}], {b.size}, sizeof({c_type(b)}));\n"
-        for n, b in enumerate(program.inputs, 1)
+        f"    {_declared(b)} = read_elements(argv[{n}], {face.elements(b)}, sizeof({c_type(b)}));\n"
+        for n, b in enumerate(face.inputs, count + 1)
     )
     outputs = "".join(
-        f"    {_declared(b)} = malloc({b.size} * sizeof({c_type(b)}));\n" for b in program.outputs
+        f"    {_declared(b)} = malloc({face.elements(b)} * sizeof({c_type(b)}));\n"
+        for b in face.outputs
     )
-    prints = "".join(_print(c_type(b), b.name, str(b.size)) for b in program.outputs)
-    arguments = ", ".join(b.name for b in [*program.inputs, *program.outputs])
-    usage = " ".join(b.name.upper() for b in program.inputs)
-    return f"""/* cc {name}_example.c {name}.o -o {name}_example
+    prints = "".join(
+        _print(c_type(b), b.name, total)
+        for b, total in zip(face.outputs, _totals(face), strict=True)
+    )
+    arguments = checked + ", ".join(b.name for b in [*face.inputs, *face.outputs])
+    usage = " ".join(name.upper() for name in _names(face))
+    assigned = "failure" if count else "int failure"
+    return f"""/* cc {name}_example.c {name}.o -lm -o {name}_example
  * ./{name}_example {usage}
  *
  * Each argument is a file with the elements of one input as they lie in memory. */
@@ -152,20 +239,39 @@ static void *read_elements(const char *path, size_t count, size_t size) {{
 }}
 
 int main(int argc, char **argv) {{
-    if (argc != {len(program.inputs) + 1}) {{
+    if (argc != {count + len(face.inputs) + 1}) {{
         fprintf(stderr, "usage: %s {usage}\\n", argv[0]);
         return 2;
     }}
     char *memory = malloc({name.upper()}_WORKSPACE + 64);
     void *workspace = memory + (64 - (uintptr_t)memory % 64) % 64;
-{inputs}{outputs}    int failure = {name}(workspace, {arguments});
-    if (failure) {{
+{words}{inputs}{outputs}    {assigned} = {name}(workspace, {arguments});
+{_REFUSED.format(name=name)}{prints}    return 0;
+}}
+"""
+
+
+def _names(face: Face) -> list[str]:
+    """The sizes and the arguments."""
+    return [*(size.name for size in face.sizes), *(buffer.name for buffer in face.inputs)]
+
+
+_REFUSED: Final = """    if (failure) {{
         fprintf(stderr, "%s\\n", {name}_failure(failure));
         return 1;
     }}
-{prints}    return 0;
-}}
 """
+
+
+def _totals(face: Face) -> list[str]:
+    """How many elements of each result there are, in C, once `sizes` are known."""
+    found, place = [], 0
+    for buffer in face.outputs:
+        rank = len(buffer.shape)
+        asked = " * ".join(f"sizes[{place + n}]" for n in range(rank))
+        found.append(f"({asked})" if face.sizes and rank else str(buffer.size))
+        place += rank
+    return found
 
 
 def _declared(buffer: Buffer) -> str:

@@ -15,12 +15,21 @@ from ..ops.kernels import family
 from ..ops.table.grad_mode import no_grad
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.types import TENSOR, Type
-from .c_files import c_names, example_of_tensors, example_of_texts, header_text, parameters_of
+from .c_files import (
+    Face,
+    c_names,
+    example_of_tensors,
+    example_of_texts,
+    header_text,
+    sizes_declared,
+)
 from .emit import object_file
 from .known import CannotCompile
-from .program import plan
+from .program import Program, place_constants, plan
+from .sizes import Described, Size, combinations, sizes_of
 from .texts import text_program
 from .walk import program_of
+from .writing import Pool
 
 __all__ = ["Compiled", "compile_module"]
 
@@ -40,12 +49,13 @@ class Compiled:
     constants: int
 
 
-def compile_module(module: Any, examples: Sequence[object], name: str, source: str) -> Compiled:
-    """Compile the `forward` of a scripted module for arguments like the examples.
+def compile_module(module: Any, arguments: Sequence[object], name: str, source: str) -> Compiled:
+    """Compile the `forward` of a scripted module for arguments like the given ones.
 
     Args:
         module: a scripted, traced or loaded module.
-        examples: an array for each argument.
+        arguments: a `Described` or an array for each argument.  The function takes sizes that are
+            between bounds.
         name: the function's name in C.
         source: what the header calls the program.
 
@@ -56,32 +66,74 @@ def compile_module(module: Any, examples: Sequence[object], name: str, source: s
         raise CannotCompile("compiling ahead of time needs llvmlite")
     signature = module._c.cls.method("forward").signature
     if not any(_has_tensors(each.type) for each in (*signature.arguments[1:], *signature.returns)):
-        return _of_texts(module, examples, name, source)
+        return _of_texts(module, arguments, name, source)
     if getattr(module, "training", False):
         module = module.eval()
     if hasattr(module, "training"):
         module = freeze(module)
-    graph = inline(module._c.cls.method("forward").graph, "forward", CONTEXT)
-    given, defaults = _parameters(signature, examples)
-    names = c_names([parameter.name for parameter in given], name)
-    with no_grad(), np.errstate(all="ignore"):
-        program = program_of(graph, module._c, examples, names, defaults)
-    workspace, constants = plan(program)
+    pool, sizes = Pool(), sizes_of(arguments)
+    programs = _programs(module, arguments, sizes, name, pool)
+    workspace, constants = max(map(plan, programs)), place_constants(pool.constants.values())
     if max(workspace, constants) > _LARGEST:
         raise CannotCompile("the weights, or the memory of a call, are beyond 2 GB")
-    about = (
-        f"Gives 0, or the number of a failure, which {name}_failure has a text for. Elements lie in"
-    )
-    about += (
-        "\n * C's order. Threads may call it at the same time, each with a workspace of its own."
-    )
+    for size in sizes:
+        pool.failures.append(size.refusal)
+    face = Face(programs, sizes, arguments)
     return Compiled(
-        object_file(program, name, constants),
-        header_text(name, source, parameters_of(program), workspace, about),
-        example_of_tensors(program, name),
+        object_file(programs, sizes, pool, name, constants),
+        header_text(
+            name,
+            source,
+            face.parameters(name),
+            workspace,
+            _ABOUT.format(name=name),
+            sizes_declared(face, name),
+        ),
+        example_of_tensors(face, name),
         workspace,
         constants,
     )
+
+
+_ABOUT: Final = """Gives 0, or the number of a failure, which {name}_failure has a text for.
+ * Elements lie in C's order. Threads may call it at the same time, each with a workspace of its
+ * own."""
+
+
+def _programs(
+    module: Any, arguments: Sequence[object], sizes: Sequence[Size], name: str, pool: Pool
+) -> list[Program]:
+    """The programs for all values of the sizes."""
+    function = module._c.cls.method("forward")
+    graph = inline(function.graph, "forward", CONTEXT)
+    given, defaults = _parameters(function.signature, arguments)
+    texts = [*(size.name for size in sizes), *(parameter.name for parameter in given)]
+    names = c_names(texts, name)
+    if names[: len(sizes)] != texts[: len(sizes)]:
+        raise CannotCompile(f"`{texts[0]}` cannot be the name of a size")
+    programs = []
+    for values in combinations(sizes):
+        examples = [
+            each.example(values) if isinstance(each, Described) else each for each in arguments
+        ]
+        with no_grad(), np.errstate(all="ignore"):
+            try:
+                program = program_of(
+                    graph, module._c, examples, names[len(sizes) :], defaults, pool
+                )
+            except CannotCompile as error:
+                where = ", ".join(f"{size.name} = {value}" for size, value in values.items())
+                raise CannotCompile(f"for {where}: {error}" if where else str(error)) from None
+        programs.append(program)
+        _check_results(program, programs[0])
+    return programs
+
+
+def _check_results(program: Program, first: Program) -> None:
+    """Results of all sizes have the same dtypes and numbers of dimensions."""
+    kinds = [[(each.letter, len(each.shape)) for each in p.outputs] for p in (program, first)]
+    if kinds[0] != kinds[1]:
+        raise CannotCompile("dtypes or numbers of dimensions of results depend on the sizes")
 
 
 def _has_tensors(type: Type) -> bool:
@@ -89,13 +141,13 @@ def _has_tensors(type: Type) -> bool:
 
 
 def _parameters(
-    signature: Signature, examples: Sequence[object]
+    signature: Signature, arguments: Sequence[object]
 ) -> tuple[Sequence[Argument], list[object]]:
     """The parameters that are given, and the values of the others."""
     parameters = signature.arguments[1:]
-    given, rest = parameters[: len(examples)], parameters[len(examples) :]
-    if len(parameters) < len(examples) or not all(each.has_default for each in rest):
-        raise CannotCompile(f"forward takes {len(parameters)} arguments, not {len(examples)}")
+    given, rest = parameters[: len(arguments)], parameters[len(arguments) :]
+    if len(parameters) < len(arguments) or not all(each.has_default for each in rest):
+        raise CannotCompile(f"forward takes {len(parameters)} arguments, not {len(arguments)}")
     for parameter in given:
         if parameter.type != TENSOR:
             raise CannotCompile(
@@ -104,8 +156,8 @@ def _parameters(
     return given, [each.default for each in rest]
 
 
-def _of_texts(module: Any, examples: Sequence[object], name: str, source: str) -> Compiled:
-    if examples:
+def _of_texts(module: Any, arguments: Sequence[object], name: str, source: str) -> Compiled:
+    if arguments:
         raise CannotCompile("forward takes no tensors, so it needs no --input")
     made = text_program(module._c.cls.method("forward"), module._c, name)
     parameters = [each for group in (*made.inputs, *made.outputs) for each in group]

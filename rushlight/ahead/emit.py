@@ -1,63 +1,64 @@
-"""From a program to an object file: a function in LLVM's text, with the kernels that it calls."""
+"""From programs to an object file: a function in LLVM's text, with the kernels that it calls."""
 
 from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ..ops.kernels.code import objects
 from ..ops.kernels.code.target import host
-from ..ops.kernels.code.text import DOUBLE
-from .program import (
-    Branch,
-    Call,
-    Compute,
-    Constant,
-    Copy,
-    Fail,
-    Input,
-    Kernel,
-    Load,
-    Loop,
-    Move,
-    Output,
-    Place,
-    Program,
-    Scalar,
-    Slot,
-    Step,
-    Word,
-    Zeroed,
-)
-from .scalars import functions
+from .driver import Driver, filled
+from .known import CannotCompile
+from .program import Kernel, Program
+from .sizes import Size
+from .writing import Pool
 
 __all__ = ["data_section", "object_file"]
 
 
-def object_file(program: Program, name: str, constants: int) -> bytes:
-    """An object with the function `name` and `name_failure`, for the machine at hand.
+def object_file(
+    programs: Sequence[Program], sizes: Sequence[Size], pool: Pool, name: str, constants: int
+) -> bytes:
+    """An object with the function `name`, `name_failure` and, where there are sizes, `name_sizes`,
+    for the machine at hand.
 
-    `constants` are the bytes of all constants, whose places have been planned.
+    `programs` are those of all values of the sizes, the last of which changes first; their slots,
+    and the `constants` bytes of all constants, have been placed.
 
     Raises:
+        CannotCompile: the name is another function's.
         ImportError: llvmlite is not installed.
     """
     llvm: Any = import_module("llvmlite.binding")
     assemble = import_module("..ops.kernels.code.assemble", __package__)
-    kernels = {call.kernel: f"rushlight.kernel{n}" for n, call in enumerate(program.calls())}
+    called = dict.fromkeys(call.kernel for program in programs for call in program.calls())
+    kernels = {kernel: f"rushlight.kernel{n}" for n, kernel in enumerate(called)}
+    modules = [_kernel(llvm, each, symbol, n) for n, (each, symbol) in enumerate(kernels.items())]
+    public = [name, f"{name}_failure", f"{name}_sizes"]
+    taken = {each.name for module in modules for each in module.functions}
+    if taken & set(public) or f"m_{name}" in pool.scalars.words:
+        raise CannotCompile(f"`{name}` is the name of another function; -o can give another one")
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "constants"
         with data.open("wb") as file:
-            _write_constants(file, program, constants)
-        text = _Driver(program, name, kernels, constants, str(data)).text()
-        whole = llvm.parse_assembly(text)
-        for number, kernel in enumerate(kernels):
-            whole.link_in(_kernel(llvm, kernel, kernels[kernel], number))
-        public = (name, f"{name}_failure")
+            _write_constants(file, pool, constants)
+        lines = [
+            *data_section(name, str(data), constants),
+            "declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)",
+            *(f"declare void @{symbol}(ptr, i64, i64)" for symbol in kernels.values()),
+            *pool.scalars.text(),
+            *_functions(programs, sizes, pool, name, kernels),
+            *_failures(pool.failures, name),
+            "",
+        ]
+        whole = llvm.parse_assembly("\n".join(lines))
+        for module in modules:
+            whole.link_in(module)
         for function in whole.functions:
             if not function.is_declaration and function.name not in public:
                 function.linkage = "internal"
@@ -65,14 +66,14 @@ def object_file(program: Program, name: str, constants: int) -> bytes:
         return made
 
 
-def _write_constants(file: Any, program: Program, size: int) -> None:
-    for constant in program.constants:
+def _write_constants(file: Any, pool: Pool, size: int) -> None:
+    for constant in pool.constants.values():
         file.seek(constant.offset)
         file.write(constant.data)
     file.truncate(max(size, 1))
 
 
-def _kernel(llvm: Any, kernel: Kernel, symbol: str, number: int) -> object:
+def _kernel(llvm: Any, kernel: Kernel, symbol: str, number: int) -> Any:
     """The module of a kernel, its names made its own."""
     module = llvm.parse_assembly(objects.text_of(kernel.key)(host()))
     for function in module.functions:
@@ -104,233 +105,153 @@ def data_section(name: str, path: str, size: int) -> list[str]:
     ]
 
 
-class _Driver:
-    """Writes the text of the function."""
+def _failures(failures: Sequence[str], name: str) -> list[str]:
+    """`name_failure(int)`: the text of a number that the function gives; null for others."""
+    lines, names = [], ["ptr null"]
+    for number, text in enumerate(failures):
+        data = text.encode() + b"\0"
+        escaped = "".join(
+            chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in data
+        )
+        symbol = f"@{name}.failure{number}"
+        lines.append(f'{symbol} = internal constant [{len(data)} x i8] c"{escaped}"')
+        names.append(f"ptr {symbol}")
+    table = f"@{name}.failures"
+    return [
+        *lines,
+        f"{table} = internal constant [{len(names)} x ptr] [{', '.join(names)}]",
+        f"define ptr @{name}_failure(i32 %number) {{",
+        f"  %is_one = icmp ult i32 %number, {len(names)}",
+        "  %which = select i1 %is_one, i32 %number, i32 0",
+        f"  %place = getelementptr [{len(names)} x ptr], ptr {table}, i64 0, i32 %which",
+        "  %text = load ptr, ptr %place",
+        "  ret ptr %text",
+        "}",
+    ]
 
-    def __init__(
-        self,
-        program: Program,
-        name: str,
-        kernels: dict[Kernel, str],
-        constants: int,
-        data: str,
-    ) -> None:
-        self.program = program
-        self.name = name
-        self.kernels = kernels
-        self.constants = constants
-        self.data = data
-        self.lines: list[str] = []
-        self.count = 0
-        self.most_words = max((len(call.words) for call in program.calls()), default=0)
 
-    def text(self) -> str:
-        """The whole module."""
-        self.body(self.program.steps)
-        numbers = range(len(self.program.inputs)), range(len(self.program.outputs))
-        parameters = ["ptr %workspace"]
-        parameters += [f"ptr %in{n}" for n in numbers[0]] + [f"ptr %out{n}" for n in numbers[1]]
-        scalars = (f"  %s{s.number} = alloca {s.kind}" for s in self.program.scalars)
-        return "\n".join(
-            [
-                *data_section(self.name, self.data, self.constants),
-                "declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)",
-                "declare double @llvm.sqrt.f64(double)",
-                "declare i64 @llvm.smin.i64(i64, i64)",
-                "declare i64 @llvm.smax.i64(i64, i64)",
-                *(f"declare void @{symbol}(ptr, i64, i64)" for symbol in self.kernels.values()),
-                *functions(),
-                f"define i32 @{self.name}({', '.join(parameters)}) {{",
-                f"  %words = alloca [{max(1, self.most_words)} x i64], align 16",
-                *scalars,
-                *self.lines,
-                "  ret i32 0",
-                "}",
-                *self.failures(),
-                "",
-            ]
+# ---------------------------------------------------------------------- one body for many sizes
+
+
+@dataclass
+class _Family:
+    """Programs that differ in numbers alone: their lines, and for each its place and numbers."""
+
+    lines: list[str]
+    rows: dict[int, list[int]] = field(default_factory=dict)
+
+
+def _families(programs: Sequence[Program], name: str, kernels: dict[Kernel, str]) -> list[_Family]:
+    found: dict[str, _Family] = {}
+    for place, program in enumerate(programs):
+        driver = Driver(program, f"@{name}_constants", kernels)
+        family = found.setdefault("\n".join(driver.lines), _Family(driver.lines))
+        family.rows[place] = driver.numbers
+    return list(found.values())
+
+
+def _functions(
+    programs: Sequence[Program],
+    sizes: Sequence[Size],
+    pool: Pool,
+    name: str,
+    kernels: dict[Kernel, str],
+) -> Iterator[str]:
+    """The function, and those for the programs of each family."""
+    families = _families(programs, name, kernels)
+    ends = [f"%in{n}" for n in range(len(programs[0].inputs))]
+    ends += [f"%out{n}" for n in range(len(programs[0].outputs))]
+    buffers = ", ".join(f"ptr {each}" for each in ("%workspace", *ends))
+    rows = [""] * len(programs)
+    for number, family in enumerate(families):
+        table = f"@{name}.numbers{number}"
+        columns = list(zip(*family.rows.values(), strict=True))
+        kept = list(dict.fromkeys(column for column in columns if len(set(column)) > 1))
+        yield from _table(table, list(zip(*kept, strict=True)))
+        for at, place in enumerate(family.rows):
+            rows[place] = f"ptr getelementptr (i64, ptr {table}, i64 {at * len(kept)})"
+        yield f"define internal i32 @{name}.body{number}(ptr %row, {buffers}) {{"
+        yield from filled(family.lines, _Numbers(columns, kept))
+        yield "}"
+    if not sizes:
+        yield f"define i32 @{name}({buffers}) {{"
+        yield f"  %code = call i32 @{name}.body0(ptr null, {buffers})"
+        yield from ("  ret i32 %code", "}")
+        return
+    count = len(programs)
+    yield f"@{name}.rows = internal constant [{count} x ptr] [{', '.join(rows)}]"
+    bodies = {place: n for n, family in enumerate(families) for place in family.rows}
+    which = ", ".join(f"ptr @{name}.body{bodies[place]}" for place in range(count))
+    yield f"@{name}.bodies = internal constant [{count} x ptr] [{which}]"
+    given = ", ".join(f"i64 %size{n}" for n in range(len(sizes)))
+    yield f"define i32 @{name}(ptr %workspace, {given}, {', '.join(f'ptr {e}' for e in ends)}) {{"
+    yield from _chosen(sizes, pool.failures)
+    yield f"  %row.at = getelementptr ptr, ptr @{name}.rows, i64 %chosen"
+    yield f"  %body.at = getelementptr ptr, ptr @{name}.bodies, i64 %chosen"
+    yield from ("  %row = load ptr, ptr %row.at", "  %body = load ptr, ptr %body.at")
+    yield f"  %code = call i32 %body(ptr %row, {buffers})"
+    yield from ("  ret i32 %code", "}")
+    yield from _sizes_function(programs, sizes, pool.failures, name, given)
+
+
+class _Numbers:
+    """What stands in the places of numbers: literals, or words of the row."""
+
+    def __init__(self, columns: list[tuple[int, ...]], kept: list[tuple[int, ...]]) -> None:
+        self._columns = columns
+        self._places = {column: place for place, column in enumerate(kept)}
+        self._count = 0
+
+    def __call__(self, number: int) -> tuple[str, Sequence[str]]:
+        column = self._columns[number]
+        place = self._places.get(column)
+        if place is None:
+            return str(column[0]), ()
+        self._count += 1
+        at, value = f"%n{self._count}.at", f"%n{self._count}"
+        return value, (
+            f"  {at} = getelementptr i64, ptr %row, i64 {place}",
+            f"  {value} = load i64, ptr {at}, !invariant.load !9999",
         )
 
-    def failures(self) -> list[str]:
-        """`name_failure(int)`: the text of a number that the function gives; null for others."""
-        lines, names = [], ["ptr null"]
-        for number, text in enumerate(self.program.failures):
-            data = text.encode() + b"\0"
-            escaped = "".join(
-                chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in data
-            )
-            symbol = f"@{self.name}.failure{number}"
-            lines.append(f'{symbol} = internal constant [{len(data)} x i8] c"{escaped}"')
-            names.append(f"ptr {symbol}")
-        table = f"@{self.name}.failures"
-        return [
-            *lines,
-            f"{table} = internal constant [{len(names)} x ptr] [{', '.join(names)}]",
-            f"define ptr @{self.name}_failure(i32 %number) {{",
-            f"  %is_one = icmp ult i32 %number, {len(names)}",
-            "  %which = select i1 %is_one, i32 %number, i32 0",
-            f"  %place = getelementptr [{len(names)} x ptr], ptr {table}, i64 0, i32 %which",
-            "  %text = load ptr, ptr %place",
-            "  ret ptr %text",
-            "}",
-        ]
 
-    # ------------------------------------------------------------------ instructions
+def _table(symbol: str, rows: list[tuple[int, ...]]) -> Iterator[str]:
+    """A constant of whole numbers, row after row."""
+    values = [number for row in rows for number in row] or [0]
+    listed = ", ".join(f"i64 {number}" for number in values)
+    yield f"{symbol} = internal constant [{len(values)} x i64] [{listed}]"
 
-    def line(self, text: str) -> None:
-        self.lines.append(f"  {text}")
 
-    def let(self, text: str) -> str:
-        """A new value of an instruction."""
-        self.count += 1
-        self.line(f"%v{self.count} = {text}")
-        return f"%v{self.count}"
+def _chosen(sizes: Sequence[Size], failures: Sequence[str]) -> Iterator[str]:
+    """`%chosen`, the place of the program for the sizes; the function ends where one is out of
+    bounds."""
+    place = "0"
+    for n, size in enumerate(sizes):
+        code = failures.index(size.refusal) + 1
+        yield f"  %behind{n} = sub i64 %size{n}, {size.low}"
+        yield f"  %fits{n} = icmp ult i64 %behind{n}, {size.count}"
+        yield f"  br i1 %fits{n}, label %fine{n}, label %failing{n}"
+        yield from (f"failing{n}:", f"  ret i32 {code}", f"fine{n}:")
+        yield f"  %further{n} = mul i64 {place}, {size.count}"
+        yield f"  %place{n} = add i64 %further{n}, %behind{n}"
+        place = f"%place{n}"
+    yield f"  %chosen = add i64 {place}, 0"
 
-    def label(self, name: str) -> None:
-        self.lines.append(f"{name}:")
 
-    def new_labels(self, *names: str) -> list[str]:
-        self.count += 1
-        return [f"{name}{self.count}" for name in names]
-
-    def address(self, place: Place) -> str:
-        """The pointer of a place."""
-        base, offset = place.base, place.offset
-        match base:
-            case Input(number):
-                start = f"%in{number}"
-            case Output(number):
-                start = f"%out{number}"
-            case Slot():
-                start, offset = "%workspace", offset + base.offset
-            case Constant():
-                start, offset = f"@{self.name}_constants", offset + base.offset
-        found = self.let(f"getelementptr i8, ptr {start}, i64 {offset}")
-        for index, by in place.terms:
-            bytes_behind = self.let(f"mul i64 {self.operand(index)}, {by}")
-            found = self.let(f"getelementptr i8, ptr {found}, i64 {bytes_behind}")
-        return found
-
-    def operand(self, value: Scalar | bool | int | float | Place) -> str:
-        """A number of an instruction."""
-        if isinstance(value, Place):
-            return f"ptr {self.address(value)}"
-        if isinstance(value, Scalar):
-            return self.let(f"load {value.kind}, ptr %s{value.number}")
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        return str(value) if isinstance(value, int) else DOUBLE.literal(value)
-
-    def store(self, target: Scalar, value: str) -> None:
-        self.line(f"store {target.kind} {value}, ptr %s{target.number}")
-
-    def body(self, steps: Sequence[Step]) -> None:
-        for step in steps:
-            self.step(step)
-
-    def step(self, step: Step) -> None:
-        match step:
-            case Call():
-                self.call(step)
-            case Compute(target, text, operands):
-                made = text.format(*map(self.operand, operands))
-                if made.startswith("store"):
-                    self.line(made)
-                else:
-                    self.store(target, self.let(made))
-            case Move(target, source):
-                self.store(target, self.operand(source))
-            case Load(target, place, letter):
-                self.store(target, self.loaded(self.address(place), letter, target.kind))
-            case Copy(target, source, size):
-                to, whence = self.address(target), self.address(source)
-                self.line(
-                    f"call void @llvm.memmove.p0.p0.i64(ptr {to}, ptr {whence}, i64 {size}, "
-                    "i1 false)"
-                )
-            case Fail(code, condition):
-                self.fail(code, None if condition is None else self.operand(condition))
-            case Branch():
-                self.branch(step)
-            case Loop():
-                self.loop(step)
-
-    def fail(self, code: int, condition: str | None) -> None:
-        failing, fine = self.new_labels("failing", "fine")
-        test = f"i1 {condition}, label %{failing}, label %{fine}"
-        self.line(f"br {test}" if condition else f"br label %{failing}")
-        self.label(failing)
-        self.line(f"ret i32 {code}")
-        self.label(fine)
-
-    def call(self, call: Call) -> None:
-        zeroed: list[tuple[str, Zeroed]] = []
-        for number, word in enumerate(call.words):
-            place = self.let(f"getelementptr i64, ptr %words, i64 {number}")
-            self.line(f"store {self.word(word, zeroed)}, ptr {place}")
-        symbol = self.kernels[call.kernel]
-        self.line(f"call void @{symbol}(ptr %words, i64 0, i64 {call.count})")
-        for address, word in zeroed:
-            if word.code:
-                value = self.let(f"load i64, ptr {address}")
-                self.fail(word.code, self.let(f"icmp ne i64 {value}, 0"))
-
-    def word(self, word: Word, zeroed: list[tuple[str, Zeroed]]) -> str:
-        if isinstance(word, int):
-            return f"i64 {word}"
-        if isinstance(word, Scalar):
-            return f"{word.kind} {self.operand(word)}"
-        if isinstance(word, Place):
-            return f"ptr {self.address(word)}"
-        address = self.address(word.place)
-        self.line(f"store i64 0, ptr {address}")
-        zeroed.append((address, word))
-        return f"ptr {address}"
-
-    def loaded(self, address: str, letter: str, kind: str) -> str:
-        """An element as a number of a kind."""
-        held = {
-            "?": "i8",
-            "b": "i8",
-            "B": "i8",
-            "h": "i16",
-            "i": "i32",
-            "f": "float",
-            "d": "double",
-        }
-        element = held.get(letter, "i64")
-        value = self.let(f"load {element}, ptr {address}")
-        if element in ("float", "double"):
-            if kind == "i1":
-                return self.let(f"fcmp une {element} {value}, 0.0")
-            return value if element == kind else self.let(f"fpext float {value} to double")
-        if kind == "i1":
-            return self.let(f"icmp ne {element} {value}, 0")
-        widens = "zext" if letter in "?B" else "sext"
-        wide = value if element == "i64" else self.let(f"{widens} {element} {value} to i64")
-        return wide if kind == "i64" else self.let(f"sitofp i64 {wide} to double")
-
-    def branch(self, branch: Branch) -> None:
-        then, other, end = self.new_labels("then", "other", "end")
-        self.line(f"br i1 {self.operand(branch.condition)}, label %{then}, label %{other}")
-        for label, steps in ((then, branch.then), (other, branch.other)):
-            self.label(label)
-            self.body(steps)
-            self.line(f"br label %{end}")
-        self.label(end)
-
-    def loop(self, loop: Loop) -> None:
-        start, body, end = self.new_labels("round", "body", "behind")
-        self.store(loop.index, "0")
-        self.line(f"br label %{start}")
-        self.label(start)
-        index, most = self.operand(loop.index), self.operand(loop.most)
-        is_within = self.let(f"icmp slt i64 {index}, {most}")
-        goes_on = self.let(f"and i1 {is_within}, {self.operand(loop.condition)}")
-        self.line(f"br i1 {goes_on}, label %{body}, label %{end}")
-        self.label(body)
-        self.body(loop.body)
-        following = self.let(f"add i64 {self.operand(loop.index)}, 1")
-        self.store(loop.index, following)
-        self.line(f"br label %{start}")
-        self.label(end)
+def _sizes_function(
+    programs: Sequence[Program],
+    sizes: Sequence[Size],
+    failures: Sequence[str],
+    name: str,
+    given: str,
+) -> Iterator[str]:
+    """`name_sizes`, which writes the sizes of all results' dimensions."""
+    rows = [tuple(n for each in program.outputs for n in each.shape) for program in programs]
+    count = len(rows[0])
+    yield from _table(f"@{name}.sizes", rows)
+    yield f"define i32 @{name}_sizes({given}, ptr %sizes) {{"
+    yield from _chosen(sizes, failures)
+    yield f"  %begin = mul i64 %chosen, {count}"
+    yield f"  %row = getelementptr i64, ptr @{name}.sizes, i64 %begin"
+    yield (f"  call void @llvm.memmove.p0.p0.i64(ptr %sizes, ptr %row, i64 {8 * count}, i1 false)")
+    yield from ("  ret i32 0", "}", "!9999 = !{}")

@@ -7,13 +7,16 @@ of the run times bytes.  A number of the run has a variable; one that is known i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from ..interpreter.native.emitter import Instance
+
 __all__ = [
-    *("Branch", "Call", "Compute", "Constant", "Copy", "Fail", "Input", "Kernel", "Load", "Loop"),
-    *("Move", "Output", "Place", "Program", "Scalar", "Slot", "Step", "Word", "Zeroed", "plan"),
+    *("Branch", "Buffer", "Call", "Compute", "Constant", "Copy", "Fail", "Input", "Kernel", "Load"),
+    *("Loop", "Move", "Number", "Output", "Place", "Program", "Scalar", "Slot", "Step", "Store"),
+    *("Word", "Zeroed", "place_constants", "plan"),
 ]
 
 ALIGNMENT: Final = 64
@@ -114,11 +117,12 @@ class Call:
 
 @dataclass(frozen=True)
 class Compute:
-    """A scalar by an instruction of LLVM's, `{0}` and so on for the operands."""
+    """A scalar by a function of numbers; `code` is the failure if that gives none."""
 
     target: Scalar
-    text: str
+    function: Instance
     operands: tuple[Scalar | Number, ...]
+    code: int = 0
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,15 @@ class Load:
     target: Scalar
     place: Place
     letter: str
+
+
+@dataclass(frozen=True)
+class Store:
+    """A number of a kind of LLVM's is written."""
+
+    place: Place
+    kind: str
+    source: Scalar | Number
 
 
 @dataclass(frozen=True)
@@ -174,7 +187,7 @@ class Loop:
     body: list[Step]
 
 
-Step = Call | Compute | Move | Load | Copy | Fail | Branch | Loop
+Step = Call | Compute | Move | Load | Store | Copy | Fail | Branch | Loop
 
 
 @dataclass(frozen=True)
@@ -193,15 +206,13 @@ class Buffer:
 
 @dataclass
 class Program:
-    """All of it; `failures` are the texts of codes, the first one's is 1."""
+    """All of it but for what programs of other sizes have as well."""
 
     inputs: list[Buffer]
     outputs: list[Buffer] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     slots: list[Slot] = field(default_factory=list)
-    constants: list[Constant] = field(default_factory=list)
     scalars: list[Scalar] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
 
     def calls(self) -> Iterator[Call]:
         """All calls of kernels."""
@@ -216,8 +227,8 @@ class Program:
                 waiting += step.body
 
 
-def plan(program: Program) -> tuple[int, int]:
-    """Give buffers their places; the bytes of the workspace and of the constants.
+def plan(program: Program) -> int:
+    """Give slots their places; the bytes of the workspace.
 
     Slots that are needed at the same time do not overlap: the largest are placed first, each as low
     as it can be.
@@ -234,11 +245,16 @@ def plan(program: Program) -> tuple[int, int]:
         slot.offset = at
         placed.append(slot)
         most = max(most, at + slot.size)
+    return _aligned(most)
+
+
+def place_constants(constants: Iterable[Constant]) -> int:
+    """Give constants their places; the bytes of all."""
     end = 0
-    for constant in program.constants:
+    for constant in constants:
         constant.offset = end
         end = _aligned(end + len(constant.data))
-    return _aligned(most), end
+    return end
 
 
 def _aligned(size: int) -> int:

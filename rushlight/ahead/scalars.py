@@ -1,96 +1,169 @@
-"""Operators over numbers as LLVM's instructions."""
+"""Operators over numbers: what their records have for native code, each form a function of its own.
+
+The functions are made as those of `interpreter/native` are, from the same forms and library; what
+they call of the C library has a table that grows with them.
+"""
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
-__all__ = ["CONVERSIONS", "OUTSIDE", "SCALARS", "WHOLE", "WRAPPED", "functions", "kind_of_number"]
+from ..interpreter.native.emitter import ALIASES, CONTEXT, Instance, Value
+from ..interpreter.native.kinds import BOOL, FLOAT, INT, NONE, Kind, NotNative, matches
+from ..interpreter.native.lowering import Module
+from ..interpreter.native.program import library_function
+from ..ops.table.table import Operator
+from .program import Scalar
 
-WHOLE: Final = "rushlight.whole"
-OUTSIDE: Final = "rushlight.outside"
-WRAPPED: Final = "rushlight.wrapped"
+__all__ = ["CONVERTED", "CUT", "PLACE", "Scalars", "kind_of_number"]
 
+_KINDS: Final = {"i1": BOOL, "i64": INT, "double": FLOAT}
 
-def functions() -> list[str]:
-    """LLVM's functions that forms call.
+CUT: Final = "cut_or_fail({0})"
+"""An element of a tensor as a whole number, which it must fit."""
 
-    `fptosi` means nothing outside of its range: the interpreter gives the lowest number there, for
-    NaN too, and refuses elements of tensors.  An index that counts from the end becomes one from
-    the front.
-    """
-    return [
-        f"define internal i1 @{OUTSIDE}(double %x) {{",
-        "  %is_above = fcmp oge double %x, 0xC3E0000000000000",  # -2**63
-        "  %is_below = fcmp olt double %x, 0x43E0000000000000",
-        "  %fits = and i1 %is_above, %is_below",
-        "  %outside = xor i1 %fits, true",
-        "  ret i1 %outside",
-        "}",
-        f"define internal i64 @{WHOLE}(double %x) {{",
-        f"  %outside = call i1 @{OUTSIDE}(double %x)",
-        "  %cut = fptosi double %x to i64",
-        "  %whole = select i1 %outside, i64 -9223372036854775808, i64 %cut",
-        "  ret i64 %whole",
-        "}",
-        f"define internal i64 @{WRAPPED}(i64 %index, i64 %size) {{",
-        "  %is_behind = icmp slt i64 %index, 0",
-        "  %further = add i64 %index, %size",
-        "  %place = select i1 %is_behind, i64 %further, i64 %index",
-        "  ret i64 %place",
-        "}",
-    ]
+PLACE: Final = "place_or_fail({0}, {1})"
+"""An index, perhaps from the end, among so many elements."""
+
+CONVERTED: Final = {"i1": "{0} != 0", "i64": "int({0})", "double": "float({0})"}
+"""By a kind of LLVM's: a number as one of it."""
+
+_OWN: Final = """
+def cut_or_fail(x):
+    if not fits_whole(x):
+        fail()
+    return int(x)
+
+def place_or_fail(index, size):
+    place = index + size if index < 0 else index
+    if place < 0 or place >= size:
+        fail()
+    return place
+"""
 
 
-def _scalars() -> dict[str, tuple[str, str, str]]:
-    found = {}
-    for name, word in (("add", "add"), ("sub", "sub"), ("mul", "mul")):
-        found[f"aten::{name}.int"] = (f"{word} i64 {{0}}, {{1}}", "i64", "i64")
-        found[f"aten::{name}.float"] = (f"f{word} double {{0}}, {{1}}", "double", "double")
-        for mixed in ("int_float", "float_int"):
-            found[f"aten::{name}.{mixed}"] = found[f"aten::{name}.float"]
-    found["aten::div.float"] = ("fdiv double {0}, {1}", "double", "double")
-    found["aten::div.int"] = found["aten::div.float"]
-    found["aten::neg.int"] = ("sub i64 0, {0}", "i64", "i64")
-    found["aten::neg.float"] = ("fneg double {0}", "double", "double")
-    for word in ("lt", "gt", "le", "ge", "eq", "ne"):
-        name, whole = word, word if word in ("eq", "ne") else f"s{word}"
-        real = "une" if word == "ne" else f"o{word}"
-        found[f"aten::{name}.int"] = (f"icmp {whole} i64 {{0}}, {{1}}", "i64", "i1")
-        found[f"aten::{name}.float"] = (f"fcmp {real} double {{0}}, {{1}}", "double", "i1")
-        for mixed in ("int_float", "float_int"):
-            found[f"aten::{name}.{mixed}"] = found[f"aten::{name}.float"]
-    for name, word in (("eq", "eq"), ("ne", "ne")):
-        found[f"aten::{name}.bool"] = (f"icmp {word} i1 {{0}}, {{1}}", "i1", "i1")
-    found["aten::__and__.bool"] = ("and i1 {0}, {1}", "i1", "i1")
-    found["aten::__or__.bool"] = ("or i1 {0}, {1}", "i1", "i1")
-    found["aten::__xor__.bool"] = ("xor i1 {0}, {1}", "i1", "i1")
-    found["aten::__not__"] = ("xor i1 {0}, true", "i1", "i1")
-    found["aten::Int.float"] = (f"call i64 @{WHOLE}(double {{0}})", "double", "i64")
-    found["aten::Int.bool"] = ("zext i1 {0} to i64", "i1", "i64")
-    found["aten::Int.int"] = ("add i64 {0}, 0", "i64", "i64")
-    found["aten::Float.int"] = ("sitofp i64 {0} to double", "i64", "double")
-    found["aten::Float.bool"] = ("uitofp i1 {0} to double", "i1", "double")
-    found["aten::Float.Scalar"] = ("fadd double {0}, -0.0", "double", "double")
-    found["aten::Bool.int"] = ("icmp ne i64 {0}, 0", "i64", "i1")
-    found["aten::Bool.float"] = ("fcmp une double {0}, 0.0", "double", "i1")
-    found["aten::sqrt.int"] = found["aten::sqrt.float"] = (
-        "call double @llvm.sqrt.f64(double {0})",
-        "double",
-        "double",
-    )
-    for name, word in (("prim::min", "smin"), ("prim::max", "smax")):
-        found[f"{name}.int"] = (f"call i64 @llvm.{word}.i64(i64 {{0}}, i64 {{1}})", "i64", "i64")
-    return found
+class _Words(list[str]):
+    """The functions of the C library that are called, in the order in which they are first met."""
+
+    def index(self, name: str, *range: object) -> int:
+        if not name.startswith("m_"):
+            raise NotNative(f"a call of {name}")
+        if name not in self:
+            self.append(name)
+        return super().index(name)
 
 
-SCALARS: Final = _scalars()
-"""By the operator's full name: the instruction, the kind of its operands, and of its result."""
+@dataclass
+class Scalars:
+    """The functions of a program, and what has been written of them."""
 
-CONVERSIONS: Final = {
-    ("i64", "double"): "sitofp i64 {0} to double",
-    ("i1", "double"): "uitofp i1 {0} to double",
-    ("i1", "i64"): "zext i1 {0} to i64",
-}
+    words: _Words = field(default_factory=_Words)
+    made: dict[tuple[str, tuple[Kind, ...]], Instance] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._own = {each.name: each for each in _definitions(_OWN)}
+        self.module = Module(
+            lambda name: self._own.get(name) or library_function(name), self.words, {}, {}, {}, []
+        )
+
+    def of_operator(self, entry: Operator, values: Sequence[object]) -> Instance | None:
+        """The function of an operator for its operands; None if it has no native form for them."""
+        kinds = [_kind(value) for value in values]
+        if None in kinds or len(entry.signature.returns) != 1:
+            return None
+        given = [kind for kind in kinds if kind is not None]
+        for form in entry.native:
+            if form.writes or any(_text(values[at]) != each for at, each in form.at.items()):
+                continue
+            if matches(form, entry.signature, given) is None:
+                continue
+            try:
+                return self.of_text(form.text, given, form.given, form.then)
+            except NotNative:
+                continue
+        return None
+
+    def of_text(
+        self, text: str, kinds: Sequence[Kind], given: Sequence[str] = (), then: str = ""
+    ) -> Instance:
+        """The function of a form; operands that are None are not among its parameters.
+
+        Raises:
+            NotNative: it gives something else than a number.
+        """
+        names = [f"a{n}" if kind != NONE else "None" for n, kind in enumerate(kinds)]
+        every = {"all": ", ".join(names), "result": "found"}
+        lines = [f"if not ({each.format(*names, **every)}): fail()" for each in given]
+        lines.append(f"found = {text.format(*names, **every)}")
+        if then:
+            lines.append(f"if not ({then.format(*names, **every)}): fail()")
+        body = "\n ".join([*lines, "return found"])
+        taken = [name for name in names if name != "None"]
+        key = body, tuple(kind for kind in kinds if kind != NONE)
+        if key not in self.made:
+            name = f"form{len(self.made)}_{len(self.module.texts)}"
+            (self._own[name],) = _definitions(f"def {name}({', '.join(taken)}):\n {body}\n")
+            made = self.module.instance(name, [Value(kind, "") for kind in key[1]])
+            if made.kind not in (INT, FLOAT, BOOL):
+                raise NotNative(f"a result {made.kind}")
+            self.made[key] = made
+        return self.made[key]
+
+    def of_kinds(self, text: str, *kinds: str) -> Instance:
+        """The function of a form for kinds of LLVM's."""
+        return self.of_text(text, [_KINDS[kind] for kind in kinds])
+
+    def text(self) -> list[str]:
+        """LLVM's text: the functions, and `rushlight.context`, which sets up the words they share.
+
+        These are called with the address of those words, `ptr %c`.
+        """
+        symbols = [f"@{word.removeprefix('m_')}" for word in self.words]
+        own = {"@" + found for text in self.module.texts for found in _DEFINED.findall(text)}
+        count = max(1, len(symbols))
+        table = ", ".join(f"ptr {each}" for each in symbols) or "ptr null"
+        place, _ = CONTEXT["table"]
+        return [
+            *(f"declare void {each}()" for each in sorted(set(symbols) - own)),
+            f"@rushlight.table = internal constant [{count} x ptr] [{table}]",
+            *self.module.texts,
+            "declare double @llvm.sqrt.f64(double)",
+            "declare double @llvm.fabs.f64(double)",
+            f"%rushlight.words = type [{len(CONTEXT)} x i64]",
+            "define internal void @rushlight.context(ptr %c) alwaysinline {",
+            f"  %at = getelementptr i64, ptr %c, i64 {place}",
+            "  store ptr @rushlight.table, ptr %at",
+            "  ret void",
+            "}",
+            'attributes #0 = { nounwind "no-builtins" }',
+            ALIASES,
+        ]
+
+
+_DEFINED: Final = re.compile(r"define internal .*? @([\w.]+)\(")
+
+
+def _definitions(text: str) -> list[ast.FunctionDef]:
+    return [each for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)]
+
+
+def _kind(value: object) -> Kind | None:
+    """The kind of a number or None; None for anything else."""
+    if value is None:
+        return NONE
+    letters = value.kind if isinstance(value, Scalar) else kind_of_number(value)
+    return _KINDS.get(letters)
+
+
+def _text(value: object) -> str:
+    """How forms name a constant."""
+    if isinstance(value, Scalar):
+        return ""
+    return f"({value})" if type(value) is int else str(value)
 
 
 def kind_of_number(number: object) -> str:

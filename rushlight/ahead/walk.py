@@ -33,7 +33,6 @@ from .program import (
     Compute,
     Constant,
     Copy,
-    Fail,
     Input,
     Kernel,
     Load,
@@ -41,11 +40,13 @@ from .program import (
     Place,
     Program,
     Scalar,
+    Store,
     Word,
     Zeroed,
 )
 from .replaced import replacement
-from .scalars import OUTSIDE, SCALARS, WHOLE, WRAPPED, kind_of_number
+from .scalars import CUT, PLACE, kind_of_number
+from .writing import Pool
 
 __all__ = ["program_of"]
 
@@ -89,19 +90,21 @@ def program_of(
     owner: ScriptObject,
     examples: Sequence[Any],
     names: Sequence[str],
-    others: Sequence[object] = (),
+    others: Sequence[object],
+    pool: Pool,
 ) -> Program:
     """The program of an object's method without calls, for arguments like the examples, which are
-    arrays; the `others` come after them and are known.
+    arrays; the `others` come after them and are known.  What may be shared goes into the `pool`.
 
     Raises:
         CannotCompile: an operator, a type or a value has no form ahead of time.
     """
-    walk = _Walk([Buffer(n, a.dtype.char, a.shape) for n, a in zip(names, examples, strict=True)])
-    own, *inputs = graph.inputs
+    inputs = [Buffer(n, a.dtype.char, a.shape) for n, a in zip(names, examples, strict=True)]
+    walk = _Walk(inputs, pool)
+    own, *given = graph.inputs
     walk.known[own] = owner
-    walk.known.update(zip(inputs[len(examples) :], others, strict=True))
-    for number, (value, array) in enumerate(zip(inputs, examples, strict=False)):
+    walk.known.update(zip(given[len(examples) :], others, strict=True))
+    for number, (value, array) in enumerate(zip(given, examples, strict=False)):
         walk.known[value] = Tensor(np.array(array, order="C"), Place(Input(number)))
     walk.block(graph.block)
     walk.give([walk.known[value] for value in graph.outputs], graph.block.ret)
@@ -126,7 +129,7 @@ class _Walk(Flow):
         assert node.signature is not None
         entry = TABLE.of(node.signature)
         values = self.values(node)
-        if any(isinstance(each, Scalar) for each in values) and self._is_scalar(
+        if any(isinstance(each, Scalar) for each in values) and self._is_of_numbers(
             node, entry, values
         ):
             return
@@ -188,26 +191,28 @@ class _Walk(Flow):
         """An element of a tensor as a whole number, which it must fit."""
         if not -(2.0**63) <= number.example < 2.0**63:
             raise self.refused(node, "the number of the examples does not fit an int")
-        outside, made = self.scalar("i1", False), self.scalar("i64", int(number.example))
-        self.add(Compute(outside, f"call i1 @{OUTSIDE}(double {{0}})", (number,)))
-        self.add(Fail(self.failure(self._said(node, "the number does not fit an int")), outside))
-        self.add(Compute(made, f"call i64 @{WHOLE}(double {{0}})", (number,)))
+        made = self.scalar("i64", int(number.example))
+        code = self.failure(self._said(node, "the number does not fit an int"))
+        self.add(Compute(made, self.pool.scalars.of_kinds(CUT, "double"), (number,), code))
         return made
 
     def _said(self, node: Node, what: str) -> str:
         """The text of a failure at a node."""
         return f"{self.named(node)}: {what}"
 
-    def _is_scalar(self, node: Node, entry: Operator, values: Sequence[Known]) -> bool:
-        form = SCALARS.get(entry.full_name)
-        if form is None:
+    def _is_of_numbers(self, node: Node, entry: Operator, values: Sequence[Known]) -> bool:
+        function = self.pool.scalars.of_operator(entry, values)
+        if function is None:
             return False
-        text, kind, gives = form
-        plain = [machine_value(each) for each in values]
-        result = entry.forward(*plain)
-        made = self.scalar(gives, as_kind_of_number(gives, result))
-        count = text.count("{")
-        self.add(Compute(made, text, tuple(self.as_kind(each, kind) for each in values[:count])))
+        try:
+            result = entry.forward(*(machine_value(each) for each in values))
+        except Exception as error:
+            raise self.refused(node, f"it fails for the examples: {error}") from None
+        kind = function.kind.llvm
+        made = self.scalar(kind, as_kind_of_number(kind, result))
+        code = self.failure(self._said(node, "it fails for these numbers")) if function.fails else 0
+        given = tuple(each for each in values if each is not None)
+        self.add(Compute(made, function, given, code))
         self.set(node, made)
         return True
 
@@ -219,12 +224,9 @@ class _Walk(Flow):
         tensor, dim = values[0], values[1] % max(1, values[0].array.ndim)
         size, stride = tensor.array.shape[dim], tensor.array.strides[dim]
         checked = self.scalar("i64", index.example)
-        text = f"call i64 @{WRAPPED}(i64 {{0}}, i64 {{1}})"
-        self.add(Compute(checked, text, (index, size)))
-        outside = self.scalar("i1", False)
-        self.add(Compute(outside, "icmp uge i64 {0}, {1}", (checked, size)))
-        said = self._said(node, "the index is out of range")
-        self.add(Fail(self.failure(said), outside))
+        code = self.failure(self._said(node, "the index is out of range"))
+        function = self.pool.scalars.of_kinds(PLACE, "i64", "i64")
+        self.add(Compute(checked, function, (index, size), code))
         array = np.take(tensor.array, 0, dim) if not size else tensor.array
         part = array[(slice(None),) * dim + (index.example % size,)]
         self.set(node, Tensor(part, tensor.place.indexed(checked, stride)))
@@ -350,9 +352,10 @@ class _Walk(Flow):
 
     def kernel(self, address: int) -> Kernel:
         """A kernel by its address."""
-        if address not in self.kernels:
-            self.kernels[address] = Kernel(*objects.made_at(address))
-        return self.kernels[address]
+        kernels = self.pool.kernels
+        if address not in kernels:
+            kernels[address] = Kernel(*objects.made_at(address))
+        return kernels[address]
 
     # ------------------------------------------------------------------ control flow
 
@@ -371,12 +374,13 @@ class _Walk(Flow):
 
     def _constant(self, value: object) -> Known:
         if isinstance(value, np.ndarray):
-            if id(value) not in self.weights:
+            weights = self.pool.weights
+            if id(value) not in weights:
                 dense = np.ascontiguousarray(value).reshape(value.shape)
                 if value.dtype.names is not None or value.dtype.char not in "?bhilqBefdFD":
                     raise CannotCompile(f"a constant of {value.dtype} cannot be compiled")
-                self.weights[id(value)] = Tensor(dense, self.constant(dense))
-            return self.weights[id(value)]
+                weights[id(value)] = value, Tensor(dense, self.constant(dense))
+            return weights[id(value)][1]
         if isinstance(value, (list, tuple)):
             return type(value)(self._constant(each) for each in value)
         return value
@@ -401,9 +405,8 @@ class _Walk(Flow):
         example = value.example if isinstance(value, Scalar) else value
         array = np.array(example, {"i1": "?", "i64": "l", "double": "d"}[kind])
         place = Place(self.slot(8))
-        stored = self.scalar(kind, example)
-        self.add(Compute(stored, f"store {kind} {{0}}, {{1}}", (self.as_kind(value, kind), place)))  # type: ignore[arg-type]
-        return Tensor(array, self.use(place))
+        self.add(Store(self.use(place), kind, self.as_kind(value, kind)))
+        return Tensor(array, place)
 
 
 @_handles("prim::ListConstruct")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import string_at
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,23 +24,36 @@ from .program import (
     Slot,
     Step,
 )
-from .scalars import CONVERSIONS
+from .scalars import CONVERTED, Scalars
 
-__all__ = ["Writing"]
+__all__ = ["Pool", "Writing"]
+
+
+@dataclass
+class Pool:
+    """What programs of one graph share, each for arguments of other sizes.
+
+    Constants are found by their bytes, weights by the identity of the value, which is kept, and
+    kernels by their addresses; `failures` are the texts of codes, the first one's is 1.
+    """
+
+    constants: dict[bytes, Constant] = field(default_factory=dict)
+    weights: dict[int, tuple[object, Tensor]] = field(default_factory=dict)
+    kernels: dict[int, Kernel] = field(default_factory=dict)
+    scalars: Scalars = field(default_factory=Scalars)
+    failures: list[str] = field(default_factory=list)
 
 
 class Writing:
     """A program, and the values of the graph as far as it is written."""
 
-    def __init__(self, inputs: list[Buffer]) -> None:
+    def __init__(self, inputs: list[Buffer], pool: Pool) -> None:
         self.program = Program(inputs)
+        self.pool = pool
         self.known: dict[Value, Known] = {}
         self.steps: list[Step] = self.program.steps
         self.now = 0
         self.loops: list[tuple[int, set[Slot]]] = []
-        self.constants: dict[bytes, Constant] = {}
-        self.weights: dict[int, Tensor] = {}
-        self.kernels: dict[int, Kernel] = {}
 
     # ------------------------------------------------------------------ parts of the program
 
@@ -72,16 +86,15 @@ class Writing:
         steps = zip(array.shape, array.strides, strict=True)
         span = sum((size - 1) * step for size, step in steps) + array.itemsize
         data = string_at(array.ctypes.data, int(span)) if array.size else b""
-        if data not in self.constants:
-            self.constants[data] = made = Constant(data)
-            self.program.constants.append(made)
-        return Place(self.constants[data])
+        if data not in self.pool.constants:
+            self.pool.constants[data] = Constant(data)
+        return Place(self.pool.constants[data])
 
     def failure(self, text: str) -> int:
         """The code of a text."""
-        if text not in self.program.failures:
-            self.program.failures.append(text)
-        return self.program.failures.index(text) + 1
+        if text not in self.pool.failures:
+            self.pool.failures.append(text)
+        return self.pool.failures.index(text) + 1
 
     @contextmanager
     def into(self, steps: list[Step]) -> Iterator[None]:
@@ -123,5 +136,5 @@ class Writing:
         if value.kind == kind:
             return value
         made = self.scalar(kind, as_kind_of_number(kind, value.example))
-        self.add(Compute(made, CONVERSIONS[value.kind, kind], (value,)))
+        self.add(Compute(made, self.pool.scalars.of_kinds(CONVERTED[kind], value.kind), (value,)))
         return made

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import Final
-
-import numpy as np
 
 from ..ahead.c_files import c_name
 from ..ahead.compiled import compile_module
 from ..ahead.known import CannotCompile
+from ..ahead.sizes import Described, Size
 from ..ops.memory.dtype import Array
 from .archive import open_archive
 from .atomic import add_force, refuse_existing, replacing
@@ -28,7 +28,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Compile the `forward` of an archive, frozen and in evaluation mode, to one C function "
         "over plain buffers: NAME.o, NAME.h and NAME_example.c, which need neither Python nor this "
-        "library. The sizes of the arguments are fixed. The code is for the machine at hand."
+        "library. Sizes of arguments are fixed, or numbers between bounds that the function takes. "
+        "The code is for the machine at hand."
     )
     parser.add_argument("archive", help="a TorchScript archive (.pt)")
     parser.add_argument("-o", "--output", required=True, metavar="NAME", help="path without ending")
@@ -37,8 +38,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SIZES[:DTYPE]",
-        help="the sizes of an argument, such as 1,3,224,224 or 8:int64; or an .npy file, whose "
-        "elements are the example then; one for each argument, in order",
+        help="the sizes of an argument, such as 1,3,224,224 or 8:int64; batch=1..8,3,32,32 for a "
+        "size between bounds, which others may name (batch,10); or an .npy file, whose elements "
+        "are the example then; one for each argument, in order",
     )
     add_force(parser)
     parser.set_defaults(execute=execute)
@@ -50,10 +52,11 @@ def execute(arguments: argparse.Namespace) -> int:
     name = c_name(target.name)
     paths = [target.with_name(target.name + ending) for ending in (".o", ".h", "_example.c")]
     refuse_existing(paths, arguments.force)
-    examples = [_example(word) for word in arguments.input]
+    named: dict[str, Size] = {}
+    described = [_argument(word, named) for word in arguments.input]
     module = open_archive(arguments.archive)
     try:
-        made = compile_module(module, examples, name, Path(arguments.archive).name)
+        made = compile_module(module, described, name, Path(arguments.archive).name)
     except CannotCompile as error:
         raise CommandError(f"{arguments.archive}: {error}") from None
     contents = (made.object, made.header.encode(), made.example.encode())
@@ -66,23 +69,39 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _example(word: str) -> object:
-    """An array of some sizes, or of a file."""
+def _argument(word: str, named: dict[str, Size]) -> object:
+    """What an argument is: an array of a file, or sizes, some of which may have names."""
     if word.endswith(".npy"):
         return _checked(word, read_array(word))
     sizes, _, dtype = word.partition(":")
-    try:
-        shape = tuple(int(size) for size in sizes.split(",") if size.strip())
-    except ValueError:
-        shape = (-1,)
     if dtype and dtype not in _DTYPES:
         raise CommandError(f"--input {word}: the dtype is one of {', '.join(_DTYPES)}")
-    if any(size < 1 for size in shape):
-        raise CommandError(f"--input {word}: sizes are numbers from 1 on, such as 1,3,224,224")
-    kind = np.dtype(dtype or "float32")
-    if kind.kind != "f":
-        return np.zeros(shape, kind)
-    return np.random.default_rng(0).standard_normal(shape).astype(kind)
+    given = [each.strip() for each in sizes.split(",") if each.strip()]
+    return Described(tuple(_size(word, each, named) for each in given), dtype or "float32")
+
+
+_BOUNDED: Final = re.compile(r"(?:([a-z]\w*)=)?([0-9]+)\.\.([0-9]+)", re.ASCII | re.IGNORECASE)
+
+
+def _size(word: str, text: str, named: dict[str, Size]) -> int | Size:
+    """A size: a number, bounds, or the name of what has bounds."""
+    if text in named:
+        return named[text]
+    if text.isascii() and text.isdecimal() and int(text) > 0:
+        return int(text)
+    found = _BOUNDED.fullmatch(text)
+    if found is None:
+        raise CommandError(
+            f"--input {word}: sizes are numbers from 1 on, such as 1,3,224,224, "
+            "or bounds, such as batch=1..8"
+        )
+    name = found[1] or f"size_{len(named) + 1}"
+    size = Size(name, int(found[2]), int(found[3]))
+    if not 1 <= size.low <= size.high:
+        raise CommandError(f"--input {word}: {text} are no bounds from 1 on")
+    if named.setdefault(name, size) != size:
+        raise CommandError(f"--input {word}: `{name}` has other bounds before")
+    return size
 
 
 def _checked(word: str, array: Array) -> Array:

@@ -275,6 +275,78 @@ def test_names_of_parameters_are_names_in_c(tmp_path: Path) -> None:
     assert "result_given, const float *i_given, const float *model_given" in header
 
 
+class Sized(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = nn.LSTMCell(4, 8)
+        self.out = nn.Linear(8, 3)
+
+    def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, int]:
+        h = torch.zeros(x.size(1), 8)
+        c = torch.zeros(x.size(1), 8)
+        for t in range(x.size(0)):
+            h, c = self.cell(x[t] * mask[t], (h, c))
+        return torch.cat([self.out(h), h], 1), x.flatten(1), x.size(0) // 2
+
+
+@needs_cc
+def test_sizes_between_bounds(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    made = Sized().eval()
+    program = _built(made, tmp_path, "length=1..5,batch=2..3,4", "length,batch,1")
+    header = (tmp_path / "model.h").read_text("utf-8")
+    assert "int64_t length, int64_t batch, const float *x, const float *mask" in header
+    assert "result_0: float[...][...]" not in header
+    for length, batch in ((1, 2), (2, 3), (5, 2), (5, 3)):
+        given = [_numbers(length, batch, each) for each in (4, 1)]
+        for number, array in enumerate(given):
+            array.tofile(tmp_path / f"in{number}")
+        words = [program, str(length), str(batch), "in0", "in1"]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+        assert not done.stderr
+        found = [float(line) for line in done.stdout.split()]
+        np.testing.assert_allclose(found, _expected(made, *given), 1e-4, 1e-5)
+    for length, batch, said in (
+        ("6", "2", "`length`"),
+        ("5", "1", "`batch`"),
+        ("-1", "2", "1 and 5"),
+    ):
+        words = [program, length, batch, "in0", "in1"]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 1
+        assert said in done.stderr
+
+
+class Squeezing(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.squeeze(0)
+
+
+class Reshaping(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.view(2, -1)
+
+
+class Rounding(nn.Module):
+    def forward(self, x: Tensor, y: float = 2.0) -> tuple[float, int, float]:
+        first = float(x[0])
+        return math.floor(first / y) + math.sin(first), int(first) // 3, first % y
+
+
+@needs_cc
+def test_numbers_by_the_forms_of_native_code(tmp_path: Path) -> None:
+    made = torch.jit.script(Rounding())
+    program = _built(made, tmp_path, "1:float64")
+    for number in (7.25, -7.25, 0.0, 1e15):
+        np.testing.assert_allclose(
+            _ran(program, np.array([number]))[0], made(torch.tensor([number], dtype=torch.float64))
+        )
+    found, said = _ran(program, np.array([1e300]))
+    assert not found
+    assert "`aten::floor.float` at " in said
+    assert "it fails for these numbers" in said
+
+
 class Sorting(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return torch.unique(x)
@@ -345,6 +417,12 @@ class Printing(nn.Module):
         (Recurrent, [], "forward takes 1 arguments, not 0"),
         (Recurrent, ["3,2,5"], "it fails for the examples"),
         (Recurrent, ["3,x"], "sizes are numbers"),
+        (Recurrent, ["n=3..2,2,4"], "no bounds from 1 on"),
+        (Recurrent, ["n=1..3,n=1..2,4"], "`n` has other bounds before"),
+        (Recurrent, ["n=1..100,m=1..100,4"], "10000 values together, more than 4096"),
+        (Recurrent, ["3,2,k=4..5"], r"for k = 5: .* it fails for the examples"),
+        (Squeezing, ["n=1..2,3"], "numbers of dimensions of results depend on the sizes"),
+        (Reshaping, ["n=2..3,3"], r"for n = 3: `aten::view` at .* it fails for the examples"),
         (Recurrent, ["3,2,4:complex64"], "the dtype is one of"),
         (Recurrent, ["none.npy"], "none.npy"),
         (Tokens, ["2"], "it needs no --input"),
