@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..ir.graph import Node
 from .items import Cell, Item, Operand, Unsupported
 from .walk import Walk, step
-from .writer import END, INT, is_plain
+from .writer import BOOL, END, INT, is_plain
 
 __all__: list[str] = []
 
@@ -218,6 +218,41 @@ def _exchanged(walk: Walk, operand: Operand, place: Item, item: Item) -> Operand
     where = w.unsqueeze(w.vector([place]), 1)
     new = w.vector([walk.contents.resolved(item)], operand.dtype)
     return replace(w.op("ScatterND", operand, where, new), weak=True)
+
+
+@step("aten::slice[]")
+def _slice(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    held = _held(walk, items[0])
+    bounds = [*items[1:], *(None, None, 1)[len(items) - 1 :]]
+    known = [each for each in bounds if each is None or isinstance(each, int)]
+    if isinstance(held, list) and len(known) == len(bounds):
+        return [walk.contents.cell(held[slice(*known)])]
+    start, end, by = bounds
+    operand = as_operand(walk, held)
+    if operand.is_sequence:
+        raise Unsupported("a part of a list of tensors whose places only a run knows")
+    first, last = 0 if start is None else start, END if end is None else end
+    part = replace(walk.w.slice(operand, 0, first, last, by), weak=True)
+    return [walk.contents.cell(part)]
+
+
+@step("aten::eq[]", "aten::ne[]")
+def _equal(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    one, other = (_held(walk, item) for item in items)
+    is_equal = node.kind == "aten::eq"
+    if isinstance(one, list) and isinstance(other, list):
+        if len(one) != len(other):
+            return [not is_equal]
+        if not any(isinstance(each, Operand | Cell) for each in (*one, *other)):
+            return [(one == other) == is_equal]
+    a, b = (as_operand(walk, held) for held in (one, other))
+    if a.is_sequence or b.is_sequence:
+        raise Unsupported("lists of tensors are compared")
+    if a.shape is None or b.shape is None or a.shape != b.shape or None in a.shape:
+        raise Unsupported("lists are compared whose lengths only a run knows")
+    differs = walk.w.cast(walk.negated(walk.w.op("Equal", *walk.w.common(a, b))), INT)
+    some = replace(walk.w.cast(walk.w.reduce("ReduceMax", differs, [0], False), BOOL), weak=True)
+    return [walk.negated(some) if is_equal else some]
 
 
 @step("aten::len")

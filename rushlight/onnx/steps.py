@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..interpreter.values.objects import ScriptObject
 from ..ir.graph import Node
 from ..jit.qualified_names import unmangled
 from ..typecheck.class_types import ClassType, FunctionType
 from ..typecheck.functions import Function
-from ..typecheck.types import NONE
+from ..typecheck.relations import is_subtype
+from ..typecheck.types import NONE, STRING, TENSOR, Type
 from .functions import called
 from .items import UNSET, Cell, Item, Maybe, Operand, Unsupported
 from .walk import Walk, graph_of, step
@@ -124,7 +127,44 @@ def _is_instance(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
     item = items[0]
     if list(types) == [NONE]:
         return [_presence(walk, item, False) if isinstance(item, Maybe) else item is None]
-    raise Unsupported("the type of a value is asked for")
+    given = node.inputs[0].type
+    own = _type_of(walk, item, given)
+    if own is None:
+        raise Unsupported("the type of a value is asked for that only a run knows")
+    return [any(isinstance(each, Type) and is_subtype(own, each) for each in types)]
+
+
+def _type_of(walk: Walk, item: Item, declared: Type) -> Type | None:
+    """The type of a value, of which `declared` may say several; None if only a run knows."""
+    content = walk.contents.content(item)
+    if content is None:
+        return NONE
+    if isinstance(content, Maybe):
+        return None
+    found = [each for each in declared.alternatives if each != NONE and _may_be(content, each)]
+    return found[0] if len(found) == 1 else None
+
+
+_CONTAINERS: Final = (list, dict, tuple)
+
+
+def _holds(type: Type, container: object) -> bool:
+    """Whether values of a type are of that Python type."""
+    held = {list: type.list_of, dict: type.dict_of, tuple: type.tuple_of}
+    return any(kind is container and each is not None for kind, each in held.items())
+
+
+def _may_be(content: Item, type: Type) -> bool:
+    """Whether a value that is there may be of a type."""
+    if isinstance(content, Operand) and not content.weak and not content.is_sequence:
+        return type == TENSOR
+    if isinstance(content, ScriptObject):
+        return is_subtype(content.cls, type)
+    if isinstance(content, str):
+        return type == STRING
+    if isinstance(content, list | dict | tuple):
+        return any(isinstance(content, each) for each in _CONTAINERS if _holds(type, each))
+    return type not in (TENSOR, STRING)
 
 
 @step("prim::NumToTensor")

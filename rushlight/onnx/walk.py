@@ -25,6 +25,7 @@ from ..typecheck.functions import Function
 from ..typecheck.types import BOOL, FLOAT, INT, NUMBER, TENSOR, Type
 from .contents import Contents
 from .items import BROKEN, UNSET, Cell, Item, Operand, Unsupported
+from .spelled import spelled
 from .table import EXPORTS
 from .writer import BOOL as BOOLEAN
 from .writer import DOUBLE, Model, Writer
@@ -194,11 +195,22 @@ class Walk:
         if writes is not None:
             return self._change(node, writes, items, resolved)
         with suppress(NotKnown):
-            return self._folded(node, resolved)
+            return self._folded(node, items, resolved)
         form = EXPORTS.get(node.kind)
+        program = spelled(node.signature.full_name)
         if form is None:
-            raise Unsupported("")
-        result = form(self.w, *resolved)
+            if program is None:
+                raise Unsupported("")
+            return self._spelled(program, items, node)
+        written, made = len(self.w.nodes), set(self.w.made)
+        try:
+            result = form(self.w, *resolved)
+        except Unsupported:
+            if program is None:
+                raise
+            del self.w.nodes[written:]
+            self.w.made = made
+            return self._spelled(program, items, node)
         if len(node.outputs) != 1:
             types = [value.type for value in node.outputs]
             return [self.wrapped(each, type) for each, type in zip(result, types, strict=True)]
@@ -250,8 +262,9 @@ class Walk:
         self.contents.write(target, made)
         return [target]
 
-    def _folded(self, node: Node, resolved: list[Item]) -> Sequence[Item]:
-        """The results of an operator over constants."""
+    def _folded(self, node: Node, items: list[Item], resolved: list[Item]) -> Sequence[Item]:
+        """The results of an operator over constants; views of such are views all the same, since
+        what is written into them is written into the constant's place."""
         if not self.folds and any(isinstance(item, Operand) for item in resolved):
             raise NotKnown
         if is_random(node) or is_undefined(node) or has_effects(node) or node.signature is None:
@@ -264,10 +277,19 @@ class Walk:
         results = result if len(node.outputs) != 1 else (result,)
         if not isinstance(results, tuple) or not all(map(_is_small, results)):
             raise NotKnown
+        if len(results) == 1 and node.signature.returns[0].alias is not None:
+            made = self._constant_operand(_plain(result))
+            form = EXPORTS.get(node.kind, _formless)
+            return [self._made(node, items, resolved, made, form)]
         return [
             self.wrapped(_plain(each), value.type)
             for each, value in zip(results, node.outputs, strict=True)
         ]
+
+    def _constant_operand(self, value: object) -> Item:
+        if isinstance(value, list):
+            return [self._constant_operand(each) for each in value]
+        return self.model.constant(value) if isinstance(value, np.ndarray) else value
 
     # -- calls
 
@@ -286,6 +308,22 @@ class Walk:
         finally:
             self._calls.pop()
             self._function, self._values = outer, values
+
+    def _spelled(self, program: Function, items: Sequence[Item], node: Node) -> Sequence[Item]:
+        """The results of an operator by the program that stands for it."""
+        problems = set(self.problems)
+        results = self.call(graph_of(program), items, node, program.name)
+        inside = [key for key in self.problems if key not in problems]
+        if inside:
+            first = self.problems[inside[0]].message
+            for key in inside:
+                del self.problems[key]
+            raise Unsupported(f"inside of it, {first}")
+        if len(node.outputs) == 1:
+            return results
+        (whole,) = results
+        assert isinstance(whole, tuple)
+        return whole
 
     def run(self, function: Function, items: Sequence[Item]) -> list[Item]:
         """The results of the whole program."""
@@ -343,6 +381,11 @@ def known(item: Item) -> object:
     if isinstance(item, ScriptObject) or item is UNSET or item is BROKEN:
         raise NotKnown
     return item
+
+
+def _formless(w: Writer, *items: Item) -> Item:
+    """The form of an operator that only constants can be given to."""
+    raise Unsupported("")
 
 
 def _is_small(result: object) -> bool:

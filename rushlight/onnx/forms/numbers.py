@@ -59,6 +59,19 @@ def _default(w: Writer, items: list[Item]) -> np.dtype:
     return w.dtype(None) if plain and is_float(found) else found
 
 
+@exports("aten::__range_length")
+def range_length(w: Writer, lo: Item, hi: Item, step: Item) -> Item:
+    low, high, by = (w.cast(_single(w, each), INT) for each in (lo, hi, step))
+    # rounded up: the last number that is before `high`, seen in the direction of the step
+    behind = w.op("Sub", w.op("Sub", high, low), w.op("Sign", by))
+    return w.op("Max", w.op("Div", w.op("Add", behind, by), by), w.constant(0, INT))
+
+
+@exports("aten::__derive_index")
+def derive_index(w: Writer, index: Item, start: Item, step: Item) -> Item:
+    return w.op("Add", w.op("Mul", *w.common(index, step)), w.tensor(start, INT))
+
+
 @exports("prim::min")
 def smallest(w: Writer, a: Item, b: Item = None) -> Item:
     return _extreme("Min", w, a, b)

@@ -39,10 +39,9 @@ def _resized(
         return w.op("Resize", x, None, scales, **options)
     if size is None:
         raise Unsupported("neither a size nor a factor is known")
-    first = w.slice(w.op("Shape", x), 0, 0, 2)
-    sizes = w.op("Concat", first, w.vector(size), axis=0)
     known = list(size) if isinstance(size, list | tuple) else [None] * (w.rank(x) - 2)
     shape = x.shape or (None, None)
+    sizes = w.op("Concat", w.vector([w.size(x, 0), w.size(x, 1)]), w.vector(size), axis=0)
     return w.op("Resize", x, None, None, sizes, dims=[*shape[:2], *known], **options)
 
 
