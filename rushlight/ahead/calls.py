@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ops.kernels import family
+from ..ops.kernels.code.reaches import alike
 from ..ops.table import direct
 from ..ops.table.formula import Part, meeting
 from ..ops.table.listed import listed
@@ -64,7 +65,7 @@ def _copies(values: Sequence[object]) -> list[object]:
     made: dict[int, object] = {}
     for each in values:
         if isinstance(each, np.ndarray) and id(each) not in made:
-            made[id(each)] = family("prepared")._alike(each, each)
+            made[id(each)] = alike(each, each)
     return [made.get(id(each), each) for each in values]
 
 
