@@ -187,3 +187,32 @@ def sparse_bsc_tensor(*args: object, **kwargs: object) -> NoReturn:
         NotImplementedError: always.
     """
     _no_blocks("sparse_bsc_tensor")
+
+
+@form("aten::zeros", "aten::empty")
+def zeros(
+    *size: Any,
+    dtype: DType | None = None,
+    layout: Layout | None = None,
+    requires_grad: bool = False,
+    **options: object,
+) -> Tensor:
+    """A sparse tensor without any elements.
+
+    Raises:
+        NotImplementedError: the layout is that of blocks.
+        RuntimeError: of a matrix by rows or columns that has not two sizes.
+    """
+    del options  # nothing of a tensor without elements lies anywhere
+    sizes = list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
+    by_columns = layout is LAYOUTS["sparse_csc"]
+    if layout is LAYOUTS["sparse_coo"]:
+        return sparse_coo_tensor(sizes, dtype=dtype, requires_grad=requires_grad)
+    if not by_columns and layout is not LAYOUTS["sparse_csr"]:
+        raise NotImplementedError(f"the layout {layout} is not supported here")
+    if len(sizes) != 2:
+        raise RuntimeError(f"a tensor of layout {layout} has two sizes here, and not {len(sizes)}")
+    starts = tensor([0] * (sizes[by_columns] + 1))
+    own = tensor([], dtype=dtype or get_default_dtype())
+    given = {"requires_grad": requires_grad}
+    return _compressed(starts, tensor([]).long(), own, sizes, by_columns, **given)

@@ -252,6 +252,12 @@ def contiguous(tensor: Tensor, memory_format: object = None) -> Tensor:
 @form("aten::zeros_like")
 def zeros_like(tensor: Tensor, **options: DType | None) -> Tensor:
     """A tensor of the same sizes that keeps no elements."""
+    if not is_sparse(tensor):  # a dense one of whose sizes a sparse one is wanted
+        made: Tensor = eager_function("aten::zeros")(
+            list(tensor.shape), dtype=options.get("dtype") or tensor.dtype,
+            layout=options.get("layout"),
+        )  # fmt: skip
+        return made
     own = parts_of(tensor).to_coo()
     dtype = options.get("dtype") or own.values.dtype
     values = own.values.detach().new_zeros([0, *own.values.shape[1:]], dtype=dtype)

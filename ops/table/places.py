@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from ..memory.dtype import check_device
+from ..memory.dtype import LAYOUTS, check_device
+from ..memory.errors import OnSparse
 
 __all__ = ["placed"]
+
+_SPARSE: Final = {LAYOUTS[f"sparse_{name}"].number for name in ("coo", "csr", "csc")}
 
 Forward = TypeVar("Forward", bound=Callable[..., object])
 
@@ -29,6 +32,8 @@ def placed(schema: str, forward: Forward) -> Forward:
         if values[device] is not None:
             check_device(values[device])
         if layout and values[layout]:
+            if values[layout] in _SPARSE:
+                raise OnSparse("only the layout torch.strided is supported")
             raise NotImplementedError("only the layout torch.strided is supported")
         return forward(*values)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import numpy as np
 
+from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
@@ -14,6 +15,8 @@ from .fused_steps import Fused, Way
 from .optimizer import Group, Optimizer, Params, check_options
 
 __all__ = ["Adagrad", "adagrad"]
+
+_full_like: Callable[..., Tensor] = eager_function("aten::full_like")
 
 
 @cache
@@ -74,10 +77,10 @@ class Adagrad(Optimizer):
                 value: complex = initial_accumulator_value
                 if parameter.is_complex():  # whose parts have a sum each
                     value = complex(value.real, value.real)
-                first = np.full_like(parameter._array, value)
+                first = _full_like(parameter.detach(), value)
                 self.state[parameter] = {
                     "step": Tensor._of(np.zeros((), np.float32)),
-                    "sum": Tensor._of(first),
+                    "sum": first,
                 }
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
@@ -98,10 +99,14 @@ class NAdam(Optimizer):
             beta1 * (1 - 0.5 * 0.96 ** (at * group["momentum_decay"])) for at in (step, step + 1)
         )
         state["mu_product"] *= now
-        product = state["mu_product"].item()
+        is_recorded = group["differentiable"]
+        product = state["mu_product"] if is_recorded else state["mu_product"].item()
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         correction = 1 - beta2**step
         sizes = -lr * (1 - now) / (1 - product), -lr * then / (1 - product * then)
+        if is_recorded:  # sizes are tensors, which have gradients themselves
+            self._recorded(parameter, with_decay(parameter, grad, group), state, group, sizes)
+            return
         way = Way.of(group)
         numbers = way.factor(group), 1 - beta1, beta2, 1 - beta2, correction, group["eps"], *sizes
         if Fused(_update(way), ("exp_avg", "exp_avg_sq"), numbers).done(parameter, grad, state):
@@ -112,6 +117,19 @@ class NAdam(Optimizer):
         scale = square.div(correction).sqrt().add(group["eps"])
         for value, size in zip((grad, mean), sizes, strict=True):
             parameter.addcdiv_(value, scale, value=size)
+
+    @staticmethod
+    def _recorded(
+        parameter: Tensor, grad: Tensor, state: Group, group: Group, sizes: tuple[Any, Any]
+    ) -> None:
+        """The same step, of which gradients may be wanted."""
+        beta1, beta2 = group["betas"]
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        scale = square.div(1 - beta2 ** state["step"].item()).sqrt().add(group["eps"])
+        for value, size in zip((grad, mean), sizes, strict=True):
+            parameter.addcdiv_(value * size, scale)
 
 
 nadam = step_of(NAdam)

@@ -55,13 +55,15 @@ def check_options(**options: float) -> None:
     """Refuse negative options.
 
     Raises:
-        ValueError: an option is negative.
+        ValueError: an option is negative, or a rate has several elements.
     """
     words = {"lr": "learning rate", "eps": "epsilon value", "weight_decay": "weight_decay value"}
     words |= {"momentum": "momentum value", "lr_decay": "lr_decay value", "alpha": "alpha value"}
     words |= {"initial_accumulator_value": "initial_accumulator_value value"}
     words |= {"momentum_decay": "momentum_decay value"}
     for name, value in options.items():
+        if name == "lr":
+            check_one_rate(value)
         if value < 0.0:
             raise ValueError(f"Invalid {words[name]}: {value}")
 
@@ -85,6 +87,23 @@ def check_one_rate(lr: float | Tensor) -> None:
     """
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
+
+
+def check_ways(options: Group) -> None:
+    """Refuse ways to make steps that exclude each other.
+
+    Raises:
+        RuntimeError: fused steps would be differentiated, or made for all parameters at once.
+        ValueError: steps for all parameters at once have a rate that is a tensor.
+    """
+    if options.get("fused"):
+        if options.get("differentiable"):
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if options.get("foreach"):
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+    is_at_once = options.get("foreach") and options.get("capturable") is False
+    if is_at_once and isinstance(options.get("lr"), Tensor):
+        raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
 
 
 def check_ranges(*options: tuple[str, Any, float]) -> None:
@@ -133,6 +152,7 @@ class Optimizer(Hooked):
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
                 f"but got {type_name(params)}"
             )
+        check_ways(defaults)
         self._make_tables()
         self.defaults = defaults
         self.state: dict[Tensor, Group] = defaultdict(dict)

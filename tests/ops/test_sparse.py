@@ -303,3 +303,19 @@ def test_signs_that_native_code_knows_are_those_of_sparse_and_meta_tensors_too()
     assert (-dense.to("meta")).is_meta
     with pytest.raises(RuntimeError, match="Negation, the `-` operator, on a bool tensor"):
         -torch.tensor([True])
+
+
+@pytest.mark.parametrize("name", ["sparse_coo", "sparse_csr", "sparse_csc"])
+def test_sparse_tensors_without_elements_are_made_by_their_layout(name: str) -> None:
+    layout = getattr(torch, name)
+    for made in (
+        torch.zeros(2, 3, layout=layout, dtype=torch.double),
+        torch.empty([2, 3], layout=layout, dtype=torch.double),
+        torch.zeros_like(torch.rand(2, 3, dtype=torch.double), layout=layout),
+    ):
+        assert (made.layout, tuple(made.shape), made.dtype) == (layout, (2, 3), torch.double)
+        assert (made._nnz(), made.to_dense().tolist()) == (0, [[0.0] * 3] * 2)
+    with pytest.raises(NotImplementedError, match="aten::ones"):
+        torch.ones(2, 3, layout=layout)
+    with pytest.raises(NotImplementedError, match="layout"):
+        torch.zeros(2, 3, layout=torch.sparse_bsr)

@@ -171,3 +171,25 @@ def test_sums_of_adagrad_begin_with_both_parts() -> None:
         matrix.grad = torch.ones(2, 2, dtype=torch.complex64)
         with pytest.raises(RuntimeError, match="does not support complex parameters"):
             kind([matrix]).step()
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "Adadelta", "ASGD", "NAdam", "RMSprop", "Rprop"])
+def test_a_rate_has_one_element(name: str) -> None:
+    with pytest.raises(ValueError, match="Tensor lr must be 1-element"):
+        getattr(torch.optim, name)([torch.nn.Parameter(torch.ones(2))], lr=torch.rand(2))
+
+
+def test_ways_of_steps_that_exclude_each_other() -> None:
+    weights = [torch.nn.Parameter(torch.ones(2))]
+    with pytest.raises(RuntimeError, match="`fused` does not support `differentiable`"):
+        torch.optim.SGD(weights, fused=True, differentiable=True)
+    with pytest.raises(RuntimeError, match="`fused` and `foreach` cannot be `True` together"):
+        torch.optim.Adam(weights, fused=True, foreach=True)
+    with pytest.raises(ValueError, match="lr as a Tensor is not supported for capturable=False"):
+        torch.optim.Adam(weights, lr=torch.tensor(0.1), foreach=True)
+
+
+def test_sums_of_parameters_without_data_have_none_either() -> None:
+    weight = torch.nn.Parameter(torch.ones(2, device="meta"))
+    optimizer = torch.optim.Adagrad([weight], initial_accumulator_value=1.0)
+    assert optimizer.state[weight]["sum"].is_meta
