@@ -18,7 +18,10 @@ from .source import UNKNOWN, Span
 __all__ = ["fold"]
 
 _CALL_FAULTS = frozenset(
-    {"argument-type", "too-many-arguments", "missing-argument", "unknown-keyword"}
+    {
+        *("argument-type", "missing-argument", "too-many-arguments", "unknown-keyword"),
+        "unresolved-source",
+    }
 )
 
 _IGNORED = "it is called back at run time, and a model that uses it cannot be saved"

@@ -16,7 +16,7 @@ from typing import Any
 from . import tree
 from .data_classes import written_method
 from .deep_stack import deeply
-from .diagnostics import Collector, Diagnostic, Label
+from .diagnostics import Collector, Diagnostic, Help, Label
 from .from_ast import Converter, converter_of, function_place, parse
 from .source import UNKNOWN, Source, Span
 from .source_lines import lines_of
@@ -261,8 +261,10 @@ def _report_unparsed(
     """Report lines that are no `def`: those of a `lambda`, or of an `async` function."""
     first = source.lines[0]
     start = len(first) - len(first.lstrip())
+    helps: tuple[Help, ...] = ()
     if source.function == "<lambda>":
         message = "a `lambda` cannot be scripted"
+        helps = (Help("write a function with `def`"),)
         start = max(first.find("lambda"), start)
     elif "async def " in source.text:
         message = "an `async` function cannot be scripted"
@@ -270,16 +272,30 @@ def _report_unparsed(
         start = source.offset(line, source.lines[line].index("async"))
     else:
         message = f"the source of `{source.function}` cannot be read as one definition"
+    end = _line_end(source, start)
+    if source.function == "<lambda>":
+        end = _closed(source.text, start, end)
     collector.add(
         Diagnostic(
             code="unsupported-syntax",
             message=message,
-            primary=Label(Span(source, start, _line_end(source, start)), "not part of TorchScript"),
+            primary=Label(Span(source, start, end), "not part of TorchScript"),
             where=where,
+            helps=helps,
             torch_text=torch_text,
             exception=exception,
         )
     )
+
+
+def _closed(text: str, start: int, end: int) -> int:
+    """Where the brackets that are opened from `start` on are closed and another one is."""
+    depth = 0
+    for at in range(start, end):
+        depth += (text[at] in "([{") - (text[at] in ")]}")
+        if depth < 0 or (text[at] == "," and not depth and ":" in text[start:at]):
+            return at
+    return end
 
 
 def _line_end(source: Source, start: int) -> int:

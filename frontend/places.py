@@ -19,7 +19,10 @@ from .positions import Positions
 from .source import Source, Span
 from .value_class import value_class
 
-__all__ = ["BaseClass", "Place", "attribute_place", "base_place", "global_place"]
+__all__ = ["BEGINNING", "BaseClass", "Place", "attribute_place", "base_place", "global_place"]
+
+BEGINNING: Final = "super().__init__()"
+"""By this name `attribute_place` knows the statement that a module's `__init__` begins with."""
 
 
 @value_class(frozen=True, slots=True)
@@ -67,7 +70,7 @@ nearest in time to when the class was made of it."""
 
 def attribute_place(cls: type, name: str) -> Place | None:
     """Where an attribute is declared in a class body, or first set in its `__init__`; in the class
-    itself or the nearest base."""
+    itself or the nearest base.  `BEGINNING` is the place after which attributes may be set."""
     for base in cls.__mro__[:-1]:
         places = _PLACES.get(base)
         if places is None:
@@ -125,6 +128,9 @@ def _in_class(cls: type) -> dict[str, Place]:
                 for name, place in _assigned(inner, positions, cls.__name__):
                     if name.startswith("self."):
                         found.setdefault(name.removeprefix("self."), place)
+                if isinstance(inner, ast.Expr) and ast.unparse(inner) == BEGINNING:
+                    span = _span(positions, inner)
+                    found[BEGINNING] = Place(span, span, holder=cls.__name__)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..frontend import tree
+from ..frontend.diagnostics import Help
 from . import typed
 from .dispatch import expression
 from .iteration import tuple_elements
@@ -34,9 +35,9 @@ def check_arguments(scope: Scope, node: tree.Call, into: list[typed.Statement]) 
 
 
 def unpacked_argument(
-    scope: Scope, node: tree.Starred, into: list[typed.Statement]
+    scope: Scope, node: tree.Starred, into: list[typed.Statement], helps: tuple[Help, ...] = ()
 ) -> list[typed.Expr] | None:
-    """The elements of `*argument`; None after an error."""
+    """The elements of `*argument`; None after an error, which gets the helps."""
     value = expression(scope, node.value)
     if value.type.tuple_of is not None:
         return tuple_elements(scope, value, into)
@@ -49,5 +50,6 @@ def unpacked_argument(
             torch="cannot statically infer the expected size of a list in this context"
             if value.type.list_of is not None
             else f"{value.type.annotation_str} cannot be used as a tuple",
+            helps=helps,
         )
     return None

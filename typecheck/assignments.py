@@ -8,6 +8,7 @@ from ..frontend.source import Span
 from . import typed
 from .class_types import ClassType
 from .conversions import convert
+from .declarations import declare_optional, set_in_init
 from .environment import Variable
 from .function_calls import call_method
 from .names import Constant
@@ -16,7 +17,7 @@ from .relations import is_subtype
 from .scope import Scope
 from .signature_text import expected_text
 from .sugar import Sugar, describe
-from .types import FLOAT, INT, NONE, UNKNOWN, OptionalType, Type
+from .types import FLOAT, INT, NONE, UNKNOWN, Type
 from .values import value_of
 
 __all__ = ["assign_attribute", "assign_name"]
@@ -240,7 +241,7 @@ def assign_attribute(
             return
         cls.add_attribute(name, wanted)
     elif slot is None:
-        _report_no_slot(scope, cls, target, span)
+        _report_no_slot(scope, cls, target, span, value.type)
         return
     else:
         wanted = slot.type
@@ -255,7 +256,7 @@ def assign_attribute(
             f"{wanted.annotation_str} but got {scope.torch_type(value)}",
             torch_span=span,
             secondary=(*_set_before(owner, name, wanted), *origin(scope, value)),
-            helps=_other_start(owner, name, wanted, value.type),
+            helps=_other_start(scope, owner, name, wanted, value.type),
         )
         return
     into.append(typed.SetAttribute(span, owner, name, value))
@@ -267,12 +268,13 @@ def _set_before(owner: typed.Expr, name: str, type: Type) -> tuple[Label, ...]:
     return () if place is None else (Label(place.statement, f"{article(type)} since here"),)
 
 
-def _other_start(owner: typed.Expr, name: str, old: Type, new: Type) -> tuple[Help, ...]:
+def _other_start(
+    scope: Scope, owner: typed.Expr, name: str, old: Type, new: Type
+) -> tuple[Help, ...]:
     """How an attribute is of a type that fits both of its values."""
-    if old == NONE:
-        declared = OptionalType(new).annotation_str
-        return (Help(f"declare what it may be, in the class: `{name}: {declared}`"),)
     place = owner.type.place(name)
+    if old == NONE:
+        return declare_optional(scope, name, place, new)
     value = None if place is None else place.value
     if old == INT and new == FLOAT and value is not None and value.whole.text.isdigit():
         edit = Edit(value.whole, f"{value.whole.text}.0")
@@ -309,7 +311,10 @@ def _report_no_object(scope: Scope, owner: typed.Expr, target: tree.Attribute, s
     )
 
 
-def _report_no_slot(scope: Scope, cls: ClassType, target: tree.Attribute, span: Span) -> None:
+def _report_no_slot(
+    scope: Scope, cls: ClassType, target: tree.Attribute, span: Span, type: Type
+) -> None:
+    is_new = False
     torch = (
         f"Tried to set nonexistent attribute: {target.name}. Did you forget to initialize it "
         "in __init__()?"
@@ -322,6 +327,7 @@ def _report_no_slot(scope: Scope, cls: ClassType, target: tree.Attribute, span: 
         message = f"`{target.name}` is a constant of `{cls.name}` and cannot be set"
         label = "declared `Final`, or in `__constants__`"
     else:
+        is_new = True
         message = f"`{cls.name}` has no attribute `{target.name}` to set"
         label = "attributes are made in `__init__`, before scripting"
     scope.report(
@@ -331,7 +337,8 @@ def _report_no_slot(scope: Scope, cls: ClassType, target: tree.Attribute, span: 
         label,
         torch=torch,
         torch_span=span,
-        helps=scope.near(target.name, list(cls.attributes), target.name_span),
+        helps=scope.near(target.name, list(cls.attributes), target.name_span)
+        or (set_in_init(scope, cls, target.name, type) if is_new and cls.is_module else ()),
     )
 
 

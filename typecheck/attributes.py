@@ -12,10 +12,13 @@ from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from ..frontend.value_class import value_class
 from . import typed
+from .advice import OF_MODULES
 from .class_types import ClassType, InterfaceType
 from .corrections import NUMPY_METHODS, in_container
+from .declarations import declare_container
 from .dispatch import checks, sugared
 from .function_calls import call_bound
+from .idioms import foreign_member
 from .literals import type_of_value
 from .matching import Given
 from .members import container_method
@@ -56,7 +59,7 @@ from .types import (
     TupleType,
     Type,
 )
-from .values import value_of
+from .values import report_unusable, value_of
 from .variables import instantiate, match
 
 __all__ = ["Access", "attribute_of", "can_be_asked", "has_attribute", "has_static", "of_property"]
@@ -111,7 +114,12 @@ def attribute_of(scope: Scope, owner: Sugar, access: Access) -> Sugar:
         found: Sugar | None = member(access.name, access.name_span)
         return found if found is not None else _missing_member(scope, owner, access)
     if isinstance(owner, Unusable):
-        return value_of(scope, owner, access.span, OWNER)
+        place = access.span.whole
+        end = access.name_span.whole.start
+        named = place.source.text[place.start : end].rstrip(". \n\\")
+        span = Span(place.source, place.start, place.start + len(named))
+        report_unusable(scope, owner, span, purpose=OWNER, torch_span=access.span)
+        return scope.unknown(access.span)
     scope.report(
         "missing-attribute",
         f"`{access.span.text}`: a function has no attributes in script",
@@ -325,7 +333,8 @@ def _meant(
     name = NUMPY_METHODS.get(access.name) if value.type == TENSOR else None
     if name is not None and _is_called(access):
         return (Help(f"did you mean `{name}`?", (Edit(access.name_span, name),), "machine"),)
-    return scope.near(access.name, candidates, access.name_span)
+    helps = foreign_member(value.type, access.name, access.span, access.name_span)
+    return helps or scope.near(access.name, candidates, access.name_span)
 
 
 def _is_called(access: Access) -> bool:
@@ -356,7 +365,9 @@ def _report_missing_attribute(scope: Scope, cls: ClassType, access: Access) -> N
         torch = f"'{cls}' object has no attribute or method '{name}'. {hint}"
     used = [] if cls.is_module else _used_label(scope, cls)
     label = "no such attribute"
-    if reason:
+    if cls.is_module and not reason and name in OF_MODULES:
+        label = "modules have it in Python alone"
+    elif reason:
         label = "not kept in the compiled module"
     elif cls.is_module:
         label = "no such attribute, parameter, buffer, submodule or method"
@@ -370,7 +381,7 @@ def _report_missing_attribute(scope: Scope, cls: ClassType, access: Access) -> N
         torch=torch,
         secondary=(*([Label(place.target, text)] if place is not None else []), *used),
         notes=(_left_out(reason),) if reason else (),
-        helps=_declare_help(reason, name) or in_container(place, reason) if reason else helps,
+        helps=_declare_help(scope, reason, name, place) if reason else helps or _of_python(name),
     )
 
 
@@ -443,18 +454,43 @@ def _left_out(reason: str) -> str:
     if "Dictionary inputs must have entries" in reason:
         return "an empty dict does not say what it will hold, so it has no type"
     found = re.search(r"instead got value of type (\w+)", reason)
+    if found is not None and found[1] == "type":
+        return "a class is no value in script"
     if found is not None:
         return f"a `{found[1]}` has no type in script"
+    found = re.search(r"must have consistent type. Found (\S+) and (\S+?)\.? ", reason)
+    if found is not None:
+        return f"its values are of different types: `{found[1]}` and `{found[2]}`"
+    if _HOLDS_MODULES in reason:
+        return "the modules in a list or dict of Python are no submodules"
     return reason.strip(" ()")
 
 
-def _declare_help(reason: str, name: str) -> tuple[Help, ...]:
-    """How to declare an attribute that says nothing of its type."""
+_HOLDS_MODULES = "Cannot infer concrete type of torch.nn.Module"
+
+
+def _declare_help(scope: Scope, reason: str, name: str, place: Place | None) -> tuple[Help, ...]:
+    """How to declare an attribute that says nothing of its type, or what to keep in its place."""
     if "List trace inputs must have elements" in reason:
-        return (Help(f"declare it in the class body: `{name}: List[int]`"),)
+        return declare_container(scope, name, place, "list")
     if "Dictionary inputs must have entries" in reason:
-        return (Help(f"declare it in the class body: `{name}: Dict[str, int]`"),)
+        return declare_container(scope, name, place, "dict")
+    if _HOLDS_MODULES in reason:
+        return in_container(place)
+    if "instead got value of type ndarray" in reason and place is not None and place.value:
+        value = place.value.whole
+        edit = Edit(value, f"torch.from_numpy({value.text})")
+        known = scope.resolver.lookup("torch", scope.tree.span) is not None
+        return (Help("keep a tensor", (edit,) if known else ()),)
+    if "instead got value of type" in reason or "must have consistent type" in reason:
+        return (Help("keep the values that scripted code needs as attributes of their own"),)
     return ()
+
+
+def _of_python(name: str) -> tuple[Help, ...]:
+    """What to do where a module has a method in Python alone."""
+    text = OF_MODULES.get(name)
+    return () if text is None else (Help(text),)
 
 
 def of_property(scope: Scope, found: Sugar, node: tree.Attribute) -> Sugar:

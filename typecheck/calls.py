@@ -15,6 +15,7 @@ from .conversions import convert, with_tuples_converted
 from .dispatch import checks, expression, sugared
 from .function_calls import call_bound, call_function, shifted, signature_of
 from .functions import Function
+from .idioms import annotated_result, taken_back
 from .iteration import tuple_elements
 from .matching import Given, Match, match_signature
 from .mismatches import report_mismatch, report_mismatches, report_variants
@@ -29,12 +30,13 @@ from .names import (
     PythonName,
     SpecialForm,
     TypeName,
+    Unusable,
 )
 from .operators import call_operator, has_operator
 from .reasons import origin
 from .schema import NO_DEFAULT, Argument, Signature
 from .scope import Scope
-from .special_forms import special_form
+from .special_forms import special_form, tell_keywords
 from .sugar import (
     CASTS,
     BoundMethod,
@@ -63,7 +65,7 @@ from .types import (
     TupleType,
     Type,
 )
-from .values import sequenced, value_of
+from .values import report_unusable, sequenced, value_of
 
 __all__ = ["apply", "make_exception"]
 
@@ -90,8 +92,20 @@ def check_call(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
         # as in torch, the callee is compiled where it is named: before the arguments
         signature_of(scope, callee.function, node, node.function.span)
     statements: list[typed.Statement] = []
+    begun = len(scope.collector.found)
     given = check_arguments(scope, node, statements)
+    if node.keywords and isinstance(callee, BoundOperator):
+        tell_keywords(scope, callee.name, f"aten::{callee.name}", node)
+    if isinstance(callee, Unusable) and len(scope.collector.found) > begun:
+        return _refused(scope, callee, node, begun)
     return sequenced(statements, apply(scope, callee, given, node), node.span)
+
+
+def _refused(scope: Scope, callee: Unusable, node: tree.Call, begun: int) -> Sugar:
+    """A call of what script cannot call: one error, whatever its arguments are."""
+    inner = taken_back(scope, begun, node.span)
+    report_unusable(scope, callee, node.function.span, inner)
+    return scope.unknown(node.span)
 
 
 # ------------------------------------------------------------------------------ dispatch
@@ -481,6 +495,7 @@ def _to_list(
             else f"{element.annotation_str} is not one of the supported element types for tolist: "
             "int, float, complex, bool",
             torch_span=node.span,
+            helps=annotated_result(node, scope.declared_return),
         )
         return scope.unknown(node.span)
     bindings = (

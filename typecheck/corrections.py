@@ -132,7 +132,8 @@ def attribute_of_self(scope: Scope, node: tree.Name) -> tuple[Help, ...]:
     owner, parameters = scope.function.owner, scope.tree.parameters
     if not isinstance(owner, ClassType) or not parameters:
         return ()
-    if node.id not in {*owner.attributes, *owner.constants, *owner.methods}:
+    known = {*owner.attributes, *owner.constants, *owner.methods}
+    if node.id not in known and owner.method(node.id) is None:
         return ()
     new = f"{parameters[0].name}.{node.id}"
     return (Help(f"did you mean `{new}`?", (Edit(node.span.whole, new),), "machine"),)
@@ -177,9 +178,9 @@ def _class_of(method: Function) -> str:
     return str(getattr(method.python, "__qualname__", "")).rpartition(".")[0]
 
 
-def in_container(place: Place | None, reason: str) -> tuple[Help, ...]:
+def in_container(place: Place | None) -> tuple[Help, ...]:
     """`self.layers = [nn.ReLU()]` -> `self.layers = torch.nn.ModuleList([nn.ReLU()])`."""
-    if "concrete type of torch.nn.Module" not in reason or place is None or place.value is None:
+    if place is None or place.value is None:
         return ()
     value = place.value.whole
     container = {"[": "ModuleList", "{": "ModuleDict"}.get(value.text[:1])

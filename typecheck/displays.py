@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from ..frontend import tree
-from ..frontend.diagnostics import Diagnostic, Label
+from ..frontend.diagnostics import Diagnostic, Help, Label
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
@@ -13,6 +13,7 @@ from .annotations import DICT_KEYS
 from .arguments import unpacked_argument
 from .corrections import as_tuple
 from .dispatch import checks, expression
+from .idioms import elements_of_list
 from .matching import Given
 from .operators import call_operator
 from .reasons import article
@@ -44,11 +45,12 @@ def _elements(
     nodes: tuple[tree.Expr, ...],
     hints: list[Type | None],
     into: list[typed.Statement],
+    helps: tuple[Help, ...] = (),
 ) -> list[typed.Expr]:
     found: list[typed.Expr] = []
     for node, hint in zip(nodes, hints, strict=True):
         if isinstance(node, tree.Starred):
-            found.extend(unpacked_argument(scope, node, into) or [scope.unknown(node.span)])
+            found.extend(unpacked_argument(scope, node, into, helps) or [scope.unknown(node.span)])
         else:
             found.append(expression(scope, node, hint))
     return found
@@ -64,7 +66,7 @@ def check_list(scope: Scope, node: tree.ListDisplay, hint: Type | None) -> typed
         return scope.unknown(node.span)
     statements: list[typed.Statement] = []
     nodes = node.elements
-    elements = _elements(scope, nodes, [None] * len(nodes), statements)
+    elements = _elements(scope, nodes, [None] * len(nodes), statements, elements_of_list(node))
     wanted = hinted_container(hint, ListType)
     type = _list_type(scope, node, elements, wanted)
     if wanted is None and elements and none_can_hold(scope, node.span, hint, type):

@@ -14,6 +14,7 @@ from .corrections import attribute_of_self, is_left_out
 from .dispatch import checks, expression, sugared
 from .displays import percent_format
 from .function_calls import call_method
+from .idioms import is_type_test
 from .iteration import tuple_elements
 from .joins import report_problem
 from .literals import LARGEST_INT, type_of_value
@@ -239,7 +240,7 @@ def check_compare(scope: Scope, node: tree.Compare, hint: Type | None) -> typed.
     """`a < b`, `a is b`, `a in b`, and chains of them."""
     if len(node.operators) > 1:
         return _chain(scope, node).value
-    if node.operators[0] in ("is", "is not"):
+    if node.operators[0] in ("is", "is not") or is_type_test(scope, node):
         return check_condition(scope, node).value
     left = expression(scope, node.left)
     return _compare(scope, node.operators[0], left, node.rights[0], node.span)

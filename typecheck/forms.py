@@ -18,6 +18,7 @@ from .conversions import convert
 from .corrections import annotated_parameter, on_self
 from .dispatch import expression, sugared
 from .displays import check_list
+from .idioms import number_of, without_keyword
 from .iteration import as_iterated
 from .matching import Given
 from .names import OperatorName, SpecialForm, TypeName
@@ -77,7 +78,8 @@ def _range(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
                 torch_span=whole_range(node),
                 secondary=tuple(origin(scope, value)),
                 helps=whole_division(scope.frame, value)
-                or annotated_parameter(scope.frame.find(argument.span.text), INT),
+                or annotated_parameter(scope.frame.find(argument.span.text), INT)
+                or number_of(value),
             )
         parts.append(value)
     if any(p.type is UNKNOWN or not is_subtype(p.type, INT) for p in parts):
@@ -214,6 +216,9 @@ def _print(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
             "not supported",
             torch="print doesn't accept any keyword arguments",
             torch_span=node.function.span,
+            helps=without_keyword(node, 0, "what is printed ends its line")
+            if len(node.keywords) == 1
+            else (),
         )
         return scope.none(node.span)
     if node is not scope.discarded:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import sys
 
 from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help, Label
 from ..frontend.source import Span
-from .advice import BUILTINS
+from .advice import BUILTINS, CLASSES
 from .names import Unusable
 
 __all__ = ["global_helps", "global_labels", "global_notes", "with_article"]
@@ -48,7 +49,8 @@ def global_helps(found: Unusable, span: Span, function: tree.Function) -> tuple[
     if instead:
         return instead
     if found.code == "not-scriptable":
-        return (Help(BUILTINS.get(span.text, _IGNORE)),)
+        name = span.text.rpartition(".")[2]
+        return (Help(CLASSES.get(name) or BUILTINS.get(span.text, _IGNORE)),)
     if found.place is None:
         return (Help("pass it as an argument"),)
     if type(found.value) in _STORED:
@@ -56,6 +58,8 @@ def global_helps(found: Unusable, span: Span, function: tree.Function) -> tuple[
         return (Help("pass it in; a default is stored with the function", edits),)
     if type(found.value).__name__ in ("Tensor", "Parameter"):
         return (Help("pass it as an argument, or register it as a buffer of a module"),)
+    if type(found.value).__module__.partition(".")[0] in sys.stdlib_module_names - {"builtins"}:
+        return (Help(_IGNORE.replace("call", "use", 1)),)
     return (Help("pass it as an argument, or make it an attribute of a module"),)
 
 

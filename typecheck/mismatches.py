@@ -15,6 +15,7 @@ from . import typed
 from .advice import KEYWORDS
 from .corrections import NUMPY_NAMES, annotated_list, annotated_parameter
 from .functions import Function
+from .idioms import dtype_of, number_in, of_texts, rounded
 from .matching import Given, Mismatch
 from .mismatch_texts import parameter_of, text_of_one, text_of_overloads, text_of_variants
 from .operand_faults import checked_first, report_operands
@@ -23,11 +24,12 @@ from .reasons import article, origin
 from .relations import can_be_none
 from .schema import Argument, Signature
 from .scope import Scope
-from .signature_text import python_signature
+from .signature_text import python_signature, python_type
 from .types import (
     ANY,
     FLOAT,
     INT,
+    STRING,
     TENSOR,
     ListType,
     Type,
@@ -127,11 +129,12 @@ def _other_forms(best: Mismatch, signatures: Sequence[Signature]) -> tuple[str, 
 def _best(failures: Sequence[Mismatch], given: Given) -> Mismatch:
     """The failure of the overload that comes closest to what was meant."""
 
-    def closeness(failure: Mismatch) -> tuple[bool, bool, int]:
+    def closeness(failure: Mismatch) -> tuple[bool, bool, bool, int]:
         signature = failure.signature
+        names = {argument.name for argument in signature.arguments}
         fits_self = failure.torch != "Provided self argument not used in schema."
         is_out = any(a.name == "out" and a.keyword_only for a in signature.arguments)
-        return (fits_self, not is_out, failure.progress)
+        return (fits_self, not is_out, names.issuperset(given.keywords), failure.progress)
 
     best = max(failures, key=closeness)
     if best.kind == "missing-argument":
@@ -175,7 +178,7 @@ def _report_best(scope: Scope, fault: _Fault) -> None:
 def _report_type(scope: Scope, fault: _Fault, given: typed.Expr, argument: Argument) -> None:
     is_generic = has_variables(argument.type)
     argument = _bound_argument(fault, argument)
-    wanted = f"`{argument.type.python}`"
+    wanted = f"`{python_type(argument)}`"
     if has_variables(argument.type):
         wanted = "another type"
     span, label, helps = _wrong_type(scope, fault, given, argument, is_generic)
@@ -233,6 +236,12 @@ def _wrong_type(
         return list_help(run, given.type)
     label = article(given.type)
     helps: tuple[Help, ...] = ()
+    if fault.name == "join" and given.type.list_of is not None:
+        return given.span, f"this is {label}", of_texts(given)
+    if argument.word == "ScalarType" and isinstance(given, typed.Literal):
+        return given.span, label, dtype_of(scope, given.span, given.value)
+    if argument.name == "dim" and isinstance(given, typed.Literal) and given.type == STRING:
+        return given.span, label, number_in(given)
     if fault.name == "sum" and given.type == ListType(TENSOR):
         edit = Edit(given.span.whole, f"torch.stack({given.span.whole.text}), 0")
         return given.span, label, (Help("stack them, and add along the list", (edit,)),)
@@ -285,7 +294,8 @@ def _report_too_many(scope: Scope, fault: _Fault, given: typed.Expr) -> None:
         torch_span=fault.place,
         secondary=secondary,
         notes=fault.notes,
-        helps=_with_self(fault, count - takes),
+        helps=_with_self(fault, count - takes)
+        or (rounded(positional[0], given) if fault.name == "round" and place == 2 else ()),
     )
 
 

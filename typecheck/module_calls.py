@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..frontend import tree
 from ..frontend.diagnostics import Diagnostic, Edit, Help, Label
 from ..frontend.near_miss import near_misses
@@ -32,6 +34,14 @@ def report_construction(scope: Scope, node: tree.Call) -> typed.Expr:
     return scope.unknown(node.span)
 
 
+_CONTAINERS: Final = {
+    "ModuleList": "call its modules in a loop: `for layer in layers: x = layer(x)`; "
+    "`nn.Sequential` does that by itself",
+    "ModuleDict": 'call one of its modules: `modules["name"](x)`',
+}
+"""What to do with modules that only hold others."""
+
+
 def report_no_forward(scope: Scope, cls: ClassType, node: tree.Call) -> typed.Expr:
     """A module is called that has no `forward`."""
     close = near_misses("forward", list(cls.methods))
@@ -46,6 +56,6 @@ def report_no_forward(scope: Scope, cls: ClassType, node: tree.Call) -> typed.Ex
         f"this is `{cls.name}`",
         torch=f"Module '{cls.name}' has no attribute 'forward' ",
         torch_span=node.span,
-        helps=helps or (Help("give its class a method `forward`"),),
+        helps=helps or (Help(_CONTAINERS.get(cls.container, "give its class a method `forward`")),),
     )
     return scope.unknown(node.span)

@@ -14,6 +14,7 @@ from .attributes import can_be_asked, has_attribute, has_static
 from .class_types import ClassType
 from .dispatch import expression, sugared
 from .function_calls import call_method
+from .idioms import is_type_test, taken_back, type_test
 from .matching import Given
 from .names import SpecialForm, TypeName
 from .operators import call_operator
@@ -27,6 +28,7 @@ from .types import (
     INT,
     NONE,
     STRING,
+    TENSOR,
     UNKNOWN,
     Type,
 )
@@ -88,6 +90,8 @@ def check_condition(scope: Scope, node: tree.Expr) -> Condition:
         inner = check_condition(scope, node.operand)
         value = call_operator(scope, "aten::__not__", Given([inner.value]), node.span)
         return inner.negated(value)
+    if isinstance(node, tree.Compare) and is_type_test(scope, node):
+        return _type_test(scope, node)
     if isinstance(node, tree.Compare) and node.operators in (("is",), ("is not",)):
         return _identity(scope, node)
     if isinstance(node, tree.Compare) and node.operators in (("==",), ("!=",)):
@@ -264,6 +268,27 @@ def _identity(scope: Scope, node: tree.Compare) -> Condition:
         return Condition(value)
     facts = {target.id: without_none(tested.type)}
     return Condition(value, None, {}, facts) if is_test else Condition(value, None, facts, {})
+
+
+def _type_test(scope: Scope, node: tree.Compare) -> Condition:
+    """Report `type(x) == T`, in the place of what is wrong with either side."""
+    assert isinstance(node.left, tree.Call)
+    begun = len(scope.collector.found)
+    value = expression(scope, node.left.arguments[0])
+    expression(scope, node.rights[0])
+    inner = taken_back(scope, begun, node.span)
+    scope.report(
+        "not-scriptable",
+        "`type` cannot be used in script",
+        node.left.span,
+        "types are no values",
+        torch="Python builtin <built-in function type> is currently not supported in Torchscript"
+        if inner is None or value.type != TENSOR
+        else inner.torch_message,
+        torch_span=None if inner is None or value.type != TENSOR else inner.torch_span,
+        helps=type_test(node),
+    )
+    return Condition(typed.Uninitialized(node.span, BOOL))
 
 
 def _equality(scope: Scope, node: tree.Compare) -> Condition:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help, Label
 from ..frontend.edits import joined
 from ..frontend.source import Span
 from . import typed
 from .corrections import annotated_dict
+from .declarations import written
 from .matching import Given
 from .other_types import operand_helps, whole_division
 from .reasons import article, origin
 from .scope import Scope
-from .types import INT, NONE, TENSOR
+from .types import INT, NONE, STRING, TENSOR, OptionalType
 
 __all__ = ["checked_first", "report_operands", "report_optional"]
 
@@ -83,6 +85,17 @@ def _report_none_comparison(
 def _report_item(scope: Scope, given: Given, span: Span, torch: str) -> None:
     """Report `owner[index] = value` that does not fit."""
     owner, value = given.all[0], given.all[-1]
+    if owner.type == STRING:
+        scope.report(
+            "unsupported-syntax",
+            "a text cannot be changed",
+            _of_item(owner, given.all[1]),
+            "assigned here",
+            torch=torch,
+            torch_span=span,
+            helps=(Help("make a new one of its parts: `s[:i] + new + s[i + 1:]`"),),
+        )
+        return
     scope.report(
         "argument-type",
         f"`{owner.type.python}` cannot hold {article(value.type)}",
@@ -91,8 +104,39 @@ def _report_item(scope: Scope, given: Given, span: Span, torch: str) -> None:
         torch=torch,
         torch_span=span,
         secondary=tuple(origin(scope, owner)),
-        helps=_to_dict(scope, owner, value),
+        helps=_to_dict(scope, owner, value) or _list_of_none(scope, owner, value),
     )
+
+
+def _of_item(owner: typed.Expr, index: typed.Expr) -> Span:
+    """`owner[index]`"""
+    source, end = owner.span.whole.source, index.span.whole.end
+    close = source.text.find("]", end)
+    return Span(source, owner.span.whole.start, close + 1 if close >= 0 else end)
+
+
+def _list_of_none(scope: Scope, owner: typed.Expr, value: typed.Expr) -> tuple[Help, ...]:
+    """`out = [None] * n` -> `out: list[torch.Tensor | None] = [None for _ in range(n)]`."""
+    variable = scope.frame.find(owner.name) if isinstance(owner, typed.Local) else None
+    if variable is None or owner.type.list_of != NONE or variable.span is None:
+        return ()
+    made, target = variable.tree, variable.span.whole
+    end = target.start + len(variable.name)
+    if not isinstance(made, tree.Binary | tree.ListDisplay) or variable.declared:
+        return ()
+    whole = made.span.whole
+    if target.source.text[end : whole.start].strip() != "=":
+        return ()
+    type = written(scope, OptionalType(value.type))
+    text = whole.text
+    if isinstance(made, tree.Binary):
+        if made.operator != "*" or not isinstance(made.left, tree.ListDisplay):
+            return ()
+        if len(made.left.elements) != 1:
+            return ()
+        text = f"[None for _ in range({made.right.span.whole.text})]"
+    edits = (Edit(Span(target.source, end, end), f": list[{type}]"), Edit(whole, text))
+    return (Help("say what the list may hold", edits),)
 
 
 def _to_dict(scope: Scope, owner: typed.Expr, value: typed.Expr) -> tuple[Help, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..frontend.literal_text import complex_text, escape, float_text
 from .schema import AliasInfo, Argument, Signature
 from .types import INT, DictType, ListType, OptionalType, TupleType, Type
@@ -118,7 +120,7 @@ def python_signature(signature: Signature, *, bound: bool = False) -> str:
         if argument.keyword_only and not keyword_only:
             keyword_only = True
             parts.append("*")
-        text = f"{argument.name}: {_python_type(argument)}"
+        text = f"{argument.name}: {python_type(argument)}"
         if argument.has_default:
             text += f" = {python_default(argument.default)}"
         parts.append(text)
@@ -132,7 +134,18 @@ def python_signature(signature: Signature, *, bound: bool = False) -> str:
     return f"{name}({', '.join(parts)}) -> {text}"
 
 
-def _python_type(argument: Argument) -> str:
+_WORDS: Final = {
+    "ScalarType": "torch.dtype",
+    "Layout": "torch.layout",
+    "MemoryFormat": "torch.memory_format",
+}
+"""What numbers that stand for something else are in Python."""
+
+
+def python_type(argument: Argument) -> str:
+    """The type of a parameter as users know it: `torch.dtype` for the number of a dtype."""
+    if argument.word in _WORDS:
+        return argument.type.python.replace("int", _WORDS[argument.word])
     if argument.size is not None:
         element = argument.type.inner.contained[0].python
         return f"{element} | {argument.type.python}"

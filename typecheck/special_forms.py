@@ -9,10 +9,11 @@ from ..frontend import tree
 from ..frontend.diagnostics import Help, Label
 from ..frontend.torch_ranges import whole_range
 from . import typed
-from .advice import BUILTINS, KEYWORDS
+from .advice import KEYWORDS
 from .arguments import check_arguments
 from .class_types import ClassType
 from .function_calls import call_method
+from .idioms import by_key, for_builtin, taken_back
 from .matching import Given
 from .names import SpecialForm
 from .narrowing import has_length, to_bool
@@ -40,6 +41,7 @@ __all__ = [
     "special",
     "special_form",
     "takes",
+    "tell_keywords",
 ]
 
 OPERATORS_BY_NAME = {
@@ -87,8 +89,8 @@ def special_form(scope: Scope, form: SpecialForm, node: tree.Call, hint: Type | 
     statements: list[typed.Statement] = []
     told = len(scope.collector.found)
     given = check_arguments(scope, node, statements)
-    if form.name in OPERATORS_BY_NAME and len(scope.collector.found) > told:
-        _tell_keywords(scope, form.name, node, told)
+    if form.name in OPERATORS_BY_NAME and node.keywords:
+        tell_keywords(scope, form.name, OPERATORS_BY_NAME[form.name], node)
     magic = _magic(scope, form.name, given, node)
     if magic is not None:
         return magic
@@ -104,23 +106,29 @@ def special_form(scope: Scope, form: SpecialForm, node: tree.Call, hint: Type | 
             torch_span=node.function.span,
         )
         return sequenced(statements, result, node.span)
+    inner = taken_back(scope, told, node.span)
     scope.report(
         "not-scriptable",
         f"`{form.name}` cannot be used in script",
         node.function.span,
         "called here",
-        torch=f"Python builtin <built-in function {form.name}> is currently not supported in "
+        torch=inner.torch_message
+        if inner is not None
+        else f"Python builtin <built-in function {form.name}> is currently not supported in "
         "Torchscript",
-        helps=tuple(Help(BUILTINS[name]) for name in (form.name,) if name in BUILTINS),
+        torch_span=inner.torch_span if inner is not None else None,
+        exception=inner.exception if inner is not None else "RuntimeError",
+        helps=for_builtin(scope, form.name, node),
     )
     return scope.unknown(node.span)
 
 
-def _tell_keywords(scope: Scope, name: str, node: tree.Call, told: int) -> None:
-    """Put in the place of errors in a keyword's value that there is no such keyword."""
+def tell_keywords(scope: Scope, name: str, operator: str, node: tree.Call) -> None:
+    """Put in the place of errors in a keyword's value that there is no such keyword; of a `lambda`
+    what to do without."""
     known = {
         argument.name
-        for signature in scope.table.overloads(OPERATORS_BY_NAME[name])
+        for signature in scope.table.overloads(operator)
         for argument in signature.arguments
     }
     found = scope.collector.found
@@ -128,9 +136,13 @@ def _tell_keywords(scope: Scope, name: str, node: tree.Call, told: int) -> None:
         if keyword.name in known:
             continue
         place = keyword.span.whole
-        for at, error in enumerate(found[told:], told):
+        for at, error in enumerate(found):
             inner = place if error.primary is None else error.primary.span.whole
-            if not (place.start <= inner.start and inner.end <= place.end):
+            is_inside = place.start <= inner.start and inner.end <= place.end
+            if inner.source is not place.source or not is_inside:
+                continue
+            if error.message.startswith("`lambda`"):
+                found[at] = replace(error, helps=by_key(node, keyword, name) or error.helps)
                 continue
             found[at] = replace(
                 error,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..frontend import tree
+from ..frontend.diagnostics import Help
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
@@ -15,6 +16,7 @@ from .function_calls import call_method
 from .literals import integer_of
 from .matching import Given
 from .operators import call_operator
+from .other_types import whole_division
 from .reasons import origin
 from .relations import is_subtype, join_all
 from .schema import Argument, Signature
@@ -101,6 +103,7 @@ def _item(scope: Scope, value: typed.Expr, index: typed.Expr, node: tree.Subscri
         torch=f"'{scope.torch_type(value)}' object is not subscriptable",
         torch_span=span,
         secondary=tuple(origin(scope, value)),
+        helps=(Help("say what it holds: `list[int]`"),) if value.type.python == "list" else (),
     )
     return scope.unknown(span)
 
@@ -393,6 +396,7 @@ def _report_index(scope: Scope, index: typed.Expr, reverse: bool, span: Span) ->
         torch=torch,
         torch_span=span,
         secondary=tuple(origin(scope, index)),
+        helps=whole_division(scope.frame, index),
     )
 
 

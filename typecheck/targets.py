@@ -12,6 +12,7 @@ from .assignments import assign_attribute, assign_name
 from .class_types import ClassType
 from .dispatch import checks_statement, expression, sugared
 from .elements import assign_element
+from .idioms import rest_of_list
 from .iteration import item_value, tuple_elements
 from .reasons import origin
 from .scope import Scope
@@ -201,7 +202,7 @@ def _values(
         elif value.type.list_of is not None and not stars:
             return list(_list_elements(scope, value, value.type.list_of, fixed, into))
         else:
-            _report_not_unpackable(scope, value, span)
+            _report_not_unpackable(scope, value, span, target)
             return None
     if len(values) < fixed or (len(values) > fixed and not stars):
         _report_count(scope, target, len(values), fixed, stars)
@@ -218,8 +219,12 @@ def _list_elements(
     return [typed.Temporary(value.span, element, i) for i in indices]
 
 
-def _report_not_unpackable(scope: Scope, value: typed.Expr, span: Span) -> None:
+def _report_not_unpackable(
+    scope: Scope, value: typed.Expr, span: Span, target: tree.TupleDisplay | tree.ListDisplay
+) -> None:
+    helps: tuple[Help, ...] = ()
     if value.type.list_of is not None:
+        helps = rest_of_list(target, value.span.whole)
         message = "`*` cannot take from a list, whose length is not known now"
         torch = "cannot statically infer the expected size of a list in this context"
     else:
@@ -238,6 +243,7 @@ def _report_not_unpackable(scope: Scope, value: typed.Expr, span: Span) -> None:
         torch=torch,
         torch_span=span,
         secondary=tuple(origin(scope, value)),
+        helps=helps,
     )
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import builtins
 import re
+from typing import Final
 
-from ..frontend.diagnostics import Edit, Help
+from ..frontend.diagnostics import Diagnostic, Edit, Help
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
 from .class_types import FunctionType
 from .globals import global_helps, global_labels, global_notes
+from .idioms import dtype_of
 from .members import rows_of
-from .names import Constant, FunctionName, Unusable
+from .names import Constant, FunctionName, SpecialForm, TypeName, Unusable
 from .scope import Scope
 from .sugar import BoundMethod, BoundOperator, MemberSequence, Sugar, describe, no_value
 from .types import ANY, UNKNOWN, TupleType, Type
 
-__all__ = ["as_any", "called", "sequenced", "value_of"]
+__all__ = ["as_any", "called", "report_unusable", "sequenced", "value_of"]
 
 
 def value_of(scope: Scope, sugar: Sugar, span: Span, purpose: str = "a value") -> typed.Expr:
@@ -46,17 +49,7 @@ def _tuple_of_members(scope: Scope, sequence: MemberSequence, span: Span) -> typ
 
 def _report_no_value(scope: Scope, sugar: Sugar, span: Span, purpose: str) -> None:
     if isinstance(sugar, Unusable):
-        scope.report(
-            sugar.code,
-            sugar.message.replace("{name}", span.text) or f"`{span.text}` cannot be used here",
-            span,
-            "used here",
-            torch=no_value(sugar, purpose),
-            secondary=global_labels(sugar),
-            notes=global_notes(sugar),
-            helps=global_helps(sugar, span, scope.tree),
-            exception=sugar.exception,
-        )
+        report_unusable(scope, sugar, span, purpose=purpose)
     elif isinstance(sugar, BoundOperator | BoundMethod):
         scope.report(
             "argument-type",
@@ -67,27 +60,60 @@ def _report_no_value(scope: Scope, sugar: Sugar, span: Span, purpose: str) -> No
             helps=(Help("call it", (Edit(Span(span.source, span.end, span.end), "()"),)),),
         )
     else:
-        word = describe(sugar)
         scope.report(
             "argument-type",
             f"`{span.text}` is not a value",
             span,
-            f"this is a {word}",
+            f"this is {_kind(sugar)}",
             torch=no_value(sugar, purpose),
             torch_span=called(span),
             helps=_dtype_help(scope, span),
         )
 
 
+def report_unusable(
+    scope: Scope,
+    sugar: Unusable,
+    span: Span,
+    inner: Diagnostic | None = None,
+    purpose: str = "a value",
+    torch_span: Span | None = None,
+) -> None:
+    """Report what script cannot use; `inner` is the error in an argument that torch tells of."""
+    scope.report(
+        sugar.code,
+        sugar.message.replace("{name}", span.text) or f"`{span.text}` cannot be used here",
+        span,
+        "used here",
+        torch=no_value(sugar, purpose) if inner is None else inner.torch_message,
+        torch_span=torch_span if inner is None else inner.torch_span,
+        secondary=global_labels(sugar),
+        notes=global_notes(sugar),
+        helps=global_helps(sugar, span, scope.tree),
+        exception=sugar.exception if inner is None else inner.exception,
+    )
+
+
+def _kind(sugar: Sugar) -> str:
+    """What something is that is no value, in words of Python."""
+    if isinstance(sugar, TypeName) or (
+        isinstance(sugar, SpecialForm) and isinstance(getattr(builtins, sugar.name, None), type)
+    ):
+        return "a type"
+    if isinstance(sugar, SpecialForm):
+        return "a builtin function"
+    word = describe(sugar)
+    return f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"
+
+
+_DTYPE: Final = re.compile(r"\bdtype\s*=\s*\Z")
+
+
 def _dtype_help(scope: Scope, span: Span) -> tuple[Help, ...]:
     """`dtype=float` -> `dtype=torch.float64`."""
-    dtype = {"float": "float64", "int": "int64", "bool": "bool"}.get(span.text)
     before = span.source.text[: span.whole.start]
-    if dtype is None or not re.search(r"\bdtype\s*=\s*\Z", before):
-        return ()
-    if scope.resolver.lookup("torch", span) is None:
-        return ()
-    return (Help("dtypes are torch's", (Edit(span.whole, f"torch.{dtype}"),)),)
+    is_type = span.text in ("float", "int", "bool")
+    return dtype_of(scope, span, span.text) if is_type and _DTYPE.search(before) else ()
 
 
 def called(span: Span) -> Span:

@@ -24,6 +24,8 @@ def check_with(scope: Scope, node: tree.With, into: list[typed.Statement]) -> No
 def _context(scope: Scope, item: tree.WithItem) -> typed.WithContext | None:
     value = expression(scope, item.context)
     if value.type is UNKNOWN:
+        if isinstance(item.target, tree.Name):
+            assign_name(scope, item.target, scope.unknown(item.span), [])
         return None
     enter = _context_methods(scope, value, item)
     if enter is None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from ..frontend.diagnostics import Diagnostic, Label
+from ..frontend.diagnostics import Diagnostic, Edit, Help, Label
 from ..frontend.source import Source, Span
 from ..jit.session import Gathered, collecting
 from ..typecheck.functions import Function
@@ -187,12 +187,26 @@ def _is_within(module: ModuleType, root: Path, path: str) -> bool:
 
 def _told(error: BaseException, path: str) -> Diagnostic:
     """The diagnostic of an error of the file itself."""
+    helps: tuple[Help, ...] = ()
     if isinstance(error, SystemExit):
         text = f"the file calls `sys.exit({error.code!r})`"
     else:
         said = error.msg if isinstance(error, SyntaxError) else one_line(error)
+        notes = getattr(error, "__notes__", [])
+        helps = tuple(Help(n.removeprefix("help: ")) for n in notes if n.startswith("help: "))
         text = f"{type(error).__name__}: {said}"
-    return Diagnostic("file-stopped", text, _label(error, path))
+    label = _label(error, path)
+    return Diagnostic("file-stopped", text, label, helps=helps or _helps(text, label))
+
+
+def _helps(text: str, label: Label | None) -> tuple[Help, ...]:
+    """What to do where the constructor of a module does not begin with that of `nn.Module`."""
+    if label is None or "before Module.__init__() call" not in text:
+        return ()
+    span = label.span
+    indent = span.source.text[: span.start]
+    edit = Edit(Span(span.source, span.start, span.start), f"super().__init__()\n{indent}")
+    return (Help("begin `__init__` with `super().__init__()`", (edit,)),)
 
 
 def _line(error: BaseException, path: str) -> int:

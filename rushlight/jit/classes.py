@@ -15,6 +15,7 @@ from ..frontend.diagnostics import Collector
 from ..frontend.from_python import class_tree
 from ..frontend.kept import KeptWith
 from ..frontend.locks import DEFINING
+from ..frontend.paths import is_library_file
 from ..frontend.places import attribute_place, base_place
 from ..interpreter.running.evaluating import evaluate
 from ..interpreter.values.inference import type_of_value
@@ -107,7 +108,14 @@ def _can_be_compiled(cls: type) -> bool:
     routines = [value for name in vars(cls) if inspect.isroutine(value := getattr(cls, name, None))]
     if not routines:
         return _is_written_in_python(cls)
-    return all(hasattr(routine, "__code__") for routine in routines)
+    return all(hasattr(routine, "__code__") for routine in routines) and not _is_pythons(cls)
+
+
+def _is_pythons(cls: type) -> bool:
+    """Whether a class is of Python's own library."""
+    if cls.__module__.partition(".")[0] not in sys.stdlib_module_names:
+        return False
+    return is_library_file(getattr(sys.modules.get(cls.__module__), "__file__", None))
 
 
 def _is_written_in_python(cls: type) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import importlib
+import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
@@ -338,7 +339,7 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
         of_dict = dict_method(self, name)
         if of_dict is not None:
             return of_dict
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        raise _no_attribute(self, target.cls, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         target: ScriptObject = self.__dict__["_c"]
@@ -464,6 +465,19 @@ def _fitting(name: str, value: ScriptObject, wanted: Type) -> ScriptObject:
             f"'{_in_unit(value.cls)}'"
         )
     return value
+
+
+def _no_attribute(module: Module, cls: ClassType, name: str) -> AttributeError:
+    """The error, with a note where the class has a method that was not compiled."""
+    kind = type(module).__name__
+    error = AttributeError(f"'{kind}' object has no attribute '{name}'", name=name, obj=module)
+    written = getattr(python_classes.get(cls), name, None)
+    if not name.startswith("_") and inspect.isfunction(written):
+        error.add_note(
+            f"help: `{name}` is not compiled, since `forward` does not call it: put "
+            "`@torch.jit.export` before its `def`"
+        )
+    return error
 
 
 def _in_unit(type: Type) -> str:

@@ -498,6 +498,9 @@ def _unusable(value: Any, name: str) -> Unusable:
         else:
             called = _python_module(value)
     library = type(value).__module__.partition(".")[0]
+    method_of = getattr(value, "__self__", None)
+    if method_of is not None and not isinstance(method_of, Module):
+        library = type(method_of).__module__.partition(".")[0]
     if callable(value) and called is None and library in _LIBRARIES:
         shown = f"`{{name}}` is a function of the library `{library}`, which script cannot call"
         return Unusable(message, "not-scriptable", shown, value)
@@ -505,5 +508,5 @@ def _unusable(value: Any, name: str) -> Unusable:
     return Unusable(message, message=shown, value=value, called=called)
 
 
-_LIBRARIES: Final = frozenset({"numpy", "scipy", "functools", "builtins"})
+_LIBRARIES: Final = frozenset({"numpy", "scipy", "functools", "builtins", "random"})
 """Whose callable objects are functions."""

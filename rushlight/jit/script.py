@@ -11,10 +11,12 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from .._C.emit_hooks import emit_hooks
 from ..frontend.bounds import bounded
-from ..frontend.diagnostics import Diagnostic, Help, Label
+from ..frontend.call_sites import call_site
+from ..frontend.diagnostics import Diagnostic, Edit, Help, Label
 from ..frontend.exceptions import trimmed
 from ..frontend.locks import DEFINING
-from ..frontend.places import base_place
+from ..frontend.places import attribute_place, base_place
+from ..frontend.source import Span
 from ..frontend.walks import fold
 from ..interpreter.values.handles import keeping_handles
 from ..interpreter.values.objects import ScriptObject
@@ -204,13 +206,33 @@ def _base_class(cls: type) -> Diagnostic:
     )
 
 
+def _class_of_modules(cls: type) -> Diagnostic:
+    """What is wrong with a class of modules where one of them is wanted."""
+    call = call_site()
+    text = f"{cls.__name__})"
+    edits: tuple[Edit, ...] = ()
+    label = None
+    if call is not None and call.text.endswith(text):
+        label = Label(Span(call.source, call.end - len(text), call.end - 1), "this is the class")
+        edits = (Edit(Span(call.source, call.end - 1, call.end - 1), "()"),)
+    elif call is not None:
+        label = Label(call, "asked for here")
+    return Diagnostic(
+        "not-scriptable",
+        f"the class `{cls.__name__}` is no module; script compiles its objects",
+        label,
+        helps=(Help("make a module of it", edits),),
+        torch_text=f"Type '{cls}' cannot be compiled since it inherits from nn.Module, consider "
+        "passing an instance instead",
+    )
+
+
 def _script_class(cls: type, scope: Mapping[str, object]) -> type:
     """Compile a class; the class itself is what Python goes on with."""
     if issubclass(cls, Module):
-        raise RuntimeError(
-            f"Type '{cls}' cannot be compiled since it inherits from nn.Module, consider passing "
-            "an instance instead"
-        )
+        with compiling() as collector:
+            collector.add(_class_of_modules(cls))
+        return cls
     if not issubclass(cls, Enum) and not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
         if len(cls.mro()) > 2:
             with compiling() as collector:
@@ -337,17 +359,29 @@ def _instance(
         if isinstance(value, Module):
             slot: object = _instance(value, made, found)
         else:
-            slot = _slot_of_attribute(value, name, attribute.type)
+            slot = _slot_of_attribute(module, value, name, attribute.type)
         target.slots[cls.slot(name)] = slot
     return target
 
 
-def _slot_of_attribute(value: object, name: str, type: Type) -> object:
+def _slot_of_attribute(module: Module, value: object, name: str, declared: Type) -> object:
     """`slot_of` an attribute; RuntimeError with its name if the value is not of its type."""
     try:
-        return slot_of(value, type)
+        return slot_of(value, declared)
     except CastError as error:
-        raise RuntimeError(not_castable(name, type, error)) from None
+        told = not_castable(name, declared, error)
+    place = attribute_place(type(module), name)
+    with compiling() as collector:
+        collector.add(
+            Diagnostic(
+                "annotation-conflict",
+                f"`{name}` is declared `{declared.python}`, and holds `{value!r:.40}`",
+                None if place is None else Label(place.statement, "declared here"),
+                helps=(Help("declare what it holds, or convert the value"),),
+                torch_text=told,
+            )
+        )
+    return None
 
 
 def slot_of(value: object, type: Any) -> object:
