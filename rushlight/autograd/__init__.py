@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from ..module_names import names_of
 from ..ops.gradients.edges import GradientEdge
@@ -86,7 +86,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> tuple[Tensor, ...]:
     """The gradients of the sum of some results, for the given inputs.
 
     Args:
@@ -117,7 +117,8 @@ def grad(
             "allow_unused=False."
         )
     if is_grads_batched:
-        return _batched(results, wanted, grads, create_graph, bool(allow_unused))
+        batched = _batched(results, wanted, grads, create_graph, bool(allow_unused))
+        return cast("tuple[Tensor, ...]", batched)
     unused = bool(allow_unused) or materialize_grads
     gradients = gradients_of(
         results, wanted, grads, keep=retain_graph, create=create_graph, allow_unused=unused
@@ -127,7 +128,7 @@ def grad(
             _zeros_like(x, create_graph) if g is None else g
             for g, x in zip(gradients, wanted, strict=True)
         )
-    return tuple(gradients)
+    return cast("tuple[Tensor, ...]", tuple(gradients))  # torch, too, leaves the None unsaid
 
 
 def _zeros_like(wanted: Any, is_recorded: bool) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.sizes import Size
@@ -149,15 +149,20 @@ class Distribution:
         """The shape of one value."""
         return self._event_shape
 
-    @property
-    def arg_constraints(self) -> dict[str, Constraint]:
-        """What each parameter has to satisfy."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # attributes in some classes, properties in others
+        arg_constraints: Any
+        support: Any
+    else:
 
-    @property
-    def support(self) -> Constraint:
-        """What values satisfy."""
-        raise NotImplementedError
+        @property
+        def arg_constraints(self) -> dict[str, Constraint]:
+            """What each parameter has to satisfy."""
+            raise NotImplementedError
+
+        @property
+        def support(self) -> Constraint:
+            """What values satisfy."""
+            raise NotImplementedError
 
     @property
     def mean(self) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self
 
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
@@ -12,9 +12,17 @@ from .constraints import Constraint
 from .distribution import Distribution
 from .utils import _sum_rightmost
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+else:
+    from typing import TypeVar
+
 __all__ = ["Independent"]
 
-D = TypeVar("D", bound=Distribution)
+if TYPE_CHECKING:
+    D = TypeVar("D", bound=Distribution, default=Distribution)
+else:
+    D = TypeVar("D", bound=Distribution)
 
 
 class Independent(Distribution, Generic[D]):
@@ -58,7 +66,7 @@ class Independent(Distribution, Generic[D]):
 
     @constraints.dependent_property
     def support(self) -> Constraint:
-        inner = self.base_dist.support
+        inner: Constraint = self.base_dist.support
         if not self.reinterpreted_batch_ndims:
             return inner
         return constraints.independent(inner, self.reinterpreted_batch_ndims)

@@ -82,7 +82,8 @@ class TransformedDistribution(Distribution):
     @constraints.dependent_property(is_discrete=False)
     def support(self) -> Constraint:
         if not self.transforms:
-            return self.base_dist.support
+            of_base: Constraint = self.base_dist.support
+            return of_base
         made = self.transforms[-1].codomain
         lacking = len(self._event_shape) - made.event_dim
         return constraints.independent(made, lacking) if lacking > 0 else made

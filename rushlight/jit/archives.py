@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from ..frontend.exceptions import trimmed
 from ..map_location import check_location, means_meta
@@ -42,7 +42,7 @@ def save(
 def load(
     f: File,
     map_location: object = None,
-    _extra_files: dict[str, object] | None = None,
+    _extra_files: dict[str, Any] | None = None,
     _restore_shapes: bool = False,
     *,
     trust: str = "full",

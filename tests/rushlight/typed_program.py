@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, Callable, Dict, Final, List, NamedTuple, Optional, Tuple, Union
@@ -17,7 +17,7 @@ import rushlight.nn as nn
 import rushlight.nn.functional as F
 from rushlight import Tensor, optim
 from rushlight.autograd import Function
-from rushlight.distributions import Categorical, Normal
+from rushlight.distributions import Categorical, Distribution, Independent, Normal, constraints
 from rushlight.jit import ScriptFunction, ScriptModule
 from rushlight.nn import Parameter
 from rushlight.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
@@ -288,6 +288,31 @@ def sample(count: int, generator: Optional[torch.Generator] = None) -> Tensor:
     return stacked * total
 
 
+class Even(Distribution):
+    """A law of one's own: whole numbers below a bound."""
+
+    arg_constraints = {"high": constraints.positive}
+    support = constraints.nonnegative_integer
+
+    def __init__(self, high: Tensor) -> None:
+        self.high = high
+        super().__init__(high.shape)
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return (torch.rand(self._extended_shape(torch.Size(sample_shape))) * self.high).floor()
+
+
+def standard(like: Tensor) -> Independent:
+    return Independent(Normal(torch.zeros_like(like), torch.ones_like(like)), 1)
+
+
+def noted(path: Path, module: ScriptModule) -> Dict[str, str]:
+    extra = {"note.txt": ""}
+    torch.jit.save(module, path, _extra_files={"note.txt": "read me"})
+    torch.jit.load(path, _extra_files=extra)
+    return extra
+
+
 def each(values: List[Tensor], function: Callable[[Tensor], Tensor]) -> List[Tensor]:
     return [function(value) for value in values]
 
@@ -308,7 +333,13 @@ def main(folder: Path) -> None:
     x = torch.ones(3, requires_grad=True)
     squared: Tensor = Square.apply(x)
     (gradient,) = torch.autograd.grad(squared.sum(), [x])
-    print(gradient, lookup({"a": 1}, ["a", "b"]), Counter(3).add(4), helper(x.detach(), x, scale=2))
+    print(standard(gradient).sample(), Even(torch.full((2,), 3.0)).sample((2,)), gradient.sum())
+    print(
+        noted(folder / "noted.pt", frozen),
+        lookup({"a": 1}, ["a", "b"]),
+        Counter(3).add(4),
+        helper(x.detach(), x, scale=2),
+    )
     with torch.jit.optimized_execution(True), torch.enable_grad():
         print(train(2), sample(6), gelu(x, approximate=True).shape)
     future = torch.jit.fork(gelu, x)

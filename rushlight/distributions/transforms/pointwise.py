@@ -251,7 +251,8 @@ class CumulativeDistributionTransform(Transform):
 
     @property
     def domain(self) -> Constraint:
-        return self.distribution.support
+        support: Constraint = self.distribution.support
+        return support
 
     def _call(self, x: Tensor) -> Tensor:
         return self.distribution.cdf(x)
