@@ -61,10 +61,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -117,6 +116,9 @@ def _remark(checked: dict[str, Checked], found: list[Diagnostic], format: str) -
     files = "1 file" if len(checked) == 1 else f"{len(checked)} files"
     if scripted:
         tell(f"no errors in {files}")
+        return
+    if not checked:
+        tell("there are no Python files that import torch")
         return
     why = '; what stands under `if __name__ == "__main__":` is not run'
     tell(f"nothing is scripted in {files}{why if any(map(_scripts_as_program, checked)) else ''}")

@@ -20,7 +20,9 @@ __all__ = ["STDIN", "Settings", "files_of", "project_settings"]
 STDIN: Final = "-"
 """The word for the program on standard input."""
 
-_MENTIONS: Final = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(?:torch|rushlight)\b", re.MULTILINE)
+_MENTIONS: Final = re.compile(
+    rb"^(?:\xef\xbb\xbf)?[ \t]*(?:import|from)[ \t]+(?:torch|rushlight)\b", re.MULTILINE
+)
 _LEFT_OUT: Final = frozenset({"__pycache__", "node_modules", "site-packages"})
 
 

@@ -53,7 +53,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _seconds(text: str) -> float:
-    seconds = float(text)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
     if not (seconds > 0 and isfinite(seconds)):
         raise argparse.ArgumentTypeError(f"not a positive number of seconds: {text}")
     return seconds

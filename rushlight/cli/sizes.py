@@ -29,7 +29,7 @@ def add_sizes(parser: argparse.ArgumentParser) -> None:
 
 def _sizes(text: str) -> list[int]:
     """`1,3,224,224` as numbers."""
-    found = [int(part) for part in text.split(",") if part.strip()]
-    if any(n < 0 for n in found):
-        raise argparse.ArgumentTypeError(f"sizes are not negative: {text}")
-    return found
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not all(part.isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(f"sizes are numbers divided by commas, not {text!r}")
+    return [int(part) for part in parts]

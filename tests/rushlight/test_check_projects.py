@@ -124,3 +124,35 @@ def test_fixes_keep_the_encoding(project: Path, capsys: Captured) -> None:
     path.write_bytes(text.encode("latin-1"))
     assert main(["check", "--fix", "latin.py"]) == 0
     assert path.read_bytes() == text.replace("valeu", "value").encode("latin-1")
+
+
+def test_files_with_a_byte_order_mark_are_found_and_mended(project: Path, capsys: Captured) -> None:
+    folder = project / "windows"
+    folder.mkdir()
+    text = "import torch\r\n@torch.jit.script\r\ndef f(value: int) -> int:\r\n    return valeu\r\n"
+    (folder / "marked.py").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert main(["check", "--fix", str(folder)]) == 0
+    right = text.replace("valeu", "value").encode()
+    assert (folder / "marked.py").read_bytes() == b"\xef\xbb\xbf" + right
+
+
+def test_a_folder_without_programs_is_told(project: Path, capsys: Captured) -> None:
+    (project / "empty").mkdir()
+    assert main(["check", "empty"]) == 0
+    assert "no Python files that import torch" in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["check", "--max-errors", "0", "x.py"], "'0' is no number from 1 on"),
+        (["summary", "x.pt", "--input", "1,a"], "sizes are numbers divided by commas, not '1,a'"),
+        (["profile", "x.pt", "--seconds", "a"], "not a positive number of seconds: a"),
+    ],
+)
+def test_wrong_words_are_told_in_words_of_the_user(
+    words: list[str], said: str, capsys: Captured
+) -> None:
+    with pytest.raises(SystemExit):
+        main(words)
+    assert said in capsys.readouterr().err
