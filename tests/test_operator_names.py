@@ -29,6 +29,7 @@ TEXTS = (
     "ops/memory/counting_code.py",
     "ops/sparse_tensors/resizing.py",
     "rushlight/profiling/flame.py",
+    "typecheck/advice.py",
 )
 """Sentences, instructions, LLVM's text and pages, whose words are operators' names by chance;
 archives and what is read of them (`serialization`) name operators as others write them, too."""
@@ -43,7 +44,6 @@ ALLOWED = (
     "rushlight/masked/maskedtensor/unary.py: INPLACE_UNARY_NAMES UNARY_NAMES "
     "UNARY_NAMES_UNSUPPORTED",
     # what stands for an operator in Python: signs, names, types
-    "typecheck/advice.py: BUILTINS TYPES",
     "typecheck/annotations.py: TYPE_NAMES",
     "typecheck/elements.py: _OF_TENSORS _WORDS",
     "typecheck/expressions.py: BINARY COMPARE",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BUILTINS", "CLASSES", "KEYWORDS", "OF_MODULES", "TYPES"]
+__all__ = ["BUILTINS", "CLASSES", "KEYWORDS", "OF_MODULES", "TEXT_METHODS", "TYPES"]
 
 BUILTINS: dict[str, str] = {
     "ascii": 'write `"{}".format(x)`',
@@ -59,6 +59,12 @@ OF_MODULES: dict[str, str] = {
     "__class__": "write the name of the class itself",
 }
 """What modules have in Python alone, and what to do."""
+
+TEXT_METHODS: dict[str, str] = {
+    **{"trim": "strip", "toUpperCase": "upper", "toLowerCase": "lower", "to_upper": "upper"},
+    **{"to_lower": "lower", "startsWith": "startswith", "endsWith": "endswith"},
+}
+"""Methods of texts in other languages, and what they are called here."""
 
 _BY_KEY = "use a list of tuples that begin with the key, and sort that"
 _BACKWARDS = "take the sorted list backwards: `sorted(xs)[::-1]`"

@@ -9,7 +9,7 @@ from ..frontend import tree
 from ..frontend.diagnostics import Diagnostic, Edit, Help
 from ..frontend.source import Span
 from . import typed
-from .advice import BUILTINS, KEYWORDS
+from .advice import BUILTINS, KEYWORDS, TEXT_METHODS
 from .names import SpecialForm
 from .scope import Scope
 from .types import TENSOR, Type
@@ -34,11 +34,6 @@ __all__ = [
 
 _APPENDING: Final = frozenset({"push", "push_back", "add", "append_", "pushBack"})
 _LENGTHS: Final = frozenset({"len", "length", "size", "__len__"})
-_TEXTS: Final = {
-    **{"trim": "strip", "toUpperCase": "upper", "toLowerCase": "lower", "to_upper": "upper"},
-    **{"to_lower": "lower", "startsWith": "startswith", "endsWith": "endswith"},
-}
-"""Methods of texts in other languages, and what they are called here."""
 
 
 def taken_back(scope: Scope, begun: int, place: Span) -> Diagnostic | None:
@@ -258,8 +253,8 @@ def foreign_member(type: Type, name: str, access: Span, name_span: Span) -> tupl
         return (Help("did you mean `append`?", (Edit(name_span.whole, "append"),), "machine"),)
     if name in _LENGTHS and (type.is_collection or str(type) == "str"):
         return (Help("`len` tells how many there are", (Edit(whole, f"len({owner})"),), "machine"),)
-    if str(type) == "str" and name in _TEXTS:
-        new = _TEXTS[name]
+    if str(type) == "str" and name in TEXT_METHODS:
+        new = TEXT_METHODS[name]
         return (Help(f"did you mean `{new}`?", (Edit(name_span.whole, new),), "machine"),)
     if type.tuple_of is not None and name in ("append", "extend", *_APPENDING):
         return (Help("a tuple has the length it was made with; use a list"),)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import CodeType, TracebackType
 from typing import Any
 
 from ...frontend.cells import clean_lines
@@ -53,8 +54,11 @@ class Failure(Exception):
     """Running code failed: `cause` was raised, at each of `nodes` (the outermost first).
 
     More than one node means that code called a function that was not inlined.  `operands` are
-    what the failing instruction read.
+    what the failing instruction read.  `lines` are the places in Python that debuggers go to, the
+    outermost first, of code that runs line by line.
     """
+
+    lines: tuple[TracebackType, ...] = ()
 
     def __init__(self, cause: Exception, nodes: list[Node], operands: list[Operand]) -> None:
         super().__init__(cause)
@@ -70,6 +74,24 @@ class Failure(Exception):
             return failed.frame[number] if number >= 0 else code.constants[-1 - number]
 
         return cls._at(failed.cause, failed.step, code, read)
+
+    def in_lines(self, failed: MachineFailure, lines: CodeType) -> Failure:
+        """Keep where the lines of code were that failed, and those of what they called."""
+        found, at = [], failed.__traceback__
+        while at is not None:
+            if at.tb_frame.f_code is lines:
+                found.append(at)
+            at = at.tb_next
+        inner = failed.cause.lines if isinstance(failed.cause, Failure) else ()
+        self.lines = (*found, *inner)
+        return self
+
+    def put_lines(self, error: Exception) -> Exception:
+        """Have an error come from the lines that failed."""
+        inner: TracebackType | None = None
+        for at in reversed(self.lines):
+            inner = TracebackType(inner, at.tb_frame, at.tb_lasti, at.tb_lineno)
+        return error.with_traceback(inner)
 
     @classmethod
     def in_plan(cls, cause: Exception, plan: Plan) -> Failure:

@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CodeType, FunctionType
-from typing import Any
 
 from ...frontend.source import Span
 from ...ir.graph import Block, Graph, Node, Value
@@ -46,7 +45,7 @@ _ENDLESS = 2**63 - 1
 class LinePlan:
     """A function's lines: call `run` with the arguments."""
 
-    run: Callable[..., Any]
+    run: FunctionType
     code: Code
 
 
@@ -65,6 +64,7 @@ def make_line_plan(
     machine = Machine(code, invoke, calls)
     space: dict[str, object] = {
         "__name__": "rushlight.lines",
+        "__builtins__": vars(builtins),  # for what debuggers evaluate and import
         ".do": machine.do,
         ".empty": machine.empty,
         ".range": range,

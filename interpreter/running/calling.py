@@ -132,7 +132,7 @@ def _call_on_handles(
             return tiers.binding.give_back(result)
     except Failure as failure:
         leave_all(depth, invoke)
-        error = told(failure, tiers.binding.function)
+        error = failure.put_lines(told(failure, tiers.binding.function))
     except BaseException:  # an interrupt
         leave_all(depth, invoke)
         raise

@@ -229,7 +229,8 @@ class _InLines(Way):
         except MachineFailure as failed:
             if is_from_outside(failed.cause):
                 raise failed.cause from None
-            raise Failure.in_machine(failed, self._lines.code) from None
+            failure = Failure.in_machine(failed, self._lines.code)
+            raise failure.in_lines(failed, self._lines.run.__code__) from None
 
 
 class Tiers:

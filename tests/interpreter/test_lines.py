@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any, Dict, List, Optional, Tuple
 
 import pytest
@@ -249,6 +249,55 @@ def test_a_breakpoint_stops_in_the_scripted_function(monkeypatch: pytest.MonkeyP
     assert "tensor([2., 2.])" in text
     assert f"{__file__}({stops.__code__.co_firstlineno + 3})stops()" in text
     assert "return y * 2" in text
+
+
+def test_the_breakpoint_of_python_itself(tmp_path: Path) -> None:
+    program = tmp_path / "stops.py"
+    program.write_text(
+        "import rushlight as torch\n\n\n@torch.jit.script\ndef stops(n: int) -> int:\n"
+        "    k = n * 2\n    breakpoint()\n    return k + 1\n\n\nprint(stops(3))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        env={**os.environ, "RUSHLIGHT_DEBUG": "1"},
+        input="p len([k])\nc\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "(Pdb) 1\n" in done.stdout
+    assert done.stdout.endswith("7\n")
+
+
+def fails(x: torch.Tensor, rows: int) -> torch.Tensor:
+    columns = rows + 1
+    return x.view(rows, columns)
+
+
+def calls_what_fails(x: torch.Tensor) -> torch.Tensor:
+    y = x * 2
+    return fails(y, 2)
+
+
+def test_failures_come_from_the_lines_that_failed() -> None:
+    with pytest.raises(RuntimeError) as raised:
+        torch.jit.script(calls_what_fails)(torch.ones(5))
+    frames = [at.tb_frame for at in _entries(raised.value.__traceback__)][1:]
+    assert [frame.f_code.co_name for frame in frames] == ["calls_what_fails", "fails"]
+    assert frames[1].f_locals["columns"] == 3
+    assert frames[0].f_locals["y"].tolist() == [2.0] * 5
+    said = io.StringIO()
+    debugger = pdb.Pdb(stdin=io.StringIO("p rows, columns\nu\np y.sum()\nq\n"), stdout=said)
+    debugger.reset()
+    debugger.interaction(None, raised.value.__traceback__)  # type: ignore[arg-type]
+    assert "(2, 3)" in said.getvalue()
+    assert "tensor(10.)" in said.getvalue()
+
+
+def _entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
 
 
 def stops_too(x: torch.Tensor) -> torch.Tensor:
