@@ -229,6 +229,8 @@ def _find_method(
         return synthetic
     scripted = getattr(owner, "_script_methods", {})
     python = scripted.get(name) or written
+    if isinstance(python, classmethod):
+        python = python.__func__  # its class is the module, as in torch
     if not inspect.isfunction(python) or getattr(Module, name, None) is python:
         return None
     if decorators.modifier(python) in (decorators.IGNORE, decorators.UNUSED, decorators.DROP):

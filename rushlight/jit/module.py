@@ -282,7 +282,13 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
 
     @property
     def graph(self) -> Graph:
-        """The graph of `forward`, calls not inlined."""
+        """The graph of `forward`, calls not inlined.
+
+        Raises:
+            RuntimeError: there is no `forward`.
+        """
+        if "forward" not in self._c.cls.methods:
+            raise RuntimeError("Method 'forward' is not defined.")
         return self._script_method("forward").graph
 
     @property

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import rushlight as torch
-from rushlight import nn
+from rushlight import Tensor, nn
 
 LAYERS: list[Callable[[], Any]] = [
     lambda: nn.Linear(3, 2),
@@ -95,3 +96,26 @@ def test_scripts_say_of_an_attribute_that_it_is_ignored() -> None:
     said = "Module 'Reads' has no attribute 'kept' attribute was ignored during compilation:"
     with pytest.raises(RuntimeError, match=said):
         torch.jit.script(Reads(1))
+
+
+def test_class_methods_are_methods_whose_class_is_the_module(tmp_path: Path) -> None:
+    class Scaled(nn.Module):
+        @classmethod
+        def scaled(cls, x: Tensor, by: int = 3) -> Tensor:
+            return x * by
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.scaled(x) + self.scaled(x, by=1)
+
+    scripted = torch.jit.script(Scaled())
+    assert scripted(torch.ones(2)).tolist() == [4.0, 4.0]
+    scripted.save(tmp_path / "scaled.pt")
+    assert torch.jit.load(tmp_path / "scaled.pt")(torch.ones(1)).tolist() == [4.0]
+
+
+def test_a_module_without_forward_has_no_graph() -> None:
+    class Silent(nn.Module):
+        pass
+
+    with pytest.raises(RuntimeError, match="Method 'forward' is not defined"):
+        _ = torch.jit.script(Silent()).graph

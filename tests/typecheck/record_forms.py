@@ -39,6 +39,8 @@ def meanings(module: types.ModuleType, jit: Any, module_class: type) -> Iterator
     for name, value in vars(module).items():
         if getattr(value, "__module__", "") != module.__name__:
             continue
+        if hasattr(value, "__torch_script_interface__"):
+            continue
         if isinstance(value, types.FunctionType):
             yield name, _meaning(value, jit)
         elif isinstance(value, type) and issubclass(value, module_class):
