@@ -128,7 +128,7 @@ def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> obje
         return _handle_of(result, handles)
     if isinstance(result, tuple) and len(entry.signature.returns) > 1:
         several = _SEVERAL.get(entry) or _several(entry)
-        return several([_part(r, handles) for r in result])
+        return tuple.__new__(several, [_part(r, handles) for r in result])
     if isinstance(result, list) and (not result or isinstance(result[0], np.ndarray)):
         given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
         return tuple(_handle_of(each, [*given, *handles]) for each in result)

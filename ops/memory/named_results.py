@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Self
 
 __all__ = ["NamedResults", "named_results"]
 
@@ -14,12 +14,21 @@ class NamedResults(tuple[Any, ...]):
     __slots__ = ()
     fields: tuple[str, ...] = ()
 
+    def __new__(cls, values: Iterable[Any], hidden: Mapping[str, Any] | None = None) -> Self:
+        """`hidden` would hold fields without a place, of which there are none."""
+        return tuple.__new__(cls, values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (tuple(self), {})
+
     def __repr__(self) -> str:
         pairs = zip(self.fields, self, strict=True)
         inner = ",\n".join(f"{name}={value!r}" for name, value in pairs)
         return f"torch.return_types.{type(self).__name__}(\n{inner})"
 
 
+_MODULE: Final = f"{__package__.partition('.')[0]}.return_types"
+"""Where programs and archives find the classes."""
 _RESULT_TYPES: Final[dict[tuple[str, ...], type[NamedResults]]] = {}
 
 
@@ -33,6 +42,6 @@ def named_results(name: str, fields: Sequence[str]) -> type[NamedResults]:
     found = _RESULT_TYPES.get(key)
     if found is None:
         body: dict[str, object] = {field: _field(i) for i, field in enumerate(fields)}
-        body |= {"__slots__": (), "fields": tuple(fields)}
+        body |= {"__slots__": (), "fields": tuple(fields), "__module__": _MODULE}
         found = _RESULT_TYPES[key] = type(name, (NamedResults,), body)
     return found

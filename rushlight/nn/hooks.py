@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
+from typing import Any
+from weakref import ref
 
 from ..ops.tensors.tracing import current_tracer
 from .backward_hooks import backward_hooks_exist, gradients_of, watch_result
@@ -13,7 +15,7 @@ from .members import Members
 
 __all__ = [
     "Hook",
-    "LoadHook",
+    "WrappedHook",
     "RemovableHandle",
     "add_hook",
     "call_with_hooks",
@@ -24,18 +26,36 @@ __all__ = [
 ]
 
 
-class LoadHook:
+class WrappedHook:
     """A hook before loading a state dict, which is given the module or is not."""
 
-    def __init__(self, hook: Hook, with_module: bool) -> None:
-        self.hook = hook
-        self.with_module = with_module
+    __module__ = "rushlight.nn.modules.module"  # archives name it so
+    __qualname__ = "_WrappedHook"
 
-    def __call__(self, module: Members, *args: object) -> None:
+    def __init__(self, hook: Hook, module: Members | None = None) -> None:
+        self.hook = hook
+        self.with_module = module is not None
+        if module is not None:
+            self.module = ref(module)
+
+    def __call__(self, *args: object) -> object:
+        if not self.with_module:
+            return self.hook(*args)
+        module = self.module()
+        if module is None:
+            raise RuntimeError("You are trying to call the hook of a dead Module!")
+        return self.hook(module, *args)
+
+    def __getstate__(self) -> dict[str, object]:
+        module = {"module": self.module()} if self.with_module else {}
+        return {"hook": self.hook, "with_module": self.with_module, **module}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.hook, self.with_module = state["hook"], state["with_module"]
         if self.with_module:
-            self.hook(module, *args)
-        else:
-            self.hook(*args)
+            if state["module"] is None:
+                raise RuntimeError("You are trying to revive the hook of a dead Module!")
+            self.module = ref(state["module"])
 
 
 # Hooks of all modules, by the names that torch has for them in `torch.nn.modules.module`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -80,6 +81,9 @@ def test_old_names_of_storages() -> None:
 def test_results_with_names() -> None:
     assert isinstance(torch.ones(2, 2).max(0), torch.return_types.max)
     assert isinstance(torch.ones(2, 2).topk(1), torch.return_types.topk)
+    made = pickle.loads(pickle.dumps(torch.ones(2, 2).max(0)))
+    assert isinstance(made, torch.return_types.max)
+    assert made.indices.tolist() == [0, 0]
     with pytest.raises(AttributeError):
         torch.return_types.add  # noqa: B018
 

@@ -110,3 +110,57 @@ def test_an_encoder_in_inference_gives_zero_where_it_is_padded() -> None:
     assert fast[1, 1:].tolist() == [[0.0] * 4] * 2
     assert torch.allclose(fast[0], slow[0], atol=1e-5)
     assert torch.allclose(fast[1, 0], slow[1, 0], atol=1e-5)
+
+
+def with_spectral_norms() -> Any:
+    made = nn.Sequential(
+        tools.spectral_norm(nn.Linear(3, 2)), tools.spectral_norm(nn.ConvTranspose2d(2, 3, 2))
+    )
+    made[0](torch.ones(1, 3))
+    made[1](torch.ones(1, 2, 3, 3))
+    return made.eval()
+
+
+def test_states_of_spectral_norms_say_their_version() -> None:
+    state = with_spectral_norms().state_dict()
+    assert state._metadata["0"]["spectral_norm"] == {"weight.version": 1}
+
+
+def test_states_of_spectral_norms_without_a_version_hold_the_weight() -> None:
+    torch.manual_seed(0)
+    written = with_spectral_norms()
+    result = written[0](torch.ones(1, 3))
+    old = {key: value for key, value in written.state_dict().items() if not key.endswith("_v")}
+    old |= {f"{n}.weight": written[n].weight.detach().clone() for n in (0, 1)}
+    read = with_spectral_norms()
+    read.load_state_dict(old)
+    for n in (0, 1):
+        assert torch.allclose(read[n].weight_v, written[n].weight_v, atol=1e-5)
+    assert torch.allclose(read[0](torch.ones(1, 3)), result, atol=1e-5)
+    with pytest.raises(RuntimeError, match=r'Missing key\(s\) in state_dict: "0.weight_u"'):
+        read.load_state_dict({key: value for key, value in old.items() if key != "0.weight_u"})
+
+
+def test_modules_with_spectral_norms_are_pickled_whole() -> None:
+    module = with_spectral_norms()
+    again = pickle.loads(pickle.dumps(module))
+    again.load_state_dict(module.state_dict())
+    assert torch.equal(again[0](torch.ones(1, 3)), module[0](torch.ones(1, 3)))
+    tools.remove_spectral_norm(again[0])
+    assert not again[0]._state_dict_hooks
+    assert not again[0]._load_state_dict_pre_hooks
+
+
+def test_hooks_before_loading_are_pickled_with_their_module() -> None:
+    module = nn.Linear(1, 1)
+    module.register_load_state_dict_pre_hook(remember)
+    again = copy.deepcopy(module)
+    again.load_state_dict(module.state_dict())
+    assert [again] == SEEN
+
+
+SEEN: list[Any] = []
+
+
+def remember(module: Any, *_: object) -> None:
+    SEEN.append(module)

@@ -113,3 +113,15 @@ def test_code_that_is_not_trusted_computes_nothing_of_them() -> None:
     loaded = torch.jit.load(SAMPLE, trust="none")
     with pytest.raises(NotImplementedError, match="code that is not trusted takes no sparse"):
         loaded(torch.ones(3, 1))
+
+
+@pytest.mark.parametrize("is_zip", [False, True])
+@pytest.mark.parametrize("weights_only", [False, True])
+def test_checkpoints_of_sparse_tensors(weights_only: bool, is_zip: bool) -> None:
+    table = torch.tensor(TABLE)
+    given = {"rows": table.to_sparse(), "starts": table.to_sparse_csr()}
+    file = io.BytesIO()
+    torch.save(given, file, _use_new_zipfile_serialization=is_zip)
+    read = torch.load(io.BytesIO(file.getvalue()), weights_only=weights_only)
+    assert [each.layout for each in read.values()] == [torch.sparse_coo, torch.sparse_csr]
+    assert [each.to_dense().tolist() for each in read.values()] == [TABLE, TABLE]

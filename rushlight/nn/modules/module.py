@@ -30,13 +30,13 @@ from ..backward_hooks import (
 from ..conversion import Conversions
 from ..hooks import (
     Hook,
-    LoadHook,
     RemovableHandle,
     add_hook,
     call_with_hooks,
     has_hooks,
     run_forward,
 )
+from ..hooks import WrappedHook as _WrappedHook
 from ..hooks import register_module_forward_hook as register_module_forward_hook
 from ..hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
 from ..members import Members
@@ -337,7 +337,7 @@ class Module(Members, Conversions):
         """Take this module's own state, without its children's, from `state_dict`."""
         found = (missing_keys, unexpected_keys, error_msgs)
         for hook in self._load_state_dict_pre_hooks.values():
-            hook(self, state_dict, prefix, local_metadata, strict, *found)
+            hook(state_dict, prefix, local_metadata, strict, *found)
         assign = bool(local_metadata.get("assign_to_params_buffers", False))
         lists = (missing_keys, unexpected_keys if strict else [], error_msgs)
         states.load_own(self, state_dict, prefix, assign, *lists)
@@ -421,7 +421,9 @@ class Module(Members, Conversions):
         self, hook: Hook, with_module: bool = False
     ) -> RemovableHandle:
         """Call `hook` with the arguments of `_load_from_state_dict`, the module first if asked."""
-        return add_hook(self._load_state_dict_pre_hooks, LoadHook(hook, with_module))
+        return add_hook(
+            self._load_state_dict_pre_hooks, _WrappedHook(hook, self if with_module else None)
+        )
 
     def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the arguments are

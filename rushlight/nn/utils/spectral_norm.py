@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
@@ -12,12 +12,16 @@ from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..modules.module import Module
 from ..parameter import refuse_lazy
 
-__all__ = ["SpectralNorm", "as_matrix", "power_steps", "remove_spectral_norm", "spectral_norm"]
+__all__ = [
+    *("SpectralNorm", "SpectralNormLoadStateDictPreHook", "SpectralNormStateDictHook"),
+    *("as_matrix", "power_steps", "remove_spectral_norm", "spectral_norm"),
+]
 
 M = TypeVar("M", bound=Module)
 
 _dot = eager_function("aten::dot")
 _mv = eager_function("aten::mv")
+_pinv = eager_function("aten::linalg_pinv")
 TRANSPOSED = (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)
 
 
@@ -38,6 +42,9 @@ def power_steps(matrix: Tensor, u: Tensor, v: Tensor, steps: int, eps: float) ->
 
 class SpectralNorm:
     """The hook that makes the weight anew before every call; in training it steps on first."""
+
+    _version = 1
+    """That of the states it keeps; those without one hold the weight, and no `v`."""
 
     def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float) -> None:
         if n_power_iterations <= 0:
@@ -72,6 +79,63 @@ class SpectralNorm:
         module.register_parameter(self.name, Parameter(weight.detach()))
 
 
+class SpectralNormStateDictHook:
+    """Says in the metadata of a state dict which version of the hook's state it holds."""
+
+    def __init__(self, fn: SpectralNorm) -> None:
+        self.fn = fn
+
+    def __call__(
+        self, module: Module, state_dict: object, prefix: str, local_metadata: dict[str, Any]
+    ) -> None:
+        versions = local_metadata.setdefault("spectral_norm", {})
+        key = f"{self.fn.name}.version"
+        if key in versions:
+            raise RuntimeError(f"Unexpected key in metadata['spectral_norm']: {key}")
+        versions[key] = self.fn._version
+
+
+class SpectralNormLoadStateDictPreHook:
+    """Brings states that older versions wrote to those of today: `v` is found for the `u`, and the
+    singular value, that they hold."""
+
+    def __init__(self, fn: SpectralNorm) -> None:
+        self.fn = fn
+
+    def __call__(
+        self,
+        state_dict: dict[str, Tensor],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        key = prefix + self.fn.name
+        version = local_metadata.get("spectral_norm", {}).get(f"{self.fn.name}.version")
+        if version is not None and version >= SpectralNorm._version:
+            return
+        held = {end: f"{key}{end}" in state_dict for end in ("", "_orig", "_u", "_v")}
+        if held["_orig"] and held["_u"] and held["_v"] and not held[""]:
+            return
+        missing = [f"{key}{end}" for end in ("_orig", "", "_u") if not held[end]]
+        if missing:
+            missing_keys.extend(missing if strict else ())
+            return
+        original, weight = state_dict[f"{key}_orig"], state_dict.pop(key)
+        matrix = as_matrix(original.detach(), self.fn.dim)
+        sigma = (original / weight).mean().detach()
+        state_dict[f"{key}_v"] = _right_vector(matrix, state_dict[f"{key}_u"].detach(), sigma)
+
+
+def _right_vector(matrix: Tensor, u: Tensor, sigma: Tensor) -> Tensor:
+    """The `v` nearest to `matrix @ v ~ u` that has `u @ matrix @ v == sigma`."""
+    v = _mv(_pinv(matrix), u)
+    found: Tensor = v * (sigma / _dot(u, _mv(matrix, v)))
+    return found
+
+
 def spectral_norm(
     module: M,
     name: str = "weight",
@@ -104,6 +168,8 @@ def spectral_norm(
     module.register_buffer(name + "_u", u)
     module.register_buffer(name + "_v", v)
     module.register_forward_pre_hook(made)
+    module._register_state_dict_hook(SpectralNormStateDictHook(made))
+    module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(made))
     return module
 
 
@@ -117,8 +183,22 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
         if isinstance(hook, SpectralNorm) and hook.name == name:
             hook.remove(module)
             del module._forward_pre_hooks[key]
+            _forget_states(module, name)
             return module
     raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+
+
+def _forget_states(module: Module, name: str) -> None:
+    """Take away the hooks that write and read the states of a weight."""
+    for key, hook in module._state_dict_hooks.items():
+        if isinstance(hook, SpectralNormStateDictHook) and hook.fn.name == name:
+            del module._state_dict_hooks[key]
+            break
+    for key, wrapped in module._load_state_dict_pre_hooks.items():
+        inner = getattr(wrapped, "hook", None)
+        if isinstance(inner, SpectralNormLoadStateDictPreHook) and inner.fn.name == name:
+            del module._load_state_dict_pre_hooks[key]
+            break
 
 
 __getattr__ = names_of(__name__)
