@@ -139,6 +139,7 @@ SWITCHES: dict[str, Callable[..., object]] = {
     "_jit_set_logging_option": _set("logging_option"),
     "_jit_get_logging_option": _get("logging_option"),
     "_jit_set_tracer_state_warn": _set("tracer_warnings"),
+    "_jit_has_cpp_tests": lambda: False,
     "_jit_set_emit_hooks": set_emit_hooks,
     "_jit_get_emit_hooks": emit_hooks,
     "_jit_get_tracer_state_warn": _get("tracer_warnings"),

@@ -1,0 +1,32 @@
+"""What `torch._C` has of torch's own names, and what it refuses by name."""
+
+from __future__ import annotations
+
+import pytest
+
+import rushlight as torch
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("_jit_pass_batch_mm", "torch.jit.freeze"),
+        ("_jit_pass_insert_observers", "torch.ao.quantization.quantize_jit"),
+        ("_jit_pass_onnx", "torch.onnx.export"),
+        ("_jit_pass_vulkan_optimize_for_mobile", "optimize_for_mobile"),
+        ("_jit_try_infer_type", "torch.jit"),
+    ],
+)
+def test_passes_that_are_not_here_say_what_to_use(name: str, said: str) -> None:
+    with pytest.raises(NotImplementedError, match=rf"torch\._C\.{name}: .*{said}"):
+        getattr(torch._C, name)()
+
+
+def test_what_both_have_is_one_thing() -> None:
+    for name in ("Size", "default_generator", "is_grad_enabled", "get_num_threads", "AVG"):
+        assert getattr(torch._C, name) is getattr(torch, name)
+    with torch.no_grad():
+        assert not torch._C.is_grad_enabled()
+    assert torch._C._jit_has_cpp_tests() is False
+    with pytest.raises(AttributeError, match="_no_such_name"):
+        torch._C._no_such_name  # noqa: B018
