@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from keyword import iskeyword
 from typing import Any, Final
 
-from ..memory.dtype import DType
+from ..memory.dtype import Device, DType
 from ..table.direct import TRIALS, direct_form, has_direct_form
+from ..tensors.sizes import Size
 from ..tensors.tensor import Parameter, Tensor
 from .binding import Form, fits
 from .calls import run
@@ -23,7 +24,7 @@ __all__ = ["Key", "Recipe", "keep", "key_of"]
 Key = tuple[Any, ...]
 
 _TENSORS: Final = frozenset({Tensor, Parameter})
-_PLAIN: Final = _TENSORS | {int, float, bool, complex, str, type(None), DType}
+_PLAIN: Final = _TENSORS | {int, float, bool, complex, str, type(None), DType, Device}
 _ELEMENTS: Final = _TENSORS | {int, float}
 _OTHERWISE: Final = frozenset({"out", "requires_grad"})
 """Names of arguments that are looked at before an overload is chosen."""
@@ -41,7 +42,9 @@ def key_of(args: Sequence[Any], kwargs: dict[str, Any]) -> Key | None:
     for value in (*args, *kwargs.values()) if kwargs else args:
         kind = type(value)
         if kind not in _PLAIN:
-            if kind is not list and kind is not tuple:
+            if kind is Size:
+                kind = tuple
+            elif kind is not list and kind is not tuple:
                 return None
             if not value:
                 parts.append((kind, 0))

@@ -19,7 +19,7 @@ from ..memory.versions import written
 from ..table.direct import TRIALS, direct_form, has_direct_form
 from ..table.grad_mode import is_grad_enabled
 from ..table.table import Operator
-from ..tensors.tape_port import tape
+from ..tensors.tape_port import MISSED, tape
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .binding import NO
@@ -55,9 +55,15 @@ class Taken(NamedTuple):
 
 _TEXT: Final = """
 def make(_entry, _forward, _on_arrays, _own, {constants}):
+ _kept = [None]
  def call({parameters}):
 {read}  if ({requires}) and _is_grad_enabled():
-   return _tape().taped(_entry, [{values}], ({handles}), _own, [{args}], _forward)
+   _values, _args, _record = [{values}], [{args}], _kept[0]
+   if _record is not None and not _ACTIVE:
+    _made = _record(_args, _values, _forward)
+    if _made is not _MISSED:
+     return _made
+   return _tape().taped(_entry, _values, ({handles}), _own, _args, _forward, _kept)
 {compute}{finish}  return _finish(_entry, [{values}], _result, ({handles}))
  return call
 """
@@ -117,6 +123,7 @@ _SPACE: Final[dict[str, Any]] = {
         "_tape": tape,
         "_written": written,
         "_MISFIT": MISFIT,
+        "_MISSED": MISSED,
     },
 }
 

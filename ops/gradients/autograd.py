@@ -73,6 +73,8 @@ class Node:
 
     __slots__ = ("__weakref__", "attached", "bounds", "edges", "sequence")
 
+    back: Any = None
+    """What does the same as `apply` where no tracer is at work; a function of the node."""
     is_leaf = False
     """Whether this is the end of the way back, which is come to as soon as possible."""
     takes_none = False

@@ -13,7 +13,7 @@ from ..eager.calls import tensors_in
 from ..memory.dtype import Array, of_numpy
 from ..memory.versions import owner_of
 from ..table.grad_mode import ANOMALY, RUNNING, enable_grad, is_grad_enabled
-from ..table.table import Operator
+from ..table.table import TABLE, Operator
 from ..tensors.tape_port import way_through
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, own_questions
@@ -95,6 +95,10 @@ class Bound:
         self.is_view = bool(alias is not None and not alias.is_write) and not (
             row is not None and row.is_constant
         )
+        self.gives_several = len(returned) > 1 or (
+            bool(returned) and returned[0].type.list_of is not None
+        )
+        """Whether there may be more than one result."""
         self.is_multiple_view = self.is_view and returned[0].type.list_of is not None
         self.formulas: dict[int, Rule] = {}
         self.keeps: dict[int, set[int]] = {}
@@ -103,6 +107,8 @@ class Bound:
         self.direct: Rule | None = None
         of = () if row is None else row.of
         self.orders = {at: of.index(name) for name, at in self.positions.items() if name in of}
+        self.described: set[int] = set()
+        """The arguments of which formulas read sizes or dtype."""
         self.laid: set[int] = set()
         """The arguments of which formulas read how their elements lie."""
         self.recorders: dict[tuple[type, ...], Recorder] = {}
@@ -113,6 +119,14 @@ class Bound:
             i for i, a in enumerate(arguments) if "Tensor" in str(a.type) and a.type.inner != TENSOR
         }
         self.is_plain = not (self.in_place or row is None or row.is_constant or row.rewritten)
+        self.is_idle = (
+            (row is None or row.is_constant)
+            and not (self.in_place or entry.is_out_form)
+            and entry.on_tensors is None
+        )
+        """Whether its calls leave nothing behind, or only what says that there is no gradient."""
+        self.first_of = TABLE.operator(row.first_of) if row is not None and row.first_of else None
+        """The operator whose first result it gives, of the same arguments."""
         self.reads_results = any(self.keeps_result.values())
         self.lays, self.looks = layouts_of("" if row is None else row.lays, self.positions)
         self.may_be_thin = "sparse" in self.positions
@@ -261,6 +275,7 @@ class Bound:
     def _about(self, argument: str, word: str) -> str:
         """The text that reads what is known of an argument that is not kept."""
         at = self.positions[argument]
+        self.described.add(at)
         if word == "columns":
             self.laid.add(at)
         return f"node.about({at}, {word!r})"
@@ -293,10 +308,10 @@ class RowNode(Node):
     """The node of an operator that has a row."""
 
     __slots__ = (
-        *("_arguments", "_back", "_bound", "_places", "_results", "_shapes", "count", "lie"),
+        *("_arguments", "_bound", "_places", "_results", "_shapes", "back", "count", "lie"),
     )
 
-    _back: Back | None
+    back: Back | None
     """What walks back through a node that was recorded by what was written for it."""
     _shapes: Sequence[Any]
     """The shape and the dtype of each argument that has a place."""
@@ -312,7 +327,7 @@ class RowNode(Node):
         if traced is None:
             traced = bound.trace(args if old is None else [old, *args[1:]])
         self._bound = bound
-        self._back = None
+        self.back = None
         self.attached = None
         self.bounds = RUNNING.bounds
         self.sequence = next(SEQUENCE)
@@ -436,7 +451,7 @@ class RowNode(Node):
     # ------------------------------------------------------------------ the way back
 
     def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
-        back = self._back or RowNode._applied
+        back = self.back or RowNode._applied
         if not ACTIVE:
             return back(self, grads)
         with own_questions():

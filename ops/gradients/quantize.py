@@ -23,7 +23,7 @@ gradient(*_WITH_MASK, self=lambda g, result1: g * result1)
 # once: each runs as the operator that gives the mask as well, which is kept.
 
 
-@rewritten("aten::fake_quantize_per_tensor_affine")
+@rewritten("aten::fake_quantize_per_tensor_affine", first_of=_WITH_MASK[0])
 def of_tensor(
     run: Run, self: Array, scale: float, zero_point: int, quant_min: int, quant_max: int
 ) -> Array:
@@ -44,7 +44,7 @@ def of_tensor_by_tensors(
     return made
 
 
-@rewritten("aten::fake_quantize_per_channel_affine")
+@rewritten("aten::fake_quantize_per_channel_affine", first_of=_WITH_MASK[1])
 def of_channels(
     run: Run, self: Array, scale: Array, zero_point: Array, axis: int, quant_min: int,
     quant_max: int,
@@ -55,7 +55,7 @@ def of_channels(
     return made
 
 
-@rewritten("aten::fused_moving_avg_obs_fake_quant")
+@rewritten("aten::fused_moving_avg_obs_fake_quant", first_of=_WITH_MASK[3])
 def observed(run: Run, self: Array, *settings: Any) -> Array:
     """Values on the grid of an observed range."""
     made: Array = run("aten::_fused_moving_avg_obs_fq_helper", self, *settings)[0]

@@ -12,27 +12,31 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..eager.calls import finish
 from ..memory.dtype import of_numpy
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import version_of
 from ..table.grad_mode import ANOMALY, RUNNING
+from ..tensors.tape_port import MISSED
 from ..tensors.tensor import Parameter, Tensor
 from .autograd import PACKING, TURN, WALKING, Saved, edge_of, edge_within, node_class
 from .bound import Back, Bound, Recorder, Replay, RowNode
 from .fitting import fit
+from .kept_arguments import kept_list
 from .removable import SEQUENCE
 from .rules import Meta, Rule
 
 __all__ = ["MISSED", "recorder_for", "replayer_for"]
-
-MISSED: Final = object()
-"""What a recorder gives for a call that is none of its own, and has not run."""
 
 _PLAIN: Final = frozenset(
     {Tensor, Parameter, int, float, bool, complex, str, type(None), list, tuple}
 )
 _NOTED: Final = (_PLAIN - {Tensor, Parameter}) | {np.ndarray}
 _TENSORS: Final = (Tensor, Parameter, np.ndarray)
+_UNREAD: Final = Meta(np.empty(0))
+"""Stands for a tensor that is not kept, of which nothing is read."""
+_HANDLES: Final = frozenset({Tensor, Parameter})
+_LISTS: Final = (list, tuple)
 
 _EDGE: Final = """
  if a{d}._view_of is not None:
@@ -48,21 +52,27 @@ _OTHERS: Final = """
  if {strange}:
   return like(values)({given})"""
 
+_LISTED: Final = """
+ if not {known}(a{at}, values[{at}]):
+  return MISSED"""
+
 _NODE: Final = """
  node = new({cls})
  node.attached = None
  node.bounds = running.bounds
  node.sequence = next(SEQUENCE)
- node.edges = [{ends}]
+ node.edges = {ends}
  node._bound = bound
- node._places = places
+ node._places = {places}
  node._shapes = {shapes}
  node.lie = {lie}
  version_of = running.version_of
  node._arguments = [{arguments}]
+ node.back = back{end}"""
+
+_ALONE: Final = """
  node._results = {results}
  node.count = 1
- node._back = back
  made._requires_grad = True
  made._grad_node = node{view}"""
 
@@ -79,13 +89,22 @@ def record(args, values, forward, again=False):
  try:
   result = forward(*values)
  finally:
-  leave(state)
+  leave(state){made}
+"""
+
+_MADE: Final = """
  if type(result) is not ndarray or result.dtype.kind in "biu"{same}:
   return finished(args, values, result)
  made = new(Tensor)
  made._array = result{node}
- return made
-"""
+ return made"""
+
+_SEVERAL: Final = """
+ if not are_new(result, values):
+  return finished(args, values, result)
+ made = finish(entry, values, result, args){node}
+ give_node(node, made, a{first})
+ return made"""
 
 _HANDLE: Final = """
  a{at} = known.get(id(values[{at}]))
@@ -141,6 +160,51 @@ _FIT: Final = """
    r{d} = fit(r{d}, shapes[{sizes}], of_numpy(shapes[{kind}]), node, {place}){lay}"""
 
 
+def are_floats(given: Sequence[object], arrays: Sequence[Any]) -> bool:
+    """Whether the elements of a list are plain tensors of floats."""
+    return all(type(each) in _HANDLES for each in given) and not any(
+        each.dtype.kind in "biu" for each in arrays
+    )
+
+
+def are_whole(given: Sequence[object], arrays: Sequence[Any]) -> bool:
+    """Whether they are plain tensors of whole numbers, or nothing."""
+    return all(type(each) in _HANDLES or each is None for each in given) and all(
+        each is None or each.dtype.kind in "biu" for each in arrays
+    )
+
+
+def are_new(results: Any, values: Sequence[object]) -> bool:
+    """Whether results are arrays, of floats the first, and none is an argument."""
+    if type(results) not in _LISTS or not results:
+        return False
+    return (
+        all(type(each) is np.ndarray for each in results)
+        and results[0].dtype.kind not in "biu"
+        and not any(each is given for each in results for given in values)
+    )
+
+
+def give_node(node: RowNode, results: Sequence[Tensor], base: Tensor) -> None:
+    """Give several results their node; views are of `base`."""
+    bound = node._bound
+    apart = bound.row.apart if bound.row is not None else ()
+    number = -1
+    for result in results:
+        if result._array.dtype.kind in "biu":
+            continue
+        number += 1
+        if number in apart:
+            continue
+        result._requires_grad = True
+        result._grad_node, result._output_number = node, number
+        if bound.is_view:
+            result._view_of, result._view_version = base, version_of(result._array)
+            if bound.is_multiple_view:
+                result._view_among = node.name().removesuffix("Backward0")
+    node.set_results(results)
+
+
 def idle_view(base: Tensor, view: Tensor) -> object:
     """Tell a view that needs no node what it is of; MISSED where more is to be asked."""
     return MISSED if base._view_of is not None else view._seen_as(base)
@@ -163,7 +227,7 @@ def seen(value: Saved | Meta, node: RowNode) -> Tensor | None:
 
 _SPACE: Final[dict[str, Any]] = {
     **{
-        "__builtins__": {"type": type, "id": id},
+        "__builtins__": {"type": type, "id": id, "len": len, "range": range, "any": any},
         "QUIET": QUIET,
         "SEQUENCE": SEQUENCE,
         "MISSED": MISSED,
@@ -178,6 +242,9 @@ _SPACE: Final[dict[str, Any]] = {
     },
     **{"enter": enter, "leave": leave, "edge_of": edge_of, "fit": fit, "of_numpy": of_numpy},
     **{"new": object.__new__, "next": next, "node_class": node_class, "running": RUNNING},
+    **{"are_floats": are_floats, "are_whole": are_whole, "kept_list": kept_list},
+    **{"are_new": are_new, "give_node": give_node, "finish": finish},
+    **{"UNREAD": _UNREAD},
     **{"kept": kept, "seen": seen, "idle_view": idle_view},
     **{"turns": TURN, "walking": WALKING, "RowNode": RowNode},
 }
@@ -213,18 +280,22 @@ def _written(
     """The function of a form; tensors at the places `whole` hold whole numbers, which have no
     gradients, where others tell with floats from without."""
     row = bound.row
-    if row is None or row.moves or row.apart:
-        return _missed
-    if any(bound.takes_tensors(at) for at, kind in enumerate(types) if kind in (list, tuple)):
+    lists = [i for i, kind in enumerate(types) if kind in _LISTS and bound.takes_tensors(i)]
+    several = bound.gives_several
+    if row is None or row.moves or ((lists or several) and form is _REPLAY):
         return _missed
     tensors = [at for at, kind in enumerate(types) if kind in _TENSORS]
     ends = [at for at in bound.order if at in tensors and at not in whole]
-    if not ends:
+    listed = [at for at in bound.order if at in lists]
+    if (not ends and not listed) or (listed and (ends or len(lists) > 1 or bound.looks)):
         return _missed
     space = {**_SPACE, "bound": bound, "finished": finished, "name": row.name}
     space |= {"cls": bound.node_class, "places": [(at, None) for at in ends]}
-    is_known = not row.composite or bound.direct is not None
-    space["back"] = _back(bound, ends, tensors) if is_known and not bound.may_be_thin else None
+    space |= {"entry": bound.entry}
+    is_known = (not row.composite or bound.direct is not None) and not listed and not several
+    space["back"] = (
+        _back(bound, ends, tensors, lists) if is_known and not bound.may_be_thin else None
+    )
     if form is _REPLAY:
         space["edge_of"] = edge_within
     mixed = [at for at in bound.order if at in tensors] if bound.shared is not None else []
@@ -239,7 +310,7 @@ def _written(
 
     space["like"] = like
     tells = [f'values[{at}].dtype.kind {"not " * (at in whole)}in "biu"' for at in mixed]
-    text = _text(form, bound, len(types), ends, tensors, " or ".join(tells))
+    text = _text(form, bound, types, ends, tensors, lists, " or ".join(tells))
     exec(compile(text, __file__, "exec"), space)
     made: Callable[..., Any] = space[name]
     return made
@@ -250,34 +321,76 @@ def _missed(*given: object) -> object:
 
 
 def _text(
-    form: str, bound: Bound, count: int, ends: list[int], tensors: list[int], strange: str
+    form: str,
+    bound: Bound,
+    types: Sequence[type],
+    ends: list[int],
+    tensors: list[int],
+    lists: list[int],
+    strange: str,
 ) -> str:
     assert bound.row is not None
+    count = len(types)
     names = ", ".join(f"a{at}" for at in range(count))
     given = "args, values, forward" if form is _RECORD else "known, handle_of, values, result"
     kept = {at: [d for d in ends if at in bound.keeps[d]] for at in tensors}
+    listed = [at for at in lists if at in bound.order]
     whose = [d for d in ends if bound.keeps_result[d]]
-    view = f"\n made._view_of, made._view_version = a{tensors[0]}, version_of(result)"
+    checks = "".join(
+        _LISTED.format(at=at, known="are_floats" if at in listed else "are_whole") for at in lists
+    )
+    text: dict[str, str] = {}
+    if listed:
+        (at,) = listed
+        text["ends"] = f"e{at}"
+        text["places"] = f"[({at}, i) for i in range(len(e{at}))]"
+        text["shapes"] = f"[part for each in values[{at}] for part in (each.shape, each.dtype)]"
+        inactive = f"e{at}.count(None) == len(e{at})"
+    else:
+        text["ends"] = f"[{', '.join(f'e{at}' for at in ends)}]"
+        text["places"] = "places"
+        text["shapes"] = "".join(f"values[{at}].shape, values[{at}].dtype, " for at in ends)
+        inactive = " and ".join(f"e{at} is None" for at in ends)
+    view = ""
+    if bound.is_view and tensors:
+        view = f"\n made._view_of, made._view_version = a{tensors[0]}, version_of(result)"
+    results = _if_any(whose, ends, "[Saved(made, None, version_of(result), 0, True)]", "[]")
+    if any(bound.keeps_result[at] for at in listed):
+        results = "[Saved(made, None, version_of(result), 0, True)]"
+    arguments = []
+    for at in range(count):
+        if at in tensors:
+            mine = [d for d in listed if at in bound.keeps[d]]
+            arguments.append(_kept(bound, at, kept[at] or mine, ends or mine))
+        elif at in lists:
+            keeps = any(at in bound.keeps[d] for d in ends + listed)
+            arguments.append(f"kept_list(a{at}, {keeps})")
+        else:
+            arguments.append(f"a{at}")
     node = _NODE.format(
         cls=f"node_class(RowNode, name({names}))" if callable(bound.row.name) else "cls",
-        ends=", ".join(f"e{at}" for at in ends),
-        shapes="".join(f"values[{at}].shape, values[{at}].dtype, " for at in ends),
         lie="0" if bound.looks is None else "bound.looks(values)",
-        arguments=", ".join(
-            _kept(bound, at, kept[at], ends) if at in tensors else f"a{at}" for at in range(count)
-        ),
-        results=_if_any(whose, ends, "[Saved(made, None, version_of(result), 0, True)]", "[]"),
-        view=view if bound.is_view else "",
+        arguments=", ".join(arguments),
+        end="" if bound.gives_several else _ALONE.format(results=results, view=view),
+        **text,
+    )
+    same = "".join(f" or result is values[{at}]" for at in tensors)
+    same += "".join(f" or any(result is each for each in values[{at}])" for at in listed)
+    edges = "".join(_EDGE.format(d=at) for at in ends)
+    edges += "".join(f"\n e{at} = [edge_of(each) for each in a{at}]" for at in listed)
+    made = (_SEVERAL if bound.gives_several else _MADE).format(
+        same=same, node=node, first=(tensors + lists)[0]
     )
     return form.format(
         names=names,
         handles="".join(_HANDLE.format(at=at) for at in tensors),
-        edges="".join(_EDGE.format(d=at) for at in ends),
-        inactive=" and ".join(f"e{at} is None" for at in ends),
-        others=_OTHERS.format(strange=strange, given=given) if strange else "",
-        same="".join(f" or result is values[{at}]" for at in tensors),
+        edges=edges,
+        inactive=inactive,
+        others=checks + (_OTHERS.format(strange=strange, given=given) if strange else ""),
+        same=same,
         idle=f"idle_view(a{tensors[0]}, handle_of(result))" if bound.is_view else "None",
         node=node,
+        made=made,
     )
 
 
@@ -292,10 +405,12 @@ def _kept(bound: Bound, at: int, whose: list[int], ends: list[int]) -> str:
     edge = f"e{at}" if at in ends else f"edge_of(a{at})"
     saved = f"Saved(a{at}, {edge}, version_of(values[{at}]))"
     about = f"Meta(values[{at}]{', True' * (at in bound.laid)})"
+    if at not in bound.described:
+        about = "UNREAD"
     return _if_any(whose, ends, saved, about)
 
 
-def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
+def _back(bound: Bound, ends: list[int], tensors: list[int], lists: list[int]) -> Back:
     space = {**_SPACE, **{f"lay{at}": lay for at, lay in bound.lays.items()}}
     texts = []
     assert bound.row is not None
@@ -304,13 +419,13 @@ def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
         space |= {"direct": bound.direct.formula, "may_be_used": bound.direct.may_be_used}
         own = [at for at in ends if at in bound.orders]
         alone = "".join(f" and e{at} is None" for at in ends if at not in bound.orders)
-        words = _direct_words(bound, bound.direct, own, tensors)
+        words = _direct_words(bound, bound.direct, own, tensors, lists)
         texts = [_COMPOSED.format(alone=alone, **words)]
     elif bound.shared is not None:
         space["formula"] = bound.shared.formula
         parts = ", ".join(f"parts[{bound.orders[at]}]" for at in ends)
         founds = ", ".join(f"r{at}" for at in ends)
-        reads = _reads(bound.shared, tensors)
+        reads = _reads(bound.shared, tensors, lists)
         texts = [_JOINT.format(reads=reads, founds=founds, parts=parts)]
         texts += [f"\n if e{at} is None: r{at} = None" for at in ends]
     else:
@@ -318,10 +433,10 @@ def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
             rule = bound.formulas[at]
             space[f"formula{at}"] = rule.formula
             given = " and gs[0] is not None" if "g" in rule.readers else ""
-            texts.append(_FORMULA.format(d=at, given=given, reads=_reads(rule, tensors)))
+            texts.append(_FORMULA.format(d=at, given=given, reads=_reads(rule, tensors, lists)))
         if bound.direct is not None and bound.orders.keys() >= set(ends):
             space |= {"direct": bound.direct.formula, "may_be_used": bound.direct.may_be_used}
-            words = _direct_words(bound, bound.direct, ends, tensors)
+            words = _direct_words(bound, bound.direct, ends, tensors, lists)
             formulas = "".join(texts).replace("\n", "\n ")
             words["dropped"] = words["dropped"].replace("\n", "\n ")
             texts = [_DIRECT.format(formulas=formulas, **words)]
@@ -340,10 +455,12 @@ def _back(bound: Bound, ends: list[int], tensors: list[int]) -> Back:
     return made
 
 
-def _direct_words(bound: Bound, rule: Rule, ends: list[int], tensors: list[int]) -> dict[str, str]:
+def _direct_words(
+    bound: Bound, rule: Rule, ends: list[int], tensors: list[int], lists: list[int]
+) -> dict[str, str]:
     """What the text of a form that is not differentiated says of its arguments and results."""
     reads, found = rule.reads, "kept" if rule.of_operators else "seen"
-    for at in sorted(rule.places, reverse=True):
+    for at in sorted(rule.places.difference(lists), reverse=True):
         value = f"{found}(args[{at}], node)" if at in tensors else f"args[{at}]"
         reads = reads.replace(f"node.value({at})", value).replace(f"node.kept({at})", value)
     given = {at: f"e{at} is not None" if at in ends else "False" for at in bound.orders}
@@ -365,10 +482,10 @@ def _direct_words(bound: Bound, rule: Rule, ends: list[int], tensors: list[int])
     }
 
 
-def _reads(rule: Rule, tensors: list[int]) -> str:
+def _reads(rule: Rule, tensors: list[int], lists: list[int]) -> str:
     """The arguments of a formula, tensors read without asking what they are."""
     text = rule.reads
-    for at in sorted(rule.places, reverse=True):
+    for at in sorted(rule.places.difference(lists), reverse=True):
         text = text.replace(
             f"node.value({at})", f"args[{at}].tensor(node)" if at in tensors else f"args[{at}]"
         )

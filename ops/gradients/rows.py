@@ -92,7 +92,8 @@ class Row:
     `formulas` are by argument; `joint` gives the gradients of the arguments `of`, and gets
     `wanted`, which says of each whether it is asked for; `composite` computes the operator from
     others.  Of one that is `rewritten` others run and are recorded in its place, unless that gives
-    None.  An operator that
+    None; one that is the `first_of` the results of another operator of the same arguments is so
+    rewritten where nobody listens.  An operator that
     `moves` puts the elements of the arguments `of` somewhere else, and nothing more.  `name` is the
     node's, `AddBackward0`, or a function of the arguments.  Results that stand `apart`, by number,
     need no gradients though they hold floats.  `lays` says how torch lays its gradients, all or
@@ -108,6 +109,7 @@ class Row:
     rewritten: Rewriting | None = None
     is_constant: bool = False
     moves: bool = False
+    first_of: str = ""
     apart: tuple[int, ...] = ()
     lays: Lies | Mapping[str, Lies] = ""
 
@@ -179,13 +181,14 @@ def direct(*operators: str, of: str, of_operators: bool = False) -> Callable[[F]
     return declare
 
 
-def rewritten(operator: str) -> Callable[[F], F]:
+def rewritten(operator: str, first_of: str = "") -> Callable[[F], F]:
     """Declare the decorated function to run in an operator's place where gradients are recorded:
     what the operator draws at random is then an argument of another one, which keeps it.  A row
     that there is stands for the calls that are not rewritten."""
 
     def declare(rewriting: F) -> F:
-        ROWS[operator] = replace(ROWS.get(operator, Row(operator)), rewritten=rewriting)
+        row = ROWS.get(operator, Row(operator))
+        ROWS[operator] = replace(row, rewritten=rewriting, first_of=first_of)
         return rewriting
 
     return declare

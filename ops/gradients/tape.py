@@ -60,6 +60,7 @@ def taped(
     own: bool = False,
     args: list[Any] | None = None,
     forward: Callable[..., Any] | None = None,
+    keep: list[Any] | None = None,
 ) -> object:
     """Run an operator on machine values and record it; see `Tape`."""
     bound = bound_row(entry)
@@ -72,8 +73,34 @@ def taped(
             if recorder is None:
                 recorder = recorder_for(bound, types, partial(_finished, bound))
             made = recorder(args, values, forward or entry.forward)
+            if keep is not None and made is not MISSED:
+                keep[0] = recorder
             return made if made is not MISSED else _recorded(bound, entry, args, values, handles)
+    if bound.is_idle and not ACTIVE and not own:
+        return _idle(bound, values, handles, forward or entry.forward)
+    if bound.first_of is not None and not ACTIVE and not own:
+        several: Any = taped(bound.first_of, values, handles, own, args)
+        return several[0]
     return _taped(entry, values, handles, own)
+
+
+def _idle(
+    bound: Bound, values: list[object], handles: Sequence[object], forward: Callable[..., Any]
+) -> object:
+    """Run an operator that leaves nothing behind, or only says that it has no gradient."""
+    state = enter(QUIET)
+    try:
+        result = forward(*values)
+    finally:
+        leave(state)
+    wrapped = finish(bound.entry, values, result, handles)
+    if bound.row is None and not (type(result) is np.ndarray and result.dtype.kind in "biu"):
+        known: dict[int, Tensor] = {}
+        note_handles(handles, known)
+        args = [lifted(value, known) for value in values]
+        if is_active(bound, args):
+            attach(bound, args, wrapped)
+    return wrapped
 
 
 def _finished(bound: Bound, args: list[Any], values: list[Any], result: object) -> object:
@@ -91,8 +118,21 @@ def _in_place_of(values: list[Any], handles: Sequence[Any]) -> list[Any] | None:
                 return None  # a number too: one of the sizes in `x.view(2, size)`
             args[at] = handle
         elif type(handle) in _LISTS and handle and type(handle[0]) not in _NUMBERS:
-            return None
+            value = values[at] if at < len(values) else None
+            if type(value) is not list or not _holds(value, handle):
+                return None
+            args[at] = handle
     return args
+
+
+def _holds(values: list[Any], handles: Sequence[Any]) -> bool:
+    """Whether values are those of handles, one by one."""
+    if len(values) != len(handles):
+        return False
+    for value, handle in zip(values, handles, strict=True):
+        if value is not (handle._array if isinstance(handle, Tensor) else handle):
+            return False
+    return True
 
 
 _LISTS: Final = frozenset({list, tuple})

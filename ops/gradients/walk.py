@@ -13,6 +13,7 @@ import numpy as np
 from ..memory.quiet import QUIET, enter, leave
 from ..table.grad_mode import ANOMALY, LOOKS_FOR_NAN, RUNNING, grad_mode_set
 from ..tensors.tensor import Tensor
+from ..tensors.tracing import ACTIVE
 from .anomaly import tell_of_failure
 from .autograd import WALKING, Attached, Edge, Grad, Node
 from .hook_results import one_after
@@ -152,12 +153,15 @@ class _Walk:
                 or node.takes_none
                 or node.attached is not None
             ):
+                has_hooks = node.attached is not None
                 if anomaly:
                     results = tell_of_failure(node, grads, looks)
+                elif has_hooks:
+                    results = node.run(grads)
                 else:
-                    has_hooks = node.attached is not None
-                    results = node.run(grads) if has_hooks else node.apply(grads)
-                    if not has_hooks and node.attached is not None:  # put on it meanwhile
+                    back = None if ACTIVE else node.back
+                    results = node.apply(grads) if back is None else back(node, grads)
+                    if node.attached is not None:  # put on it meanwhile
                         results = node.after(grads, list(results))
                 if release:
                     node.release()

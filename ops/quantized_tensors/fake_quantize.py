@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..arithmetic.convert import item
+from ..kernels import family, is_ready
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
@@ -39,6 +40,9 @@ def _rounded(
 ) -> tuple[Array, Array]:
     """The values, and where they lay within the range."""
     factor = np.asarray(scale, np.float32)
+    made = _by_kernel(self, factor, zero_point, quant_min, quant_max)
+    if made is not None:
+        return made
     places = np.multiply(self, np.float32(1) / factor, dtype=np.float32, casting="unsafe")
     is_narrow = quant_min >= -_EXACT and quant_max <= _EXACT
     if isinstance(zero_point, np.ndarray) and zero_point.dtype.kind == "f":
@@ -49,6 +53,27 @@ def _rounded(
     held = np.minimum(np.maximum(places, quant_min), quant_max)
     values = np.subtract(held, zero_point, dtype=np.float32, casting="same_kind") * factor
     return as_array(values.astype(self.dtype, copy=False)), as_array(held == places)
+
+
+def _by_kernel(
+    self: Array, factor: Array, zero_point: Array | int, quant_min: int, quant_max: int
+) -> tuple[Array, Array] | None:
+    """The same by a kernel, for values in rows of one grid each."""
+    if not is_ready(self) or quant_min < -_EXACT or quant_max > _EXACT or not self.size:
+        return None
+    rows = factor.size
+    if rows != 1 and (factor.shape[0] != rows or rows != self.shape[0]):
+        return None
+    zero = np.asarray(zero_point)
+    if zero.dtype.kind not in "iu" or zero.size != rows or not factor.flags.c_contiguous:
+        return None
+    grids = family("grids")
+    if grids is None:
+        return None
+    made: tuple[Array, Array] = grids.rounded(
+        self, factor, np.ascontiguousarray(zero, np.int32), quant_min, quant_max
+    )
+    return made
 
 
 _EXACT: Final = 1 << 22

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ..arithmetic.convert import item
+from ..kernels import family, is_ready
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
@@ -14,10 +15,12 @@ from ..selection.strides import resize_in_place
 from ..table.pointwise import as_array
 from ..table.table import operator
 from ..table.without_data import always
-from .arrays import choose_quantizer, scale_for
+from .arrays import SMALLEST_SCALE, choose_quantizer, scale_for
 from .fake_quantize import of_channels, of_channels_with_mask, of_tensor_with_mask
 
 __all__: list[str] = []
+
+_FLOOR: Final = float(SMALLEST_SCALE)
 
 _STATE = (
     "Tensor(a!) running_min, Tensor(b!) running_max, Tensor(c!) scale, Tensor(d!) zero_point, "
@@ -33,6 +36,17 @@ def _observe(running: Array, seen: Array, share: float) -> None:
     if not np.isfinite(running).all():
         moved = np.where(np.isinf(running), seen, moved)
     running[...] = moved
+
+
+def _is_of_rows(self: Array, state: tuple[tuple[Array, Array], ...], per_row: bool) -> bool:
+    """Whether values and state are what kernels take."""
+    (least, most), (scale, zero) = state
+    rows = self.shape[0] if per_row else 1
+    return (
+        is_ready(self)
+        and all(is_ready(each) and each.size == rows for each in (least, most, scale))
+        and (zero.dtype == np.int32 and zero.size == rows and zero.flags.c_contiguous)
+    )
 
 
 def _rows(self: Array, axis: int) -> Array:
@@ -64,25 +78,36 @@ def observed_with_mask(
 
     Of rows, each channel has a range; state of no elements is made as large as that takes.
     """
+    if not self.size:
+        return self.copy(), np.ones(self.shape, np.bool_)
     if ch_axis >= self.ndim:
         raise OperatorError(
             "Error in fused_moving_avg_obs_fake_quant_cpu: ch_axis must be < self.dim()"
         )
     if per_row_fake_quant and not running_min.size:
-        for state in (running_min, running_max, scale, zero_point):
-            resize_in_place(state, [self.shape[ch_axis]], None)
+        for each in (running_min, running_max, scale, zero_point):
+            resize_in_place(each, [self.shape[ch_axis]], None)
         running_min.fill(np.inf)
         running_max.fill(-np.inf)
-    if item(observer_on):
-        if per_row_fake_quant and ch_axis != 0:
-            raise OperatorError(
-                "Per-channel FakeQuant in fused_moving_avg_obs_fake_quant is only supported on "
-                "axis == 0"
-            )
+    sees = bool(item(observer_on))
+    state = (running_min, running_max), (scale, zero_point)
+    if sees and per_row_fake_quant and ch_axis != 0:
+        raise OperatorError(
+            "Per-channel FakeQuant in fused_moving_avg_obs_fake_quant is only supported on "
+            "axis == 0"
+        )
+    rounds = bool(item(fake_quant_on))
+    grids = family("grids") if rounds and _is_of_rows(self, state, per_row_fake_quant) else None
+    if grids is not None:
+        settings = averaging_const, quant_min, quant_max, symmetric_quant, sees, _FLOOR
+        if grids.observe(self, *state, *settings):
+            made: tuple[Array, Array] = grids.rounded(self, *state[1], quant_min, quant_max)
+            return made
+    elif sees:
         seen = _rows(self, ch_axis) if per_row_fake_quant else self.reshape(1, -1)
         _observe(running_min, as_array(seen.min(1)), averaging_const)
         _observe(running_max, as_array(seen.max(1)), averaging_const)
-    if not item(fake_quant_on):
+    if not rounds:
         return self.copy(), np.ones(self.shape, np.bool_)
     ends = zip(running_min.ravel().tolist(), running_max.ravel().tolist(), strict=True)
     chosen = []
@@ -105,8 +130,6 @@ def observed_with_mask(
     face="function",
 )
 def observed(self: Array, *settings: Any) -> Array:
-    if not self.size:
-        return self.copy()
     return observed_with_mask(self, *settings)[0]
 
 

@@ -12,9 +12,12 @@ from typing import Any, Final, Protocol, TypeVar
 from ...frontend.port import Port
 from ..table.table import Operator
 
-__all__ = ["WAY_THROUGH", "Tape", "install", "tape", "way_through"]
+__all__ = ["MISSED", "WAY_THROUGH", "Tape", "install", "tape", "way_through"]
 
 _T = TypeVar("_T")
+
+MISSED: Final = object()
+"""What a recorder gives for a call that is none of its own, and has not run."""
 
 
 class Tape(Protocol):
@@ -28,12 +31,15 @@ class Tape(Protocol):
         own: bool = False,
         args: Sequence[object] | None = None,
         forward: Callable[..., object] | None = None,
+        kept: list[Any] | None = None,
         /,
     ) -> object:
         """Run an operator on machine values and record it.
 
         Others may run in its place where its `own` forward is not asked for.  `args` are the
-        values with handles for arrays; a `forward` stands for the operator's own.
+        values with handles for arrays; a `forward` stands for the operator's own.  What recorded
+        it is put into `kept`, if it does so for all arguments of these types: called with `args`,
+        values and forward it gives `MISSED` for calls that are to come here.
         """
 
     def edge_of(self, tensor: object, /) -> tuple[object, int] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rushlight as torch
+from rushlight.ops.quantized_tensors import fake_quantize, observed_quantize
 
 X = torch.tensor([[-1.0, 0.3, 2.0], [0.5, -0.25, 0.125]])
 ON = torch.tensor([1])
@@ -94,3 +95,35 @@ def test_gradients_of_learned_scales() -> None:
     (made * weights).sum().backward()
     assert scale.grad.tolist() == pytest.approx([138.0])
     assert zero.grad.tolist() == pytest.approx([-0.045])
+
+
+@pytest.mark.parametrize("per_row", [False, True])
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize(("low", "high"), [(0, 255), (-128, 127), (-8, 7)])
+def test_kernels_give_the_bits_of_numpy(
+    monkeypatch: pytest.MonkeyPatch, per_row: bool, symmetric: bool, low: int, high: int
+) -> None:
+    def all_of(x: torch.Tensor) -> list[bytes]:
+        found, state = observe(x, per_row, symmetric, low, high)
+        return [each.numpy().tobytes() for each in (found, *state)]
+
+    torch.manual_seed(low + 7)
+    for scale in (1e-6, 1.0, 3e5):
+        for shape in [(3, 5), (2, 33, 7), (1, 5000)]:
+            x = scale * (torch.randn(shape) + 0.5)
+            made = all_of(x)
+            with monkeypatch.context() as patched:
+                patched.setattr(observed_quantize, "family", lambda name: None)
+                patched.setattr(fake_quantize, "family", lambda name: None)
+                assert all_of(x) == made
+            if scale == 1.0:
+                assert all_of(-x)[0] != made[0]
+
+
+def test_the_node_is_that_of_the_operator_with_a_mask() -> None:
+    x = torch.tensor([[-3.0, 0.2], [0.4, 9.0]], requires_grad=True)
+    made = torch.fake_quantize_per_tensor_affine(x, 0.1, 0, -10, 10)
+    made.backward(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    assert x.grad.tolist() == [[0, 2], [3, 0]]
+    assert made.grad_fn.name() == "FakeQuantizePerTensorAffineCachemaskBackward0"
+    assert torch.fake_quantize_per_tensor_affine(torch.zeros(0, 2), 0.1, 0, -10, 10).shape == (0, 2)
