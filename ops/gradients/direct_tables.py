@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 
 from ..memory.dtype import Array
@@ -31,11 +33,28 @@ def embedding(
     scale_grad_by_freq: bool, sparse: bool,
 ) -> tuple[Tensor] | None:  # fmt: skip
     """Rows by their numbers."""
-    if g is None or sparse or scale_grad_by_freq or len(weight_sizes) != 2 or not are_wide(g):
+    if g is None or scale_grad_by_freq or len(weight_sizes) != 2 or not are_wide(g):
         return None
+    if sparse:
+        return (_few_rows(g._array, indices._array, weight_sizes, padding_idx),)
     flat = indices._array.reshape(-1)  # arrays of our own, which no other thread can change
     made = _table(g._array.reshape(flat.size, -1), flat, weight_sizes, padding_idx)
     return None if made is None else (made,)
+
+
+def _few_rows(grad: Array, indices: Array, sizes: Ints, padding: int) -> Tensor:
+    """A sparse tensor of rows at their places, but for those at the place `padding`."""
+    flat = indices.reshape(-1).astype(np.int64)
+    rows = grad.reshape(flat.size, *sizes[1:])
+    if padding >= 0:
+        seen = flat != padding
+        if not seen.all():
+            flat, rows = flat[seen], rows[seen]
+    parts = import_module("..sparse_tensors.parts", __package__)
+    made: Tensor = import_module("..sparse_tensors.tensors", __package__).of_parts(
+        parts.Coo(Tensor._of(flat[None]), Tensor._of(rows), tuple(sizes))
+    )
+    return made
 
 
 def _bags(

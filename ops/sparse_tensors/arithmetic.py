@@ -10,7 +10,9 @@ import numpy as np
 from ..eager.dispatch import eager_function
 from ..memory.dims import wrap_dims
 from ..memory.dtype import DType, Scalar
+from ..table.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor
+from ..tensors.tracing import ACTIVE
 from .forms import form
 from .parts import Compressed, Coo, flat_places
 from .structure import compress, to_coo, to_dense
@@ -51,10 +53,22 @@ def add(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     is_compressed = isinstance(parts_of(a), Compressed)
     if one.indices is other.indices and not (one.coalesced or is_compressed):
         return of_parts(Coo(one.indices, one.values + added, one.sizes))
-    made = Coo(_cat([one.indices, other.indices], 1), _cat([one.values, added]), one.sizes)
+    made = _side_by_side(one, added, other.indices)
     if is_compressed or (one.coalesced and other.coalesced):
         made = made.once()
     return compress(made) if is_compressed else of_parts(made)
+
+
+def _side_by_side(one: Coo, values: Tensor, indices: Tensor) -> Coo:
+    """One tensor's elements and others, which may be at the same places."""
+    both = one.values, values
+    places = Tensor._of(np.concatenate((one.indices._array, indices._array), 1))
+    if is_grad_enabled() or ACTIVE or any(type(each) is not Tensor for each in both):
+        return Coo(places, _cat([*both]), one.sizes)
+    arrays = [each._array for each in both]
+    if arrays[0].dtype is not arrays[1].dtype or arrays[0].dtype.isbuiltin != 1:
+        return Coo(places, _cat([*both]), one.sizes)
+    return Coo(places, Tensor._of(np.concatenate(arrays)), one.sizes)
 
 
 @form("aten::add_")

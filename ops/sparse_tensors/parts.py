@@ -10,7 +10,10 @@ import numpy as np
 from ..eager import methods  # noqa: F401  (adds the methods that are called here)
 from ..eager.dispatch import eager_function
 from ..memory.dtype import LAYOUTS, Array, Layout
+from ..selection.places import combined_natively
+from ..table.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor
+from ..tensors.tracing import ACTIVE
 
 __all__ = ["Compressed", "Coo", "Parts", "flat_places"]
 
@@ -48,10 +51,37 @@ class Coo(NamedTuple):
         """Coalesced."""
         if self.coalesced:
             return self
-        keys, back = np.unique(flat_places(self), return_inverse=True)
+        found = flat_places(self)
+        alone = self._alone(found)
+        if alone is not None:
+            return alone
+        keys, back = np.unique(found, return_inverse=True)
         empty = self.values.new_zeros([len(keys), *self.values.shape[1:]])
         values = _add_at(empty, 0, Tensor._of(back.reshape(-1).astype(np.int64)), self.values)
         return Coo(_unravelled(keys, self.sizes[: self.depth]), values, self.sizes, True)
+
+    def _alone(self, places: Array) -> Coo | None:
+        """Coalesced rows of numbers where nobody asks for gradients or listens; else None."""
+        values = self.values
+        if is_grad_enabled() or ACTIVE or type(values) is not Tensor or not places.size:
+            return None
+        array = values._array
+        if self.depth != 1 or array.dtype.char not in "fd":
+            return None
+        order = np.argsort(places, kind="stable")
+        ordered = places[order]
+        is_first = np.empty(len(ordered), np.bool_)
+        is_first[0] = True
+        np.not_equal(ordered[1:], ordered[:-1], is_first[1:])
+        if is_first.all():
+            keys, sums = ordered, array[order]
+        else:
+            keys, back = ordered[is_first], np.empty(len(ordered), np.int64)
+            back[order] = np.cumsum(is_first) - 1
+            sums = np.zeros((len(keys), *array.shape[1:]), array.dtype)
+            if not combined_natively(sums, 0, back, np.ascontiguousarray(array), "sum"):
+                np.add.at(sums, back, array)
+        return Coo(Tensor._of(keys[None]), Tensor._of(sums), self.sizes, True)
 
     def pieces(self) -> dict[str, Tensor]:
         """What is printed, by name."""

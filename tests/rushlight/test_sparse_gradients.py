@@ -88,3 +88,23 @@ def test_targets_that_do_not_count_have_no_gradients() -> None:
             x = torch.randn(2, 3, requires_grad=True)
             loss(x, torch.tensor([-100, -100]), weight).backward()
             assert x.grad.tolist() == [[0.0] * 3] * 2
+
+
+def test_sums_of_sparse_gradients() -> None:
+    table = torch.nn.Embedding(10, 3, sparse=True, padding_idx=5)
+    i, j = torch.tensor([1, 1, 4, 5]), torch.tensor([4, 0])
+    weights = torch.randn(4, 3)
+    ((table(i) * weights).sum() + (table(j) * 2).sum()).backward()
+    grad = table.weight.grad
+    assert not grad.is_coalesced()
+    dense = torch.zeros(10, 3)
+    dense[1] = weights[0] + weights[1]
+    dense[4] = weights[2] + 2
+    dense[0] = 2
+    assert torch.equal(grad.to_dense(), dense)
+    once = grad.coalesce()
+    assert once.is_coalesced()
+    assert once.indices().tolist() == [[0, 1, 4]]
+    assert torch.equal(once.values(), dense[[0, 1, 4]])
+    assert (once + once).is_coalesced()
+    assert torch.allclose((once + grad).to_dense(), 2 * dense)
