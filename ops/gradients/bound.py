@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache
 from inspect import signature
@@ -35,7 +34,7 @@ from .kept_arguments import about, kept_list
 from .layouts import layouts_of
 from .moves import moved
 from .removable import SEQUENCE
-from .rows import DIRECT, Row
+from .rows import DIRECT, Row, node_name
 from .rules import Meta, Rule, is_unheard, part_of
 from .saved_tensors import kept_by
 from .walk import run_backward
@@ -56,9 +55,6 @@ _TAKE_NUMBERS: Final = frozenset(
     f"aten::{name}{end}" for name in ("add", "sub", "mul", "div") for end in ("", "_")
 )
 """Operators whose second argument is a tensor even if a number is given."""
-
-_NUMBERED: Final = ("add", "sub", "mul", "div")
-"""Operators of which Python calls the overload of tensors even for numbers, and scripts do not."""
 
 Back = Callable[["RowNode", list[Tensor | None]], list[Tensor | None]]
 """The gradients of a node's arguments."""
@@ -81,7 +77,6 @@ class Bound:
     """Whether gradients were wanted where it was called."""
 
     def __init__(self, entry: Operator, row: Row | None, in_script: bool = False) -> None:
-        self._in_script = in_script
         self.entry = entry
         self.row = row
         arguments = entry.signature.arguments
@@ -131,7 +126,7 @@ class Bound:
         self.lays, self.looks = layouts_of("" if row is None else row.lays, self.positions)
         self.may_be_thin = "sparse" in self.positions
         """Whether its gradient may be a sparse tensor."""
-        self.node_class = node_class(RowNode, self._node_name())
+        self.node_class = node_class(RowNode, node_name(entry, row, in_script))
 
     def takes_tensors(self, at: int) -> bool:
         """Whether an argument is a list of tensors."""
@@ -180,16 +175,6 @@ class Bound:
             made = node_class(RowNode, name(*args))
         node: RowNode = made(self, args, old, traced)
         return node
-
-    def _node_name(self) -> str:
-        if self.row is None:
-            return "NotImplemented"
-        if isinstance(self.row.name, str):
-            return self.row.name
-        words = self.entry.name.partition("::")[2].strip("_").split("_")
-        number = int(self._in_script and self.entry.overload == "Scalar" and words[0] in _NUMBERED)
-        name = "".join(w[:1].upper() + w[1:] for w in words)
-        return re.sub(r"(?<=\d)[a-z]", lambda m: m[0].upper(), name) + f"Backward{number}"
 
     def _bind(self) -> None:
         row = self.row

@@ -20,12 +20,14 @@ overload's name is for all overloads, and for the in-place twin too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NoReturn, TypeVar, overload
 
 from ..eager.dispatch import EagerFunction, eager_function
 from ..memory.dtype import Scalar
+from ..table.table import Operator
 from ..tensors.tensor import Tensor
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "joint",
     "lying",
     "moving",
+    "node_name",
     "refused",
     "rewritten",
     "same_as",
@@ -228,6 +231,22 @@ def refused(what: str) -> Formula:
         raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
 
     return formula
+
+
+_NUMBERED: Final = ("add", "sub", "mul", "div")
+"""Operators of which Python calls the overload of tensors even for numbers, and scripts do not."""
+
+
+def node_name(entry: Operator, row: Row | None, in_script: bool) -> str:
+    """The name of an operator's nodes, where that does not depend on arguments."""
+    if row is None:
+        return "NotImplemented"
+    if isinstance(row.name, str):
+        return row.name
+    words = entry.name.partition("::")[2].strip("_").split("_")
+    number = int(in_script and entry.overload == "Scalar" and words[0] in _NUMBERED)
+    name = "".join(w[:1].upper() + w[1:] for w in words)
+    return re.sub(r"(?<=\d)[a-z]", lambda m: m[0].upper(), name) + f"Backward{number}"
 
 
 class _Operators:

@@ -27,6 +27,7 @@ from ..memory.complex_parts import is_complex, parts
 from ..memory.dtype import CPU, Array, Device, Dtype, of_numpy
 from ..memory.errors import OperatorError
 from ..table.refusals import cpp_name, not_implemented
+from .cephes import log, sine_and_cosine
 from .engine import WORDS, Engine
 
 __all__ = [
@@ -182,8 +183,7 @@ class Generator:
 
     def floats(self, count: int) -> Array:
         """`count` float32 numbers in [0, 1)."""
-        found = (self.words(count) & _LOW_24).astype(F)
-        return np.multiply(found, F(2.0**-24), out=found)
+        return _units(self.words(count))
 
     def doubles(self, count: int) -> Array:
         """`count` float64 numbers in [0, 1)."""
@@ -253,6 +253,18 @@ class Generator:
         return f"<torch._C.Generator object at {id(self):#x}>"
 
 
+def _units(draws: Array) -> Array:
+    """The float32 numbers in [0, 1) of draws."""
+    found = (draws & _LOW_24).astype(F)
+    return np.multiply(found, F(2.0**-24), out=found)
+
+
+def _natively() -> Any:
+    """The kernels that make float32 numbers of draws; None without instructions that they need."""
+    native = family("target")
+    return family("normals") if native is not None and native.host().has_fma else None
+
+
 def _restored(state: bytes) -> Generator:
     """The generator that was pickled or copied."""
     made = Generator()
@@ -268,52 +280,6 @@ default_generator.seed()
 def manual_seed(seed: int) -> Generator:
     """Start the stream of a seed in the default generator, which is returned."""
     return default_generator.manual_seed(seed)
-
-
-# --------------------------------------------------------------------------- Cephes
-
-
-_LOG: Final = (
-    *(-1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1),
-    *(-1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1),
-)
-
-
-def _log(x: Array) -> Array:
-    """The natural logarithm of normal float32 numbers, by Cephes' logf."""
-    x = np.maximum(x, F(1.17549435e-38))
-    bits = x.view(np.int32)
-    exponent = ((bits >> 23) - 127).astype(F) + F(1)
-    mantissa = ((bits & ~0x7F800000) | 0x3F000000).astype(np.int32).view(F)
-    low = mantissa < F(0.707106781186547524)
-    x = (mantissa - F(1)) + np.where(low, mantissa, F(0))
-    exponent = exponent - low.astype(F)
-    square = x * x
-    y = np.full_like(x, F(7.0376836292e-2))
-    for c in _LOG:
-        y = fused_float(y, x, F(c))
-    y = fused_float(y * x, square, exponent * F(-2.12194440e-4))
-    y = fused_float(-square, F(0.5), y)
-    return fused_float(exponent, F(0.693359375), x + y)
-
-
-def _sine_and_cosine(x: Array) -> tuple[Array, Array]:
-    """Sine and cosine of float32 numbers in [0, 2 pi), by Cephes' sinf and cosf."""
-    octant = ((x * F(1.27323954473516)).astype(np.int32) + 1) & ~1
-    y = octant.astype(F)
-    for c in (-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8):
-        x = fused_float(y, F(c), x)
-    z = x * x
-    cosine = fused_float(np.full_like(z, F(2.443315711809948e-5)), z, F(-1.388731625493765e-3))
-    cosine = fused_float(cosine, z, F(4.166664568298827e-2))
-    cosine = fused_float(cosine * z, z, -(z * F(0.5))) + F(1)
-    sine = fused_float(np.full_like(z, F(-1.9515295891e-4)), z, F(8.3321608736e-3))
-    sine = fused_float(sine, z, F(-1.6666654611e-1))
-    sine = fused_float(sine * z, x, x)
-    straight = (octant & 2) == 0
-    upper, across = np.where(straight, sine, cosine), np.where(straight, cosine, sine)
-    sine = np.where(octant & 4, -upper, upper).astype(F)
-    return sine, np.where((octant - 2) & 4, across, -across).astype(F)
 
 
 # --------------------------------------------------------------------------- uniform numbers
@@ -355,15 +321,15 @@ def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
     return fused_double(np.array(made, D), std, mean)
 
 
-def _sixteens(unit: Array, mean: float, std: float) -> Array:
+def _sixteens(draws: Array, mean: float, std: float) -> Array:
     """Groups of 16 float32: the first 8 give the radius, the last 8 the angle."""
-    native = family("target")
-    if native is not None and native.host().has_fma:
-        made: Array = family("normals").normals(unit, mean, std)
+    native = _natively()
+    if native is not None:
+        made: Array = native.normals(draws, mean, std)
         return made
-    groups = unit.reshape(-1, 2, 8)
-    radius = np.sqrt(F(-2) * _log(np.ascontiguousarray(F(1) - groups[:, 0])))
-    sine, cosine = _sine_and_cosine(F(2 * math.pi) * groups[:, 1])
+    groups = _units(draws).reshape(-1, 2, 8)
+    radius = np.sqrt(F(-2) * log(np.ascontiguousarray(F(1) - groups[:, 0])))
+    sine, cosine = sine_and_cosine(F(2 * math.pi) * groups[:, 1])
     pair = np.stack([radius * cosine, radius * sine], 1).reshape(-1)
     return pair + F(mean) if std == 1.0 else fused_float(pair, F(std), F(mean))
 
@@ -396,9 +362,9 @@ def _normal(g: Generator, count: int, dtype: Dtype, mean: float, std: float) -> 
         return single_normals(g, count, mean, std).astype(F if dtype != D else D).astype(dtype)
     whole = count // 16 * 16
     if dtype not in (np.dtype(D), np.dtype(F)):  # 16-bit floats draw whole groups only
-        unit = g.floats(whole if whole == count else whole + 16)
-        return _overlapped(_sixteens(unit, mean, std), count).astype(dtype)
-    draw, compute = (g.doubles, _sixteen_doubles) if dtype == D else (g.floats, _sixteens)
+        draws = g.words(whole if whole == count else whole + 16)
+        return _overlapped(_sixteens(draws, mean, std), count).astype(dtype)
+    draw, compute = (g.doubles, _sixteen_doubles) if dtype == D else (g.words, _sixteens)
     unit = draw(count)
     if whole < count:
         unit = np.concatenate([unit[:whole], draw(16)])
@@ -459,6 +425,11 @@ def fill_uniform(array: Array, low: float, high: float, g: Generator | None) -> 
         )
         return array
     _check_uniform_range(array.dtype, low, high)
+    if array.dtype.char == "f" and array.size and array.flags.c_contiguous:
+        native = _natively()
+        if native is not None:
+            native.uniforms((g or default_generator).words(array.size), low, high, array[...])
+            return array
     target = memory_order(array)
     values = uniform(g or default_generator, array.size, array.dtype, low, high)
     target[...] = values.reshape(target.shape)
@@ -501,6 +472,11 @@ def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> A
         fill_normal(parts(array), mean, std / math.sqrt(2), g)
         return array
     if array.flags.c_contiguous:
+        if array.dtype.char == "f" and array.size >= 16 and array.size % 16 == 0:
+            native = _natively()
+            if native is not None:
+                native.normals(generator.words(array.size), mean, std, array[...])
+                return array
         array[...] = normal(generator, array.size, array.dtype, mean, std).reshape(array.shape)
     else:
         single = single_normals(generator, array.size, mean, std)

@@ -82,7 +82,9 @@ class Categorical(ProbsOrLogits):
 
     def log_prob(self, value: Tensor) -> Tensor:
         number = self._checked(value).long().unsqueeze(-1)
-        number, logits = aten.broadcast_tensors([number, self.logits])
+        logits = self.logits
+        if number.shape[:-1] != logits.shape[:-1]:
+            number, logits = aten.broadcast_tensors([number, logits])
         return logits.gather(-1, number[..., :1]).squeeze(-1)
 
     def entropy(self) -> Tensor:

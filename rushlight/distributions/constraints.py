@@ -260,7 +260,8 @@ class _IntegerInterval(_Between):
     is_discrete = True
 
     def check(self, value: Tensor) -> Tensor:
-        return (value % 1 == 0) & (value >= self.lower_bound) & (value <= self.upper_bound)
+        within = (value >= self.lower_bound) & (value <= self.upper_bound)
+        return within if value.dtype.kind in "iu" else within & (value % 1 == 0)
 
 
 class _IntegerLessThan(_Below):

@@ -237,7 +237,8 @@ class Distribution:
 
     def _extended_shape(self, sample_shape: Sequence[int] = Size()) -> Size:
         """The shape of draws."""
-        return Size(sample_shape) + self._batch_shape + self._event_shape
+        own = self._batch_shape + self._event_shape if self._event_shape else self._batch_shape
+        return Size(sample_shape) + own if sample_shape else own
 
     def _validate_sample(self, value: Tensor) -> None:
         """Whether a value can be one of this law's.

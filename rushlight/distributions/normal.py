@@ -11,7 +11,7 @@ from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily
-from .utils import _standard_normal
+from .utils import _in_shape, _standard_normal
 
 __all__ = ["Normal"]
 
@@ -56,7 +56,7 @@ class Normal(ExponentialFamily):
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
-            return aten.normal(self.loc.expand(shape), self.scale.expand(shape))
+            return aten.normal(_in_shape(self.loc, shape), _in_shape(self.scale, shape))
 
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 
 from ..module_names import names_of
 from ..ops.eager import namespace as _namespace  # noqa: F401  gives tensors their methods
@@ -11,7 +11,8 @@ from ..ops.gradients.rows import aten
 from ..ops.memory.dtype import Device, DType, get_default_dtype
 from ..ops.table.grad_mode import enable_grad
 from ..ops.tensors.construct import finfo
-from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.tensor import Parameter, Tensor
+from ..ops.tensors.tracing import ACTIVE
 
 __all__ = [
     "broadcast_all",
@@ -39,6 +40,8 @@ def broadcast_all(*values: Tensor | float) -> tuple[Tensor, ...]:
     Raises:
         ValueError: a value that is neither tensor nor number.
     """
+    if _are_of_one_shape(values):
+        return values  # type: ignore[return-value]
     if not all(map(_is_parameter, values)):
         raise ValueError(
             "Input arguments must all be instances of Number, "
@@ -55,10 +58,29 @@ def broadcast_all(*values: Tensor | float) -> tuple[Tensor, ...]:
     return tuple(aten.broadcast_tensors(made))
 
 
+def _are_of_one_shape(values: Sequence[Any]) -> bool:
+    """Whether values are plain tensors that need no broadcasting."""
+    first = values[0]
+    if type(first) not in _PLAIN:
+        return False
+    shape = first._array.shape
+    return all(type(each) in _PLAIN and each._array.shape == shape for each in values)
+
+
+_PLAIN: Final = frozenset({Tensor, Parameter})
+
+
+def _in_shape(value: Tensor, shape: Sequence[int]) -> Tensor:
+    """A tensor broadcast to a shape, itself if it has that."""
+    return value if value.shape == shape else value.expand(shape)
+
+
 def _standard_normal(
     shape: Sequence[int], dtype: DType | None, device: Device | str | int | None
 ) -> Tensor:
     """Draws of mean 0 and variance 1."""
+    if not ACTIVE:
+        return aten.randn(shape, dtype=dtype, device=device)
     zeros = aten.zeros(shape, dtype=dtype, device=device)
     return aten.normal(zeros, aten.ones(shape, dtype=dtype, device=device))
 

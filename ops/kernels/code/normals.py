@@ -1,4 +1,5 @@
-"""Normal float32 numbers of uniform ones, sixteen at a time: eight give radii, eight give angles.
+"""Uniform float32 numbers of draws, and normal ones of these, sixteen at a time: eight give radii,
+eight give angles.
 
 Logarithm, sine and cosine are Cephes' logf, sinf and cosf, every product and sum that those round
 together in one instruction, so that the bits are the same on every CPU that has it.
@@ -15,14 +16,15 @@ import numpy as np
 
 from ...memory.dtype import Array
 from .objects import kernel
-from .run import run
+from .run import run, unforeseen
 from .target import Target
 from .text import DOUBLE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value
 
-__all__ = ["normals"]
+__all__ = ["normals", "uniforms"]
 
 _HALF: Final = LANES // 2
 _WORDS: Final = INT32.of_lanes(LANES)
+_DRAWS: Final = INT64.of_lanes(LANES)
 _LEAST: Final = 1 << 10
 """Pairs of groups that are worth another thread."""
 
@@ -35,19 +37,64 @@ _COSINE: Final = (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827
 _SINE: Final = (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
 
 
-def normals(unit: Array, mean: float, std: float) -> Array:
-    """Normal numbers of contiguous uniform float32 in [0, 1), in groups of 16."""
-    unit = unit[...]
-    if unit.size % LANES:
-        raise ValueError("uniform numbers come in groups of 16")
-    out, groups = np.empty(unit.size, np.float32), unit.size // LANES
-    run(_kernel(), (groups + 1) // 2, _LEAST, groups, mean, std, unit, out)
+def normals(draws: Array, mean: float, std: float, out: Array | None = None) -> Array:
+    """Normal numbers of draws in groups of 16, of each of which the low 24 bits count.
+
+    Args:
+        draws: contiguous uint64.
+        out: as many contiguous float32, which are written.
+    """
+    draws = draws[...]
+    if draws.size % LANES:
+        raise ValueError("draws come in groups of 16")
+    unforeseen()
+    if out is None:
+        out = np.empty(draws.size, np.float32)
+    groups = draws.size // LANES
+    run(_kernel(), (groups + 1) // 2, _LEAST, groups, mean, std, draws, out)
+    return out
+
+
+def uniforms(draws: Array, low: float, high: float, out: Array) -> Array:
+    """The same for uniform numbers from `low` to below `high`, of any count."""
+    draws = draws[...]
+    unforeseen()
+    least = float(np.float32(low))
+    width = float(np.float32(high) - np.float32(low))
+    run(_uniform_kernel(), draws.size, _LEAST * LANES, least, width, draws, out)
     return out
 
 
 @cache
 def _kernel() -> int:
-    return kernel("normals", (), _text)
+    return kernel("normals_of_draws", (), _text)
+
+
+@cache
+def _uniform_kernel() -> int:
+    return kernel("uniforms_of_draws", (), _uniform_text)
+
+
+def _unit(code: Code, draws: Value) -> Value:
+    """Numbers in [0, 1) of the low 24 bits of draws."""
+    low = (draws & 0xFFFFFF).converted("trunc", _WORDS)
+    return low.converted("sitofp", FLOATS) * 2.0**-24
+
+
+def _uniform_text(target: Target) -> str:
+    code = Code(target)
+    words = [(DOUBLE, "low"), (DOUBLE, "width"), (POINTER, "draws"), (POINTER, "out")]
+    low, width, draws, out = (code.argument(*each) for each in words)
+    least, factor = (code.spread(each.converted("fptrunc", FLOAT)) for each in (low, width))
+
+    def visit(places: list[Value], mask: Value | None) -> None:
+        for at in places:
+            drawn = code.load_if(_DRAWS, code.at(draws, at, INT64), mask)
+            made = code.multiply_add(_unit(code, drawn), factor, least)
+            code.store_if(made, code.at(out, at, FLOAT), mask)
+
+    code.vectors(code.argument(INT64, "start"), code.argument(INT64, "stop"), 1, visit)
+    return code.kernel("uniforms_of_draws", words)
 
 
 def _single(number: float) -> float:
@@ -58,23 +105,23 @@ def _single(number: float) -> float:
 def _text(target: Target) -> str:
     """For pairs of groups, the last of which may be one alone."""
     code = Code(target)
-    words = [(INT64, "groups"), (DOUBLE, "mean"), (DOUBLE, "std"), (POINTER, "unit")]
+    words = [(INT64, "groups"), (DOUBLE, "mean"), (DOUBLE, "std"), (POINTER, "draws")]
     words.append((POINTER, "out"))
-    groups, mean, std, unit, out = (code.argument(*each) for each in words)
+    groups, mean, std, draws, out = (code.argument(*each) for each in words)
     level, factor = (code.spread(each.converted("fptrunc", FLOAT)) for each in (mean, std))
     first = [*range(_HALF), *range(LANES, LANES + _HALF)]
     second = [place + _HALF for place in first]
     with code.units() as pair:
         one = pair * 2
         other = code.choose(one + 1 < groups, one + 1, one)
-        begins = [code.at(unit, each * LANES, FLOAT) for each in (one, other)]
-        drawn = [code.load(FLOATS, each) for each in begins]
+        begins = [code.at(draws, each * LANES, INT64) for each in (one, other)]
+        drawn = [_unit(code, code.load(_DRAWS, each)) for each in begins]
         radius = _radius(code, code.shuffled(drawn[0], drawn[1], first))
         sine, cosine = _sine_and_cosine(code, code.shuffled(drawn[0], drawn[1], second))
         made = [code.multiply_add(radius * each, factor, level) for each in (cosine, sine)]
         for number, places in ((other, second), (one, first)):
             code.store(code.shuffled(made[0], made[1], places), code.at(out, number * LANES, FLOAT))
-    return code.kernel("normals", words)
+    return code.kernel("normals_of_draws", words)
 
 
 def _series(code: Code, x: Value, factors: Sequence[float]) -> Value:
