@@ -6,16 +6,18 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
 from ..ops.gradients.rows import aten
 from ..ops.memory.dtype import DTYPES, Device
 from ..ops.table.grad_mode import no_grad
+from ..ops.table.updates import Update
 from ..ops.tensors.tensor import Tensor
 from .optimizer import Optimizer
 from .scheduler import LRScheduler, Values, of_groups
+from .together import bare
 
 __all__ = [
     "AveragedModel",
@@ -26,6 +28,9 @@ __all__ = [
     "get_ema_avg_fn",
     "get_swa_avg_fn",
 ]
+
+_NEARER: Final = Update(2, 1, lambda program: [(0, program("lerp", 0, 1, 2), 1)])
+"""Moves an array some part of the way to another."""
 
 Averaging = Callable[[Tensor, Tensor, Tensor | int], Tensor]
 SeveralAveraging = Callable[[Sequence[Tensor], Sequence[Tensor], Tensor | int], None]
@@ -52,12 +57,17 @@ def _in_place(one: Averaging, share: Callable[[Tensor | int], float]) -> Several
     """The averages of lists of tensors: the new ones have a share, integers go by `one`."""
 
     def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Tensor | int) -> None:
+        part = share(count)
         with no_grad():
             for ours, theirs in zip(averaged, current, strict=True):
-                if ours.is_floating_point() or ours.is_complex():
-                    ours.lerp_(theirs.to(ours.dtype), share(count))
-                else:
+                dtype = ours.dtype
+                if dtype.kind in "biu":
                     ours.copy_(one(ours, theirs, count))
+                    continue
+                given = theirs if theirs.dtype is dtype else theirs.to(dtype)
+                arrays = bare(ours, given)
+                if arrays is None or not _NEARER(arrays, part):
+                    ours.lerp_(given, part)
 
     return average
 
@@ -125,17 +135,21 @@ class AveragedModel(Module):
 
     def _tensors(self, model: Module) -> list[Tensor]:
         buffers = model.buffers() if self.use_buffers else ()
-        return [each.detach() for each in chain(model.parameters(), buffers)]
+        given = chain(model.parameters(), buffers)
+        if self.avg_fn is None and self.multi_avg_fn is None:
+            return list(given)  # which are written where nothing is recorded
+        return [each.detach() for each in given]
 
     def update_parameters(self, model: Module) -> None:
         """Take the model's present parameters into the averages; the first are copied."""
         ours, theirs = self._tensors(self.module), self._tensors(model)
-        theirs = [each.to(own.device) for own, each in zip(ours, theirs, strict=True)]
+        theirs = [_at(own, each) for own, each in zip(ours, theirs, strict=True)]
         if self.n_averaged == 0:
-            for own, each in zip(ours, theirs, strict=True):
-                own.copy_(each)
+            with no_grad():
+                for own, each in zip(ours, theirs, strict=True):
+                    own.copy_(each)
         elif self.avg_fn is None:
-            average = self.multi_avg_fn or get_swa_multi_avg_fn()
+            average = self.multi_avg_fn or _EQUAL
             average(ours, theirs, self.n_averaged)
         else:
             for own, each in zip(ours, theirs, strict=True):
@@ -144,6 +158,15 @@ class AveragedModel(Module):
             for kept, given in zip(self.module.buffers(), model.buffers(), strict=True):
                 kept.detach().copy_(given.detach().to(kept.device))
         self.n_averaged += 1
+
+
+def _at(own: Tensor, other: Tensor) -> Tensor:
+    """Another tensor where this one is."""
+    device = own.device
+    return other if other.device is device else other.to(device)
+
+
+_EQUAL: Final = get_swa_multi_avg_fn()
 
 
 def update_bn(
