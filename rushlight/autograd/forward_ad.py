@@ -133,18 +133,30 @@ def after_function(
     """Give the results of a function the directions that its `jvp` computes.
 
     Raises:
-        RuntimeError: it gives another number of them, of other sizes, or no view where a result is
-            a view, or did not write the direction of what was written in place.
+        RuntimeError: it gives another number of them, of other sizes, one where there can be none,
+            or no view where a result is a view, or did not write the direction of what was written
+            in place.
     """
     outputs = list(results) if isinstance(results, tuple) else [results]
     made = transformed.directions_of(node, given)
     node._has_directed = True
-    for output, tangent in zip(outputs, made, strict=True):
-        if not isinstance(output, Tensor) or tangent is None:
+    for number, (output, tangent) in enumerate(zip(outputs, made, strict=True)):
+        if tangent is None:
             continue
+        if number in node._without_gradient or not _has_direction(output):
+            raise RuntimeError(
+                f"Function's jvp returned a gradient at position {number}, but  the corresponding "
+                "forward output is not a differentiable Tensor.You should return None at that "
+                "position instead."
+            )
         _check_shared(output, tangent, args, given)
         if not any(output is dual for dual, _ in _LEVELS[-1]):
             _LEVELS[-1].append((output, tangent))
+
+
+def _has_direction(output: object) -> bool:
+    """Whether a result may have a direction."""
+    return isinstance(output, Tensor) and (output.is_floating_point() or output.is_complex())
 
 
 def _check_shared(

@@ -303,7 +303,8 @@ def directions_of(node: FunctionNode, given: Sequence[Any]) -> list[Any]:
     """
     ways = list(given)
     for place, (sizes, dtype) in node._arguments:
-        if ways[place] is None and node._materialize:
+        is_smooth = dtype.is_floating_point or dtype.is_complex
+        if ways[place] is None and node._materialize and is_smooth:
             ways[place] = _new_zeros(sizes, dtype=dtype)
     node._is_directed = True
     try:

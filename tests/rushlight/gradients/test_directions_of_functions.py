@@ -84,6 +84,32 @@ def test_jvp_runs_once_and_gets_zeros_or_none_for_other_arguments() -> None:
     assert Pair.calls == 2
 
 
+def test_results_that_are_not_differentiable_have_no_direction() -> None:
+    seen: list[Any] = []
+
+    class Both(Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor, y: torch.Tensor, wrong: bool) -> Any:
+            made = y.clone()
+            ctx.mark_non_differentiable(made)
+            ctx.wrong = wrong
+            return x.clone(), made
+
+        @staticmethod
+        def jvp(ctx: Any, first: torch.Tensor, second: Any, _: None) -> Any:
+            seen.append(second)
+            return first, first.clone() if ctx.wrong else None
+
+    with ways.dual_level():
+        dual = ways.make_dual(torch.rand(2), torch.rand(2))
+        first, second = Both.apply(dual, torch.tensor(3), False)
+        assert ways.unpack_dual(first).tangent is not None
+        assert (ways.unpack_dual(second).tangent, seen) == (None, [None])
+        for other in (torch.tensor([3, 4]), torch.tensor([3.0, 4.0])):
+            with pytest.raises(RuntimeError, match="should return None at that position"):
+                Both.apply(dual, other, True)
+
+
 def test_wrong_directions_are_refused_where_the_function_is_called() -> None:
     class Without(Function):
         @staticmethod
