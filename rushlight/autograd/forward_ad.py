@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from ..ops.memory.versions import owner_of
 from ..ops.table.grad_mode import enable_grad
@@ -154,7 +154,7 @@ def after_function(
             _LEVELS[-1].append((output, tangent))
 
 
-def _has_direction(output: object) -> bool:
+def _has_direction(output: object) -> TypeGuard[Tensor]:
     """Whether a result may have a direction."""
     return isinstance(output, Tensor) and (output.is_floating_point() or output.is_complex())
 

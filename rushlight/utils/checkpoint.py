@@ -10,7 +10,6 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from enum import Enum
 from functools import partial
 from typing import Any, Final, Self
 
@@ -21,6 +20,10 @@ from ..ops.table.autocast import Autocast, autocast_state, set_autocast_state
 from ..ops.table.grad_mode import enable_grad, no_grad
 from ..ops.tensors.tensor import Tensor
 from ..random import fork_rng, get_rng_state, set_rng_state
+from .selective_checkpoint import SAC_IGNORED_OPS as SAC_IGNORED_OPS
+from .selective_checkpoint import CheckpointPolicy as CheckpointPolicy
+from .selective_checkpoint import SelectiveCheckpointContext as SelectiveCheckpointContext
+from .selective_checkpoint import blocks_of
 
 __all__ = [
     *("CheckpointError", "CheckpointFunction", "CheckpointPolicy", "DefaultDeviceType"),
@@ -309,44 +312,21 @@ class CheckpointError(RuntimeError):
     """What is computed again differs from what was computed first, which cannot be."""
 
 
-class CheckpointPolicy(Enum):
-    """What becomes of an operator's result."""
-
-    MUST_SAVE = 0
-    PREFER_SAVE = 1
-    MUST_RECOMPUTE = 2
-    PREFER_RECOMPUTE = 3
-    MUST_CPU_OFFLOAD = 4
-    PREFER_CPU_OFFLOAD = 5
-
-
-SAC_IGNORED_OPS: Final = frozenset[object]()
-"""The operators that no policy is asked about."""
-
-
-class SelectiveCheckpointContext:
-    """What a policy is told besides an operator and its arguments."""
-
-    def __init__(self, *, is_recompute: bool, op_output: object = None) -> None:
-        self.is_recompute = is_recompute
-        self.op_output = op_output
-
-
 def create_selective_checkpoint_contexts(
-    policy_fn_or_list: object, allow_cache_entry_mutation: bool = False
-) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
-    """Blocks for `context_fn`: everything is computed again, so no policy is asked.
+    policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
+) -> tuple[AbstractContextManager[object], AbstractContextManager[object]]:
+    """Blocks for `context_fn`: what a policy says is kept in the first, and given in the second.
 
     Args:
-        policy_fn_or_list: a function, or operators whose results are kept.
-        allow_cache_entry_mutation: taken, without effect.
+        policy_fn_or_list: says of each operator (`SelectiveCheckpointContext`, the operator, its
+            arguments) what becomes of its result; or the operators whose results are kept.
+        allow_cache_entry_mutation: whether results that are kept may be written in place.
 
     Raises:
         TypeError: neither a function nor a list.
+        ValueError: a list of something else than overloads of operators.
     """
-    if not callable(policy_fn_or_list) and not isinstance(policy_fn_or_list, list):
-        raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
-    return noop_context_fn()
+    return blocks_of(policy_fn_or_list, allow_cache_entry_mutation)
 
 
 class DefaultDeviceType:

@@ -7,16 +7,19 @@ import tracemalloc
 import warnings
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 import rushlight as torch
 from rushlight.ops.memory.warned import GIVEN
+from rushlight.utils._python_dispatch import TorchDispatchMode
 from rushlight.utils.checkpoint import (
     CheckpointError,
     checkpoint,
     checkpoint_sequential,
+    create_selective_checkpoint_contexts,
     set_checkpoint_early_stop,
 )
 
@@ -185,3 +188,63 @@ def test_numbers_of_tensors_that_want_gradients() -> None:
 def test_classes_of_tensors_of_devices_are_one_each() -> None:
     assert torch.cuda.FloatTensor is torch.cuda.FloatTensor
     assert isinstance(torch.cuda.FloatTensor, type)
+
+
+def _chosen(
+    policy: object, computed: Callable[..., object], **options: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
+    x = torch.linspace(0.1, 1, 4).view(2, 2).requires_grad_()
+    blocks = partial(create_selective_checkpoint_contexts, policy, **options)
+    return x, checkpoint(computed, x, use_reentrant=False, context_fn=blocks)
+
+
+def test_results_that_a_policy_keeps_are_not_computed_again() -> None:
+    ran: list[str] = []
+    asked: list[tuple[bool, str]] = []
+
+    class Ran(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            ran.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    def policy(about: Any, func: Any, *args: Any, **kwargs: Any) -> bool:
+        asked.append((about.is_recompute, str(func)))
+        return bool(func == torch.ops.aten.mm.default)
+
+    def computed(x: torch.Tensor) -> torch.Tensor:
+        return (x @ x).sin().exp()
+
+    x, made = _chosen(policy, computed)
+    assert asked == [(False, f"aten.{name}.default") for name in ("mm", "sin", "exp")]
+    with Ran():
+        made.sum().backward(retain_graph=True)
+    assert len(asked) == 3
+    assert "aten.sin.default" in ran
+    assert ran.count("aten.mm.default") == 2  # those of the gradients
+    plain = x.detach().clone().requires_grad_()
+    computed(plain).sum().backward()
+    torch.testing.assert_close(x.grad, plain.grad)
+    with pytest.raises(RuntimeError, match="Trying to backward an extra time"):
+        made.sum().backward()
+
+
+def test_results_that_are_kept_are_not_written_unless_that_is_allowed() -> None:
+    kept = [torch.ops.aten.sin.default]
+
+    def computed(x: torch.Tensor) -> torch.Tensor:
+        return x.sin().mul_(2).cos()
+
+    with pytest.raises(RuntimeError, match="has been mutated"):
+        _chosen(kept, computed)[1].sum().backward()
+    x, made = _chosen(kept, computed, allow_cache_entry_mutation=True)
+    made.sum().backward()
+    assert x.grad is not None
+
+
+def test_policies_are_functions_or_lists_of_overloads() -> None:
+    with pytest.raises(ValueError, match=r"change it to `torch.ops.aten.mm.default`"):
+        create_selective_checkpoint_contexts([torch.ops.aten.mm])
+    with pytest.raises(ValueError, match="to be an OpOverload but got: 3"):
+        create_selective_checkpoint_contexts([3])
+    with pytest.raises(TypeError, match="either a function or a list of ops"):
+        create_selective_checkpoint_contexts(3)
