@@ -259,7 +259,10 @@ def to(self: Tensor, *args: Any, **kwargs: object) -> Tensor:
     device = kwargs.pop("device", None)
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):
-        dtype = rest.pop(0).dtype
+        other = rest.pop(0)
+        dtype = other.dtype
+        if other.is_meta or self.is_meta:
+            device = other.device
     elif rest and _is_dtype(rest[0]):
         dtype = rest.pop(0)
     elif rest:

@@ -178,10 +178,15 @@ def linalg_ldl_factor(self: Array, hermitian: bool) -> tuple[Array, Array]:
 
 def _steps(pivots: Array) -> list[tuple[int, int, int]]:
     """The steps of a factorisation: column, width, the row exchanged with the last column."""
-    steps, k = [], 0
-    while k < len(pivots):
-        width = 1 if pivots[k] > 0 else 2
-        steps.append((k, width, abs(int(pivots[k])) - 1))
+    steps, k, size = [], 0, len(pivots)
+    while k < size:
+        width, row = 1 if pivots[k] > 0 else 2, abs(int(pivots[k]))
+        if not 1 <= row <= size or k + width > size:
+            raise LinAlgError(
+                f"torch.linalg.ldl_solve: pivots[{k}] is {int(pivots[k])}, which"
+                f" torch.linalg.ldl_factor gives for no matrix of {size} rows"
+            )
+        steps.append((k, width, row - 1))
         k += width
     return steps
 

@@ -47,10 +47,15 @@ def call(
 def run(entry: Operator, values: list[object], handles: Sequence[object]) -> object:
     """Run an operator on machine values, which may stand for tensors without data."""
     values = [None if isinstance(value, Generator) else value for value in values]
-    device = CPU if entry.name == "aten::cpu" else _taken_device(values)
     given = tensors_in(list(handles))
+    if entry.full_name == "aten::to.other":
+        device: Device | None = given[1].device
+    else:
+        device = CPU if entry.name == "aten::cpu" else _taken_device(values)
     if device is None or device.type == "meta":
         _check_places(entry, given, device)
+        if device is not None and entry.name == "aten::to" and not is_meta(given[0]):
+            values[-2] = True  # copy: what has data keeps them
         return _run(entry, values, handles)
     if entry.name in _COPIES and any(map(is_meta, given)):
         raise OnMeta("Cannot copy out of meta tensor; no data!")

@@ -198,10 +198,27 @@ def _without_rows(entry: Operator, values: Values) -> object:
     if any(array.shape.count(0) != 1 for array in _arrays([part])):
         return None
 
+    memory_format = values[names.index("memory_format")] if "memory_format" in names else None
+
     def whole(array: Array) -> Array:
-        return reserved([n or count for n in array.shape], array.dtype)
+        sizes = tuple(n or count for n in array.shape)
+        strides = _strides_by_format(own, sizes, memory_format) if entry.formula else None
+        return reserved(sizes, array.dtype, strides and [n * array.itemsize for n in strides])
 
     return _each(part, whole)
+
+
+def _strides_by_format(own: Array, sizes: tuple[int, ...], asked: int | None) -> list[int] | None:
+    """In elements, the strides of a copy in the memory format asked for; None for the usual."""
+    if asked in (None, 1):
+        return _common_strides([own], sizes)
+    if asked == 0:
+        return None
+    step, found = 1, [0] * len(sizes)
+    for dim in (1, *range(len(sizes) - 1, 1, -1), 0):
+        found[dim] = step
+        step *= sizes[dim]
+    return found
 
 
 def _row_dim(dim: int | None, names: list[str], values: Values, array: Array) -> int | None:

@@ -102,6 +102,47 @@ class _Sparse:
         turned: Tensor = eager_function("aten::permute")(self, list(range(self.ndim))[::-1])
         return turned
 
+    @property
+    def mT(self) -> Tensor:
+        """The last two dimensions swapped.
+
+        Raises:
+            RuntimeError: there are fewer than two.
+        """
+        if self.ndim < 2:
+            raise RuntimeError(
+                "tensor.mT is only supported on matrices or batches of matrices."
+                f" Got {self.ndim}-D tensor."
+            )
+        turned: Tensor = eager_function("aten::transpose")(self, -2, -1)
+        return turned
+
+    @property
+    def mH(self) -> Tensor:
+        """The conjugate transposes of matrices.
+
+        Raises:
+            RuntimeError: there are fewer than two dimensions.
+        """
+        turned = self.mT
+        return turned.conj() if parts_of(self).values.is_complex() else turned
+
+    @property
+    def H(self) -> Tensor:
+        """The conjugate transpose of a matrix.
+
+        Raises:
+            RuntimeError: there are not two dimensions.
+        """
+        if self.ndim != 2:
+            raise RuntimeError(
+                "tensor.H is only supported on matrices (2-D tensors)."
+                f" Got {self.ndim}-D tensor."
+                + " For batches of matrices, consider using tensor.mH"
+                * (self.ndim > 2)
+            )
+        return self.mH
+
     def is_coalesced(self) -> bool:
         """Whether places are sorted and named once."""
         return self._by_coordinates("is_coalesced").coalesced

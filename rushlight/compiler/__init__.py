@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, Final, TypeVar, overload
 
 from ..module_names import names_of
@@ -30,7 +31,10 @@ def compile(model: T, **options: object) -> T: ...
 @overload
 def compile(model: None = None, **options: object) -> Decorator[Any]: ...
 def compile(model: object = None, **options: object) -> Any:
-    """The function or module itself; without one, a decorator.
+    """The function itself, or a module around the module; without one, a decorator.
+
+    Modules become `torch._dynamo.OptimizedModule`, whose state dict has the names that torch
+    gives it (`_orig_mod.…`).
 
     Args:
         fullgraph, dynamic, backend, mode, options, disable: taken; they change no value.
@@ -45,7 +49,15 @@ def compile(model: object = None, **options: object) -> Any:
         raise RuntimeError(
             "Either mode or options can be specified, but both can't be specified at the same time."
         )
-    return _same if model is None else model
+    return _compiled if model is None else _compiled(model)
+
+
+def _compiled(function: Any) -> Any:
+    if not isinstance(function, import_module("..nn", __name__).Module):
+        return function
+    made = import_module(".._dynamo.eval_frame", __name__).OptimizedModule
+    is_compiled = isinstance(function, (made, import_module("..jit", __name__).ScriptModule))
+    return function if is_compiled else made(function)
 
 
 def _same(function: T) -> T:

@@ -6,8 +6,9 @@ from __future__ import annotations
 import builtins
 import warnings
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import Device, DType, MemoryFormat
@@ -160,15 +161,26 @@ class Conversions:
             tensor.share_memory_()
         return self
 
-    def compile(self, *args: object, **kwargs: object) -> NoReturn:
-        """Refused.
+    _compiled_call_impl = None
+    """What `compile` would make elsewhere, which packages look at."""
+
+    def _replicate_for_data_parallel(self) -> Self:
+        """A shallow copy, with tables of its own and without parameters."""
+        replica = type(self).__new__(type(self))
+        own = replica.__dict__
+        own.update(self.__dict__)
+        own["_parameters"] = {}
+        own["_buffers"], own["_modules"] = dict(self._buffers), dict(self._modules)
+        own["_is_replica"] = True
+        return replica
+
+    def compile(self, *args: object, **kwargs: object) -> None:
+        """Nothing: what is written in Python runs as it is; takes what `torch.compile` takes.
 
         Raises:
-            NotImplementedError: always; `torch.jit.script` is what there is.
+            RuntimeError, TypeError: as `torch.compile` raises them.
         """
-        raise NotImplementedError(
-            "Module.compile is torch.compile, which rushlight does not have: use torch.jit.script"
-        )
+        import_module("...compiler", __name__).compile(type(self), *args, **kwargs)
 
 
 def target_of(

@@ -71,6 +71,13 @@ def test_factors_multiply_to_the_matrix(matrices: Any) -> None:
     assert close(factor @ factor.mT, positive)
 
 
+@pytest.mark.parametrize("pivots", [[0, 1], [1, 3], [1, -2]])
+def test_pivots_of_no_factorisation_are_refused(pivots: list[int]) -> None:
+    factors, right = rushlight.eye(2), rushlight.ones(2, 1)
+    with pytest.raises(rushlight.linalg.LinAlgError, match=r"pivots\[[01]\] is -?\d"):
+        rushlight.linalg.ldl_solve(factors, rushlight.tensor(pivots), right)
+
+
 @pytest.mark.parametrize("hermitian", [False, True])
 def test_ldl_solves(matrices: Any, hermitian: bool) -> None:
     wide = rushlight.complex(matrices, matrices.flip(-1))

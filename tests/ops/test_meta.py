@@ -168,6 +168,32 @@ def test_modules_move_there_and_come_back_empty_or_by_their_state() -> None:
     assert copy.deepcopy(model).to("meta").to_empty(device="cpu")[0].weight.shape == (3, 2)
 
 
+def test_tensors_that_move_there_leave_what_they_were() -> None:
+    x = torch.arange(6.0).view(2, 3).t()
+    weight = torch.nn.Parameter(torch.ones(2, 3))
+    meta = torch.empty(1, dtype=torch.float64, device="meta")
+    for tensor in (x, weight):
+        for moved in (tensor.to("meta"), tensor.to(device="meta", dtype=torch.float32)):
+            assert moved is not tensor
+            assert moved.is_meta
+            assert not moved._is_view()
+            assert moved.stride() == tensor.stride()
+            assert tensor.device.type == "cpu"
+    assert x.sum() == 15
+    assert weight.to("meta").grad_fn is not None
+    assert (x.to(meta).device.type, x.to(meta).dtype) == ("meta", torch.float64)
+    assert meta.to("meta") is meta
+    assert "Cannot copy out" in _refused(lambda: meta.to(x))
+
+
+def test_copies_lie_as_their_operands_do() -> None:
+    turned = torch.empty(2, 3, device="meta").t()
+    for made in (turned.clone(), turned.to(torch.float64), turned.to(copy=True)):
+        assert made.stride() == (1, 3)
+    image = torch.empty(2, 3, 4, 5, device="meta")
+    assert image.to(memory_format=torch.channels_last).stride() == (60, 1, 15, 3)
+
+
 def test_reserved_arrays_take_no_memory_and_cannot_be_written() -> None:
     array = reserved((1 << 20, 1 << 20), np.dtype(np.float64))
     assert array.nbytes == 1 << 43

@@ -319,3 +319,20 @@ def test_sparse_tensors_without_elements_are_made_by_their_layout(name: str) -> 
         torch.ones(2, 3, layout=layout)
     with pytest.raises(NotImplementedError, match="layout"):
         torch.zeros(2, 3, layout=torch.sparse_bsr)
+
+
+def test_matrices_are_turned_by_their_properties() -> None:
+    dense = torch.tensor([[0, 1 + 2j, 0], [3, 0, 0]])
+    sparse = dense.to_sparse()
+    for turned, wanted in ((sparse.mT, dense.mT), (sparse.mH, dense.mH), (sparse.H, dense.H)):
+        assert turned.layout is torch.sparse_coo
+        assert torch.equal(turned.to_dense(), wanted)
+    assert torch.stack([sparse, sparse]).mT.shape == (2, 3, 2)
+    assert torch.eye(3).to_sparse_csr().mT.layout is torch.sparse_csc
+    with pytest.raises(RuntimeError, match="only supported on matrices or batches"):
+        _ = torch.ones(3).to_sparse().mT
+    with pytest.raises(RuntimeError, match=r"consider using tensor\.mH"):
+        _ = torch.stack([sparse, sparse]).H
+    real = torch.eye(2).to_sparse().requires_grad_()
+    (real.mT.to_dense() * torch.tensor([[1.0, 2.0], [3.0, 4.0]])).sum().backward()
+    assert torch.equal(real.grad.to_dense(), torch.tensor([[1.0, 0.0], [0.0, 4.0]]))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import io
+import pickle
 import re
 import threading
 from collections import OrderedDict, defaultdict, deque, namedtuple
@@ -308,7 +310,13 @@ def test_absent_devices_answer_and_refuse() -> None:
 
 def test_compilers_leave_programs_as_they_are() -> None:
     model = torch.nn.Linear(1, 1)
-    assert torch.compile(model, mode="max-autotune") is model
+    compiled = torch.compile(model, mode="max-autotune")
+    assert isinstance(compiled, torch._dynamo.OptimizedModule)
+    assert torch.compile(compiled) is compiled
+    x = torch.ones(1, 1)
+    assert torch.equal(compiled(x), model(x))
+    scripted = torch.jit.script(model)
+    assert torch.compile(scripted) is scripted
 
     @torch.compile(fullgraph=True)
     @torch.compiler.disable
@@ -321,6 +329,37 @@ def test_compilers_leave_programs_as_they_are() -> None:
         torch.compile(model, mode="default", options={})
     with pytest.raises(TypeError, match="fast"):
         torch.compile(model, fast=True)
+
+
+def test_compiled_modules_are_the_module_with_another_name() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Dropout())
+    compiled = torch.compile(model)
+    assert compiled._orig_mod is model
+    assert list(compiled.state_dict()) == ["_orig_mod.0.weight", "_orig_mod.0.bias"]
+    assert [name for name, _ in compiled.named_children()] == ["_orig_mod"]
+    assert not compiled.eval().training
+    assert not model.training
+    assert not model[1].training
+    compiled.train()
+    assert model[1].training
+    compiled.note = 3
+    compiled.more = torch.nn.Linear(1, 1)
+    assert (model.note, list(model._modules)) == (3, ["0", "1", "more"])
+    del compiled.note, compiled.more
+    assert not hasattr(model, "note")
+    assert len(compiled) == 2
+    with pytest.raises(AttributeError, match="'Sequential' object has no attribute 'other'"):
+        _ = compiled.other
+    again = pickle.loads(pickle.dumps(copy.deepcopy(compiled)))
+    assert type(again) is type(compiled)
+    x = torch.ones(1, 2)
+    assert torch.equal(again.eval()(x), model.eval()(x))
+    assert torch.equal(torch.jit.script(compiled)(x), model(x))
+    seen: list[object] = []
+    compiled.register_forward_hook(lambda *_: seen.append("outer"))
+    model.register_forward_hook(lambda *_: seen.append("inner"))
+    compiled(x)
+    assert seen == ["inner", "outer"]
 
 
 def test_old_names_of_initialisers_warn() -> None:

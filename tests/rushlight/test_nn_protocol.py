@@ -52,8 +52,28 @@ def test_conversions() -> None:
         m.to(1.5)
     with pytest.raises(AssertionError, match="not compiled with CUDA"):
         m.cuda()
-    with pytest.raises(NotImplementedError, match=r"use torch\.jit\.script"):
-        m.compile()
+
+
+def test_modules_run_as_they_are_when_compiled_in_place() -> None:
+    m = nn.Linear(1, 1)
+    m.compile(mode="reduce-overhead")
+    assert m._compiled_call_impl is None
+    assert m(torch.ones(1, 1)).shape == (1, 1)
+    with pytest.raises(TypeError, match="fast"):
+        m.compile(fast=True)
+
+
+def test_replicas_share_what_they_hold_but_have_no_parameters() -> None:
+    m = nn.Sequential(nn.BatchNorm1d(2))
+    replica = m._replicate_for_data_parallel()
+    assert type(replica) is nn.Sequential
+    assert replica[0] is m[0]
+    inner = m[0]._replicate_for_data_parallel()
+    assert not list(inner.parameters())
+    assert inner.running_mean is m[0].running_mean
+    inner.running_mean = torch.ones(2)
+    assert m[0].running_mean.sum() == 0
+    assert m[0].weight is not None
 
 
 def test_hooks_of_state_dicts() -> None:
