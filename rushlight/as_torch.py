@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import abc, import_module, machinery, metadata
+from operator import methodcaller
 from os import PathLike
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -28,6 +29,7 @@ __all__ = ["StandIn", "as_torch"]
 _OWN: Final = __package__ or "rushlight"
 _VERSION: Final = "2.13.0"
 _ROOTS: Final = ("torch", "functorch")
+_SPAWN: Final = "multiprocessing.spawn"
 """The packages of PyTorch's distribution."""
 _PUBLIC_CLASSES: Final = {
     "interpreter.values.awaits": {"_Await": "._C"},
@@ -57,6 +59,7 @@ class StandIn(abc.MetaPathFinder):
     def __init__(self) -> None:
         self._version: object = None
         self._renamed: list[tuple[Any, str]] = []
+        self._prepared: Callable[[str], dict[str, object]] | None = None
 
     def put_in_place(self) -> None:
         """Answer to `torch` from now on.
@@ -80,6 +83,18 @@ class StandIn(abc.MetaPathFinder):
         for name, module in list(sys.modules.items()):
             if name.startswith(f"{_OWN}."):
                 self.rename(module)
+        if _SPAWN in sys.modules:
+            self.tell_children(sys.modules[_SPAWN])
+
+    def tell_children(self, module: Any) -> None:
+        """Have the new processes of `multiprocessing` call `as_torch()` before all else."""
+        prepared = module.get_preparation_data
+
+        def get_preparation_data(name: str) -> dict[str, object]:
+            return {"torch": _Again(), **prepared(name)}
+
+        self._prepared = prepared
+        module.get_preparation_data = get_preparation_data
 
     def undo(self) -> None:
         """Give the name back: `import torch` looks for PyTorch again."""
@@ -92,6 +107,9 @@ class StandIn(abc.MetaPathFinder):
         for thing, module in self._renamed:
             thing.__module__ = module
         self._renamed.clear()
+        if self._prepared is not None:
+            vars(sys.modules[_SPAWN])["get_preparation_data"] = self._prepared
+            self._prepared = None
         for name in [name for name in sys.modules if name.partition(".")[0] in _ROOTS]:
             del sys.modules[name]
 
@@ -126,7 +144,12 @@ class StandIn(abc.MetaPathFinder):
         if root == _OWN:
             found = machinery.PathFinder.find_spec(fullname, path)
             if found is not None and found.loader is not None:
-                found.loader = _Renaming(self, found.loader)
+                found.loader = _Told(self.rename, found.loader)
+            return found
+        if fullname == _SPAWN:
+            found = machinery.PathFinder.find_spec(fullname, path)
+            if found is not None and found.loader is not None:
+                found.loader = _Told(self.tell_children, found.loader)
             return found
         if root == "torch":
             return alias(fullname, f"{_OWN}.{inside}" if inside else _OWN)
@@ -154,11 +177,11 @@ class _Alias(abc.Loader):
         module.__spec__ = self._spec  # which the import system has replaced
 
 
-class _Renaming(abc.Loader):
-    """Loads a module of rushlight as its own loader does, and renames what is in it."""
+class _Told(abc.Loader):
+    """Loads a module as its own loader does, and does something with it."""
 
-    def __init__(self, stand_in: StandIn, loader: Any) -> None:
-        self._stand_in = stand_in
+    def __init__(self, done: Callable[[ModuleType], None], loader: Any) -> None:
+        self._done = done
         self._loader = loader
 
     def __getattr__(self, name: str) -> Any:
@@ -172,7 +195,21 @@ class _Renaming(abc.Loader):
         self._loader.exec_module(module)
         if module.__spec__ is not None:
             module.__spec__.loader = module.__loader__ = self._loader
-        self._stand_in.rename(module)
+        self._done(module)
+
+
+class _Own:
+    """What is this package where it is unpickled."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return import_module, (_OWN,)
+
+
+class _Again:
+    """What calls `as_torch()` where it is unpickled, in words of Python's own library."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return methodcaller("as_torch"), (_Own(),)
 
 
 class _Distribution(metadata.Distribution):

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable
 from multiprocessing import *  # noqa: F403
-from typing import Any
 
 from ..module_names import names_of
+from .spawn import (
+    ENV_VAR_PARALLEL_START as ENV_VAR_PARALLEL_START,
+)
+from .spawn import (
+    ProcessContext as ProcessContext,
+)
+from .spawn import (
+    ProcessExitedException as ProcessExitedException,
+)
+from .spawn import (
+    ProcessRaisedException as ProcessRaisedException,
+)
+from .spawn import (
+    SpawnContext as SpawnContext,
+)
+from .spawn import (
+    spawn as spawn,
+)
+from .spawn import (
+    start_processes as start_processes,
+)
 
 __all__ = [
     *multiprocessing.__all__,
-    *("get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy", "spawn"),
-    "start_processes",
+    *("ENV_VAR_PARALLEL_START", "ProcessContext", "ProcessExitedException"),
+    *("ProcessRaisedException", "SpawnContext", "get_all_sharing_strategies"),
+    *("get_sharing_strategy", "set_sharing_strategy", "spawn", "start_processes"),
 ]
 
 
@@ -39,38 +59,5 @@ def set_sharing_strategy(new_strategy: str) -> None:
         raise ValueError(f"no way of sharing tensors: {new_strategy!r}")
     _CHOSEN[0] = new_strategy
 
-
-def spawn(
-    fn: Callable[..., object],
-    args: tuple[object, ...] = (),
-    nprocs: int = 1,
-    join: bool = True,
-    daemon: bool = False,
-    start_method: str = "spawn",
-) -> Any:
-    """Run `fn(i, *args)` in processes of their own.
-
-    Args:
-        join: wait for them; otherwise they come back as a list.
-
-    Raises:
-        RuntimeError: a process failed.
-    """
-    context: Any = multiprocessing.get_context(start_method)
-    started = [context.Process(target=fn, args=(i, *args), daemon=daemon) for i in range(nprocs)]
-    for each in started:
-        each.start()
-    if not join:
-        return started
-    for number, each in enumerate(started):
-        each.join()
-        if each.exitcode:
-            for other in started:
-                other.terminate()
-            raise RuntimeError(f"process {number} terminated with exit code {each.exitcode}")
-    return None
-
-
-start_processes = spawn
 
 __getattr__ = names_of(__name__)

@@ -125,3 +125,36 @@ def test_versions_compare_as_torchs() -> None:
     assert version != object()
     with pytest.raises(TypeError):
         assert version < object()  # type: ignore[operator]
+
+
+def test_new_processes_have_torch_too(tmp_path: Path) -> None:
+    script = tmp_path / "many.py"
+    script.write_text(
+        textwrap.dedent("""
+            import torch
+            import torch.multiprocessing as mp
+
+            def work(number, results):
+                results.put((number, torch.__version__, torch.Tensor.__module__))
+
+            if __name__ == "__main__":
+                for method in ("spawn", "forkserver"):
+                    results = mp.get_context(method).SimpleQueue()
+                    mp.start_processes(work, (results,), nprocs=1, start_method=method)
+                    print(method, *results.get())
+        """)
+    )
+    printed = run("-m", "rushlight.as_torch", str(script))
+    assert printed.splitlines() == ["spawn 0 2.13.0 torch", "forkserver 0 2.13.0 torch"]
+
+
+def test_what_tells_new_processes_is_undone() -> None:
+    program = """
+        import multiprocessing.spawn as spawn
+        import rushlight
+        before = spawn.get_preparation_data
+        with rushlight.as_torch():
+            assert "torch" in spawn.get_preparation_data("p")
+        assert spawn.get_preparation_data is before
+    """
+    run(code=program)
