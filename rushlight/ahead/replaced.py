@@ -233,7 +233,7 @@ def _attention(
     out_bias: Tensor,
     mask: Tensor | None,
     *rest: object,
-) -> object:
+) -> tuple[Any, Any]:
     """Attention of several heads by its products; the weights are averaged over the heads."""
     if mask is not None:
         raise NotImplementedError("_native_multi_head_attention with a mask")
@@ -250,6 +250,85 @@ def _attention(
     joined = _call("contiguous", _call("transpose", _call("matmul", shares, v), 1, 2))
     joined = _call("view", joined, [*query._array.shape[:2], width])
     return _call("linear", joined, out_weight, out_bias), _call("mean", shares, [1], False)
+
+
+@_stands_for("aten::_transformer_encoder_layer_fwd")
+def _encoder_layer(
+    x: Tensor,
+    width: int,
+    heads: int,
+    weight: Tensor,
+    bias: Tensor,
+    out_weight: Tensor,
+    out_bias: Tensor,
+    gelu: bool,
+    norm_first: bool,
+    eps: float,
+    *rest: Any,
+) -> object:
+    """A layer of an encoder by attention, norms and linear layers."""
+    scales, inner, mask = rest[:4], rest[4:8], rest[8]
+    if mask is not None:
+        raise NotImplementedError("_transformer_encoder_layer_fwd with a mask")
+
+    def norm(each: Tensor, number: int) -> Any:
+        return _call("layer_norm", each, [width], *scales[2 * number : 2 * number + 2], eps)
+
+    def attended(each: Tensor) -> Any:
+        return _attention(each, each, each, width, heads, weight, bias, out_weight, out_bias, None)[
+            0
+        ]
+
+    def forward(each: Tensor) -> Any:
+        made = _call("linear", each, inner[0], inner[1])
+        return _call("linear", _call("gelu" if gelu else "relu", made), inner[2], inner[3])
+
+    if norm_first:
+        x = _call("add", x, attended(norm(x, 0)))
+        return _call("add", x, forward(norm(x, 1)))
+    x = norm(_call("add", x, attended(x)), 0)
+    return norm(_call("add", x, forward(x)), 1)
+
+
+@_stands_for("aten::conv_transpose1d", "aten::conv_transpose2d.input")
+def _transposed(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: list[int],
+    padding: list[int],
+    output_padding: list[int],
+    groups: int,
+    dilation: list[int],
+) -> object:
+    """A convolution with the kernel turned around, over the input with zeros between elements."""
+    rank = weight._array.ndim - 2
+    if x._array.ndim != rank + 2:
+        raise NotImplementedError("a transposed convolution without a batch")
+    steps, edges, more, far = (
+        list(each) * (rank // len(each)) for each in (stride, padding, output_padding, dilation)
+    )
+    kernel = weight._array.shape[2:]
+    before = [d * (k - 1) - p for d, k, p in zip(far, kernel, edges, strict=True)]
+    behind = [b + o for b, o in zip(before, more, strict=True)]
+    if min(before) < 0 or min(behind) < 0:
+        raise NotImplementedError("a transposed convolution that cuts")
+    spans = [(n - 1) * s + 1 for n, s in zip(x._array.shape[2:], steps, strict=True)]
+    sizes = [a + n + b for a, n, b in zip(before, spans, behind, strict=True)]
+    whole = _call("full", [*x._array.shape[:2], *sizes], 0.0, dtype=x.dtype)
+    part = whole
+    for n, (start, span, step) in enumerate(zip(before, spans, steps, strict=True)):
+        part = _call("slice", part, 2 + n, start, start + span, step)
+    _call("copy_", part, x)
+    given, made = weight._array.shape[:2]
+    parted = _call("view", weight, [groups, given // groups, made, *kernel])
+    turned = _call("contiguous", _call("transpose", parted, 1, 2))
+    turned = _call("view", turned, [groups * made, given // groups, *kernel])
+    for n, size in enumerate(kernel):
+        places = Tensor._of(np.arange(size)[::-1].copy())
+        turned = _call("index_select", turned, 2 + n, places)
+    ones, zeros = [1] * rank, [0] * rank
+    return _call(f"conv{rank}d", whole, turned, bias, ones, zeros, far, groups)
 
 
 @_stands_for(

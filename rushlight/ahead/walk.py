@@ -297,6 +297,8 @@ class _Walk(Flow):
         known = known_call(entry, plain, free)
         if isinstance(known, str):
             other = None if free else replacement(entry, plain)
+            if other is None and self._run_dense(node, entry, values):
+                return
             if other is None:
                 raise self.refused(node, known)
             self._inline(node, other, dict(zip(other.inputs, tensors_of(values), strict=True)))
@@ -315,6 +317,18 @@ class _Walk(Flow):
         results = known.result if isinstance(known.result, tuple) else (known.result,)
         tensors = [Tensor(a, made[at]) for a, at in zip(results, known.back, strict=True)]
         self.set(node, *tensors)
+
+    def _run_dense(self, node: Node, entry: Operator, values: Sequence[Known]) -> bool:
+        """Calls of kernels on copies of operands that do not lie in order; whether there are."""
+        if entry.is_in_place:
+            return False
+        loose = [each for each in tensors_of(values) if not each.array.flags.c_contiguous]
+        copies = {id(each): self.dense(node, each) for each in loose}
+        if not copies or any(isinstance(each, (list, tuple)) for each in values):
+            return False
+        dense = [copies.get(id(each), each) for each in values]
+        self._run(node, entry, dense, [machine_value(each) for each in dense])
+        return True
 
     def _inline(self, node: Node, graph: Graph, inner: dict[Value, Known]) -> None:
         """Another graph in the place of a node."""

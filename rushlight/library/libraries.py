@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from .. import ops
@@ -15,6 +16,7 @@ from ..ops.eager.open_operators import Kernel, OpenOperator, fallthrough
 from ..ops.eager.packets import Namespace, Overload, Packet
 from ..ops.memory.dtype import Device
 from ..ops.table.table import TABLE
+from ..typecheck.schema import Argument
 from ..typecheck.schema_text import SchemaError, parse_schema
 
 __all__ = ["Library", "define", "fallthrough_kernel", "impl", "key_of_device", "kept", "open_entry"]
@@ -119,9 +121,10 @@ class Library:
     def _qualified(self, schema: str) -> str:
         """A schema with its namespace, if it can be read."""
         try:
-            parse_schema(schema)
+            parsed = parse_schema(schema)
         except SchemaError as error:
             raise RuntimeError(str(error)) from None
+        _check_types(schema, (*parsed.arguments, *parsed.returns))
         name = schema.partition("(")[0].strip()
         if self.kind == "IMPL":
             raise RuntimeError(
@@ -312,6 +315,23 @@ def parts_of(qualname: str) -> tuple[str, str]:
             "e.g. aten::sin"
         )
     return parts[0], parts[1]
+
+
+def _check_types(schema: str, parts: Sequence[Argument]) -> None:
+    """Raises RuntimeError, as torch does, where a schema names a type that there is not."""
+    waiting = [part.type for part in parts]
+    while waiting:
+        type = waiting.pop(0)
+        waiting[:0] = type.contained
+        if type.variable is not None and type.variable not in ("SymBool", "SymFloat"):
+            place = re.search(rf"\b{type.variable}\b(?=[ \[(?,)]|$)", schema)
+            at = 0 if place is None else place.start()
+            raise RuntimeError(
+                "\nunknown type specifier. Common valid schema types include Tensor, SymInt, int, "
+                "float, bool, Scalar; for a full list, please see https://github.com/pytorch/"
+                "pytorch/blob/main/aten/src/ATen/native/README.md#func :\n"
+                f"{schema}\n{' ' * at}{'~' * len(type.variable)} <--- HERE\n"
+            )
 
 
 def define(qualname: str, schema: Any = None, *, lib: Library | None = None, tags: Any = ()) -> Any:

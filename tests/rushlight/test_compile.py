@@ -119,8 +119,30 @@ class Attending(nn.Module):
         return self.norm(x + self.attention(x, x, x)[0]).mean(1)
 
 
+class Decoding(nn.Module):
+    """Rows that do not lie in order, an encoder's layer in one operator, transposed convolution."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, norm_first=True)
+        self.cell = nn.LSTMCell(8, 4)
+        self.out = nn.ConvTranspose2d(2, 3, 3, 2, 1, output_padding=1)
+        self.line = nn.ConvTranspose1d(4, 2, 2, groups=2)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        rows = self.layer(x).permute(1, 0, 2)
+        h = torch.zeros(x.size(0), 4)
+        c = torch.zeros(x.size(0), 4)
+        for t in range(rows.size(0)):
+            h, c = self.cell(rows[t], (h, c))
+        return self.out(h.view(1, 2, -1, 2)), self.line(h.t().unsqueeze(0))
+
+
 @needs_cc
-@pytest.mark.parametrize(("module", "shape"), [(Residual, (2, 3, 33, 33)), (Recurrent, (6, 2, 4))])
+@pytest.mark.parametrize(
+    ("module", "shape"),
+    [(Residual, (2, 3, 33, 33)), (Recurrent, (6, 2, 4)), (Decoding, (3, 4, 8))],
+)
 def test_networks_compute_the_same(
     module: Any, shape: tuple[int, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -71,6 +71,7 @@ def test_what_libraries_refuse(mine: Library) -> None:
         (lambda: mine.define("f(Tensor x -> Tensor"), "not an operator schema"),
         (lambda: mine.define("other::g(Tensor x) -> Tensor"), "does not match namespace"),
         (lambda: mine.impl("f", abs, "Foo"), "could not parse dispatch key: Foo"),
+        (lambda: mine.define("other(int n, Tensr[] x) -> t"), "unknown type specifier"),
         (lambda: Library("mine", "IMPL").define("g(Tensor x) -> Tensor"), "inside of a"),
         (lambda: Library("mine", "IMPL", "CPU").impl("f", abs, "CUDA"), "inconsistent"),
     ):
