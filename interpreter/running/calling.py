@@ -55,14 +55,15 @@ def call(
         values = tiers.binding.bind(given, kwargs)
     except Elsewhere:
         return _call_on_handles(tiers, given, kwargs, told)
-    record = None
+    record = reached = None
     depth = len(ENTERED.objects)
+    recognize = tiers.binding.recognize
     try:
-        if not records and is_grad_enabled():
+        if not records and (recognize is not None or is_grad_enabled()):
             reached = Reached((*given, *kwargs.values()) if kwargs else given)
-            if way.executable.makes_leaves or any(t._requires_grad for t in reached.tensors):
-                record = begun(reached, tiers)
-                way = tiers.way(True)
+        if reached is not None and is_grad_enabled() and _is_recorded(way, reached):
+            record = begun(reached, tiers)
+            way = tiers.way(True)
         loud = enter(QUIET)  # without NumPy's warnings about numbers
         try:
             result = way.run(values)
@@ -75,6 +76,7 @@ def call(
                 RUNNING.record = record = None
             return _call_on_handles(tiers, given, kwargs, told)
         if record is not None:  # what was written stays written, and has its history
+            assert reached is not None
             finished(record, way.executable, reached, None)
         error = told(failure, function)
     except BaseException:  # an interrupt
@@ -82,12 +84,20 @@ def call(
         raise
     else:
         if record is not None:
+            assert reached is not None
             result = finished(record, way.executable, reached, result)
+        elif recognize is not None and reached is not None:
+            result = recognize(result, reached.tensors)
         return tiers.binding.give_back(result)
     finally:
         if not records:  # also if an interrupt came before it was known here
             RUNNING.record = None
     raise error from None
+
+
+def _is_recorded(way: Way, reached: Reached) -> bool:
+    """Whether gradients may be wanted of what a call gives."""
+    return way.executable.makes_leaves or any(t._requires_grad for t in reached.tensors)
 
 
 CALL.install(call)

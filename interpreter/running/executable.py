@@ -18,7 +18,7 @@ from ...ops.memory.dtype import Device
 from ...ops.table.autocast import autocast_state, script_autocasts
 from ...ops.table.table import Operator
 from ...typecheck.functions import Bounding, Function
-from ...typecheck.types import Type
+from ...typecheck.types import TENSOR, Type
 from ..code.assemble import assemble
 from ..code.code import Code
 from ..code.instructions import row
@@ -45,6 +45,7 @@ class Executable:
         # what is left to Python may use parameters that no argument reaches
         nodes = (node for each in graph.with_tasks for node in each.all_nodes)
         self.makes_leaves = "function" in kinds or any(map(_makes_leaves, nodes))
+        self.gives_slots = any(map(_gives_slot, graph.all_nodes))
         self.asks_elsewhere = any(map(_is_meta, self.code.constants))
         self.changes = not kinds.isdisjoint(_CHANGING) or any(map(_changes, self.code.operators))
         self.sets_slots = not kinds.isdisjoint(("set_slot", "set_tensor", "method", "function"))
@@ -130,6 +131,14 @@ def _changes(entry: Operator) -> bool:
 
 _CHANGING = frozenset(("set_slot", "set_tensor", "method", "function", "append"))
 """Instructions that may change what outlives the run."""
+
+
+def _gives_slot(node: Node) -> bool:
+    """Whether an attribute goes anywhere but into an operator: it may come out as it is."""
+    if node.kind != "prim::GetAttr" or node.output.type != TENSOR:
+        return False
+    return not all(use.user.kind.startswith("aten::") for use in node.output.uses)
+
 
 _ABOUT_GRADIENTS = frozenset(("aten::requires_grad_", "aten::detach_"))
 """Operators that can make tensors that require gradients, or must know what is a view."""

@@ -8,7 +8,7 @@ left to `calling`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from numpy import ndarray
@@ -140,6 +140,9 @@ class _Text:
         self._stale: list[str] = []
         self._wanted: list[str] = []
         self._converted: list[str] = []
+        self._bare: list[str] = []
+        self._given: list[str] = []
+        self._watched: list[str] = []
         self.space: dict[str, Any] = {
             "__builtins__": _BUILTINS,
             **{"ACTIVE": ACTIVE, "KEEPING": KEEPING, "RUNNING": RUNNING, "STATE": STATE},
@@ -151,6 +154,7 @@ class _Text:
             "STRINGS": {str},
             **{"FAILED": FAILED, "STOPPED": STOPPED, "owner": self._owner},
             **{"give_back": tiers.binding.give_back, "finish": quick.finish, "way": way},
+            **{"recognize": tiers.binding.recognize, "tensors_of": _tensors_of},
         }
 
     def made(
@@ -163,7 +167,7 @@ class _Text:
         or that it is a default, and which.
         """
         count = self._quick.count
-        names = [f"a{number}" for number in range(len(types))]
+        names = self._given = [f"a{number}" for number in range(len(types))]
         values = [self._argument(*each) for each in zip(names, types, converts, strict=True)]
         if None in values or not self._watches():
             return None
@@ -213,6 +217,8 @@ class _Text:
         the type is one of others."""
         inner = type.optional_of
         if type == TENSOR or inner == TENSOR:
+            if inner is None and name.isidentifier():
+                self._bare.append(name)
             kind = f"(kind := type({name})) is not Tensor and kind is not Parameter"
             wants = f"{name}._requires_grad is not False"
             if inner is None:
@@ -271,6 +277,8 @@ class _Text:
             return []
         self.space["plan"] = self._way.plan.run
         wanted, stale = " or ".join(self._wanted), " or ".join(self._stale)
+        slots = self._watched if self._way.executable.gives_slots else []
+        known = f"tensors_of(({''.join(f'{each}, ' for each in [*self._given, *slots])}))"
         lines = []
         if self._converted:  # whatever is wrong is said there
             lines += [" try:", *(f"  {each}" for each in self._converted)]
@@ -289,9 +297,11 @@ class _Text:
             " finally:",
             "  leave(loud)",
             " if type(made) is ndarray:",
+            *(f"  if made is {each}._array: return {each}" for each in [*self._bare, *slots]),
             "  handle = new(Tensor)",
             "  handle._array = made",
             "  return handle",
+            *([] if self.space["recognize"] is None else [f" made = recognize(made, {known})"]),
             " return give_back(made)",
         ]
 
@@ -306,6 +316,7 @@ class _Text:
                 if number >= MOST_WATCHED or value is _UNKNOWN:
                     return False
                 if isinstance(value, Tensor):
+                    self._watched.append(f"t{number}")
                     wants = f" or t{number}._requires_grad is not False"
                 else:
                     wants = ""
@@ -317,6 +328,17 @@ class _Text:
                 self._stale.append(f"{slots}[{at}] is not t{number}{wants}")
                 number += 1
         return True
+
+
+def _tensors_of(values: Iterable[Any]) -> Iterator[Tensor]:
+    """The tensors among values and in the containers among them."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors_of(value)
+        elif isinstance(value, dict):
+            yield from _tensors_of(value.values())
 
 
 _UNKNOWN: Final = object()

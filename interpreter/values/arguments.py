@@ -19,6 +19,7 @@ from .call_errors import (
 )
 from .inward import CastError, Convert, inward
 from .outward import outward
+from .recognized import recognizing
 
 __all__ = ["Binding", "declaration"]
 
@@ -47,6 +48,7 @@ class Binding:
         returns = [r.type for r in self.signature.returns]
         result = returns[0] if len(returns) == 1 else TupleType(tuple(returns)) if returns else NONE
         self.give_back = outward(result)
+        self.recognize = recognizing(result)
         self._positional = sum(not a.keyword_only for a in self.arguments)
         self._plain = self._positional if self._positional == len(self.arguments) else -1
 

@@ -18,7 +18,15 @@ from ..tensors.tape_port import tape
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, current_tracer, with_plain_numbers
 
-__all__ = ["any_requires_grad", "finish", "note_view", "run", "tensors_in", "views_of"]
+__all__ = [
+    "any_requires_grad",
+    "finish",
+    "note_view",
+    "run",
+    "several_of",
+    "tensors_in",
+    "views_of",
+]
 
 _new: Final = object.__new__
 _ndarray: Final = np.ndarray
@@ -127,7 +135,8 @@ def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> obje
     if isinstance(result, _ndarray):
         return _handle_of(result, handles)
     if isinstance(result, tuple) and len(entry.signature.returns) > 1:
-        several = _SEVERAL.get(entry) or _several(entry)
+        several = several_of(entry)
+        assert several is not None
         return tuple.__new__(several, [_part(r, handles) for r in result])
     if isinstance(result, list) and (not result or isinstance(result[0], np.ndarray)):
         given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
@@ -140,8 +149,15 @@ def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> obje
 _SEVERAL: Final[dict[Operator, type[tuple[object, ...]]]] = {}
 
 
+def several_of(entry: Operator) -> type[tuple[object, ...]] | None:
+    """The type of an operator's results; None if there are not several."""
+    found = _SEVERAL.get(entry)
+    if found is None and len(entry.signature.returns) > 1:
+        found = _several(entry)
+    return found
+
+
 def _several(entry: Operator) -> type[tuple[object, ...]]:
-    """The type of an operator's results, of which there are several."""
     names = [result.name for result in entry.signature.returns]
     name = entry.name.partition("::")[2]
     found = _SEVERAL[entry] = named_results(name, names) if all(names) else tuple

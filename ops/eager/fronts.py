@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -26,14 +26,14 @@ from ..table.grad_mode import GRAD_MODE
 from ..table.table import Operator
 from ..tensors.tensor import Parameter, Tensor
 from ..tensors.tracing import ACTIVE
-from .calls import finish
+from .calls import finish, several_of
 
 __all__ = ["Front", "Given", "Learn", "front_of"]
 
 _MOST: Final = 24
 """Ways of one function: a call looks through them one after the other."""
-_TENSOR, _SAME, _ITSELF, _INTS, _TENSORS, _SPREAD = range(6)
-_VIEW, _WRITTEN, _NUMBER, _OTHERS, _FIRST, _VIEWS = (1 << bit for bit in range(6))
+_TENSOR, _SAME, _ITSELF, _INTS, _TENSORS, _SPREAD, _LISTED = range(7)
+_VIEW, _WRITTEN, _NUMBER, _OTHERS, _FIRST, _VIEWS, _TUPLE = (1 << bit for bit in range(7))
 _TENSOR_TYPES: Final = (Tensor, Parameter)
 _CONSTANT: Final = frozenset({bool, type(None), str, DType, Device, Layout, MemoryFormat})
 """Types of what is known by being the very object."""
@@ -120,13 +120,17 @@ class Front:
         flags += _NUMBER * entry.gives_number
         if entry.is_view:
             flags += _VIEW + _VIEWS * entry.schema.endswith("[]") if is_first else _OTHERS
+        several = several_of(entry)
+        namer = None if several in (None, tuple) else partial(tuple.__new__, several)
+        is_plain = arguments[::4].count(_TENSOR) == 1 and not (has_lists or spread)
+        flags += _TUPLE * (several is not None and is_plain and not entry.is_view)
         names = [sys.intern(each.name) for each in given if each.name]
         ending = _finisher(entry)
-        self._held += [inner, ending, template, names, [each.value for each in given]]
+        self._held += [inner, ending, namer, template, names, [each.value for each in given]]
         words = [
             *(len(given) - len(names), len(names), self._words(map(id, names))),
             *(self._words(arguments), id(inner), self._words(map(id, template)), len(template)),
-            *(sizes_at, flags, id(ending)),
+            *(sizes_at, flags, id(ending), 0 if namer is None else id(namer)),
         ]
         return self._words(words)
 
@@ -143,6 +147,8 @@ def _argument(each: Given, template: list[object], spread: Any) -> tuple[int, in
         return _TENSOR, 0, 0
     if kind in (int, float) and each.convert is None:
         return _SAME, id(kind), 0
+    if kind is int and each.convert is not None and each.convert(value, False) == [value]:
+        return _LISTED, id(kind), 0
     if kind in _CONSTANT:
         template[each.place] = value if each.convert is None else each.convert(value, False)
         return _ITSELF, id(value), 0

@@ -128,7 +128,12 @@ def lies_like(result: Array, given: Array) -> Array:
     """A result, or a copy of it, with the strides of a new tensor like an argument."""
     if result.strides == given.strides and result.itemsize == given.itemsize:
         return result
-    if result.shape != given.shape or strides_of(result) == strides_like(given):
+    if result.shape != given.shape:
+        return result
+    are_whole = result.flags.c_contiguous and given.flags.c_contiguous
+    if are_whole and given.size and 1 not in given.shape:
+        return result
+    if strides_of(result) == strides_like(given):
         return result
     fresh = like(given, result.dtype)
     fresh[...] = result

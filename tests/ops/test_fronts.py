@@ -282,3 +282,17 @@ def test_a_front_without_ways_leaves_all_to_others() -> None:
     front.call()
     assert len(calls) == 2
     assert calls[1] == ((), {})
+
+
+def test_several_results_have_names() -> None:
+    found = often(lambda: X.max(1))
+    assert type(found).__name__ == "max"
+    assert torch.equal(found.values, X.amax(1))
+    assert torch.equal(often(lambda: X.topk(2, dim=1)).indices, X.topk(2).indices)
+
+
+def test_one_number_may_stand_for_a_list() -> None:
+    for keep in (True, False):
+        assert often(lambda: X.sum(dim=1, keepdim=keep)).shape == X.sum([1], keep).shape  # noqa: B023
+    with pytest.raises(IndexError):
+        X.sum(dim=2, keepdim=True)

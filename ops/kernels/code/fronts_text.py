@@ -6,13 +6,15 @@ What `ops/eager/fronts.py` writes down is found by the types of a call's argumen
     way      how many arguments come by position, how many by name, the address of those names; the
              address of four words for each argument, `kind a place length`; what is called; the
              address of what its arguments are but for those that are given, and their number; from
-             which argument on there are sizes, -1 if from none; flags; who finishes the call
+             which argument on there are sizes, -1 if from none; flags; who finishes the call;
+             `namer`
 
 An argument of `kind` 0 is a tensor; 1 has the type a, 2 is the object a; 3 is a list or tuple, as a
-says, of so many ints, 4 of tensors, 5 too, whose arrays come behind all others; its array, itself,
-or the list becomes the argument at `place`, but those of kind 2 stand there already.  The flags
-are: 1 a view of the first argument comes back, 2 that is written, 4 what comes back is given as it
-is, 8 others look at it, 16 the first argument is a tensor, 32 several views come back.
+says, of so many ints, 4 of tensors, 5 too, whose arrays come behind all others, 6 an int that
+becomes a list; its array, itself, or the list becomes the argument at `place`, but those of kind 2
+stand there already.  The flags are: 1 a view of the first argument comes back, 2 that is written, 4
+what comes back is given as it is, 8 others look at it, 16 the first argument is a tensor, 32
+several views come back, 64 a tuple of new arrays, which `namer` makes one with names.
 Whatever is not as a way says is left to `slowly`, which has the arguments as they came.
 """
 
@@ -20,6 +22,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from .handles_text import HANDLES
 from .ways_text import WAYS
 
 __all__ = ["FRONT", "FRONT_WORDS", "MOST_GIVEN"]
@@ -38,6 +41,7 @@ what counts writes; the name of what a view is of."""
 
 FRONT: Final = (
     WAYS
+    + HANDLES
     + """
 define internal ptr @array_of(ptr %table, ptr %object, ptr %wanted) {
 entry:
@@ -160,111 +164,6 @@ failed:
   ret ptr null
 }
 
-define internal ptr @handle_of(ptr %table, ptr %array) {
-entry:
-{front_loads}
-  %made = call ptr %make_object(ptr %tensor_type, i64 0)
-  %is_failed = icmp eq ptr %made, null
-  br i1 %is_failed, label %failed, label %fill
-fill:
-  %slot_bytes = ptrtoint ptr %slot to i64
-  %array_place = getelementptr i8, ptr %made, i64 %slot_bytes
-  store ptr %array, ptr %array_place
-  ret ptr %made
-failed:
-  call void %drop(ptr %array)
-  ret ptr null
-}
-
-define internal ptr @view_handle(ptr %table, ptr %array, ptr %base) {
-entry:
-{front_loads}
-  %made = call ptr @handle_of(ptr %table, ptr %array)
-  %is_failed = icmp eq ptr %made, null
-  br i1 %is_failed, label %failed, label %note
-note:
-  %set = call i32 %set_attribute(ptr %made, ptr %view_of_name, ptr %base)
-  %is_set = icmp eq i32 %set, 0
-  br i1 %is_set, label %good, label %unset
-good:
-  ret ptr %made
-unset:
-  call void %drop(ptr %made)
-  br label %failed
-failed:
-  ret ptr null
-}
-
-define internal ptr @view_handles(ptr %table, ptr %list, ptr %base) {
-entry:
-{front_loads}
-  %count_place = getelementptr i8, ptr %list, i64 {head}
-  %count = load i64, ptr %count_place
-  %items_place = getelementptr i8, ptr %list, i64 {items_at}
-  %items = load ptr, ptr %items_place
-  %tuple = call ptr %make_tuple(i64 %count)
-  %is_failed = icmp eq ptr %tuple, null
-  %inside = getelementptr i8, ptr %tuple, i64 {items_at}
-  br i1 %is_failed, label %out, label %next
-next:
-  %i = phi i64 [0, %entry], [%i1, %made]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %out
-look:
-  %item_place = getelementptr ptr, ptr %items, i64 %i
-  %array = load ptr, ptr %item_place
-  call void %hold(ptr %array)
-  %handle = call ptr @view_handle(ptr %table, ptr %array, ptr %base)
-  %is_bad = icmp eq ptr %handle, null
-  br i1 %is_bad, label %bad, label %made
-made:
-  %place = getelementptr ptr, ptr %inside, i64 %i
-  store ptr %handle, ptr %place
-  %i1 = add i64 %i, 1
-  br label %next
-bad:
-  call void %drop(ptr %tuple)
-  br label %out
-out:
-  %found = phi ptr [null, %entry], [%tuple, %next], [null, %bad]
-  ret ptr %found
-}
-
-define internal i1 @are_new_views(ptr %table, ptr %result, ptr %first) {
-entry:
-{front_loads}
-  %type_place = getelementptr i8, ptr %result, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_list = icmp eq ptr %type, %list_type
-  br i1 %is_list, label %begin, label %no
-begin:
-  %count_place = getelementptr i8, ptr %result, i64 {head}
-  %count = load i64, ptr %count_place
-  %items_place = getelementptr i8, ptr %result, i64 {items_at}
-  %items = load ptr, ptr %items_place
-  br label %next
-next:
-  %i = phi i64 [0, %begin], [%i1, %fits]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %yes
-look:
-  %item_place = getelementptr ptr, ptr %items, i64 %i
-  %item = load ptr, ptr %item_place
-  %kind_place = getelementptr i8, ptr %item, i64 {type_at}
-  %kind = load ptr, ptr %kind_place
-  %is_array = icmp eq ptr %kind, %array_type
-  %is_new = icmp ne ptr %item, %first
-  %is_well = and i1 %is_array, %is_new
-  br i1 %is_well, label %fits, label %no
-fits:
-  %i1 = add i64 %i, 1
-  br label %next
-yes:
-  ret i1 true
-no:
-  ret i1 false
-}
-
 define ptr @front(ptr %self, ptr %given, i64 %n, ptr %names) {
 entry:
   %table = getelementptr i8, ptr %self, i64 {bytes_begin}
@@ -346,6 +245,7 @@ look:
     i64 0, label %tensor
     i64 1, label %same
     i64 3, label %ints
+    i64 6, label %one_int
     i64 4, label %tensors
     i64 5, label %spread ]
 tensor:
@@ -355,6 +255,10 @@ tensor:
 same:
   store ptr %object, ptr %target
   br label %taken_so
+one_int:
+  %one_list = call ptr @listed(ptr %table, ptr %object_place, i64 1, i1 true, ptr %wanted)
+  %is_int = icmp ne ptr %one_list, null
+  br i1 %is_int, label %own_it, label %give_up
 ints:
   %int_items = call ptr @items_of(ptr %table, ptr %object)
   %int_count_place = getelementptr i8, ptr %object, i64 {head}
@@ -370,7 +274,7 @@ tensors:
   %are_tensors = icmp ne ptr %list, null
   br i1 %are_tensors, label %own_it, label %give_up
 own_it:
-  %made = phi ptr [%array, %tensor], [%int_list, %ints], [%list, %tensors]
+  %made = phi ptr [%array, %tensor], [%int_list, %ints], [%list, %tensors], [%one_list, %one_int]
   store ptr %made, ptr %target
   store ptr %made, ptr %own
   br label %taken_one
@@ -437,7 +341,7 @@ own_sizes:
   br label %do_call
 give_up:
   %held_then = phi i64 [%held, %tensor], [%held, %ints], [%held, %tensors], [%held, %spread], \
-[%held_so_far, %give_up_each], [%held, %sizes]
+[%held, %one_int], [%held_so_far, %give_up_each], [%held, %sizes]
   call void @drop_all(ptr %table, ptr %owned, i64 %held_then)
   br label %slow
 do_call:
@@ -484,6 +388,27 @@ is_it_array:
   %is_array = icmp eq ptr %result_type, %array_type
   br i1 %is_array, label %one_array, label %perhaps_views
 perhaps_views:
+  %tuple_flag = and i64 %flags, 64
+  %are_new = icmp ne i64 %tuple_flag, 0
+  br i1 %are_new, label %new_tuple, label %perhaps_list
+new_tuple:
+  %new_tensors = call ptr @new_handles(ptr %table, ptr %result, ptr %first_owned)
+  %are_made = icmp ne ptr %new_tensors, null
+  br i1 %are_made, label %name_them, label %others
+name_them:
+  call void %drop(ptr %result)
+  %namer_place = getelementptr i64, ptr %way, i64 10
+  %namer = load ptr, ptr %namer_place
+  %have_names = icmp ne ptr %namer, null
+  br i1 %have_names, label %with_names, label %without_names
+without_names:
+  ret ptr %new_tensors
+with_names:
+  store ptr %new_tensors, ptr %values
+  %named_tensors = call ptr %call_with(ptr %namer, ptr %values, i64 1, ptr null)
+  call void %drop(ptr %new_tensors)
+  ret ptr %named_tensors
+perhaps_list:
   %several_flag = and i64 %flags, 32
   %are_several = icmp ne i64 %several_flag, 0
   %its_wanted = load i64, ptr %wanted

@@ -57,6 +57,7 @@ look:
   switch i64 %kind, label %several [
     i64 0, label %tensor
     i64 1, label %of_type
+    i64 6, label %of_type
     i64 2, label %itself ]
 tensor:
   %is_tensor = icmp eq ptr %type, %tensor_type

@@ -1,0 +1,87 @@
+"""Tensors that come out of a call as they went in: they are the same tensors, as in torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ...ops.tensors.tensor import Tensor
+from ...typecheck.type_table import TypeTable
+from ...typecheck.types import ANY, TENSOR, DictType, ListType, OptionalType, TupleType, Type
+from .type_cache import kept_by_type
+
+__all__ = ["Recognize", "recognizing"]
+
+Known = dict[int, Tensor]
+"""Tensors by the identity of their arrays, which they hold."""
+
+Walk = Callable[[Any, Known], Any]
+Recognize = Callable[[Any, Iterable[Tensor]], Any]
+
+
+@kept_by_type
+def recognizing(type: Type) -> Recognize | None:
+    """What puts tensors in the place of arrays in a machine value of a type, those that are given
+    in the place of theirs, and one for one array; None for a type that holds no tensors."""
+    walk = _WALKS(type)
+    if walk is None:
+        return None
+
+    def recognize(value: Any, tensors: Iterable[Tensor]) -> Any:
+        if value is None:
+            return None
+        return walk(value, {id(each._array): each for each in tensors})
+
+    return recognize
+
+
+_WALKS: TypeTable[[], Walk | None] = TypeTable()
+
+
+@_WALKS.row(Type)
+def _of_one(type: Type) -> Walk | None:
+    return _tensor if type in (TENSOR, ANY) else None
+
+
+def _tensor(value: Any, known: Known) -> Any:
+    if type(value) is not np.ndarray:
+        return value
+    found = known.get(id(value))
+    if found is None:
+        found = known[id(value)] = Tensor._of(value)
+    return found
+
+
+@_WALKS.row(OptionalType)
+def _of_optional(type: OptionalType) -> Walk | None:
+    walk = _WALKS(type.element)
+    return None if walk is None else lambda v, known: None if v is None else walk(v, known)
+
+
+@_WALKS.row(ListType)
+def _of_list(type: ListType) -> Walk | None:
+    walk = _WALKS(type.element)
+    return None if walk is None else lambda v, known: [walk(each, known) for each in v]
+
+
+@_WALKS.row(DictType)
+def _of_dict(type: DictType) -> Walk | None:
+    walk = _WALKS(type.value)
+    if walk is None or type.key == TENSOR:
+        return None
+    return lambda v, known: {key: walk(each, known) for key, each in v.items()}
+
+
+@_WALKS.row(TupleType)
+def _of_tuple(type: TupleType) -> Walk | None:
+    walks = [_WALKS(part) for part in type.elements]
+    if not any(walks):
+        return None
+
+    def walk(value: Any, known: Known) -> Any:
+        pairs = zip(walks, value, strict=True)
+        return tuple([part if each is None else each(part, known) for each, part in pairs])
+
+    return walk

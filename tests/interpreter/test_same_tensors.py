@@ -1,0 +1,85 @@
+"""A tensor that comes out of a call as it went in is the same tensor, early and late."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+
+OFTEN = 1500
+
+
+def same(x: torch.Tensor) -> torch.Tensor:
+    return x
+
+
+def several(
+    x: torch.Tensor, rest: list[torch.Tensor], named: dict[str, torch.Tensor]
+) -> tuple[torch.Tensor, list[torch.Tensor], dict[str, torch.Tensor], torch.Tensor | None]:
+    return x, [rest[0], x + 1, x], {"a": named["b"]}, None if len(rest) > 5 else x
+
+
+def contiguous(x: torch.Tensor) -> torch.Tensor:
+    return x.contiguous().to(torch.float32)
+
+
+def viewed(x: torch.Tensor) -> torch.Tensor:
+    return x.view(x.size())
+
+
+class Holding(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(2), requires_grad=False)
+        self.register_buffer("shift", torch.ones(3))
+
+    def forward(self, k: int) -> torch.Tensor:
+        if k > 0:
+            return self.weight
+        return self.shift
+
+
+def early_and_late(call: Any) -> list[Any]:
+    found = [call()]
+    for _ in range(OFTEN):
+        call()
+    return [*found, call()]
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_an_argument_comes_back(requires_grad: bool) -> None:
+    x = torch.ones(3, requires_grad=requires_grad)
+    scripted = torch.jit.script(same)
+    assert all(each is x for each in early_and_late(lambda: scripted(x)))
+    with torch.no_grad():
+        assert scripted(x) is x
+    parameter = torch.nn.Parameter(x.detach())
+    assert scripted(parameter) is parameter
+
+
+def test_arguments_come_back_in_containers() -> None:
+    x, y = torch.ones(3), torch.zeros(2)
+    scripted = torch.jit.script(several)
+    for found in early_and_late(lambda: scripted(x, [y], {"b": y})):
+        assert found[0] is found[1][2] is found[3] is x
+        assert found[1][0] is found[2]["a"] is y
+        assert found[1][1].tolist() == [2.0] * 3
+
+
+def test_operators_that_change_nothing_give_the_same_tensor() -> None:
+    x = torch.ones(2, 3)
+    scripted = torch.jit.script(contiguous)
+    assert all(each is x for each in early_and_late(lambda: scripted(x)))
+    assert scripted(x.t()) is not x
+    views = torch.jit.script(viewed)
+    assert all(each is not x for each in early_and_late(lambda: views(x)))
+
+
+def test_attributes_come_back() -> None:
+    module = torch.jit.script(Holding())
+    for _ in range(2):
+        assert all(each is module.weight for each in early_and_late(lambda: module(1)))
+        assert module(0) is module.shift
+        module.weight = torch.nn.Parameter(torch.zeros(2), requires_grad=False)
