@@ -84,7 +84,12 @@ def _native(entry: Operator) -> Any:
     found = _NATIVE.get(entry)
     if found is None and knows_calls():
         function = _function(entry)
-        found = family("prepared").Known(function, _explain(entry), writes=entry.is_in_place)
+        found = family("prepared").Known(
+            function,
+            _explain(entry),
+            writes=entry.is_in_place,
+            gives_parts=entry.is_view and not entry.is_in_place,
+        )
         _NATIVE[entry] = found
     return found
 

@@ -551,3 +551,38 @@ def test_parts_of_one_array_are_not_told_apart_where_calls_are_seen():
         made = known(x[:, 1:], x[:, :-1])
         assert made.tobytes() == (x[:, 1:] - x[:, :-1]).tobytes()
     assert len(calls) == 3
+
+
+def test_what_runs_nothing_is_known_only_where_it_gives_parts() -> None:
+    def same(x: np.ndarray) -> np.ndarray:
+        calls.append(x)
+        return x if len(x) == 3 else x[1:]
+
+    calls: list[np.ndarray] = []
+    plain = module.Known(same, None)
+    parts = module.Known(same, None, gives_parts=True)
+    for size in (3, 4):
+        x = random(size)
+        for _ in range(40):
+            assert plain.call(x).tobytes() == same(x).tobytes()
+        assert plain.count == 0
+        before = parts.count
+        for _ in range(40):
+            found = parts.call(x)
+            assert found is x if size == 3 else found.base is x
+            assert found.tobytes() == same(x).tobytes()
+        assert parts.count == before + 1
+
+
+def test_what_is_written_without_kernels_is_not_known() -> None:
+    def zeroed(x: np.ndarray) -> np.ndarray:
+        x.fill(0)
+        return x
+
+    known = module.Known(zeroed, None, writes=True)
+    x = np.zeros(4, np.float32)
+    for _ in range(20):
+        known.call(x)
+    x[...] = 7
+    assert known.call(x) is x
+    assert not x.any()

@@ -10,8 +10,8 @@ the same bits.
 Operands may lie in each other, as neighbours do that are subtracted, where it is said what is done
 with them: what is only seen might be a part of one or the other.
 
-A result may also be the first argument itself, or a part of an argument: that is made anew as it
-lay in the first one.
+Where that is said, a result may also be the first argument itself, or a part of an argument: that
+is made anew as it lay in the first one.
 
 What kernels are given must be an operand, the result, a part of one of these, memory that they fill
 themselves, arrays that cannot be written to, or an int64 array of one element: a flag, which begins
@@ -122,7 +122,8 @@ class Known:
 
     `cool` is called when nothing is learned, or when sizes change all the time.  Calls that are not
     learned from are done by `waiting`, by the function itself if nothing else is given.  `look`
-    does calls that are learned from in another way.
+    does calls that are learned from in another way.  One that `gives_parts` may have nothing done
+    but give its first argument or parts of arguments.
     """
 
     def __init__(
@@ -134,8 +135,10 @@ class Known:
         writes: bool = False,
         waiting: Callable[..., Any] | None = None,
         look: Look | None = None,
+        gives_parts: bool = False,
     ) -> None:
         assert CREW is not None
+        self._gives_parts = gives_parts
         self._look = look or self._looked
         self._writes = writes
         self._waiting = waiting or function
@@ -169,8 +172,8 @@ class Known:
             self._known[MOST_ENTRIES + 1] = wait
             return result
         try:
-            if notes is None or () in notes:  # which says that something is unforeseen
-                raise Unknown
+            if not (notes or (self._gives_parts and notes is not None)) or () in notes:
+                raise Unknown  # an empty note says that something is unforeseen
             if not all(map(_is_still, values, settled)):
                 raise Unknown
             made = settled[0] if values and result is values[0] else result
@@ -189,7 +192,7 @@ class Known:
         if self._explain is None:
             return seen(self._function, values)
         result = self._function(*values)
-        is_given = not self._writes and _is_given(values, result)
+        is_given = self._gives_parts and _is_given(values, result)
         return Seen(result, [] if is_given else self._explain(values, result))
 
     def around(
@@ -280,7 +283,7 @@ class _Entry:
         ]
         self._at_place = {address(each): each for each in values if type(each) is ndarray}
         self._spans = {place: span(each) for place, each in self._at_place.items()}
-        self._values = values
+        self._values = () if notes else values  # what runs kernels gives nothing back
         self._made: list[Any] = []
         self._parts: dict[int, tuple[int, int]] = {}
         self._at: dict[int, int] = {}
@@ -305,7 +308,8 @@ class _Entry:
         self._at_place.clear()
 
     def _result(self, made: Any) -> int:
-        """The number of a result: a new array in one piece, or a part of an argument."""
+        """The number of a result: a new array in one piece, or, where nothing is run, the first
+        argument or a part of one."""
         values = self._values
         if type(made) is ndarray and values and made is values[0]:
             return -1
