@@ -15,7 +15,7 @@ from ..table.grad_mode import ANOMALY, LOOKS_FOR_NAN, RUNNING, grad_mode_set
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .anomaly import tell_of_failure
-from .autograd import WALKING, Attached, Edge, Grad, Node
+from .autograd import PACKING, WALKING, Attached, Edge, Grad, Node
 from .hook_results import one_after
 from .rules import is_unheard, is_unwatched
 
@@ -261,6 +261,7 @@ def run_backward(
     outer, WALKING.leads = (WALKING.leads, WALKING.walk), walk.leads
     WALKING.walk = walk
     kept, WALKING.keep = WALKING.keep, keep
+    packing = PACKING.hooks
     try:
         with grad_mode_set(create), _within(walk.bounds) if bounded else _UNBOUND:
             for edge, grad in roots:
@@ -270,6 +271,9 @@ def run_backward(
                 callback()
     finally:
         (WALKING.leads, WALKING.walk), WALKING.keep = outer, kept
+        if PACKING.hooks is not packing:  # what hooks entered or left on the way ends with it
+            PACKING.hooks = packing
+            PACKING.changed()
     return walk.found
 
 

@@ -199,7 +199,7 @@ def _check_jacobians(
         _compare_walks(func, given, checked, bounds, expected, along, outputs)
     if forward:
         for each, way, columns in zip(checked, along, expected, strict=True):
-            found = directed(func, given, each, way)
+            found = directed(func, given, each, way, checked)
             for number, (have, want) in enumerate(zip(found, columns, strict=True)):
                 _compare(have, want, bounds, (number, each), outputs[number], way, forward=True)
 

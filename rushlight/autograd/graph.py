@@ -76,7 +76,8 @@ class saved_tensors_hooks:
         error: BaseException | None = None,
         trace: TracebackType | None = None,
     ) -> None:
-        PACKING.hooks = self._outside.pop()
+        # A hook may have left the block before, which ended with the walk that called the hook.
+        PACKING.hooks = self._outside.pop() if self._outside else PACKING.hooks[:-1]
         PACKING.changed()
 
 

@@ -186,16 +186,21 @@ def walked_back(output: Tensor, inputs: Sequence[Checked], along: Array | None) 
 
 
 def directed(
-    func: Function, given: Sequence[object], checked: Checked, along: Array | None
-) -> list[Array]:
+    func: Function, given: Sequence[object], checked: Checked, along: Array | None,
+    others: Sequence[Checked],
+) -> list[Array]:  # fmt: skip
     """For each result its Jacobian by directions; its product with `along` if given.
 
-    The function gets tensors that require no gradients.
+    The directions of `others` are zeros.
     """
     memory = checked.memory
     steps = _steps(memory) if along is None else [_of_parts(along, memory)]
+    zeros = {each.place: Tensor._of(np.zeros_like(each.memory)) for each in others}
     columns = [
-        [_numbers(t, made) for t, made in tangents(func, given, {checked.place: Tensor._of(step)})]
+        [
+            _numbers(tangent, made)
+            for tangent, made in tangents(func, given, {**zeros, checked.place: Tensor._of(step)})
+        ]
         for step in steps
     ]
     if along is not None:

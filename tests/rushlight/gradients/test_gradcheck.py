@@ -87,6 +87,20 @@ def test_wrong_directions_are_found(fast: bool) -> None:
 
 
 @BOTH
+def test_all_inputs_have_directions(fast: bool) -> None:
+    ways = torch.autograd.forward_ad
+
+    def wrong(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if ways._current_level >= 0:
+            value, way = ways.unpack_dual(y)
+            y = ways.make_dual(value, way * 1.1)
+        return x + y
+
+    with pytest.raises(GradcheckError, match="for output 0 with respect to input 1"):
+        gradcheck(wrong, (_wanted(2), _wanted(2)), check_forward_ad=True, fast_mode=fast)
+
+
+@BOTH
 def test_sparse_inputs_are_checked_by_their_elements_or_as_wholes(fast: bool) -> None:
     sparse = torch.tensor([[0.0, 2.0], [3.0, 0.0]], dtype=torch.double).to_sparse()
     sparse.requires_grad_()

@@ -159,6 +159,29 @@ def test_hooks_that_come_while_a_node_runs_are_called_after_it() -> None:
     torch.testing.assert_close(a.grad, 10 * torch.ones(2).cos())
 
 
+def test_blocks_that_hooks_enter_or_leave_on_the_way_end_with_it() -> None:
+    a = torch.ones(2, requires_grad=True)
+    blocks = torch.autograd.graph.saved_tensors_hooks
+
+    def enter(tensor: torch.Tensor) -> torch.Tensor:
+        blocks(lambda x: x * 2, lambda x: x).__enter__()
+        return tensor
+
+    with blocks(lambda x: x, enter):
+        made = a.sin()
+    made.sum().backward()
+    assert torch.equal(a.exp().grad_fn._saved_result, a.exp())
+
+    def leave(tensor: torch.Tensor) -> torch.Tensor:
+        outer.__exit__()
+        return tensor
+
+    outer = blocks(lambda x: x, leave)
+    with outer:
+        a.sin().sum().backward()
+    a.exp().grad_fn._raw_saved_result.register_hooks(lambda x: x, lambda x: x)
+
+
 def test_gradients_to_begin_with_are_complex_where_results_are() -> None:
     a = torch.ones(2, requires_grad=True)
     with pytest.raises(RuntimeError, match="required to have the same dtype"):
