@@ -6,6 +6,7 @@ characters.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -126,6 +127,12 @@ def _of_function(function: Function, path: str) -> FunctionFacts | None:
     for part in _parts(body.body):
         if isinstance(part, typed.Assign):
             definitions[part.name] = part.span
+            place = _place_of_target(part, path)
+            if place is not None and (*place, id(part.type)) not in seen:
+                seen.add((*place, id(part.type)))
+                facts["types"].append((place, part.type.python, None))
+        elif isinstance(part, typed.Temporary):  # stands for a statement, not for what is written
+            continue
         elif isinstance(part, typed.Expr) and _is_in(part.span, path) and not part.type.is_live:
             place = _place(part.span)
             if (*place, id(part.type)) not in seen:
@@ -136,6 +143,19 @@ def _of_function(function: Function, path: str) -> FunctionFacts | None:
         if called is not None and _is_in(called.span, path):
             facts["calls"].append(called.name_span.line)
     return facts
+
+
+def _place_of_target(part: typed.Assign, path: str) -> Place | None:
+    """Where the variable of an assignment is written; None if that is not for sure."""
+    if not _is_in(part.span, path) or part.type.is_live:
+        return None
+    text, before = part.span.text, 0
+    if text.startswith("for "):
+        before = len("for ")
+    if not re.match(rf"{re.escape(part.name)}\b", text[before:]):
+        return None
+    line, column, *_ = _place(part.span)
+    return [line, column + before, line, column + before + len(part.name)]
 
 
 def _add_parameters(facts: FunctionFacts, tree: Tree, body: typed.TypedFunction) -> dict[str, Span]:

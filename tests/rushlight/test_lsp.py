@@ -249,6 +249,22 @@ def test_facts_are_plain_values(tmp_path: Path) -> None:
     assert no_facts()["diagnostics"] == facts["diagnostics"] == []
 
 
+def test_types_stand_where_something_is_written(tmp_path: Path) -> None:
+    from rushlight.cli.checked_file import check_unsaved
+
+    text = (
+        "import rushlight as torch\n\n\n@torch.jit.script\ndef f(x: torch.Tensor, n: int):\n"
+        "    y = x.sum()\n    for k in range(n):\n        y = y + k\n    return y\n"
+    )
+    path = str(tmp_path / "unsaved.py")
+    facts, _ = facts_of(check_unsaved(path, text), path)
+    lines = text.splitlines()
+    assert all(place[0] == place[2] for place, _, _ in facts["types"])
+    told = {(lines[a[0]][a[1] : a[3]], a[0], type) for a, type, _ in facts["types"]}
+    assert {("y", 5, "Tensor"), ("k", 6, "int"), ("y", 7, "Tensor"), ("k", 7, "int")} <= told
+    assert not any("for" in word for word, _, _ in told)
+
+
 CHAIN = """\
 import rushlight as torch
 
