@@ -74,10 +74,15 @@ def _bash(parsers: _Parsers) -> Iterator[str]:
     yield "complete -o default -o bashdefault -F _rushlight rushlight"
 
 
-def _plain(text: str | None, most: int = 70) -> str:
+def _plain(text: str | None, most: int = 80) -> str:
     """A help text without what shells read: one short sentence."""
-    words = re.sub(r"[^\w .,;/()%-]", "", (text or "").split(";")[0].split(":")[0])
-    return words if len(words) <= most else words[: words.rfind(" ", 0, most)]
+    sentence = (text or "").split(";")[0]
+    head = sentence.partition(":")[0]
+    words = re.sub(r"[^\w .,;/()%-]", "", head if " " in head else sentence)
+    if len(words) <= most:
+        return words
+    comma = words.rfind(",", 0, most)
+    return words[: comma if comma > most // 2 else words.rfind(" ", 0, most)]
 
 
 def _zsh(parsers: _Parsers) -> Iterator[str]:
@@ -107,7 +112,12 @@ def _zsh(parsers: _Parsers) -> Iterator[str]:
         yield f"    {name}) _arguments {' '.join(parts)} ;;"
     yield "  esac"
     yield "}"
-    yield '_rushlight "$@"'
+    # in a folder of $fpath the file is loaded when the function is called first
+    yield 'if [ "$funcstack[1]" = "_rushlight" ]; then'
+    yield '  _rushlight "$@"'
+    yield "else"
+    yield "  compdef _rushlight rushlight"
+    yield "fi"
 
 
 def _fish(parsers: _Parsers) -> Iterator[str]:

@@ -276,3 +276,27 @@ def test_bash_completes(words: str, wanted: list[str], capsys: Captured) -> None
     )
     done = subprocess.run(["bash"], input=program, capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == wanted, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish")
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [("rushlight sum", "summary"), ("rushlight check --format gi", "github")],
+)
+def test_fish_completes(words: str, wanted: str, capsys: Captured, tmp_path: Path) -> None:
+    assert main(["completions", "fish"]) == 0
+    script = tmp_path / "rushlight.fish"
+    script.write_text(capsys.readouterr().out, encoding="utf-8")
+    program = f"source {script}; complete -C {words!r}"
+    done = subprocess.run(["fish", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split()[0] == wanted
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh")
+def test_zsh_takes_completions_that_are_evaluated(capsys: Captured, tmp_path: Path) -> None:
+    assert main(["completions", "zsh"]) == 0
+    script = tmp_path / "_rushlight"
+    script.write_text(capsys.readouterr().out, encoding="utf-8")
+    program = f"autoload -U compinit; compinit -D -u; source {script}; print $_comps[rushlight]"
+    done = subprocess.run(["zsh", "-f", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "_rushlight\n"
