@@ -12,6 +12,7 @@ from ..memory.dtype import Array, DType, Scalar
 from ..random_numbers.random import Generator
 from ..tensors.tensor import Tensor
 from .rows import Run, aten, composite, gradient, lying, rewritten, same_as
+from .rules import rounded_once
 
 gradient("aten::relu", self=lambda g, result: aten.where(result <= 0, 0, g))
 gradient(
@@ -32,6 +33,7 @@ gradient(
 gradient("aten::threshold", self=lambda g, self, threshold: aten.where(self <= threshold, 0, g))
 
 
+@rounded_once
 def _elu(
     g: Tensor, self: Tensor, alpha: Scalar = 1, scale: Scalar = 1, input_scale: Scalar = 1
 ) -> Tensor:
@@ -48,6 +50,7 @@ gradient(
 gradient("aten::celu", self=lambda g, self, alpha=1.0: _elu(g, self, alpha, 1, 1 / alpha))
 
 
+@rounded_once
 def gelu_slope(g: Tensor, self: Tensor, approximate: str = "none") -> Tensor:
     if approximate == "tanh":
         beta, kappa = math.sqrt(2 / math.pi), 0.044715
@@ -63,6 +66,7 @@ def gelu_slope(g: Tensor, self: Tensor, approximate: str = "none") -> Tensor:
 gradient("aten::gelu", self=gelu_slope)
 
 
+@rounded_once
 def _silu(g: Tensor, self: Tensor) -> Tensor:
     share = self.sigmoid()
     return g * (share * (self * (1 - share) + 1))
@@ -71,6 +75,7 @@ def _silu(g: Tensor, self: Tensor) -> Tensor:
 gradient("aten::silu", self=_silu)
 
 
+@rounded_once
 def _mish(g: Tensor, self: Tensor) -> Tensor:
     bent = aten.softplus(self).tanh()
     return g * (bent + self * self.sigmoid() * (1 - bent * bent))
@@ -79,11 +84,13 @@ def _mish(g: Tensor, self: Tensor) -> Tensor:
 gradient("aten::mish", self=_mish)
 gradient(
     "aten::hardsigmoid",
-    self=lambda g, self: (g / 6).masked_fill((self <= -3).logical_or(self >= 3), 0),
+    self=rounded_once(lambda g, self: (g / 6).masked_fill((self <= -3).logical_or(self >= 3), 0)),
 )
 gradient(
     "aten::hardswish",
-    self=lambda g, self: (g * aten.where(self >= 3, 1, self / 3 + 0.5)).masked_fill(self <= -3, 0),
+    self=rounded_once(
+        lambda g, self: (g * aten.where(self >= 3, 1, self / 3 + 0.5)).masked_fill(self <= -3, 0)
+    ),
 )
 gradient(
     "aten::hardshrink",
@@ -95,11 +102,13 @@ gradient(
 )
 gradient(
     "aten::softplus",
-    self=lambda g, self, beta, threshold: aten.where(
-        self * beta > threshold, g, g * (self * beta).sigmoid()
+    self=rounded_once(
+        lambda g, self, beta, threshold: aten.where(
+            self * beta > threshold, g, g * (self * beta).sigmoid()
+        )
     ),
 )
-gradient("aten::log_sigmoid", self=lambda g, self: g * (-self).sigmoid())
+gradient("aten::log_sigmoid", self=rounded_once(lambda g, self: g * (-self).sigmoid()))
 
 
 @composite("aten::glu")
@@ -149,6 +158,7 @@ gradient(
 )
 
 
+@rounded_once
 def _softmax(g: Tensor, result: Tensor, dim: int, self_dtype: DType) -> Tensor:
     weighted = g * result
     return weighted - result * weighted.sum([dim], True) if result.ndim else weighted * 0
@@ -170,6 +180,7 @@ gradient(
 )
 
 
+@rounded_once
 def _log_softmax(g: Tensor, result: Tensor, dim: int) -> Tensor:
     return g - result.exp() * (g.sum([dim], True) if g.ndim else g)
 

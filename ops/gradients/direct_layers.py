@@ -7,7 +7,7 @@ from ..tensors.tensor import Tensor
 from .direct_rows import normalized_slopes, softmax_slopes
 from .layers import likeness
 from .rows import Ints, Wanted, aten, direct
-from .rules import are_wide
+from .rules import are_wide, is_narrow, widened
 
 Three = tuple[Tensor | None, Tensor | None, Tensor | None]
 
@@ -38,6 +38,11 @@ def layer_norm(
     eps: float,
 ) -> Three | None:  # fmt: skip
     """The last dimensions brought to mean 0 and variance 1."""
+    if is_narrow(input) and (weight is None or is_narrow(weight)) and input._array.size:
+        normal, scale = _normal_of_rounded(input, normalized_shape, eps)
+        g, weight = widened(g, weight)
+        return _normalized(g, wanted, normal, scale, weight, normalized_shape)
+    g, input, weight = widened(g, input, weight)
     if not are_wide(g, input) or not input._array.size:
         return None
     found = normalized_slopes(g, wanted, input, normalized_shape, weight, eps)
@@ -45,6 +50,14 @@ def layer_norm(
         return found[0], found[1], found[2]
     normal, _, scale = aten.native_layer_norm(input, normalized_shape, None, None, eps)
     return _normalized(g, wanted, normal, scale, weight, normalized_shape)
+
+
+def _normal_of_rounded(input: Tensor, shape: Ints, eps: float) -> tuple[Tensor, Tensor]:
+    """What 16-bit floats are normalised to, and by what, in float32: from mean and scale of 16
+    bits, which is what is kept of them where the weights have as many."""
+    _, mean, scale = aten.native_layer_norm(input, shape, None, None, eps)
+    wide, middle, factor = widened(input, mean, scale)
+    return (wide - middle) * factor, factor
 
 
 _NEITHER: Wanted = {"weight": False, "bias": False}
@@ -98,6 +111,7 @@ def attention(
     dropout_p: float, is_causal: bool, scale: float | None, enable_gqa: bool, result: Tensor,
 ) -> Three | None:  # fmt: skip
     """Values averaged by the likeness of keys to queries."""
+    g, query, key, value, result = widened(g, query, key, value, result)
     if enable_gqa or not are_wide(g, query, key, value):
         return None
     weights, factor = likeness(query, key, attn_mask, is_causal, scale)

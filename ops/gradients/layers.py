@@ -13,6 +13,7 @@ from ..memory.dtype import Array
 from ..table.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor
 from .rows import Ints, Tensors, Wanted, aten, composite, conj, constant, gradient, joint, lying
+from .rules import rounded_once
 from .selection import sparse_rows
 
 # --------------------------------------------------------------------------- convolutions
@@ -188,6 +189,7 @@ def _batch_norm(
 
 
 @joint("aten::batch_norm", of=_NAMES, name="NativeBatchNormBackward0")
+@rounded_once
 def batch_norm(
     g: Tensor, wanted: Wanted, input: Tensor, weight: Tensor | None, running_mean: Tensor | None,
     running_var: Tensor | None, training: bool, eps: float,

@@ -114,7 +114,7 @@ def _variance(
     left = _count(self.shape, dims if self.ndim else None) - _correction(unbiased, correction)
     middle = self.mean(dims, True) if self.ndim else self
     g = restored(g, self.shape, dim, keepdim)
-    return g * (self - middle) * (2.0 / left if left > 0 else math.nan)
+    return g * (2.0 / left if left > 0 else math.nan) * (self - middle)
 
 
 def _deviation(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import wraps
 from inspect import signature
-from typing import Any
+from typing import Any, TypeVar
 
+from ..kernels import is_half
 from ..memory.dtype import Array, DType, of_numpy
 from ..memory.storage import strides_of
 from ..table.grad_mode import is_grad_enabled
@@ -15,8 +17,11 @@ from ..tensors.tensor import Tensor
 
 __all__ = [
     *("Call", "Meta", "Rule"),
-    *("are_wide", "is_by_columns", "is_unheard", "is_unwatched"),
+    *("are_wide", "is_by_columns", "is_narrow", "is_unheard", "is_unwatched", "rounded_once"),
+    "widened",
 ]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 Call = Callable[[Any, list[Tensor | None]], Any]
 """A formula that reads what it needs from a node and the gradients of its results."""
@@ -36,6 +41,30 @@ def is_unwatched() -> bool:
 def are_wide(*tensors: Tensor) -> bool:
     """Whether they are floats that are not rounded after each of several steps."""
     return all(each._array.dtype.char in "fd" for each in tensors)
+
+
+def is_narrow(tensor: object) -> bool:
+    """Whether a value is a tensor of 16-bit floats."""
+    return isinstance(tensor, Tensor) and type(tensor) is Tensor and is_half(tensor._array.dtype)
+
+
+def widened(*values: Any) -> tuple[Any, ...]:
+    """The values, tensors of 16-bit floats in float32."""
+    return tuple(each.float() if is_narrow(each) else each for each in values)
+
+
+def rounded_once(formula: F) -> F:
+    """A formula that computes gradients of 16-bit floats in float32, which are rounded where they
+    are fitted to their tensors: so do kernels that stand for several operators."""
+
+    @wraps(formula)
+    def form(g: Any, *args: Any, **given: Any) -> Any:
+        if not is_narrow(g):
+            return formula(g, *args, **given)
+        named = dict(zip(given, widened(*given.values()), strict=True))
+        return formula(*widened(g, *args), **named)
+
+    return form  # type: ignore[return-value]
 
 
 class Meta:
