@@ -64,6 +64,34 @@ def part(
     return _among_zeros(g, self_sizes, dim, slice(start, end, step))
 
 
+@direct("aten::diagonal", of="self")
+def diagonal(g: Tensor, self_sizes: Ints, offset: int, dim1: int, dim2: int) -> One | None:
+    """What lies on a diagonal."""
+    array = g._array
+    if array.dtype.isbuiltin != 1:
+        return None
+    whole = np.zeros(tuple(self_sizes), array.dtype)
+    line = np.diagonal(whole, offset, dim1, dim2)
+    line.flags.writeable = True
+    line[...] = array
+    return (Tensor._of(whole),)
+
+
+@direct("aten::constant_pad_nd", of="self")
+def constant_pad(g: Tensor, pad: Ints) -> One | None:
+    """What lies within a frame."""
+    array, count = g._array, len(pad) // 2
+    if any(each < 0 for each in pad) or not count:
+        return None
+    sides = zip(pad[-2::-2], pad[-1::-2], strict=True)
+    within = [slice(None)] * (array.ndim - count)
+    within += [
+        slice(before, size - after)
+        for (before, after), size in zip(sides, array.shape[-count:], strict=True)
+    ]
+    return (Tensor._of(array[tuple(within)].copy("K")),)
+
+
 # --------------------------------------------------------------------------- parts
 
 

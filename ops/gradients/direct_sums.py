@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from ..kernels import LARGE
 from ..memory.dtype import Array
+from ..memory.quiet import QUIET, enter, leave
 from ..tensors.tensor import Tensor
 from .reduction import dims_of
 from .rows import Ints, direct
@@ -41,3 +44,62 @@ def averaged(g: Tensor, self_sizes: Ints, dim: Ints | None = None) -> tuple[Tens
 def counted(sizes: Sequence[int], dim: int | Ints | None) -> int:
     """The number of places that are summed up."""
     return math.prod(sizes[each] for each in dims_of(dim, len(sizes)))
+
+
+def _left(sizes: Sequence[int], dim: Ints | None, unbiased: bool | None, correction: Any) -> float:
+    """By how many squares of deviations are divided."""
+    taken = correction if correction is not None else float(unbiased is not False)
+    return counted(sizes, dim) - (1.0 if taken is None else taken)
+
+
+def _off_mean(share: Array, self: Tensor, dim: Ints | None, left: float) -> tuple[Tensor] | None:
+    """The gradient of a variance: twice the distance from the mean, in parts."""
+    x = self._array
+    middle = self.mean(dims_of(dim, x.ndim), True)._array
+    state = enter(QUIET)
+    try:
+        factor = (share * x.dtype.type(2.0 / left)).reshape(middle.shape)
+        apart = x - middle
+        return (Tensor._of(np.multiply(factor, apart, apart)),)
+    finally:
+        leave(state)
+
+
+def _is_small(g: Tensor, self: Tensor | None) -> bool:
+    """Whether NumPy does it as quickly as kernels."""
+    if self is None:
+        return False
+    x, own = self._array, g._array
+    is_known = own.dtype is x.dtype and x.dtype.char in "fd" and type(self) is Tensor
+    return is_known and 0 < x.size < LARGE and x.ndim > 0
+
+
+@direct("aten::var", of="self")
+def variance(
+    g: Tensor | None, self: Tensor | None, dim: Ints | None = None, unbiased: bool | None = None,
+    correction: float | None = None,
+) -> tuple[Tensor] | None:  # fmt: skip
+    """A variance."""
+    if g is None or self is None or not _is_small(g, self):
+        return None
+    left = _left(self._array.shape, dim, unbiased, correction)
+    return _off_mean(g._array, self, dim, left) if left > 0 else None
+
+
+@direct("aten::std", of="self")
+def deviation(
+    g: Tensor | None, self: Tensor | None, result: Tensor, dim: Ints | None = None,
+    unbiased: bool | None = None, correction: float | None = None,
+) -> tuple[Tensor] | None:  # fmt: skip
+    """Its root, whose slope is left out where it is 0."""
+    if g is None or self is None or not _is_small(g, self):
+        return None
+    left, root = _left(self._array.shape, dim, unbiased, correction), result._array
+    if left <= 0:
+        return None
+    state = enter(QUIET)
+    try:
+        share = np.divide(g._array, root * 2, np.zeros_like(root), where=root != 0)
+    finally:
+        leave(state)
+    return _off_mean(share, self, dim, left)

@@ -252,14 +252,28 @@ gradient("aten::flipud", self=lambda g: g.flip([0]), name="FlipBackward0")
 moving(
     *(
         f"aten::{name}"
-        for name in """roll tile channel_shuffle native_channel_shuffle pixel_shuffle
-        pixel_unshuffle combinations _pad_circular unfold
+        for name in """tile native_channel_shuffle combinations _pad_circular unfold
         repeat_interleave diagonal_copy select_copy slice_copy unbind_copy
         split_copy split_with_sizes_copy unfold_copy im2col replication_pad1d replication_pad2d
         replication_pad3d reflection_pad1d reflection_pad2d reflection_pad3d
         fft_fftshift fft_ifftshift max_unpool2d max_unpool3d narrow_copy expand_copy
         adjoint_copy resize_as ravel""".split()
     )
+)
+gradient(
+    "aten::roll", self=lambda g, shifts, dims=(): g.roll([-each for each in shifts], list(dims))
+)
+gradient(
+    "aten::pixel_shuffle",
+    self=lambda g, upscale_factor: aten.pixel_unshuffle(g, upscale_factor),
+)
+gradient(
+    "aten::pixel_unshuffle",
+    self=lambda g, downscale_factor: aten.pixel_shuffle(g, downscale_factor),
+)
+gradient(
+    "aten::channel_shuffle",
+    self=lambda g, self_sizes, groups: aten.channel_shuffle(g, self_sizes[1] // groups),
 )
 gradient("aten::rot90", self=lambda g, k, dims: g.rot90(-k, dims))
 gradient("aten::t_copy", self=lambda g: g.t())

@@ -219,6 +219,13 @@ MOVES = [
     lambda x: F.embedding(torch.arange(20).reshape(4, 5) % 12, x, padding_idx=3),
     lambda x: F.embedding_bag(torch.arange(20) % 12, x, torch.tensor([0, 5, 5, 11])),
     lambda x: F.embedding_bag(torch.arange(20).reshape(4, 5) % 12, x, mode="mean", padding_idx=-2),
+    lambda x: x.var(0) * x.std() + x.var((0, 1), correction=0),
+    lambda x: x.std(1, correction=2, keepdim=True) + (x[:1] * torch.ones(4, 5)).std(0),
+    lambda x: x.diagonal() + x.reshape(3, 4, 5).diagonal(-1, 2, 0)[0, 0] + torch.diagonal(x, 2)[0],
+    lambda x: F.pad(x, (1, 2, 0, 3)) * F.pad(x, (-1, 4, 2, 1)),
+    lambda x: x.roll(2) + x.roll((1, -2), (0, 1)),
+    lambda x: F.pixel_shuffle(x.reshape(1, 12, 5, 1), 2),
+    lambda x: F.pixel_unshuffle(x.reshape(1, 1, 10, 6), 2) * F.channel_shuffle(x[None], 3)[0, 0, 0],
 ]
 
 
