@@ -74,7 +74,7 @@ class Owned:
         self.kept = kept
         self.passing = passing
         self.__array_interface__ = {
-            **{"version": 3, "typestr": word, "data": (address, False)},
+            **{"version": 3, "typestr": word, "data": (address, not like.flags.writeable)},
             **{"shape": like.shape, "strides": like.strides},
         }
 

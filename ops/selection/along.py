@@ -21,6 +21,7 @@ from ..table.without_data import rows_of
 from .index_errors import check_rows, first_outside, outside_dimension
 from .places import (
     by_slices,
+    combined_by_numpy,
     combined_natively,
     copied,
     one,
@@ -274,9 +275,11 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
             return self
     written_by_numpy()
     if not (self.ndim and index.ndim and src.ndim):
-        np.add.at(self.reshape(-1), settled(index).reshape(-1), src.reshape(-1)[: index.size])
+        numbers = src.reshape(-1)[: index.size]
+        combined_by_numpy(np.add, self.reshape(-1), settled(index).reshape(-1), numbers)
     else:
-        np.add.at(self, positions(index, axis), src[tuple(slice(n) for n in index.shape)])
+        part = src[tuple(slice(n) for n in index.shape)]
+        combined_by_numpy(np.add, self, positions(index, axis), part)
     return self
 
 

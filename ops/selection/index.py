@@ -28,6 +28,7 @@ from .index_errors import (
     warn_of_bytes,
 )
 from .places import (
+    combined_by_numpy,
     copied,
     put_by,
     taken_by,
@@ -160,7 +161,7 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
     written_by_numpy()
     try:
         if accumulate:
-            np.add.at(self, key, values)
+            combined_by_numpy(np.add, self, key, values)
         else:
             self[key] = values
     except IndexError as error:

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..kernels import LARGE, family, in_order, is_whole
 from ..memory.dtype import Array, Dtype, Scalar
-from ..memory.errors import IndexOutOfRange
+from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..table.pointwise import number_in
 
 __all__ = [
-    *("by_slices", "combined_natively", "copied", "one", "positions", "put_by", "span"),
-    *("taken_by", "taken_natively"),
+    *("by_slices", "combined_by_numpy", "combined_natively", "copied", "one", "positions"),
+    *("put_by", "span", "taken_by", "taken_natively"),
 ]
 
 _INT64: Final = np.dtype(np.int64)
@@ -160,6 +160,17 @@ def combined_natively(self: Array, axis: int, index: Array, source: Array, opera
     if done is False:
         raise IndexOutOfRange("index out of range in self")
     return done is True
+
+
+def combined_by_numpy(function: np.ufunc, target: Array, key: Any, values: object) -> None:
+    """Combine values with the elements at positions, one after the other.
+
+    Raises:
+        OperatorError: the target is only to be read, which `ufunc.at` does not look at.
+    """
+    if not target.flags.writeable:
+        raise OperatorError("output array is read-only")
+    function.at(target, key, values)
 
 
 def positions(index: Array, axis: int) -> tuple[Array, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -23,7 +23,7 @@ from ..table.table import operator
 from .along import check_scatter
 from .index import index, index_put
 from .index_errors import first_outside, no_such_element
-from .places import by_slices, combined_natively, copied, one, positions
+from .places import by_slices, combined_by_numpy, combined_natively, copied, one, positions
 
 __all__ = ["combine_along", "with_rank"]
 
@@ -35,9 +35,9 @@ _INT64: Final = np.dtype(np.int64)
 # --------------------------------------------------------------------------- combining at positions
 
 
-_COMBINE: Final[dict[str, Callable[..., object]]] = {
-    **{"sum": np.add.at, "add": np.add.at, "mean": np.add.at, "prod": np.multiply.at},
-    **{"multiply": np.multiply.at, "amax": np.maximum.at, "amin": np.minimum.at},
+_COMBINE: Final[dict[str, np.ufunc]] = {
+    **{"sum": np.add, "add": np.add, "mean": np.add, "prod": np.multiply},
+    **{"multiply": np.multiply, "amax": np.maximum, "amin": np.minimum},
 }
 
 
@@ -68,7 +68,7 @@ def combine_at(target: Array, key: Key, values: object, reduce: str, include_sel
         return
     if not include_self:
         target[key] = _neutral(reduce, target.dtype)
-    _COMBINE[reduce](target, key, values)
+    combined_by_numpy(_COMBINE[reduce], target, key, values)
     if reduce == "mean":
         counts = np.full(target.shape, int(include_self), _INT64)
         np.add.at(counts, key, 1)

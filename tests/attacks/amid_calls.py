@@ -14,16 +14,14 @@ import io
 import mmap
 import os
 import pickle
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from types import CodeType, FrameType
 from typing import Any
 
 from attacks_on_memory import FAMILY
 from harness import Broken
 from more_calls import MORE_CALLS
+from places import Place, before, places_of
 
 NUMBERS = "R(60, 160)"
 IMAGES = "R(2, 8, 16, 16)"
@@ -240,80 +238,10 @@ def _other(tensor: Any, form: str) -> Any:
     return torch.from_numpy(_closed(shape, array.dtype))
 
 
-@dataclass(frozen=True)
-class _Place:
-    """A line of the product that a call comes to, and the how manieth time."""
-
-    code: CodeType
-    line: int
-    time: int
-
-
-def _is_ours(name: str) -> bool:
-    return "rushlight" in name or name.startswith("<")
-
-
-def _chain(frame: FrameType | None) -> tuple[tuple[CodeType, int], ...]:
-    """The lines that led to where a frame is."""
-    found = []
-    while frame is not None:
-        found.append((frame.f_code, frame.f_lineno))
-        frame = frame.f_back
-    return tuple(found)
-
-
-def _quietly(call: Callable[[], object], tracing: Callable[..., Any]) -> None:
-    """Call with a tracing function; whatever the call says, the memory must be whole."""
-    sys.settrace(tracing)
-    try:
-        with contextlib.suppress(Exception):
-            call()
-    finally:
-        sys.settrace(None)
-
-
-def places_of(call: Callable[[], object]) -> list[_Place]:
-    """Where a call can be changed: before each of its lines, for each way that leads to it when
-    it is first gone, and where the line runs for the last time.
-
-    Further rounds of loops, which come to the same lines in the same way, are left out: they made
-    the work grow with the square of what a call does.
-    """
-    times: dict[tuple[CodeType, int], int] = {}
-    first: dict[tuple[tuple[CodeType, int], ...], _Place] = {}
-
-    def local(frame: FrameType, event: str, _: object) -> Any:
-        if event == "line":
-            at = frame.f_code, frame.f_lineno
-            times[at] = times.get(at, 0) + 1
-            first.setdefault(_chain(frame), _Place(*at, times[at]))
-        return local
-
-    def called(frame: FrameType, event: str, _: object) -> Any:
-        return local if _is_ours(frame.f_code.co_filename) else None
-
-    _quietly(call, called)
-    last = [_Place(*at, count) for at, count in times.items()]
-    return list(dict.fromkeys([*first.values(), *last]))
-
-
-def _with_change(call: Callable[[], object], place: _Place, change: Callable[[], object]) -> None:
-    """Call, with a change before a line.  Other code than that line's runs at its usual speed."""
-    seen = 0
-
-    def local(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal seen
-        if event == "line" and frame.f_lineno == place.line:
-            seen += 1
-            if seen == place.time:
-                sys.settrace(None)
-                change()
-        return local
-
-    def called(frame: FrameType, event: str, _: object) -> Any:
-        return local if frame.f_code is place.code else None
-
-    _quietly(call, called)
+def _quietly(function: Callable[..., object], *given: object) -> None:
+    """Call; whatever that says, the memory must be whole."""
+    with contextlib.suppress(Exception):
+        function(*given)
 
 
 def _never_learned() -> None:
@@ -361,7 +289,8 @@ def _attack(
             function(*[each.clone() for each in arguments])
         _never_learned()
         for _ in range(2):  # what the first remembers is not done again
-            places = places_of(partial(function, *[each.clone() for each in arguments]))
+            copies = [each.clone() for each in arguments]
+            places = places_of(partial(_quietly, function, *copies))
         for at in range(len(arguments)):
             for form in forms:
                 _one_after_the_other(function, arguments, at, form, places[::step])
@@ -372,7 +301,7 @@ def _one_after_the_other(
     arguments: tuple[Any, ...],
     at: int,
     form: str,
-    places: list[_Place],
+    places: list[Place],
 ) -> None:
     import rushlight as torch
 
@@ -384,14 +313,15 @@ def _one_after_the_other(
         def change(changed: Any = changed, other: Any = other) -> None:
             nonlocal changes
             changes += 1
-            if form == "bytes":
-                changed.data = other
-            else:
-                with torch.no_grad():
-                    changed.set_(other)
+            with contextlib.suppress(Exception):  # what gradients are wanted of takes no bytes
+                if form == "bytes":
+                    changed.data = other
+                else:
+                    with torch.no_grad():
+                        changed.set_(other)
 
         _never_learned()
-        _with_change(partial(function, *copies), place, change)
+        before(partial(_quietly, function, *copies), place, change)
     if changes < 0.95 * len(places):
         raise Broken(f"of {len(places)} changes {changes} were made")
 
@@ -402,7 +332,9 @@ for name, calls in {**CALLS, **MORE_CALLS}.items():
         partial(_attack, calls, FORMS[:1], 3)
     )
     for source, given in calls.items():
-        for when, is_first in (("calls", False), ("first calls", True)):
-            FAMILY.attack(
-                f"amid {when}, every line: {source} of {given}", seconds=900.0, long=True
-            )(partial(_attack, {source: given}, FORMS, 1, is_first=is_first))
+        FAMILY.attack(f"amid calls, every line: {source} of {given}", seconds=900.0, long=True)(
+            partial(_attack, {source: given}, FORMS, 1)
+        )
+        FAMILY.attack(
+            f"amid first calls, every line: {source} of {given}", seconds=900.0, long=True
+        )(partial(_attack, {source: given}, FORMS[:1], 1, is_first=True))

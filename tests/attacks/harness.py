@@ -36,7 +36,8 @@ FAMILIES = ("memory", "sandbox", "bounds", "container", "durability", "threads",
 MORE = (
     *("zip_tricks", "thread_races", "odd_places", "odd_formats", "odd_commands"),
     *("late_operators", "rare_charges", "old_weights", "shared_work", "amid_calls"),
-    *("interrupted_calls", "late_readers"),
+    *("interrupted_calls", "interrupted_lines", "late_readers"),
+    *("acting_arguments",),
 )
 """Modules with more attacks on the same promises."""
 PATIENCE = 6

@@ -1,0 +1,41 @@
+"""Memory that NumPy lets nobody write stays as it is, whichever operator is asked to write it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+
+PLACES = torch.tensor([[0, 1, 1]])
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: x.add_(1),
+        lambda x: x.scatter_add_(1, PLACES, torch.ones(1, 3)),
+        lambda x: x.scatter_reduce_(1, PLACES, torch.ones(1, 3), "amax"),
+        lambda x: x.scatter_reduce_(1, PLACES, torch.ones(1, 3), "prod", include_self=False),
+        lambda x: x.scatter_(1, PLACES, torch.ones(1, 3), reduce="add"),
+        lambda x: x.view(-1).index_put_((PLACES[0],), torch.ones(3), accumulate=True),
+        lambda x: x.view(-1).index_add_(0, PLACES[0], torch.ones(3)),
+        lambda x: x.view(-1).index_reduce_(0, PLACES[0], torch.ones(3), "amax"),
+        lambda x: x[0, 0].scatter_add_(0, torch.tensor(0), torch.tensor(1.0)),
+    ],
+)
+@pytest.mark.parametrize("turn", [lambda x: x, lambda x: x.t_().t_(), lambda x: x.unsqueeze_(0)[0]])
+def test_what_is_only_to_be_read_is_not_written(
+    write: Callable[[torch.Tensor], object], turn: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    memory = bytes(4 * 12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        x = turn(torch.from_numpy(np.frombuffer(memory, np.float32).reshape(3, 4)))
+    with pytest.raises(RuntimeError, match="read-only"):
+        write(x)
+    assert not any(memory)
+    assert x.sum() == 0
