@@ -49,8 +49,14 @@ def escape(text: str) -> str:
         elif " " <= char <= "~":
             parts.append(char)
         else:
-            parts.extend(map(_octal, char.encode("utf-8", "surrogateescape")))
+            parts.extend(map(_octal, _bytes(char)))
     return f'"{"".join(parts)}"'
+
+
+def _bytes(char: str) -> bytes:
+    """A letter's bytes; half of a pair stands for one that is no letter, or for its own three."""
+    is_byte = "\udc80" <= char <= "\udcff"
+    return char.encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
 
 
 def _octal(byte: int) -> str:
@@ -71,7 +77,7 @@ def unescape(text: str) -> str:
     i = 0
     while i < len(text):
         if text[i] != "\\":
-            data += text[i].encode("utf-8", "surrogateescape")
+            data += _bytes(text[i])
             i += 1
         elif text[i + 1 : i + 2] in _NAMED:
             data += _NAMED[text[i + 1]].encode()

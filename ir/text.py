@@ -9,6 +9,7 @@ import numpy as np
 
 from ..frontend.literal_text import complex_text, escape, float_text
 from ..ops.random_numbers.random import Generator
+from ..ops.tensors.tensor import Tensor
 from ..typecheck.tensor_facts import RefinedTensor
 from ..typecheck.typed import EnumMember
 from ..typecheck.types import (
@@ -89,6 +90,8 @@ def _text(value: object, type: Type) -> str:
 
 
 def _container_text(value: object, type: Type) -> str:
+    if isinstance(value, Tensor) and value.is_meta:
+        return "<Tensor>"
     array = getattr(value, "_array", value)
     if isinstance(array, (np.ndarray, np.generic)):
         return tensor_text(np.asarray(array))

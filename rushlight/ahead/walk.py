@@ -166,6 +166,8 @@ class _Walk(Flow):
         """An operator of what is known: numbers are known, tensors are made anew by each run."""
         if is_random(node):
             raise self.refused(node, "it draws random numbers")
+        if not node.outputs:
+            raise self.refused(node, "it does something besides computing")
         result = entry.forward(*plain)
         if isinstance(result, np.ndarray):
             self.set(node, self.copied(Tensor(result, self.constant(result))))

@@ -154,7 +154,10 @@ def _document(module: Any, name: str, arguments: argparse.Namespace, weights: bo
     given = bare = None
     if arguments.input:
         given = inputs_without_data(arguments.input, arguments.dtype)
-        bare = without_data(module._c)
+        try:
+            bare = without_data(module._c)
+        except RuntimeError as error:
+            raise CommandError(f"{name}: a weight is larger than tensors are: {error}") from None
     find_method(module, arguments.method)
     with script_output(arguments.trust):
         document, failure = describe(

@@ -59,14 +59,17 @@ def workers(scheduler: str | None, processes: int, threads: int) -> Iterator[Any
     with ExitStack() as stack:
         stack.enter_context(_silenced())
         if scheduler is None:
-            cluster: Any = dask.LocalCluster(
-                n_workers=max(1, processes),
-                threads_per_worker=threads,
-                processes=processes > 0,
-                preload=[scored.__module__] if processes else [],
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-            )
+            try:
+                cluster: Any = dask.LocalCluster(
+                    n_workers=max(1, processes),
+                    threads_per_worker=threads,
+                    processes=processes > 0,
+                    preload=[scored.__module__] if processes else [],
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )
+            except (OSError, RuntimeError) as error:
+                raise CannotScore(f"no workers can be started: {error}") from None
             scheduler = stack.enter_context(cluster)
         try:
             client = stack.enter_context(dask.Client(scheduler, timeout=_CONNECT))

@@ -18,7 +18,8 @@ from typing import Any
 __all__ = ["Place", "before", "interrupted", "is_anywhere", "may_be_interrupted", "places_of"]
 
 Call = Callable[[], object]
-Wanted = Callable[[FrameType], bool]
+Wanted = Callable[[FrameType, int], bool]
+"""Asked of a frame at a line, and the line before it there."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,10 @@ class Place:
         return f"{file}:{self.line} in {self.code.co_name}, {self.time}"
 
 
-def is_anywhere(frame: FrameType) -> bool:
-    """Every line is wanted."""
-    return True
+def is_anywhere(frame: FrameType, previous: int) -> bool:
+    """Whether another thread may come to act before this line: not where the library exchanges what
+    two arrays are, since nothing that is done there lends the interpreter to others."""
+    return frame.f_code.co_name != "_hand_on"
 
 
 def places_of(call: Call, wanted: Wanted = is_anywhere, *, last: bool = True) -> list[Place]:
@@ -44,14 +46,13 @@ def places_of(call: Call, wanted: Wanted = is_anywhere, *, last: bool = True) ->
     time."""
     times: dict[tuple[CodeType, int], int] = {}
 
-    def local(frame: FrameType, event: str, _: object) -> Any:
-        if event == "line" and wanted(frame):
+    def came(frame: FrameType, previous: int) -> None:
+        if wanted(frame, previous):
             at = frame.f_code, frame.f_lineno
             times[at] = times.get(at, 0) + 1
-        return local
 
     def called(frame: FrameType, event: str, _: object) -> Any:
-        return local if _is_ours(frame.f_code.co_filename) else None
+        return _lines_of(came) if _is_ours(frame.f_code.co_filename) else None
 
     _traced(call, called)
     first = [Place(*at, 1) for at in times]
@@ -65,17 +66,16 @@ def before(
     """Call, and act before a line.  Other code than that line's runs at its usual speed."""
     seen = 0
 
-    def local(frame: FrameType, event: str, _: object) -> Any:
+    def came(frame: FrameType, previous: int) -> None:
         nonlocal seen
-        if event == "line" and frame.f_lineno == place.line and wanted(frame):
+        if frame.f_lineno == place.line and wanted(frame, previous):
             seen += 1
             if seen == place.time:
                 sys.settrace(None)
                 act()
-        return local
 
     def called(frame: FrameType, event: str, _: object) -> Any:
-        return local if frame.f_code is place.code else None
+        return _lines_of(came) if frame.f_code is place.code else None
 
     _traced(call, called)
 
@@ -99,10 +99,12 @@ def interrupted(call: Call, place: Place) -> str:
     return "it was swallowed" if raised else "no"
 
 
-def may_be_interrupted(frame: FrameType) -> bool:
-    """Whether an interrupt can come here: Python looks for one when calls begin and end and loops
+def may_be_interrupted(frame: FrameType, previous: int) -> bool:
+    """Whether an interrupt can come here: Python looks for one where calls begin and end and loops
     go round, not at `try:` and not where it is about to leave a `with` block.  A context that is
     being left is left alone."""
+    if previous not in (0, frame.f_lineno) and previous not in _looking(frame.f_code):
+        return False
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
     if line.startswith("try:"):
         return False
@@ -116,6 +118,31 @@ def may_be_interrupted(frame: FrameType) -> bool:
             return False
         above = above.f_back
     return True
+
+
+def _lines_of(came: Callable[[FrameType, int], object]) -> Callable[..., Any]:
+    """What follows one frame: says its lines, each with the line before it, 0 for the first."""
+    previous = 0
+
+    def local(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal previous
+        if event == "line":
+            came(frame, previous)
+            previous = frame.f_lineno
+        return local
+
+    return local
+
+
+@cache
+def _looking(code: CodeType) -> frozenset[int]:
+    """The lines at whose end, or amid which, Python looks for interrupts."""
+    found, line = set(), 0
+    for each in dis.get_instructions(code):
+        line = each.positions.lineno or line if each.positions is not None else line
+        if each.opname.startswith(("CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD", "RESUME", "SEND")):
+            found.add(line)
+    return frozenset(found)
 
 
 @cache

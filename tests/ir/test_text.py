@@ -232,3 +232,9 @@ def test_an_attribute_called_value_is_typed_on_constants_alone() -> None:
     printed = print_graph(parse_ir(text))
     assert "aten::neg[value=[]](%x)" in printed
     assert print_graph(parse_ir(printed)) == printed
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udfffb", "\udcff\ud83d", "é\U0001f600"])
+def test_halves_of_pairs_have_a_text(text: str) -> None:
+    printed = print_graph(graph_from(f"def f(x: torch.Tensor):\n    return x, {text!a}\n"))
+    assert print_graph(parse_ir(printed)) == printed

@@ -379,6 +379,12 @@ class Drawing(nn.Module):
         return x + torch.rand(2)
 
 
+class Greeting(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        print("hello")
+        return x + 1
+
+
 class Counting(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -432,6 +438,7 @@ class Printing(nn.Module):
         (Sorting, ["4"], r"`aten::_unique2` at .*: there is no kernel"),
         (Drawing, ["2"], r"`aten::rand` at .*test_compile.py:.* it draws random numbers"),
         (Counting, ["2"], r"`aten::add_.Scalar` at .*: it writes a weight"),
+        (Greeting, ["2"], r"`prim::Print` at .*: it does something besides computing"),
         (Learning, ["2,3"], r"`aten::batch_norm` at .*: it writes statistics, because it trains"),
         (Growing, ["2"], r"`prim::Loop` at .* list"),
         (Remembering, [], "changes what attribute"),

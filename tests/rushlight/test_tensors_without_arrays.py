@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from typing import Any
 
 import pytest
 
@@ -196,3 +197,19 @@ def test_modes_below_gradients_see_what_scripts_do() -> None:
     with FlopCounterMode(display=False) as counter:
         scripted(torch.ones(4, 2))
     assert counter.get_total_flops() == 2 * 4 * 2 * 3
+
+
+def test_constants_without_data_are_printed_and_kept_apart() -> None:
+    class Scaling(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("scale", torch.ones(3))
+            self.register_buffer("shift", torch.zeros(3))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.scale + self.shift
+
+    frozen: Any = torch.jit.freeze(torch.jit.script(Scaling().eval()))
+    loaded: Any = torch.jit.load(io.BytesIO(frozen.save_to_buffer()), map_location="meta")
+    assert str(loaded.graph).count("Tensor = prim::Constant[value=<Tensor>]()") == 2
+    assert loaded(torch.empty(3, device="meta")).shape == (3,)
