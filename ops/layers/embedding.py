@@ -245,6 +245,7 @@ def _bags_natively(
     """What bags that begin one after the other give; None where this is not what they do, or not
     worth it."""
     weight, indices, offsets = weight[...], indices[...], offsets[...]
+    shares = None if shares is None else shares[...]  # which no other thread can change
     if (weight.ndim, offsets.ndim) != (2, 1) or indices.ndim not in (1, 2):
         return None
     if not indices.dtype is offsets.dtype is _INT64 or offsets.size <= include_last:

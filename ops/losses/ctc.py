@@ -158,6 +158,7 @@ def _likelihood(
     zero_infinity: bool,
 ) -> tuple[Array, Array]:
     """Minus the log likelihood of each sample, and log alpha as [N, T, 2 S + 1]."""
+    log_probs, targets = log_probs[...], targets[...]  # which no other thread can change
     _check(log_probs, input_lengths, target_lengths, blank)
     found = _natively(log_probs, targets, input_lengths, target_lengths, blank)
     if found is not None:

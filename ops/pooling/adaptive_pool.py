@@ -141,6 +141,7 @@ def _declare_average(dims: int) -> None:
     name = f"adaptive_avg_pool{dims}d"
 
     def pool(self: Array, output_size: Ints) -> Array:
+        self = self[...]  # which no other thread can change
         _check_average(self, output_size, dims, name)
         made = contiguous(_averages(self, output_size, name))
         return follow_format(made, self) if dims == 2 else made
@@ -189,6 +190,7 @@ def _check_line(self: Array, output_size: Ints, name: str) -> None:
     layout="C",
 )
 def adaptive_avg_pool1d(self: Array, output_size: Ints) -> Array:
+    self = self[...]
     _check_line(self, output_size, "adaptive_avg_pool1d")
     plane = self[..., None, :]
     _check_average(plane, [1, *output_size], 2, "adaptive_avg_pool2d")
@@ -249,6 +251,7 @@ def _declare_max(dims: int) -> None:
     name = f"adaptive_max_pool{dims}d"
 
     def pool(self: Array, output_size: Ints) -> tuple[Array, Array]:
+        self = self[...]
         if self.ndim not in (dims + 1, dims + 2):
             said = f"Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(self.shape)}"
             raise _rank_error(self, dims, name, f"{name}(): {said}")
@@ -284,6 +287,7 @@ _declare_max(3)
     prepared=True,
 )
 def adaptive_max_pool1d(self: Array, output_size: Ints) -> tuple[Array, Array]:
+    self = self[...]
     _check_line(self, output_size, "adaptive_max_pool1d")
     _check_space(self, 2, "adaptive_max_pool1d")
     return _maxima(self, output_size, "adaptive_max_pool2d")

@@ -30,6 +30,7 @@ CHANNELS = "R(8), R(8)"
 ROWS = "I(50, 200)"
 TABLE = "R(50, 32)"
 QUERIES = "R(2, 4, 40, 8), R(2, 4, 40, 8), R(2, 4, 40, 8)"
+WEIGHTED = "lambda i, t, o, w: F.embedding_bag(i, t, o, mode='sum', per_sample_weights=w)"
 
 CALLS = {
     "formulas": {
@@ -83,6 +84,8 @@ CALLS = {
         "lambda x: F.max_pool2d(x, 2)": IMAGES,
         "lambda x: F.max_pool2d(x, 3, 2, 1, return_indices=True)": IMAGES,
         "lambda x: F.avg_pool2d(x, 2)": IMAGES,
+        "lambda x: F.adaptive_avg_pool2d(x, 3)": IMAGES,
+        "lambda x: F.adaptive_avg_pool3d(x, (2, 3, 5))": "R(2, 8, 8, 16, 16)",
         "lambda x: F.unfold(x, 3)": IMAGES,
     },
     "resampling": {
@@ -113,6 +116,7 @@ CALLS = {
     "tables": {
         "F.embedding": f"{ROWS}, {TABLE}",
         "F.embedding_bag": f"{ROWS}, {TABLE}, torch.arange(0, 200, 10)",
+        WEIGHTED: f"{ROWS}, {TABLE}, torch.arange(0, 200, 10), R(200)",
         "lambda i: F.one_hot(i, 50)": ROWS,
         "F.one_hot": ROWS,
         "torch.bincount": "I(50, 9000)",
@@ -123,6 +127,7 @@ CALLS = {
         "F.nll_loss": "R(4, 5, 20, 20), I(5, 4, 20, 20)",
         "F.mse_loss": "R(60, 160), R(60, 160)",
         "F.huber_loss": "R(60, 160), R(60, 160)",
+        "lambda x, t: F.ctc_loss(x, t, (30,) * 4, (8,) * 4)": "R(30, 4, 20), I(19, 4, 8) + 1",
     },
     "scripts": {
         "script('x, y', '(x * y + 1.0).tanh().relu()')": "R(60, 160), R(60, 160)",

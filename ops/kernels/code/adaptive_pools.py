@@ -38,9 +38,9 @@ _NONE.setflags(write=False)
 
 def means(x: Array, output: tuple[int, ...]) -> Array:
     """The means of windows of float32 [..., *space] in one piece; there are `output` of them."""
+    x = made = x[...]  # which no other thread can change
     dims = len(output)
     sizes = x.shape[x.ndim - dims :]
-    made = x[...]  # which no other thread can change
     for place, count in enumerate(output):
         axis, is_last = x.ndim - dims + place, place == dims - 1
         if count == made.shape[axis] and not is_last:
@@ -64,8 +64,8 @@ def maxima(x: Array, output: tuple[int, ...]) -> tuple[Array, Array]:
 
     Of equal numbers the first one is it, of NaNs the last one.
     """
-    dims = len(output)
-    made, places = x[...], _NONE
+    x = made = x[...]  # which no other thread can change
+    dims, places = len(output), _NONE
     for place, count in enumerate(output):
         axis, is_last = x.ndim - dims + place, place == dims - 1
         outer, size, inner = parts_of(made.shape, axis)
