@@ -69,6 +69,11 @@ class PackedLinear(PackedWeights):
     kept: Any = field(default=None, init=False, repr=False)
     """What made bytes of sums last, and of what ranges."""
 
+    def __post_init__(self) -> None:
+        # views of its own, which nobody makes other tensors of
+        self.weight = self.weight[...]
+        self.bias = None if self.bias is None else self.bias[...]
+
     @property
     def is_half(self) -> bool:
         """Whether the weights are floats of half precision."""
@@ -96,6 +101,11 @@ class PackedConvolution(PackedWeights):
     kept: Any = field(default=None, init=False, repr=False)
     """What made bytes of sums last, and of what ranges."""
     state_type = "(str, Tensor[], Tensor?[])"
+
+    def __post_init__(self) -> None:
+        # views of its own, which nobody makes other tensors of
+        self.weight = self.weight[...]
+        self.bias = None if self.bias is None else self.bias[...]
 
     @property
     def dims(self) -> int:

@@ -162,7 +162,7 @@ def combined_natively(self: Array, axis: int, index: Array, source: Array, opera
     return done is True
 
 
-def combined_by_numpy(function: np.ufunc, target: Array, key: Any, values: object) -> None:
+def combined_by_numpy(function: np.ufunc, target: Array, key: Any, values: Any) -> None:
     """Combine values with the elements at positions, one after the other.
 
     Raises:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from .glob_group import GlobGroup, GlobPattern
 
 __all__ = ["Directory"]
+
+_DEEPEST: Final = 100
+"""Folders in each other; the text of a tree grows with the square of its depth."""
 
 
 class Directory:
@@ -26,6 +30,8 @@ class Directory:
 
     def _add_file(self, file_path: str) -> None:
         *folders, name = file_path.split("/")
+        if len(folders) > _DEEPEST:
+            raise RuntimeError(f"{file_path[:200]}...: a path of more than {_DEEPEST} folders")
         at = self
         for folder in folders:
             at = at.children.setdefault(folder, Directory(folder, True))

@@ -256,7 +256,10 @@ class PackageImporter(Importer, InspectLoader):
         return self.zip_reader.read(path)
 
     def _text(self, path: str) -> str:
-        return self._bytes(path).decode("utf-8")
+        try:
+            return self._bytes(path).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise RuntimeError(f"{path}: this is no text in UTF-8: {error.reason}") from None
 
     # -- what Python asks of a loader
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import struct
 import threading
 from pathlib import Path
@@ -617,3 +618,17 @@ def test_values_that_are_never_taken_straight_are_bound(monkeypatch: pytest.Monk
     assert made is not None
     assert made.call_straight(_GIVEN["as they are"]) is FAILED
     assert made.is_ready
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_what_lies_in_the_place_of_an_object_is_neither_waited_for_nor_followed(
+    tmp_path: Path,
+) -> None:
+    whole, pipe, link, holes = (tmp_path / name for name in ("whole", "pipe", "link", "holes"))
+    kept_objects._keep(whole, b"code")
+    os.mkfifo(pipe)
+    link.symlink_to(whole)
+    with open(holes, "wb") as file:
+        file.truncate(1 << 40)
+    found = [kept_objects._read(each) for each in (whole, pipe, link, holes, tmp_path)]
+    assert found == [b"code", None, None, None, None]

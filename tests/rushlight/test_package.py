@@ -302,3 +302,18 @@ def test_what_a_source_imports() -> None:
     ]
     with pytest.raises(ImportError, match="beyond top-level package"):
         find_files_source_depends_on("from ... import a", "p.q")
+
+
+def test_paths_that_lie_too_deep_and_records_that_are_no_text_are_refused() -> None:
+    def opened(records: dict[str, bytes]) -> torch.package.PackageImporter:
+        sink = io.BytesIO()
+        with ZipFile(sink, "w") as file:
+            for name, content in records.items():
+                file.writestr(f"p/{name}", content)
+        return torch.package.PackageImporter(io.BytesIO(sink.getvalue()))
+
+    deep = opened({".data/version": b"6", "/".join(["d"] * 102): b""})
+    with pytest.raises(RuntimeError, match="a path of more than 100 folders"):
+        deep.file_structure()
+    with pytest.raises(RuntimeError, match=r"extern_modules: this is no text in UTF-8"):
+        opened({".data/version": b"6", ".data/extern_modules": b"\xff"})

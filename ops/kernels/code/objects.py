@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
 import threading
 from collections.abc import Callable
@@ -36,6 +37,12 @@ _TEXTS: Final[dict[_Key, Callable[[Target], str]]] = {}
 """What the code of a process is made from."""
 _MAKING: Final = fork_safe_lock()
 _DIGEST: Final = 32
+_READING: Final = os.O_RDONLY | sum(
+    getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK")
+)
+"""Nothing is waited for, and nowhere else is looked, whatever lies in the place of an object."""
+_LARGEST: Final = 64 << 20
+"""Bytes; an object has some thousands."""
 
 
 def kernel(name: str, parameters: tuple[str | int, ...], text: Callable[[Target], str]) -> int:
@@ -190,7 +197,12 @@ def _read(file: Path | None) -> bytes | None:
     if file is None:
         return None
     try:
-        data = file.read_bytes()
+        descriptor = os.open(file, _READING)
+        with os.fdopen(descriptor, "rb") as opened:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+                return None
+            data = opened.read()
     except OSError:
         return None
     kept = data[_DIGEST:]
