@@ -23,7 +23,7 @@ from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.values.objects import ScriptObject
 from ..ir.alias_db import AliasDb
 from ..ir.clone import clone_node
-from ..ir.graph import Graph, Node, Value
+from ..ir.graph import Block, Graph, Node, Value
 from ..ir.graph_functions import function_of_graph
 from ..ir.inline import call_path
 from ..ir.kinds import has_effects, is_random
@@ -212,40 +212,53 @@ def _split(graph: Graph, wanted: Which, least: int) -> list[Part]:
     """Put calls of parts into a graph in the place of their operators."""
     load_operators()
     load_steps()
-    levels = _Levels(graph, wanted)
+    aliases = AliasDb(graph)
+    known = {node for node in graph.block.all_nodes if _is_known(node, aliases)}
+    return list(_parts_of(graph, graph.block, known, wanted, least))
+
+
+def _parts_of(
+    graph: Graph, block: Block, known: set[Node], wanted: Which, least: int
+) -> Iterator[Part]:
+    """The parts of a block, and of the branches that stay in it."""
+    levels = _Levels(block, known, wanted)
     levels.settle()
-    parts = []
     for group in levels.groups():
         if len([node for node in group if node.kind in EXPORTS]) >= least:
-            part = _part(graph, group)
+            part = _part(graph, block, group)
             if part is not None:
-                parts.append(part)
-    return parts
+                yield part
+    for node in list(block.nodes):
+        if node.kind == "prim::If":
+            for branch in node.blocks:
+                yield from _parts_of(graph, branch, known, wanted, least)
+
+
+def _is_known(node: Node, aliases: AliasDb) -> bool:
+    """Whether a node, by itself, has an ONNX form and changes nothing."""
+    if node.is_constant:
+        return True
+    has_form = node.kind in EXPORTS or node.kind in STEPS or f"{node.kind}[]" in STEPS
+    if not has_form or node.kind in _HERE or is_random(node) or has_effects(node):
+        return False
+    values = (*node.inputs, *node.outputs)
+    tensors = [each for each in values if is_subtype(each.type, TENSOR)]
+    return not any(map(aliases.has_writers, tensors))
 
 
 class _Levels:
     """Which nodes go out, and in which order: those of level 0, what here needs them, and so on."""
 
-    def __init__(self, graph: Graph, wanted: Which) -> None:
-        self.graph = graph
-        self.nodes = [node for node in graph.nodes if not node.is_constant]
-        self.aliases = AliasDb(graph)
-        self.out = {node for node in self.nodes if self.may_go(node, wanted)}
+    def __init__(self, block: Block, known: set[Node], wanted: Which) -> None:
+        self.block = block
+        self.nodes = [node for node in block.nodes if not node.is_constant]
+        self.out = {
+            node
+            for node in self.nodes
+            if wanted(call_path(node.call_stack), node.kind)
+            and known.issuperset([node, *(n for b in node.blocks for n in b.all_nodes)])
+        }
         self.level: dict[Node, int] = {}
-
-    def may_go(self, node: Node, wanted: Which) -> bool:
-        inner = [node, *(n for block in node.blocks for n in block.all_nodes)]
-        return wanted(call_path(node.call_stack), node.kind) and all(map(self.is_known, inner))
-
-    def is_known(self, node: Node) -> bool:
-        if node.is_constant:
-            return True
-        has_form = node.kind in EXPORTS or node.kind in STEPS or f"{node.kind}[]" in STEPS
-        if not has_form or node.kind in _HERE or is_random(node) or has_effects(node):
-            return False
-        values = (*node.inputs, *node.outputs)
-        tensors = [each for each in values if is_subtype(each.type, TENSOR)]
-        return not any(map(self.aliases.has_writers, tensors))
 
     # -- levels
 
@@ -263,7 +276,7 @@ class _Levels:
         for node in self.nodes:
             found = 0
             for value in _used(node):
-                made = _outermost(value.node, self.graph)
+                made = _outermost(value.node, self.block)
                 if made in self.level or made in self.out:
                     later = node in self.out and made not in self.out
                     found = max(found, self.level.get(made, 0) + later)
@@ -274,14 +287,14 @@ class _Levels:
     def is_closed(self, node: Node) -> bool:
         for value in _used(node):
             if not is_subtype(value.type, TENSOR) and not value.node.is_constant:
-                made = _outermost(value.node, self.graph)
+                made = _outermost(value.node, self.block)
                 if made not in self.out or self.level[made] != self.level[node]:
                     return False
         for value in node.outputs:
             if is_subtype(value.type, TENSOR):
                 continue
             for use in value.uses:
-                user = _outermost(use.user, self.graph)
+                user = _outermost(use.user, self.block)
                 if user not in self.out or self.level[user] != self.level[node]:
                     return False
         return True
@@ -293,14 +306,14 @@ class _Levels:
             here = [node for node in self.nodes if self.level[node] == level]
             group = [node for node in here if node in self.out]
             for node in (*group, *(node for node in here if node not in self.out)):
-                node.move_before(self.graph.block.ret)
+                node.move_before(self.block.ret)
             made.append(group)
         return made
 
 
-def _outermost(node: Node, graph: Graph) -> Node:
-    """The node of the graph itself that a node lies in."""
-    while node.owner is not None and node.owner is not graph.block and node.owner.node is not None:
+def _outermost(node: Node, block: Block) -> Node:
+    """The node of the block itself that a node lies in; of the graph, if it lies in none."""
+    while node.owner is not None and node.owner is not block and node.owner.node is not None:
         node = node.owner.node
     return node
 
@@ -315,7 +328,7 @@ def _used(node: Node) -> Iterator[Value]:
                 yield value
 
 
-def _part(graph: Graph, group: list[Node]) -> Part | None:
+def _part(graph: Graph, block: Block, group: list[Node]) -> Part | None:
     """Take nodes out of a graph, and put a call of what they do there."""
     within = set(group)
     taken = dict.fromkeys(
@@ -328,7 +341,7 @@ def _part(graph: Graph, group: list[Node]) -> Part | None:
         value
         for node in group
         for value in node.outputs
-        if any(_outermost(use.user, graph) not in within for use in value.uses)
+        if any(_outermost(use.user, block) not in within for use in value.uses)
     ]
     if not taken or not given:
         return None

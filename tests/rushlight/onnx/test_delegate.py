@@ -121,6 +121,31 @@ class TestWithRuntime:
         (part,) = made.parts
         assert not part.reasons
 
+    def test_branches_that_stay_have_parts_in_their_ways(self) -> None:
+        from rushlight.backends.onnxruntime import delegate
+
+        class Refusing(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.layer = nn.Linear(3, 3)
+
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                if x.size(0) > 2:
+                    y = self.layer(x).relu()
+                    if float(y.sum()) > 1e6:
+                        raise ValueError(f"too large: {y.size(0)} rows")
+                    return y.sum(1).tanh()
+                return x
+
+        plain = torch.jit.script(Refusing().eval())
+        made = delegate(plain)
+        assert [part.operators for part in made.parts] == [["linear", "relu", "sum", "sum", "tanh"]]
+        for rows in (3, 1, 4):
+            given = torch.linspace(-1, 1, 3 * rows).reshape(rows, 3)
+            torch.testing.assert_close(made(given), plain(given))
+        with torch.no_grad(), pytest.raises(torch.jit.Error, match="too large: 3 rows"):
+            made(torch.full([3, 3], 1e9))
+
     def test_changes_in_place_and_prints_stay_here(self, capsys: Any) -> None:
         from rushlight.backends.onnxruntime import delegate
 
