@@ -135,9 +135,9 @@ def _checked_inputs(given: Sequence[object]) -> list[Checked]:
                 "precision floating point or complex. ",
                 stacklevel=3,
             )
-        sizes = each.memory.shape
-        strides = each.memory.strides
-        if any(step == 0 and size > 1 for step, size in zip(strides, sizes, strict=True)):
+        sizes, strides = each.memory.shape, each.memory.strides
+        is_shared = any(step == 0 and size > 1 for step, size in zip(strides, sizes, strict=True))
+        if is_shared and each.memory.size:
             raise RuntimeError(
                 f"The {each.number}th input has a dimension with stride 0. gradcheck only supports "
                 "inputs that are non-overlapping to be able to compute the numerical gradients "
