@@ -41,8 +41,8 @@ def python_tree(text: str, mode: str = "exec") -> Any:
     _afford(text)
     with _making:
         collecting = gc.isenabled()
-        gc.disable()
         try:
+            gc.disable()  # here, or an interrupt right behind it would leave it so
             if _WARNED.search(text) is None:
                 return _parsed(text, mode)
             with warnings.catch_warnings():

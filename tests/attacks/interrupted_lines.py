@@ -1,4 +1,4 @@
-"""Attacks by an interrupt before each line of whole jobs: saving, loading, scripting, tracing, freezing.
+"""Attacks by an interrupt wherever Python looks for one amid saving, loading, scripting and the like.
 
 After each interrupt nothing is switched that was not, no file is left behind or half written, and
 the same job gives what it gave before.
@@ -6,6 +6,7 @@ the same job gives what it gave before.
 
 from __future__ import annotations
 
+import gc
 import io
 import itertools
 import linecache
@@ -19,7 +20,7 @@ from typing import Any
 
 from attacks_on_threads import FAMILY
 from harness import Broken
-from places import interrupted, may_be_interrupted, places_of
+from places import interrupted, interruptible
 
 __all__: list[str] = []
 
@@ -256,6 +257,7 @@ def _state() -> list[object]:
         *(torch.is_grad_enabled(), torch.is_inference_mode_enabled(), active_guard()),
         *(torch.is_autocast_enabled("cpu"), torch.get_default_dtype(), torch.get_num_threads()),
         *(current_ledger().is_open, torch.jit.is_tracing(), sys.getrecursionlimit()),
+        gc.isenabled(),
         sorted(os.listdir()),
     ]
 
@@ -266,7 +268,7 @@ def _attack(make: Callable[[], Job], step: int) -> None:
         job()
     expected, state = look(), _state()
     for _ in range(2):
-        places = places_of(job, may_be_interrupted, last=False)
+        places = interruptible(job)
     came = 0
     for place in places[::step]:
         told = interrupted(job, place)

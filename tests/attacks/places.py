@@ -6,20 +6,15 @@ the work grows with the square of what a call does.
 
 from __future__ import annotations
 
-import dis
-import linecache
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from types import CodeType, FrameType
 from typing import Any
 
-__all__ = ["Place", "before", "interrupted", "is_anywhere", "may_be_interrupted", "places_of"]
+__all__ = ["Place", "before", "interrupted", "interruptible", "places_of"]
 
 Call = Callable[[], object]
-Wanted = Callable[[FrameType, int], bool]
-"""Asked of a frame at a line, and the line before it there."""
 
 
 @dataclass(frozen=True)
@@ -35,82 +30,97 @@ class Place:
         return f"{file}:{self.line} in {self.code.co_name}, {self.time}"
 
 
-def is_anywhere(frame: FrameType, previous: int) -> bool:
+def _may_come(frame: FrameType) -> bool:
     """Whether another thread may come to act before this line: not where the library exchanges what
     two arrays are, since nothing that is done there lends the interpreter to others."""
     return frame.f_code.co_name != "_hand_on"
 
 
-def places_of(call: Call, wanted: Wanted = is_anywhere, *, last: bool = True) -> list[Place]:
-    """The lines that a call comes to, each when it runs first and, with `last`, for the last
-    time."""
+def places_of(call: Call) -> list[Place]:
+    """The lines that a call comes to, each when it runs first and for the last time."""
     times: dict[tuple[CodeType, int], int] = {}
 
-    def came(frame: FrameType, previous: int) -> None:
-        if wanted(frame, previous):
+    def local(frame: FrameType, event: str, _: object) -> Any:
+        if event == "line" and _may_come(frame):
             at = frame.f_code, frame.f_lineno
             times[at] = times.get(at, 0) + 1
+        return local
 
     def called(frame: FrameType, event: str, _: object) -> Any:
-        return _lines_of(came) if _is_ours(frame.f_code.co_filename) else None
+        return local if _is_ours(frame.f_code.co_filename) else None
 
     _traced(call, called)
     first = [Place(*at, 1) for at in times]
-    again = [Place(*at, count) for at, count in times.items() if last and count > 1]
+    again = [Place(*at, count) for at, count in times.items() if count > 1]
     return [*first, *again]
 
 
-def before(
-    call: Call, place: Place, act: Callable[[], object], wanted: Wanted = is_anywhere
-) -> None:
+def before(call: Call, place: Place, act: Callable[[], object]) -> None:
     """Call, and act before a line.  Other code than that line's runs at its usual speed."""
     seen = 0
 
-    def came(frame: FrameType, previous: int) -> None:
+    def local(frame: FrameType, event: str, _: object) -> Any:
         nonlocal seen
-        if frame.f_lineno == place.line and wanted(frame, previous):
+        if event == "line" and frame.f_lineno == place.line:
             seen += 1
             if seen == place.time:
                 sys.settrace(None)
                 act()
+        return local
 
     def called(frame: FrameType, event: str, _: object) -> Any:
-        return _lines_of(came) if frame.f_code is place.code else None
+        return local if frame.f_code is place.code else None
 
     _traced(call, called)
 
 
+def interruptible(call: Call) -> list[Place]:
+    """Where Python looks for interrupts amid a call, each when it comes there first: where one of
+    the product's functions begins, and where one of C's that it has called comes back."""
+    found: dict[tuple[CodeType, int], Place] = {}
+
+    def came(frame: FrameType, event: str, _: object) -> None:
+        if _looks(frame, event):
+            at = frame.f_code, frame.f_lineno
+            found.setdefault(at, Place(*at, 1))
+
+    _profiled(call, came)
+    return list(found.values())
+
+
 def interrupted(call: Call, place: Place) -> str:
-    """Call, with an interrupt before a line: "no" if the line did not come, "yes", or what became
-    of the interrupt."""
-    raised = False
+    """Call, with an interrupt at a place: "no" if that did not come, "yes", or what became of the
+    interrupt."""
+    raised = dropped = False
 
-    def interrupt() -> None:
+    def drop(_: object) -> None:
+        nonlocal dropped
+        dropped = True  # where Python closes generators and calls finalizers nobody can hear of it
+
+    def came(frame: FrameType, event: str, _: object) -> None:
         nonlocal raised
-        raised = True
-        raise KeyboardInterrupt
+        if frame.f_code is place.code and frame.f_lineno == place.line and _looks(frame, event):
+            sys.setprofile(None)
+            raised = True
+            raise KeyboardInterrupt
 
+    hook, sys.unraisablehook = sys.unraisablehook, drop
     try:
-        before(call, place, interrupt, may_be_interrupted)
+        _profiled(call, came)
     except KeyboardInterrupt:
         return "yes"
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-    return "it was swallowed" if raised else "no"
+    finally:
+        sys.unraisablehook = hook
+    if raised:
+        return "yes" if dropped else "it was swallowed"
+    return "no"
 
 
-def may_be_interrupted(frame: FrameType, previous: int) -> bool:
-    """Whether an interrupt can come here: Python looks for one where calls begin and end and loops
-    go round, not at `try:` and not where it is about to leave a `with` block.  A context that is
-    being left is left alone."""
-    if previous not in (0, frame.f_lineno) and previous not in _looking(frame.f_code):
-        return False
-    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
-    if line.startswith("try:"):
-        return False
-    if line.startswith(("with ", "with(", "finally:")) and frame.f_lasti != _starts(
-        frame.f_code
-    ).get(frame.f_lineno):
+def _looks(frame: FrameType, event: str) -> bool:
+    """Whether Python looks for interrupts here; a context that is being left is left alone."""
+    if event not in ("call", "c_return") or not _is_ours(frame.f_code.co_filename):
         return False
     above: FrameType | None = frame
     while above is not None:
@@ -120,39 +130,12 @@ def may_be_interrupted(frame: FrameType, previous: int) -> bool:
     return True
 
 
-def _lines_of(came: Callable[[FrameType, int], object]) -> Callable[..., Any]:
-    """What follows one frame: says its lines, each with the line before it, 0 for the first."""
-    previous = 0
-
-    def local(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal previous
-        if event == "line":
-            came(frame, previous)
-            previous = frame.f_lineno
-        return local
-
-    return local
-
-
-@cache
-def _looking(code: CodeType) -> frozenset[int]:
-    """The lines at whose end, or amid which, Python looks for interrupts."""
-    found, line = set(), 0
-    for each in dis.get_instructions(code):
-        line = each.positions.lineno or line if each.positions is not None else line
-        if each.opname.startswith(("CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD", "RESUME", "SEND")):
-            found.add(line)
-    return frozenset(found)
-
-
-@cache
-def _starts(code: CodeType) -> dict[int, int]:
-    """Where each line begins for the first time."""
-    found: dict[int, int] = {}
-    for offset, line in dis.findlinestarts(code):
-        if line is not None:
-            found.setdefault(line, offset)
-    return found
+def _profiled(call: Call, came: Callable[[FrameType, str, object], None]) -> None:
+    sys.setprofile(came)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
 
 
 def _is_ours(name: str) -> bool:

@@ -6,6 +6,7 @@ A tracing function raises before the n-th line that runs in the product, for one
 from __future__ import annotations
 
 import dis
+import gc
 import linecache
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
+from rushlight.frontend.python_ast import python_tree
 from rushlight.interpreter.bounds.guard import active_guard
 from rushlight.ops.memory.allocation import current_ledger
 
@@ -155,6 +157,19 @@ def test_what_follows_an_interrupt_is_as_without(
         place += step
     assert _bits(call()) == expected
     assert place > 50
+
+
+def test_garbage_is_collected_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    switch_off = gc.disable
+
+    def interrupted_disable() -> None:
+        switch_off()
+        raise KeyboardInterrupt  # which comes where a function of C comes back
+
+    monkeypatch.setattr(gc, "disable", interrupted_disable)
+    with pytest.raises(KeyboardInterrupt):
+        python_tree("x = 1")
+    assert gc.isenabled()
 
 
 def test_what_is_being_defined_can_be_defined_again() -> None:
