@@ -217,7 +217,7 @@ def _slice_call(scope: Scope, leading: list[typed.Expr], cut: SliceValue, span: 
         named["start"] = cut.lower
     if cut.upper is not None:
         named["end"] = cut.upper
-    named["step"] = cut.step if cut.step is not None else typed.Literal(cut.span, INT, 1)
+    named["step"] = cut.step if cut.step is not None else typed.Literal(span, INT, 1)
     given = Given(leading, named)
     return call_operator(scope, "aten::slice", given, span, written="[:]")
 

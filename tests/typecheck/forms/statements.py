@@ -614,3 +614,7 @@ def starts_empty_wrong(n: int):
     a = []
     a.append(n)
     return a
+
+
+def slices_of_dimensions(x: Tensor):
+    return x[..., 0:3], x[..., 3:], x[:, 2:], x[1:3], x[..., :3, 1:]
