@@ -9,9 +9,9 @@ from typing import Final, Protocol
 
 from ..frontend import tree
 from ..frontend.locks import DEFINING, after_fork
-from .schema import Signature
+from .schema import Argument, Signature
 from .turns import define_in_turn
-from .types import NamedType
+from .types import NamedType, Type
 
 __all__ = ["Bounding", "Function", "PythonFunction", "RecursiveDefinition"]
 
@@ -25,16 +25,26 @@ class RecursiveDefinition(Exception):
 
 @dataclass(eq=False)
 class PythonFunction:
-    """A function that stays Python's: compiled code calls `run` with Python's values."""
+    """A function that stays Python's: compiled code calls `run` with Python's values.
+
+    One that is not `is_typed` says nothing of its types: it gives a tensor, or as many as are
+    unpacked.
+    """
 
     name: str
     run: Callable[..., object]
     signature: Signature
+    is_typed: bool = True
 
     @property
     def qualified_name(self) -> str:
         """The name; Python functions have no other."""
         return self.name
+
+    def giving(self, type: Type) -> PythonFunction:
+        """The same with another type of result."""
+        returns = (Argument("", type),)
+        return replace(self, signature=replace(self.signature, returns=returns))
 
 
 class Bounding(Protocol):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help
 from ..frontend.source import UNKNOWN as NOWHERE
@@ -17,7 +19,7 @@ from .iteration import item_value, tuple_elements
 from .reasons import origin
 from .scope import Scope
 from .sugar import Item, Sugar
-from .types import ANY_TUPLE, UNKNOWN, TupleType, Type
+from .types import ANY_TUPLE, TENSOR, UNKNOWN, TupleType, Type
 from .values import value_of
 
 __all__ = ["assign_target"]
@@ -195,6 +197,9 @@ def _values(
         values = list(item)
     else:
         value = value_of(scope, item, span, "a tuple")
+        if isinstance(value, typed.PythonCall) and not value.function.is_typed and not stars:
+            several = TupleType((TENSOR,) * fixed)
+            value = replace(value, type=several, function=value.function.giving(several))
         if value.type is UNKNOWN:
             return None
         if value.type.tuple_of is not None:

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from ..autograd.function import Function as Differentiated
 from ..frontend.diagnostics import Demand
 from ..frontend.from_python import comment_types
 from ..frontend.ignored_blocks import IGNORED_BLOCKS
@@ -221,6 +222,8 @@ def meaning_of(value: object, name: str, compile: CompileFunction, *, constant: 
         return special[1]
     if value is breakpoint and tiers.is_debugging():
         return _STOP
+    if isinstance(value, type) and issubclass(value, Differentiated):
+        return DifferentiatedClass(value, compile)
     known = builtin_meaning(value) or _annotation(value) or _value(value, constant)
     if known is not None:
         return known
@@ -229,6 +232,9 @@ def meaning_of(value: object, name: str, compile: CompileFunction, *, constant: 
         return OperatorName(operator)
     if isinstance(value, type) and issubclass(value, Module):
         return ModuleClass(value, compile)
+    applied = getattr(value, "__self__", None)
+    if isinstance(applied, type) and issubclass(applied, Differentiated):
+        return _applied(applied)
     if isinstance(value, types.ModuleType | OperatorNamespace):
         return LiveNamespace(value, compile)
     if isinstance(value, OperatorPacket):
@@ -237,8 +243,8 @@ def meaning_of(value: object, name: str, compile: CompileFunction, *, constant: 
 
 
 @dataclass(frozen=True)
-class ModuleClass:
-    """A class of modules: its static methods can be called, and `isinstance` knows it."""
+class LiveClass:
+    """A class of live code, whose static methods can be called."""
 
     cls: type
     compile: CompileFunction
@@ -264,10 +270,30 @@ class ModuleClass:
         kind = type(self.cls).__name__
         return f"attribute lookup is not defined on python value of type '{kind}'"
 
+
+class ModuleClass(LiveClass):
+    """A class of modules, which `isinstance` knows."""
+
     def has_instance(self, type: Type) -> bool:
         """Whether a live module of a type is of this class."""
         origin = python_classes.get(type) if isinstance(type, ClassType) else None
         return origin is not None and issubclass(origin, self.cls)
+
+
+class DifferentiatedClass(LiveClass):
+    """A `Function` of autograd's, whose `apply` is left to Python."""
+
+    def member(self, name: str, span: Span) -> Meaning | None:
+        """See `typecheck.names.Namespace`."""
+        return _applied(self.cls) if name == "apply" else super().member(name, span)
+
+
+def _applied(cls: type[Differentiated]) -> PythonName:
+    """What autograd's `apply` is in script, a function of a tensor and whatever comes after it."""
+    known = Signature(
+        "Function.apply", "", (Argument("cls", TENSOR),), (Argument("0", TENSOR),), vararg=True
+    )
+    return PythonName(PythonFunction(cls.__name__, cls.apply, known, is_typed=False))
 
 
 def _annotation(value: object) -> Meaning | None:
@@ -346,7 +372,8 @@ def python_name(python: Any, *, receiver: Type | None = None, dropped: bool = Fa
         (Argument("", returned),),
         vararg=takes_more and not is_typed,
     )
-    return PythonName(PythonFunction(name, function, known), receiver is not None, dropped)
+    made = PythonFunction(name, function, known, is_typed)
+    return PythonName(made, receiver is not None, dropped)
 
 
 def _python_types(

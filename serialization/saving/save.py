@@ -119,7 +119,7 @@ def _python_call(error: PythonCallError) -> ArchiveError:
         [
             Diagnostic(
                 "unsupported-value",
-                f"`{error.name}` is left to Python by `ignore`, so this cannot be saved",
+                f"`{error.name}` is left to Python, so this cannot be saved",
                 Label(error.span.whole, "called here"),
                 torch_message=torch,
                 torch_span=error.span,

@@ -505,3 +505,33 @@ class Outer(nn.Module):
         self.table["x"] = self.size
         self.buffer += 1
         return self.inner.other(x) + self.buffer, self.sizes[0], len(self.layers), self.names
+
+
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+
+doubled = Doubled.apply
+
+
+def differentiated(x: Tensor, n: int):
+    a, b = Doubled.apply(x)
+    return Doubled.apply(x, n), doubled(x), a
+
+
+def differentiated_without_tensor(s: str):
+    return Doubled.apply(s)
+
+
+def differentiated_without_arguments(s: str):
+    return Doubled.apply()
+
+
+def differentiated_by_name(x: Tensor):
+    return Doubled.apply(x, n=1)
