@@ -10,6 +10,7 @@ from ...frontend.source import Span
 from ...frontend.walks import text_of
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument
+from ...typecheck.types import Type
 
 __all__ = [
     "given_twice",
@@ -22,15 +23,25 @@ __all__ = [
 
 def wrong_type(function: Function, argument: Argument, value: object, torch: str) -> Exception:
     """A value that cannot become the parameter's type."""
-    given = type(value).__name__
-    name = function.name
-    message = f"`{name}` expects `{argument.type.python}` for `{argument.name}`, not `{given}`"
+    name, given = function.name, _given(argument.type, value)
+    message = f"`{name}` expects `{argument.type.python}` for `{argument.name}`, not {given}"
     declared = _parameter(function, argument)
     word = "declared" if declared is not None and ":" in declared.text else "no annotation, so"
     shown = text_of(value)
     note = ValueNote(argument.name, shown if len(shown) <= 80 else shown[:77] + "...")
     label = f"{word} `{argument.type.python}`"
     return _error("call-type", message, function, declared, label, torch, values=(note,))
+
+
+def _given(wanted: Type, value: object) -> str:
+    """What a value is; of a list which element is of another type than the first is to be."""
+    element = wanted.inner.list_of
+    if isinstance(value, list) and element is not None:
+        for place, each in enumerate(value):
+            kind = type(each).__name__
+            if element.python in ("int", "float", "str", "bool") and kind != element.python:
+                return f"a list with a `{kind}` at {place}"
+    return f"`{type(value).__name__}`"
 
 
 def missing_argument(function: Function, argument: Argument, torch: str) -> Exception:

@@ -185,3 +185,9 @@ def test_what_a_list_does_not_hold_has_a_place(tmp_path: Path) -> None:
     (found,) = found_in(program, tmp_path)
     assert found.primary is not None
     assert found.primary.span.text == "x.chunk(3)"
+
+
+def test_an_element_of_another_type_is_told_with_its_place(tmp_path: Path) -> None:
+    program = function("xs: List[int]", "return len(xs)") + '\nf([1, "a"])\n'
+    (found,) = found_in("from typing import List\n" + program, tmp_path)
+    assert found.message == "`f` expects `list[int]` for `xs`, not a list with a `str` at 1"
