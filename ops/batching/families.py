@@ -13,10 +13,10 @@ from ..table.table import TABLE
 
 __all__ = ["Family", "family_of", "is_random", "sizes_depend_on_data"]
 
-Family = Literal["", "elements", "dims", "sizes", "products", "rows"]
+Family = Literal["", "elements", "dims", "sizes", "products", "samples", "convolutions", "losses"]
 """`elements`: each element by itself; `dims`: along dimensions that arguments name; `sizes`: views
-of given sizes; `products`: of matrices, which broadcast; `rows`: of each row along the last
-dimension."""
+of given sizes; `products`: of matrices, which broadcast; `samples`: each sample by itself;
+`convolutions`: with weights; `losses`: of elements, which are reduced."""
 
 _OF_ELEMENTS: Final = ("special_functions", "arithmetic")
 _PLAIN: Final = ("Tensor", "Scalar", "int", "float", "bool", "str", "Layout", "Device")
@@ -39,13 +39,30 @@ def family_of(name: str) -> Family:
         return "dims"
     if short in _PRODUCTS:
         return "products"
-    if short in _SIZES:
+    if short in _SIZES or short == "broadcast_tensors":
         return "sizes"
     entries = TABLE.operators(name)
     if short.endswith("_") and not short.startswith("_"):
         of_twin = family_of(f"aten::{short[:-1]}") if TABLE.operators(f"aten::{short[:-1]}") else ""
         return "elements" if of_twin == "elements" else ""
-    return "elements" if entries and all(map(_by_elements, entries)) else ""
+    if entries and all(map(_by_elements, entries)):
+        return "elements"
+    found = {_of_samples(entry) for entry in entries if not entry.is_out_form}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _of_samples(entry: Operator) -> Family:
+    """The family of a layer or a loss, by where it stands and what its record says."""
+    forward = entry.on_arrays or entry.forward
+    _, _, room, *file = f"{forward.__module__}..".split(".")
+    names = [each.name for each in entry.signature.arguments]
+    has_rank = entry.name.removesuffix("_with_indices")[-2:] in ("1d", "2d", "3d")
+    if room == "pooling" and has_rank and entry.rows is not None and entry.rows.dim is None:
+        return "samples"
+    if names[:3] == ["input", "weight", "bias"] and "groups" in names and has_rank:
+        return "convolutions"
+    is_of_pair = names[:2] == ["self", "target"] and "reduction" in names
+    return "losses" if room == "losses" and file[0] == "losses" and is_of_pair else ""
 
 
 def _by_elements(entry: Operator) -> bool:

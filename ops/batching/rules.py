@@ -12,20 +12,12 @@ from typing import Any, Final
 from ..eager.dispatch import EagerFunction, eager_function
 from ..tensors.tensor import Tensor
 from .families import Family
+from .opened import NotTogetherError, Opened
+from .samples import convolutions, losses, samples
 
 __all__ = ["RULES", "NotTogetherError", "Opened", "Rule"]
 
 Rule = Callable[[EagerFunction, list[Any], dict[str, Any]], Any]
-
-
-class NotTogetherError(Exception):
-    """The rule does not know these arguments: they run slice by slice."""
-
-
-class Opened(tuple[Any, ...]):
-    """`(tensor,)`: the first dimension of the tensor is the slices'."""
-
-    __slots__ = ()
 
 
 def _is_open(value: object) -> bool:
@@ -136,7 +128,10 @@ def _fits(form: Any, args: list[object], kwargs: dict[str, object]) -> bool:
 
 
 def _sizes(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]) -> object:
-    """Views of given sizes, behind the number of slices."""
+    """Views of given sizes, behind the number of slices, or of the sizes of all."""
+    if len(args) == 1 and isinstance(args[0], list):
+        rank = max(map(_rank, args[0]))
+        return func([_at_rank(each, rank) for each in args[0]])
     if not _is_open(args[0]) or kwargs or not args[1:]:
         raise NotTogetherError
     whole = args[0][0]
@@ -187,5 +182,6 @@ _matmul: Final = eager_function("aten::matmul")
 
 RULES: Final[dict[Family, Rule]] = {
     **{"elements": _elements, "dims": _dims, "sizes": _sizes, "products": _products},
+    **{"samples": samples, "convolutions": convolutions, "losses": losses},
 }
 """The rule of each family."""

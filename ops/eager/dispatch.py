@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final
 
 from ...frontend.exceptions import trim_traceback
@@ -12,6 +13,7 @@ from ..memory.dtype import DType, default_dtype
 from ..memory.errors import Elsewhere
 from ..memory.overlap import check_out
 from ..memory.unforeseen import told
+from ..table.faces import Face, face_of
 from ..table.grad_mode import is_grad_enabled
 from ..table.out_forms import check_dtype_of_out, no_gradients
 from ..table.pointwise import cast, number_as
@@ -96,6 +98,12 @@ def _as_operands(name: str, first: object, second: object) -> tuple[object, obje
     return first, second
 
 
+@cache
+def _face(operator_name: str) -> Face:
+    """Where Python finds an operator."""
+    return face_of(operator_name.removeprefix("aten::"), TABLE.operators(operator_name))
+
+
 class EagerFunction:
     """`torch.<name>`: calls the overload of an operator that the arguments fit.
 
@@ -140,7 +148,7 @@ class EagerFunction:
         """What torch calls it where a class does not know it."""
         if self._as_method:
             return f"torch.Tensor.{self.__name__}"
-        if TABLE.faces()[self.operator_name] in ("function", "both"):
+        if _face(self.operator_name) in ("function", "both"):
             return f"torch.{self.__name__}"
         space = self.__name__.partition("_")[0]
         return f"torch.{space if space in _SPACES else 'nn'}.{self.__name__}"
