@@ -10,6 +10,7 @@ import signal
 import stat
 import subprocess
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable
 from functools import partial
@@ -308,7 +309,8 @@ for name, records in PACKAGES.items():
 
 def _zip_of(names: list[tuple[str, bytes, int]]) -> bytes:
     sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as file:
+    with warnings.catch_warnings(), zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as file:
+        warnings.simplefilter("ignore")  # of one name twice
         for name, content, mode in names:
             entry = zipfile.ZipInfo(name)
             entry.external_attr = mode << 16
