@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Final
 from weakref import ref
 
@@ -15,6 +16,7 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..reductions.loss_reduction import widened
+from ..reductions.reduce import mean_over
 from ..shapes.nested import NestedArray, nested
 from ..table.layouts import lies_like
 from ..table.pointwise import as_array, cast, checked_broadcast
@@ -362,8 +364,8 @@ def _projected(query: Array, key: Array, value: Array, weight: Array, bias: Arra
     return [linear(*part) for part in parts]
 
 
-def _forbidden(mask: Array, mask_type: int | None, batch: int) -> Array:
-    """A mask of what is left out, shaped for scores [B, heads, T, S].
+def _allowed(mask: Array, mask_type: int | None, batch: int) -> Array:
+    """Where a mask leaves nothing out, shaped for scores [B, heads, T, S]: numbers count as True.
 
     Type 0 is [T, S] for all, type 1 is padding [B, S], type 2 is [B, heads, T, S].
     """
@@ -371,7 +373,12 @@ def _forbidden(mask: Array, mask_type: int | None, batch: int) -> Array:
         mask = mask[:, None, None, :]
     elif mask.ndim == 3:
         mask = mask.reshape(batch, -1, *mask.shape[1:])
-    return mask
+    arrays, letters = family("arrays"), {"float32": "f", "bool": "?"}
+    letter = letters.get(mask.dtype.name)
+    if arrays is None or letter is None or not mask.size:
+        return as_array(mask == 0)
+    made: Array = arrays.evaluate([("is_zero", letter, (0,))], "?", mask)
+    return made
 
 
 @operator(
@@ -380,6 +387,7 @@ def _forbidden(mask: Array, mask_type: int | None, batch: int) -> Array:
     "Tensor? mask=None, bool need_weights=True, bool average_attn_weights=True, "
     "int? mask_type=None) -> (Tensor, Tensor)",
     autocast="lower",
+    prepared=True,
     cost="attention-of-heads",
 )
 def native_multi_head_attention(
@@ -403,24 +411,37 @@ def native_multi_head_attention(
     projected = _projected(query, key, value, qkv_weight, qkv_bias)
     q, k, v = (_split_heads(x, num_head) for x in projected)
     shape = (*q.shape[:-1], k.shape[-2])
-    left_out = None
-    if mask is not None:  # numbers count as True, as in torch
-        left_out = np.broadcast_to(_forbidden(mask, mask_type, shape[0]) != 0, shape)
+    left_in = None
+    if mask is not None:
+        left_in = np.broadcast_to(_allowed(mask, mask_type, shape[0]), shape)
     kernels = family("attention") if q.dtype == np.float32 and q.size and k.size else None
+    scale = math.sqrt(num_head / embed_dim)
     if kernels is not None and not need_weights:
-        left_in = None if left_out is None else ~left_out
-        mixed = kernels.attend(q, k, v, left_in, math.sqrt(num_head / embed_dim), or_nan=True)
+        mixed = kernels.attend(q, k, v, left_in, scale, or_nan=True)
+    elif kernels is not None:
+        weights = kernels.weighed(q, k, left_in, scale, or_nan=True)
+        mixed = products.matmul(weights, v)
     else:
         scores = products.matmul(q, np.swapaxes(k, -1, -2)) / math.sqrt(embed_dim / num_head)
-        if left_out is not None:
-            scores = np.where(left_out, scores.dtype.type(-np.inf), scores)
+        if left_in is not None:
+            scores = np.where(left_in, scores, scores.dtype.type(-np.inf))
         weights = _weights_or_nan(as_array(scores).astype(q.dtype, copy=False))
         mixed = products.matmul(weights, v)
     mixed = in_order(mixed.transpose(0, 2, 1, 3)).reshape(query.shape)
     result = linear(mixed, proj_weight, proj_bias)
     if not need_weights:
         return result, np.zeros(0, query.dtype)
-    return result, as_array(weights.mean(1)) if average_attn_weights else weights
+    return result, mean_over(weights, [1], False, None) if average_attn_weights else weights
+
+
+def _computed(formula: str, forward: Callable[..., Array], *operands: Array) -> Array:
+    """A formula of float32 by native code, however few there are, so that calls may be learned."""
+    arrays = family("arrays") if operands[0].dtype == np.float32 and operands[0].size else None
+    return forward(*operands) if arrays is None else arrays.apply(formula, operands)
+
+
+def _sum(one: Array, other: Array) -> Array:
+    return _computed("add", lambda a, b: add(a, b, 1), one, other)
 
 
 def _normalised(x: Array, weight: Array, bias: Array, eps: float) -> Array:
@@ -434,6 +455,7 @@ def _normalised(x: Array, weight: Array, bias: Array, eps: float) -> Array:
     "bool norm_first, float eps, Tensor norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, "
     "Tensor norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor ffn_weight_2, "
     "Tensor ffn_bias_2, Tensor? mask=None, int? mask_type=None) -> Tensor",
+    prepared=True,
     cost="attention-of-heads",
 )
 def transformer_encoder_layer(
@@ -472,16 +494,16 @@ def transformer_encoder_layer(
 
     def fed_forward(x: Array) -> Array:
         inner = linear(x, ffn_weight_1, ffn_bias_1)
-        inner = gelu(inner, "none") if use_gelu else relu(inner)
+        inner = gelu(inner, "none") if use_gelu else _computed("relu", relu, inner)
         return linear(inner, ffn_weight_2, ffn_bias_2)
 
     first, second = (norm_weight_1, norm_bias_1, eps), (norm_weight_2, norm_bias_2, eps)
     if norm_first:
-        src = add(src, attended(_normalised(src, *first)), 1)
-        result = add(src, fed_forward(_normalised(src, *second)), 1)
+        src = _sum(src, attended(_normalised(src, *first)))
+        result = _sum(src, fed_forward(_normalised(src, *second)))
     else:
-        src = _normalised(add(src, attended(src), 1), *first)
-        result = _normalised(add(src, fed_forward(src), 1), *second)
+        src = _normalised(_sum(src, attended(src)), *first)
+        result = _normalised(_sum(src, fed_forward(src)), *second)
     return result if lengths is None else nested(result, lengths)
 
 

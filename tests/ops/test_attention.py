@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import rushlight as torch
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
+from rushlight.ops.table import direct
+from rushlight.ops.table.table import TABLE
 
 attention = kernels.family("attention")
 pytestmark = pytest.mark.skipif(attention is None, reason="no native code here")
@@ -160,6 +162,39 @@ def test_later_calls_are_known_and_give_the_same(form: str) -> None:
     for _ in range(80):
         assert torch.equal(attended(q, k, v), wanted)
         assert torch.equal(attended(*others), wanted_others)
+
+
+@pytest.mark.parametrize("masked", ["", "padding", "mask", "both"])
+@pytest.mark.parametrize("form", ["alone", "with weights", "each head's weights", "layer"])
+def test_calls_of_layers_become_known_and_give_the_same(form: str, masked: str) -> None:
+    torch.manual_seed(3)
+    attends = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval()
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 12, batch_first=True).eval()
+    one, other = (torch.from_numpy(randoms(3, 5, 8) * factor) for factor in (1, 3))
+    masks: dict[str, Any] = {}
+    if masked in ("padding", "both"):
+        masks["key_padding_mask"] = torch.arange(5) >= torch.tensor([[5], [2], [4]])
+    if masked in ("mask", "both"):
+        masks["attn_mask"] = torch.ones(5, 5, dtype=torch.bool).triu(1)
+
+    def called(x: torch.Tensor) -> Any:
+        if form == "layer":
+            return layer(x, masks.get("attn_mask"), masks.get("key_padding_mask")), None
+        each = form == "each head's weights"
+        needs = {"need_weights": form != "alone", "average_attn_weights": not each}
+        return attends(x, x, x, **masks, **needs)
+
+    name = "_transformer_encoder_layer_fwd" if form == "layer" else "_native_multi_head_attention"
+    entry = TABLE.operator(f"aten::{name}")
+    assert entry is not None
+    with torch.no_grad():
+        wanted = [[str(part) for part in called(x)] for x in (one, other)]
+        for _ in range(60):
+            found = [[str(part) for part in called(x)] for x in (one, other)]
+            assert found == wanted
+    known = direct._NATIVE.get(entry)
+    assert (known is None) is not direct.knows_calls()
+    assert known is None or known.count
 
 
 def test_what_is_dropped_is_never_known() -> None:

@@ -45,6 +45,20 @@ def test_a_call_like_an_earlier_one_is_done_natively():
         assert len(calls) == expected
 
 
+def test_results_without_elements_are_made_anew():
+    def both(x):
+        return family("rows").softmax(x), np.zeros(0, np.float32)
+
+    known, calls = known_calls(both)
+    for seed in (1, 2, 3):
+        x = random(20, 50, seed=seed)
+        made, empty = known(x)
+        assert made.tobytes() == family("rows").softmax(x).tobytes()
+        assert (empty.shape, empty.dtype) == ((0,), np.float32)
+        assert empty is not known(x)[1]
+    assert len(calls) == 1
+
+
 def test_a_tensor_that_another_thread_resizes_is_learned_as_it_was(monkeypatch):
     x, other = random(20, 500), random(20, 500, seed=2)
     result_of = module._Entry._result

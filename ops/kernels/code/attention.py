@@ -20,7 +20,7 @@ from .scalars import exp
 from .target import Target
 from .text import BYTE, DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value, Variable
 
-__all__ = ["attend", "weights_in_place"]
+__all__ = ["attend", "weighed", "weights_in_place"]
 
 _NEAR: Final = 1 << 19
 """Scores that are held at a time."""
@@ -65,6 +65,13 @@ def attend(
         weights_in_place(scores, shown, scale, first if is_causal else -1, or_nan=or_nan)
         multiply_batches(scores, value[several], out[part])
     return out
+
+
+def weighed(query: Array, key: Array, mask: Any, scale: float, *, or_nan: bool = False) -> Array:
+    """The weights of `attend` alone, [batch, heads, length, places]."""
+    scores: Array = multiply_batches(query, key.swapaxes(2, 3))
+    weights_in_place(scores, mask, scale, -1, or_nan=or_nan)
+    return scores
 
 
 def _parts(batch: int, heads: int, rows: int, columns: int) -> Iterator[tuple[slice, slice, slice]]:

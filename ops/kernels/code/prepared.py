@@ -313,8 +313,10 @@ class _Entry:
         values = self._values
         if type(made) is ndarray and values and made is values[0]:
             return -1
-        if type(made) is not ndarray or not made.size:
+        if type(made) is not ndarray:
             raise Unknown
+        if not made.size:
+            return self._memory(made)
         if made.base is not None and is_forward(made):
             found = [i for i, each in enumerate(values) if holds(each, made)]
             if len(found) == 1:

@@ -147,10 +147,16 @@ class Module(Members, Conversions):
     # -- attributes ----------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
-        for table in ("_parameters", "_buffers", "_modules"):
-            found = self.__dict__.get(table)
-            if found is not None and name in found:
-                return found[name]
+        own = self.__dict__
+        found = own.get("_parameters")
+        if found is not None and name in found:
+            return found[name]
+        found = own.get("_modules")
+        if found is not None and name in found:
+            return found[name]
+        found = own.get("_buffers")
+        if found is not None and name in found:
+            return found[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -34,8 +34,13 @@ _encoder_layer: Operator = eager_function("aten::_transformer_encoder_layer_fwd"
 
 def _has_hooks(module: Module) -> bool:
     """Whether somebody wants to see what goes in or comes out somewhere inside."""
-    kinds = ("_forward_hooks", "_forward_pre_hooks")
-    return any(getattr(each, kind, None) for each in module.modules() for kind in kinds)
+    waiting = [module]
+    for each in waiting:
+        own = each.__dict__
+        if own.get("_forward_hooks") or own.get("_forward_pre_hooks"):
+            return True
+        waiting += [child for child in own.get("_modules", {}).values() if child is not None]
+    return False
 
 
 def _activation(given: str | Activation) -> Activation:
@@ -121,19 +126,31 @@ class TransformerEncoderLayer(Module):
             src_mask, src_key_padding_mask, src.dtype, "src_mask", "src_key_padding_mask"
         )
         if self.self_attn.in_proj_bias is not None:  # noqa: SIM102
-            if self._is_one_operator(src, src_mask is not None or src_key_padding_mask is not None):
-                mask, kind = self.self_attn.merge_masks(src_mask, src_key_padding_mask, src)
-                return self._at_once(src, mask, kind)
+            if not self.training:
+                weights = self._weights()
+                masked = src_mask is not None or src_key_padding_mask is not None
+                if self._is_one_operator(src, weights, masked):
+                    mask, kind = self.self_attn.merge_masks(src_mask, src_key_padding_mask, src)
+                    return self._at_once(src, weights, mask, kind)
         if self.norm_first:
             src = src + self._sa_block(self.norm1(src), src_mask, src_key_padding_mask, is_causal)
             return src + self._ff_block(self.norm2(src))
         src = self.norm1(src + self._sa_block(src, src_mask, src_key_padding_mask, is_causal))
         return self.norm2(src + self._ff_block(src))
 
-    def _is_one_operator(self, src: Tensor, masked: bool) -> bool:
-        """Whether one operator does all that such a layer does to a batch."""
+    def _weights(self) -> list[Tensor]:
+        """The parameters, as the operator takes them."""
+        attention, out = self.self_attn, self.self_attn.out_proj
+        one, other, up, down = self.norm1, self.norm2, self.linear1, self.linear2
+        weights = [attention.in_proj_weight, attention.in_proj_bias, out.weight, out.bias]
+        weights += [one.weight, one.bias, other.weight, other.bias]
+        weights += [up.weight, up.bias, down.weight, down.bias]
+        return weights
+
+    def _is_one_operator(self, src: Tensor, weights: list[Tensor], masked: bool) -> bool:
+        """Whether one operator does all that such a layer does to a batch, in evaluation."""
         attention = self.self_attn
-        if self.training or not attention.batch_first or not attention._qkv_same_embed_dim:
+        if not attention.batch_first or not attention._qkv_same_embed_dim:
             return False
         if self.activation_relu_or_gelu == 0 or self.norm1.eps != self.norm2.eps:
             return False
@@ -142,40 +159,44 @@ class TransformerEncoderLayer(Module):
         if not is_scripting():  # noqa: SIM102
             if _has_hooks(self):
                 return False
-        return self._infers(src)
+        return self._infers_by(src, weights)
 
     def _infers(self, src: Tensor) -> bool:
         """Whether nothing but the result for a batch is asked of the layer."""
-        if self.training or src.ndim != 3 or not (src.is_cpu or src.is_cuda):
+        return not self.training and self._infers_by(src, self._weights())
+
+    def _infers_by(self, src: Tensor, weights: list[Tensor]) -> bool:
+        """The same in evaluation."""
+        if src.ndim != 3 or not (src.is_cpu or src.is_cuda):
             return False
         if not mha.get_fastpath_enabled() or is_autocast_enabled():
             return False
-        attention, out = self.self_attn, self.self_attn.out_proj
-        weights = [src, attention.in_proj_weight, attention.in_proj_bias, out.weight, out.bias]
-        weights += [self.norm1.weight, self.norm1.bias, self.norm2.weight, self.norm2.bias]
-        weights += [self.linear1.weight, self.linear1.bias, self.linear2.weight, self.linear2.bias]
-        return not (has_torch_function(weights) or records(weights))
+        given = [src] + weights  # noqa: RUF005  (script has no stars in lists)
+        return not (has_torch_function(given) or records(given))
 
-    def _at_once(self, src: Tensor, mask: Tensor | None, kind: int | None) -> Tensor:
+    def _at_once(
+        self, src: Tensor, weights: list[Tensor], mask: Tensor | None, kind: int | None
+    ) -> Tensor:
+        attention = self.self_attn
         return _encoder_layer(
             src,
-            self.self_attn.embed_dim,
-            self.self_attn.num_heads,
-            self.self_attn.in_proj_weight,
-            self.self_attn.in_proj_bias,
-            self.self_attn.out_proj.weight,
-            self.self_attn.out_proj.bias,
+            attention.embed_dim,
+            attention.num_heads,
+            weights[0],
+            weights[1],
+            weights[2],
+            weights[3],
             self.activation_relu_or_gelu == 2,
             self.norm_first,
             self.norm1.eps,
-            self.norm1.weight,
-            self.norm1.bias,
-            self.norm2.weight,
-            self.norm2.bias,
-            self.linear1.weight,
-            self.linear1.bias,
-            self.linear2.weight,
-            self.linear2.bias,
+            weights[4],
+            weights[5],
+            weights[6],
+            weights[7],
+            weights[8],
+            weights[9],
+            weights[10],
+            weights[11],
             mask,
             kind,
         )
