@@ -7,8 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import family, in_order
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError, UnsupportedOperator
+from ..memory.remembered import remembered
 from ..table.formula import Part, filled_with, moved
 from ..table.layouts import contiguous, like
 from ..table.pointwise import checked_operand
@@ -112,42 +114,31 @@ def _circular(at: Array, size: int) -> Array:
     return at % size
 
 
-_LARGE: Final = 1 << 15
-"""Elements from which it pays to read edges alone by index."""
-
-
 def _taken(self: Array, pad: Ints, indexer: Indexer) -> Array:
     """The array with each padded dimension read at the places `indexer` says."""
     pairs = _pairs(pad)
-    dims = range(self.ndim - len(pairs), self.ndim)
-    if self.size >= _LARGE and all(part >= 0 for pair in pairs for part in pair):
-        return follow_format(_edged(self, dict(zip(dims, pairs, strict=True)), indexer), self)
+    native = family("edges") if self.size and not self.dtype.hasobject else None
+    if native is not None and self.itemsize in native.SIZES:
+        space = self.shape[self.ndim - len(pairs) :]
+        if min(size + sum(pair) for size, pair in zip(space, pairs, strict=True)) > 0:
+            places = _places(space, tuple(pairs), indexer)
+            return follow_format(native.edged(in_order(self), places), self)
     result = self
-    for dim, (before, after) in zip(dims, pairs, strict=True):
+    for dim, (before, after) in enumerate(pairs, self.ndim - len(pairs)):
         size = self.shape[dim]
         if before or after:
             result = result.take(indexer(np.arange(-before, size + after), size), dim)
     return follow_format(result.copy() if result is self else result, self)
 
 
-def _edged(self: Array, pairs: dict[int, tuple[int, int]], indexer: Indexer) -> Array:
-    """The same where nothing is cut off: the array goes to the middle, then edge after edge is
-    read there; what a later dimension's edges hold until then is written over."""
-    widths = [pairs.get(dim, (0, 0)) for dim in range(self.ndim)]
-    result = np.empty(
-        [sum(pair) + size for pair, size in zip(widths, self.shape, strict=True)], self.dtype
-    )
-    result[tuple(slice(b, b + size) for (b, _), size in zip(widths, self.shape, strict=True))] = (
-        self
-    )
-    for dim, (before, after) in pairs.items():
-        size, before_it = self.shape[dim], (slice(None),) * dim
-        for first, count in ((-before, before), (size, after)):
-            if count:
-                places = indexer(np.arange(first, first + count), size) + before
-                goal = slice(first + before, first + before + count)
-                result[(*before_it, goal)] = result.take(places, dim)
-    return result
+@remembered(4 << 20)
+def _places(space: tuple[int, ...], pairs: tuple[tuple[int, int], ...], indexer: Indexer) -> Any:
+    """Where the elements of a result come from, for a kernel."""
+    each = zip(space, pairs, strict=True)
+    tables = [indexer(np.arange(-before, n + after), n) for n, (before, after) in each]
+    before, after = pairs[-1]
+    inner = space[-1] + min(before, 0) + min(after, 0)
+    return family("edges").Places.of(space, tables, max(before, 0), max(inner, 0))
 
 
 def _sizes(shape: Sequence[int]) -> str:
@@ -224,6 +215,7 @@ def _declare(dims: int) -> None:
         autocast=autocast,
         refuses=of_reflection,
         face="layer",
+        prepared=True,
         rows=rows_of("self"),
     )(reflection)
     operator(
@@ -231,6 +223,7 @@ def _declare(dims: int) -> None:
         autocast="full",
         refuses=of_replication,
         face="layer",
+        prepared=True,
         rows=rows_of("self"),
     )(replication)
 
@@ -239,7 +232,12 @@ for _dims in (1, 2, 3):
     _declare(_dims)
 
 
-@operator("aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor", out="", face="layer")
+@operator(
+    "aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor",
+    out="",
+    face="layer",
+    prepared=True,
+)
 def _pad_circular(self: Array, pad: Ints) -> Array:
     pairs = _pairs(pad)
     if len(pairs) + 2 != self.ndim:
@@ -308,6 +306,7 @@ _NAMES: Final = ("constant", "reflect", "replicate", "circular")
     "aten::_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor",
     out="",
     face="layer",
+    prepared=True,
 )
 def _pad_enum(self: Array, pad: Ints, mode: int, value: float | None) -> Array:
     return _padded(self, pad, mode, value)
@@ -317,6 +316,7 @@ def _pad_enum(self: Array, pad: Ints, mode: int, value: float | None) -> Array:
     'aten::pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor',
     out="",
     face="layer",
+    prepared=True,
     rows=rows_of("self"),
 )
 def pad(self: Array, pad: Ints, mode: str, value: float | None) -> Array:
