@@ -148,3 +148,30 @@ def test_few_float32_numbers_are_computed_in_double(name: str, size: int) -> Non
     found = getattr(torch, name)(torch.from_numpy(ends)).numpy()
     assert np.array_equal(found, wanted, equal_nan=True)
     assert np.array_equal(np.signbit(found[3:5]), np.signbit(wanted[3:5]))
+
+
+def test_gamma_and_error_functions_of_float64() -> None:
+    """Against libm, and the error function itself; the ends are those of float32."""
+    x = np.concatenate([np.linspace(-9.97, 25, 1733), np.geomspace(1e-300, 1e300, 400)])
+    wanted = np.array([math.lgamma(each) for each in x])
+    np.testing.assert_allclose(apply("lgamma", x), wanted, 4e-15, 2e-14)
+    steps = np.linspace(0.6, 12, 900)  # digamma(x + 1) = digamma(x) + 1 / x
+    apart = apply("digamma", steps + 1) - apply("digamma", steps)
+    np.testing.assert_allclose(apart, 1 / steps, 0, 4e-15)
+    np.testing.assert_allclose(apply("digamma", np.array([1.0, 0.5, -0.5, 1e8])), DIGAMMA, 4e-15)
+    y = np.concatenate([np.linspace(-0.999, 0.999, 1001), 1 - np.geomspace(1e-15, 1e-3, 200)])
+    made = apply("erfinv", y)
+    back = np.array([math.erfc(abs(each)) for each in made])
+    np.testing.assert_allclose(back, 1 - np.abs(y), 2e-14)
+    tiny = np.geomspace(1e-300, 1e-3, 50)
+    np.testing.assert_allclose(apply("erf", apply("erfinv", tiny)), tiny, 1e-15)
+    ends = np.array([0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 2.0, -2.5, 0.25])
+    for name in ("lgamma", "digamma", "erfinv", "erf"):
+        np.testing.assert_allclose(apply(name, ends), apply(name, ends.astype("f4")), 1e-6)
+    assert np.array_equal(
+        apply("lgamma", np.array([1e300, -1e300])), [math.lgamma(1e300), math.inf]
+    )
+
+
+DIGAMMA = [-0.5772156649015329, -1.9635100260214235, 0.03648997397857652, 18.420680738952367]
+"""Minus Euler's constant, that less twice the logarithm of 2, and that plus 2; near a logarithm."""

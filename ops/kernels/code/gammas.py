@@ -7,7 +7,7 @@ what the zero's factor leaves.
 
 from __future__ import annotations
 
-from math import inf, log, nan, pi
+from math import inf, log, nan, pi, sqrt
 from typing import Final
 
 from . import doubles
@@ -54,7 +54,37 @@ def erfc(x: Value) -> Value:
     return to_float(doubles.erfc(to_double(x)))
 
 
-@formula()
+def _double_erfinv(x: Value) -> Value:
+    """The start is within a part of 1e7, or 1e2 where the complement is tiny; each step has three
+    times as many places (E. Halley)."""
+    code, size = x.code, x.code.absolute(x)
+    rest = 1.0 - size
+    level = -doubles.natural_log(at_least(rest, 2.0**-53) * (size + 1.0))
+    near = polynomial(at_most(level, 5.0) - 2.5, *_CENTRE)
+    far = polynomial(called("sqrt", at_least(level, 5.0)) - 3.0, *_OUTER)
+    guess = code.variable(code.choose(level < 5.0, near, far) * size)
+    is_far = level >= 16.0
+    with code.when(code.any_of(is_far), rarely=True):
+        begin = -doubles.natural_log(at_most(at_least(rest, 2.0**-53), 1e-3) * sqrt(pi))
+        found = called("sqrt", begin)
+        for _ in range(3):
+            found = called("sqrt", begin - doubles.natural_log(found))
+        guess.set(code.choose(is_far, _nearer(found, size), guess.now))
+    made = _nearer(guess.now, size)
+    made = code.choose(size.equals(1.0), inf, code.choose(size > 1.0, nan, made))
+    return with_sign(code.choose(x.is_nan(), x, made), x)
+
+
+def _nearer(guess: Value, size: Value) -> Value:
+    """A step to where the error function has this size."""
+    code = guess.code
+    outer = (1.0 - size) - doubles.erfc(guess)
+    miss = code.choose(guess > 0.46875, outer, doubles.erf(guess) - size)
+    step = miss * (sqrt(pi) / 2) * doubles.exp(guess * guess)
+    return guess - step / (guess * step + 1.0)
+
+
+@formula(double=_double_erfinv)
 def erfinv(x: Value) -> Value:
     """The number whose error function it is; infinite at -1 and 1, NaN beyond."""
     code, wide = x.code, to_double(x)
@@ -78,7 +108,37 @@ def _turned(x: Value) -> tuple[Value, Value]:
     return with_sign(code.choose(is_far, cosine, sine), rest), code.choose(is_far, sine, cosine)
 
 
-@formula()
+_RAISED: Final = 10
+"""From there on Stirling's series gives all places of a double."""
+_LONG_STIRLING: Final = (
+    *(-3617 / 122400, 1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12),
+)
+_LONG_DERIVATIVE: Final = (
+    *(-3617 / 8160, 1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12),
+)
+
+
+def _double_lgamma(x: Value) -> Value:
+    """By Stirling's series, from 10 on, and by reflection."""
+    code, is_left = x.code, x < 0.5
+    y = code.choose(is_left, 1.0 - x, x)
+    product = y.taken(1.0)
+    for _ in range(_RAISED):
+        is_low = y < float(_RAISED)
+        product = code.choose(is_low, product * y, product)
+        y = code.choose(is_low, y + 1.0, y)
+    inverse = 1.0 / y
+    series = inverse * polynomial(inverse * inverse, *_LONG_STIRLING) + log(2 * pi) / 2
+    made = (y - 0.5) * doubles.natural_log(y) - y + series - doubles.natural_log(product)
+    sine, _ = _turned(x)
+    other = log(pi) - doubles.natural_log(code.absolute(sine)) - made
+    made = code.choose(is_left, other, made)
+    made = code.choose(x.equals(1.0) | x.equals(2.0), 0.0, made)
+    made = code.choose(code.absolute(x) > 1e306, inf, made)
+    return code.choose(x.is_nan(), x, made)
+
+
+@formula(double=_double_lgamma)
 def lgamma(x: Value) -> Value:
     """The logarithm of the absolute value of the gamma function."""
     code, wide = x.code, to_double(x)
@@ -108,7 +168,28 @@ def lgamma(x: Value) -> Value:
     return to_float(code.choose(size.equals(inf), inf, code.choose(x.is_nan(), wide, made)))
 
 
-@formula()
+def _double_digamma(x: Value) -> Value:
+    """In the same ways."""
+    code, is_left = x.code, x < 0.0
+    y = code.choose(is_left, 1.0 - x, x)
+    above, below = y.taken(0.0), y.taken(1.0)  # the sum of what is passed by, as one fraction
+    for _ in range(_RAISED):
+        is_low = y < float(_RAISED)
+        above = code.choose(is_low, above * y + below, above)
+        below = code.choose(is_low, below * y, below)
+        y = code.choose(is_low, y + 1.0, y)
+    square = 1.0 / (y * y)
+    series = 0.5 / y + square * polynomial(square, *_LONG_DERIVATIVE)
+    made = doubles.natural_log(y) - series - above / below
+    sine, cosine = _turned(x)
+    other = code.choose(sine.equals(0.0), nan, made - cosine * pi / sine)
+    made = code.choose(is_left, other, made)
+    made = code.choose(x.equals(0.0), with_sign(made.taken(inf), -x), made)
+    made = code.choose(x.equals(inf), inf, code.choose(x.equals(-inf), nan, made))
+    return code.choose(x.is_nan(), x, made)
+
+
+@formula(double=_double_digamma)
 def digamma(x: Value) -> Value:
     """The derivative of `lgamma`; infinite at 0, NaN at whole numbers below."""
     code, wide = x.code, to_double(x)
