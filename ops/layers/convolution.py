@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, blas, family
+from ..kernels import LARGE, blas, family, in_order
 from ..kernels.precision import PRECISION
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
@@ -251,7 +251,7 @@ def _natively(
     native = family("convolutions")
     if native is None or weight.ndim > 5:
         return None
-    x, weight = np.ascontiguousarray(input[...]), np.ascontiguousarray(weight[...])  # ours alone
+    x, weight = in_order(input[...]), in_order(weight[...])  # ours alone
     bias = None if bias is None else np.ascontiguousarray(bias[...])
     of_pairs = native.takes_pairs(x, weight, groups)
     if of_pairs:

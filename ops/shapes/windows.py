@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from ..arithmetic.convert import is_channels_last
+from ..kernels import in_order
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
@@ -129,4 +130,5 @@ def ends_in_channels(array: Array) -> bool:
 def channels_last(array: Array) -> Array:
     """The elements in channels-last memory."""
     rank = array.ndim
-    return contiguous(array.transpose(0, *range(2, rank), 1)).transpose(0, -1, *range(1, rank - 1))
+    made = contiguous(in_order(array.transpose(0, *range(2, rank), 1)))
+    return made.transpose(0, -1, *range(1, rank - 1))

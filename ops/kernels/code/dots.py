@@ -30,11 +30,13 @@ class Dots:
         self._vector = kind.of_lanes(lanes)
         self._zero = code.constant(INT64, 0)
 
-    def columns(self, address: Value, step: Value, first: Value, count: Value) -> list[Value]:
+    def columns(
+        self, address: Value, step: Value, first: Value, count: Value, beside: int
+    ) -> list[Value]:
         """Where columns from the first on begin, `step` apart; the last is taken again."""
         code, most = self._code, count - 1
         made = []
-        for j in range(DOTS):
+        for j in range(beside):
             here = first + j
             near = code.choose(here > most, most, here)
             made.append(code.at(address, near * step, self._kind))

@@ -489,18 +489,26 @@ class _Product:
 
     def write_dots(self) -> None:
         """Rows times columns which both are in one piece, a vector of the depth at a time."""
+        code, is_one = self.code, self.count["columns"].equals(1)
+        with self.units(DOTS) as (column, first, last):
+            with code.when(is_one):
+                self._dots(column, (first, last), 1)
+            with code.when(is_one.equals(0)):
+                self._dots(column, (first, last), DOTS)
+
+    def _dots(self, column: Value, rows: tuple[Value, Value], beside: int) -> None:
+        """Rows times so many columns."""
         code, count = self.code, self.count
         dots = Dots(code, self.kind, self.lanes, self.multiply_add)
-        with self.units(DOTS) as (column, first, last):
-            mask = code.first(count["columns"] - column, DOTS)
-            columns = dots.columns(self.place["b"], count["b_step"], column, count["columns"])
-            for row, several in dots.rows(first, last):
-                a = [self.at(self.place["a"], (row + i) * count["a_row"]) for i in range(several)]
-                found = [code.variable(each) for each in dots.sums(a, columns, count["depth"])]
-                with code.when(count["biased"].equals(1)):
-                    bias = self.at(self.place["bias"], column)
-                    for total in found:
-                        total.set(total.now + code.load_if(total.now.kind, bias, mask))
-                for i, total in enumerate(found):
-                    goal = self.at(self.place["out"], (row + i) * count["columns"] + column)
-                    code.store_if(total.now, goal, mask)
+        mask = code.first(count["columns"] - column, beside)
+        columns = dots.columns(self.place["b"], count["b_step"], column, count["columns"], beside)
+        for row, several in dots.rows(*rows):
+            a = [self.at(self.place["a"], (row + i) * count["a_row"]) for i in range(several)]
+            found = [code.variable(each) for each in dots.sums(a, columns, count["depth"])]
+            with code.when(count["biased"].equals(1)):
+                bias = self.at(self.place["bias"], column)
+                for total in found:
+                    total.set(total.now + code.load_if(total.now.kind, bias, mask))
+            for i, total in enumerate(found):
+                goal = self.at(self.place["out"], (row + i) * count["columns"] + column)
+                code.store_if(total.now, goal, mask)

@@ -169,7 +169,7 @@ class _Recurrence:
         dots = Dots(code, FLOAT, LANES)
         with code.counted(self.zero, self.deep, DOTS) as column:
             mask = code.first(self.deep - column, DOTS)
-            columns = dots.columns(self.place["weights"], width, column, self.deep)
+            columns = dots.columns(self.place["weights"], width, column, self.deep, DOTS)
             for row, several in dots.rows(start, stop):
                 hidden = [self.at("hidden", (row + i) * width) for i in range(several)]
                 sums = [code.variable(each) for each in dots.sums(hidden, columns, width)]
