@@ -1,4 +1,4 @@
-"""Large tensors padded by their own elements, where only edges are read by index."""
+"""Tensors padded by their own elements: by a kernel as by index."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def test_edges_are_as_by_index(
     x = torch.from_numpy(np.random.default_rng(1).standard_normal(shape).astype(np.float32))
     if channels_last and x.dim() == 4:
         x = x.to(memory_format=torch.channels_last)
-    want = torch.nn.functional.pad(x, widths, mode)
-    monkeypatch.setattr(pad, "_LARGE", 1)
     made = torch.nn.functional.pad(x, widths, mode)
+    monkeypatch.setattr(pad, "family", lambda name: None)
+    want = torch.nn.functional.pad(x.double(), widths, mode).float()
     assert made.equal(want)
     assert made.stride() == want.stride()
 
