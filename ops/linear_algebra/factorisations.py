@@ -20,6 +20,7 @@ from .matrix_checks import (
     check_matrix,
     check_square,
 )
+from .small_systems import small_cholesky
 from .substitution import solve_triangular
 from .triangular import adjoint, not_invertible
 
@@ -59,6 +60,9 @@ def _cholesky(matrices: Array, upper: bool) -> tuple[Array, Array]:
         return matrices.copy(), np.zeros(batch, np.int32)
     lower_half = adjoint(matrices) if upper else matrices
     info = np.zeros(batch, np.int32)
+    quick = small_cholesky(lower_half)
+    if quick is not None:
+        return adjoint(quick) if upper else quick, info
     try:
         factors = np.asarray(blas.cholesky(lower_half))
         is_whole = not np.isnan(factors.diagonal(0, -2, -1)).any()  # LAPACK lets NaN through
@@ -103,6 +107,7 @@ def linalg_cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Ar
 @operator(
     "aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
     autocast="full",
+    prepared=True,
     refuses=_NO_CHOLESKY,
     layout="F",
     cost="matrices",

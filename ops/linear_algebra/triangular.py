@@ -26,6 +26,7 @@ from .matrix_checks import (
     check_same_dtype,
     check_square,
 )
+from .small_systems import identity, small_determinants, solved_small
 from .substitution import solve_triangular
 
 __all__ = ["adjoint", "is_vector", "lu_factor", "solve_square"]
@@ -347,6 +348,9 @@ def is_vector(a: Array, b: Array) -> bool:
 
 def solve_square(a: Array, b: Array) -> tuple[Array, Array]:
     """X of A X = B, and for each matrix where its LU factors have a zero first."""
+    quick = solved_small(a, b)
+    if quick is not None:
+        return quick, np.zeros(a.shape[:-2], np.int32)
     try:
         found = np.asarray(blas.solve(a, b)) if b.size and a.size else None
     except np.linalg.LinAlgError:
@@ -420,6 +424,7 @@ def linalg_solve_with_factors(
 @operator(
     "aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
     autocast="full",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
 )
@@ -437,8 +442,7 @@ def _inverted(A: Array) -> tuple[Array, Array]:
     check_floating(A, "linalg.inv")
     check_square(A, "linalg.inv")
     check_lapack(A, "linalg_inv_cpu")
-    identity = np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype), A.shape)
-    inverse, info = solve_square(A, identity)
+    inverse, info = solve_square(A, identity(A.shape[-1], A.dtype))
     return column_major(inverse), info
 
 
@@ -466,10 +470,17 @@ def not_invertible(info: Array, name: str) -> LinAlgError:
     )
 
 
-@operator("aten::inverse(Tensor self) -> Tensor", autocast="full", cost="matrices", out_dtype=SAME)
+@operator(
+    "aten::inverse(Tensor self) -> Tensor",
+    autocast="full",
+    prepared=True,
+    cost="matrices",
+    out_dtype=SAME,
+)
 @operator(
     "aten::linalg_inv(Tensor A) -> Tensor",
     autocast="full",
+    prepared=True,
     refuses=_NO_INVERSE,
     cost="matrices",
     out_dtype=SAME,
@@ -490,10 +501,13 @@ def _check_determinant(A: Array, name: str) -> None:
     check_lapack(A, "lu_cpu")
 
 
-@operator("aten::det(Tensor self) -> Tensor", out="", cost="matrices")
-@operator("aten::linalg_det(Tensor A) -> Tensor", cost="matrices", out_dtype=SAME)
+@operator("aten::det(Tensor self) -> Tensor", out="", prepared=True, cost="matrices")
+@operator("aten::linalg_det(Tensor A) -> Tensor", prepared=True, cost="matrices", out_dtype=SAME)
 def linalg_det(A: Array) -> Array:
     _check_determinant(A, "linalg.det")
+    quick = small_determinants(A)
+    if quick is not None:
+        return quick
     found = np.asarray(blas.det(A)).astype(A.dtype, copy=False)
     singular = found == 0
     if singular.any():
