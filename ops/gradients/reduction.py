@@ -308,7 +308,7 @@ def _segments(
     if reduce == "mean":
         sizes = counts.astype(np.float64).reshape(-1, *[1] * len(rest))
         found = found / spread(Tensor._of(sizes).to(g.dtype).expand([counts.size, *rest]))
-    elif reduce in ("max", "min"):
+    elif reduce in ("max", "min", "amax", "amin"):
         ones = (used == spread(result)).logical_or(used.isnan()).to(g.dtype)
         shares = ones.new_zeros([counts.size, *rest]).index_add(0, places, ones)
         found = found * ones / spread(shares.clamp_min(1))

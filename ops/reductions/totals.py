@@ -123,6 +123,8 @@ _SEGMENTS: Final[dict[str, tuple[Any, float]]] = {
     "prod": (np.multiply, 1.0),
     "max": (np.maximum, -np.inf),
     "min": (np.minimum, np.inf),
+    "amax": (np.maximum, -np.inf),
+    "amin": (np.minimum, np.inf),
 }
 """How a segment is reduced, and from which number on."""
 

@@ -74,6 +74,7 @@ def mm(a: Tensor, b: Tensor) -> Tensor:
 
 
 _REDUCTIONS: Final = ("sum", "prod", "mean", "amax", "amin")
+_SHORT: Final = {"max": "amax", "min": "amin"}
 
 
 @form("aten::_sparse_mm")
@@ -83,8 +84,8 @@ def reduced_product(a: Tensor, b: Tensor, reduce: str | None = None) -> Tensor:
     Args:
         a: (n, m), by rows where a reduction is named.
         b: (m, k), dense where one is named.
-        reduce: `sum`, `mean`, `amax` or `amin` of what an element of the result is made of, which
-            is zero where that is nothing.
+        reduce: `sum`, `mean`, `amax` (`max`) or `amin` (`min`) of what an element of the result
+            is made of, which is zero where that is nothing.
 
     Raises:
         RuntimeError: no matrices, sizes that do not meet, or another reduction.
@@ -92,6 +93,7 @@ def reduced_product(a: Tensor, b: Tensor, reduce: str | None = None) -> Tensor:
     """
     if reduce is None:
         return mm(a, b)
+    reduce = _SHORT.get(reduce, reduce)
     if reduce not in _REDUCTIONS:
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"

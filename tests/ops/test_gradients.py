@@ -283,7 +283,7 @@ def test_gradients_of_attention_with_dropout_know_what_was_dropped() -> None:
     assert torch.autograd.gradcheck(attention, (q, k, v))
 
 
-@pytest.mark.parametrize("reduce", ["sum", "mean", "prod", "max", "min"])
+@pytest.mark.parametrize("reduce", ["sum", "mean", "prod", "max", "min", "amax", "amin"])
 def test_gradients_of_segments(reduce: str) -> None:
     x = torch.tensor([[1.0, 2], [0, 3], [4, 0], [0, 5]], dtype=torch.float64, requires_grad=True)
     lengths = torch.tensor([3, 0, 1])

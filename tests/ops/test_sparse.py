@@ -222,11 +222,14 @@ def test_tensors_that_keep_all_elements_have_no_places(name: str) -> None:
 def test_products_by_rows_are_reduced_as_told() -> None:
     by_rows = torch.tensor([[1.0, 2.0], [0.0, 0.0], [0.0, 3.0]]).to_sparse_csr()
     w = torch.tensor([[1.0, -1.0], [2.0, 5.0]])
-    found = {name: torch.sparse.mm(by_rows, w, name).tolist() for name in ("sum", "mean", "amax")}
+    names = ("sum", "mean", "amax", "max", "min")
+    found = {name: torch.sparse.mm(by_rows, w, name).tolist() for name in names}
     assert found == {
         "sum": [[5.0, 9.0], [0.0, 0.0], [6.0, 15.0]],
         "mean": [[2.5, 4.5], [0.0, 0.0], [6.0, 15.0]],
         "amax": [[4.0, 10.0], [0.0, 0.0], [6.0, 15.0]],
+        "max": [[4.0, 10.0], [0.0, 0.0], [6.0, 15.0]],
+        "min": [[1.0, -1.0], [0.0, 0.0], [6.0, 15.0]],
     }
     with pytest.raises(RuntimeError, match="reduce type of prod has not been enabled"):
         torch.sparse.mm(by_rows, w, "prod")
