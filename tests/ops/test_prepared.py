@@ -402,7 +402,8 @@ def test_what_must_not_be_written_is_refused_by_the_function():
     known(memory[:1000], 0, index, memory[1000:4000])
     assert len(calls) == 2
     memory.flags.writeable = False
-    known(memory[:1000], 0, index, source)
+    with pytest.raises(RuntimeError, match="output array is read-only"):
+        known(memory[:1000], 0, index, source)
     assert len(calls) == 3
 
 
