@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
+from ..memory.storage import view_of
 from ..memory.warned import warn_caller
 from ..shapes.pad import pad
 from ..table.pointwise import as_array
@@ -22,7 +23,7 @@ _FLAGS = ("normalized", "onesided", "return_complex", "align_to_window")
 
 
 def _check_window(
-    self: Array, n_fft: int, hop: int, length: int, window: Array | None, where: str
+    self: Array, n_fft: int, hop: int, length: int, window: Array | None, where: object
 ) -> None:
     if kind(self.dtype) < 2:
         raise OperatorError(f"{where}: expected a tensor of floating point or complex values")
@@ -36,7 +37,7 @@ def _check_window(
     _check_length(n_fft, length, window, where)
 
 
-def _check_length(n_fft: int, length: int, window: Array | None, where: str) -> None:
+def _check_length(n_fft: int, length: int, window: Array | None, where: object) -> None:
     if not 0 < length <= n_fft:
         raise OperatorError(
             f"{where}: expected 0 < win_length <= n_fft, but got win_length={length}"
@@ -48,19 +49,27 @@ def _check_length(n_fft: int, length: int, window: Array | None, where: str) -> 
         )
 
 
-def _described(
-    self: Array, n_fft: int, hop: int, length: int, window: Array | None, *flags: bool | None
-) -> str:
-    """The call, as torch writes it before what is wrong; flags are numbers there."""
-    named = zip(_FLAGS, flags, strict=True)
-    rest = ", ".join(f"{name}={'None' if flag is None else int(flag)}" for name, flag in named)
-    word = dtype_of(self).scalar_name
-    sort = {"Float": "torch.FloatTensor", "Double": "torch.DoubleTensor"}.get(word, word)
-    given = "None" if window is None else f"{sort}{{{list(window.shape)}}}"
-    return (
-        f"stft({sort}{list(self.shape)}, n_fft={n_fft}, hop_length={hop}, win_length={length}, "
-        f"window={given}, {rest}) "
-    )
+class _Call(NamedTuple):
+    """A call, which torch writes out before what is wrong."""
+
+    signal: Array
+    n_fft: int
+    hop: int
+    length: int
+    window: Array | None
+    flags: tuple[bool | None, ...]
+
+    def __str__(self) -> str:
+        """As torch does; flags are numbers there."""
+        named = zip(_FLAGS, self.flags, strict=True)
+        rest = ", ".join(f"{name}={'None' if flag is None else int(flag)}" for name, flag in named)
+        word = dtype_of(self.signal).scalar_name
+        sort = {"Float": "torch.FloatTensor", "Double": "torch.DoubleTensor"}.get(word, word)
+        given = "None" if self.window is None else f"{sort}{{{list(self.window.shape)}}}"
+        return (
+            f"stft({sort}{list(self.signal.shape)}, n_fft={self.n_fft}, hop_length={self.hop}, "
+            f"win_length={self.length}, window={given}, {rest}) "
+        )
 
 
 _TO_SUPPRESS: Final = (
@@ -71,11 +80,18 @@ _TO_SUPPRESS: Final = (
 
 def _whole_window(window: Array | None, n_fft: int, length: int, dtype: Dtype) -> Array | None:
     """The window with zeros on both sides to the transform's length; None for all ones."""
-    if window is None and length == n_fft:
-        return None
+    if length == n_fft:
+        return window
     given = np.ones(length, dtype) if window is None else window
     left = (n_fft - length) // 2
     return np.pad(given, (left, n_fft - length - left))
+
+
+def _pieces(batch: Array, length: int, hop: int) -> Array:
+    """Views of the pieces of signals that are at least as long."""
+    count = (batch.shape[1] - length) // hop + 1
+    outer, step = batch.strides
+    return view_of(batch, (len(batch), count, length), (outer, hop * step, step))
 
 
 @operator(
@@ -106,7 +122,7 @@ def stft(
             "further require that return_complex=True in a future PyTorch release."
         )
     flags = (normalized, onesided, return_complex, align_to_window)
-    where = _described(self, n_fft, hop, length, window, *flags)
+    where = _Call(self, n_fft, hop, length, window, flags)
     _check_window(self, n_fft, hop, length, window, where)
     if window is None:
         warn_caller(
@@ -119,7 +135,7 @@ def stft(
         raise OperatorError("Cannot have onesided output if window or input is complex")
     batch = self if self.ndim == 2 else self[None]
     whole = _whole_window(window, n_fft, length, self.dtype)
-    pieces = np.lib.stride_tricks.sliding_window_view(batch, n_fft, -1)[:, ::hop]
+    pieces = _pieces(batch, n_fft, hop)
     pieces = pieces if whole is None else as_array(pieces * whole)
     norm = "ortho" if normalized else None
     half = not is_complex if onesided is None else onesided
