@@ -41,6 +41,8 @@ __all__ = [
 
 _LEAVES: Final = frozenset({Tensor, Parameter, int, float, bool, complex, type(None)})
 _SPACES: Final = ("fft", "linalg", "special")
+_FRONTS: Final[list[Front]] = []
+"""All there are, also those that another thread's took the place of: calls of them may go on."""
 _NO_TENSORS: Final[tuple[object, ...]] = ()
 
 
@@ -194,11 +196,12 @@ class EagerFunction:
         self, entry: Operator, given: Sequence[Given], template: Sequence[object], sizes_at: int
     ) -> None:
         """Have native code take such calls apart from now on."""
-        if self.front is None:
-            self.front = front_of(self._by_types)
-        if self.front is not None:
-            self.front.add(entry, given, template, sizes_at)
-            self._quickly = self.front.call
+        front = self.front or front_of(self._by_types)
+        if front is not None:
+            if front is not self.front:
+                _FRONTS.append(front)
+            front.add(entry, given, template, sizes_at)
+            self.front, self._quickly = front, front.call
 
     def before_observed(self, call: Callable[[], object]) -> None:
         """Call a function before an observer, if one has to do with this, is first on: from then on

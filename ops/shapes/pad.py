@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, in_order
+from ..kernels import family, in_order, written_by_numpy
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError, UnsupportedOperator
 from ..memory.remembered import remembered
@@ -87,6 +87,7 @@ def constant_pad_nd(self: Array, pad: Ints, value: Scalar) -> Array:
     if all(part <= 0 for pair in pairs for part in pair):
         left = [slice(-b, size + a) for size, (b, a) in zip(self.shape, pairs, strict=True)]
         return _part(self, left)
+    written_by_numpy()
     result = np.empty(shape, self.dtype)
     result.fill(checked_operand(value, self.dtype))
     target = tuple(slice(max(b, 0), n - max(a, 0)) for n, (b, a) in zip(shape, pairs, strict=True))
@@ -117,7 +118,8 @@ def _circular(at: Array, size: int) -> Array:
 def _taken(self: Array, pad: Ints, indexer: Indexer) -> Array:
     """The array with each padded dimension read at the places `indexer` says."""
     pairs = _pairs(pad)
-    native = family("edges") if self.size and not self.dtype.hasobject else None
+    is_plain = self.size and not self.dtype.hasobject and self.dtype.names is None
+    native = family("edges") if is_plain else None
     if native is not None and self.itemsize in native.SIZES:
         space = self.shape[self.ndim - len(pairs) :]
         if min(size + sum(pair) for size, pair in zip(space, pairs, strict=True)) > 0:

@@ -74,7 +74,6 @@ def mm(a: Tensor, b: Tensor) -> Tensor:
 
 
 _REDUCTIONS: Final = ("sum", "prod", "mean", "amax", "amin")
-_SHORT: Final = {"max": "amax", "min": "amin"}
 
 
 @form("aten::_sparse_mm")
@@ -93,7 +92,8 @@ def reduced_product(a: Tensor, b: Tensor, reduce: str | None = None) -> Tensor:
     """
     if reduce is None:
         return mm(a, b)
-    reduce = _SHORT.get(reduce, reduce)
+    if reduce in ("max", "min"):
+        reduce = f"a{reduce}"
     if reduce not in _REDUCTIONS:
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"

@@ -84,13 +84,13 @@ def _native(entry: Operator) -> Any:
     found = _NATIVE.get(entry)
     if found is None and knows_calls():
         function = _function(entry)
-        found = family("prepared").Known(
+        made = family("prepared").Known(
             function,
             _explain(entry),
             writes=entry.is_in_place,
             gives_parts=entry.is_view and not entry.is_in_place,
         )
-        _NATIVE[entry] = found
+        found = _NATIVE.setdefault(entry, made)  # one alone is kept, whoever else makes one
     return found
 
 

@@ -72,8 +72,22 @@ def test_threads_change_nothing() -> None:
 def test_calls_become_known() -> None:
     entry = TABLE.operator("aten::pad")
     assert entry is not None
-    for seed in range(40):
+    for seed in range(150):
         x = np.random.default_rng(seed).random((1, 3, 8, 9), "f4")
         made = F.pad(torch.from_numpy(x), (1, 2, 1, 2), "reflect")
         assert np.array_equal(made.numpy(), np.pad(x, [(0, 0), (0, 0), (1, 2), (1, 2)], "reflect"))
     assert not direct.knows_calls() or direct._NATIVE[entry].count
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+def test_numbers_around_planes_are_there_in_every_call(dtype: torch.dtype) -> None:
+    x = torch.arange(48).reshape(2, 4, 6).to(dtype)
+    wanted = np.pad(x.float().numpy(), [(0, 0), (0, 0), (1, 2)])
+    assert all(np.array_equal(F.pad(x, [1, 2]).float().numpy(), wanted) for _ in range(60))
+
+
+@pytest.mark.parametrize("mode", sorted(MODES))
+def test_quantized_planes_are_padded(mode: str) -> None:
+    x = torch.quantize_per_tensor(torch.arange(24.0).reshape(1, 4, 6), 1.0, 0, torch.quint8)
+    wanted = np.pad(x.dequantize().numpy(), [(0, 0), (0, 0), (1, 2)], MODES[mode])
+    assert np.array_equal(F.pad(x, [1, 2], mode).dequantize().numpy(), wanted)
