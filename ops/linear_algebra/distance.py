@@ -144,6 +144,7 @@ def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     `compute_mode` 1 always computes Euclidean distances by a matrix product, 2 never does, 0 does
     when there are more than 25 rows.
     """
+    x1, x2 = x1[...], x2[...]  # which no other thread can change
     _check_rows(x1, x2, p)
     mode = compute_mode or 0
     if mode not in (0, 1, 2):
@@ -174,6 +175,7 @@ def euclidean_dist(x1: Array, x2: Array) -> Array:
 )
 def pdist(self: Array, p: float) -> Array:
     """The distances between each two rows, those of the first row first."""
+    self = self[...]  # which no other thread can change
     if self.ndim != 2:
         raise OperatorError(
             f"pdist only supports 2D tensors, got: {self.ndim}D", code="shape-mismatch"
@@ -205,6 +207,7 @@ def pdist(self: Array, p: float) -> Array:
 )
 def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool) -> Array:
     """The norm of `x1 - x2 + eps` along the last dimension."""
+    x1, x2 = x1[...], x2[...]
     kernels = _kernels(x1, x2, p) if x1.shape == x2.shape and x1.ndim else None
     if kernels is not None:
         found: Array = kernels.side_by_side(in_order(x1), in_order(x2), kernels.FORMS[p], eps)
@@ -248,6 +251,7 @@ def _cosines_natively(x1: Array, x2: Array, axis: int, eps: float) -> Array | No
 )
 def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
     """The cosine of the angle between vectors along `dim`; lengths count as at least `eps`."""
+    x1, x2 = x1[...], x2[...]
     dtype = common_dtype(x1, x2)
     if kind(dtype) < 2:
         word = dtype_of(np.empty(0, dtype)).scalar_name

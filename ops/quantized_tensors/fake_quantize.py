@@ -39,7 +39,9 @@ def _rounded(
     self: Array, scale: object, zero_point: Array | int, quant_min: int, quant_max: int
 ) -> tuple[Array, Array]:
     """The values, and where they lay within the range."""
-    factor = np.asarray(scale, np.float32)
+    self, factor = self[...], np.asarray(scale, np.float32)[...]  # which nobody else can change
+    if isinstance(zero_point, np.ndarray):
+        zero_point = zero_point[...]
     made = _by_kernel(self, factor, zero_point, quant_min, quant_max)
     if made is not None:
         return made

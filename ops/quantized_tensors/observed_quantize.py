@@ -78,6 +78,7 @@ def observed_with_mask(
 
     Of rows, each channel has a range; state of no elements is made as large as that takes.
     """
+    self = self[...]  # which no other thread can change
     if not self.size:
         return self.copy(), np.ones(self.shape, np.bool_)
     if ch_axis >= self.ndim:
@@ -89,6 +90,8 @@ def observed_with_mask(
             resize_in_place(each, [self.shape[ch_axis]], None)
         running_min.fill(np.inf)
         running_max.fill(-np.inf)
+    running_min, running_max = running_min[...], running_max[...]
+    scale, zero_point = scale[...], zero_point[...]
     sees = bool(item(observer_on))
     state = (running_min, running_max), (scale, zero_point)
     if sees and per_row_fake_quant and ch_axis != 0:

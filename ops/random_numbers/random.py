@@ -416,6 +416,7 @@ def fill_uniform(array: Array, low: float, high: float, g: Generator | None) -> 
     Raises:
         OperatorError: `low` is above `high`, or it is not a tensor of floats.
     """
+    given, array = array, array[...]  # which no other thread can change
     _float_kind(array, "check_uniform_bounds")
     if is_complex(array.dtype):  # real and imaginary parts in turn
         part = np.dtype(D if array.itemsize == 16 else F)
@@ -423,17 +424,17 @@ def fill_uniform(array: Array, low: float, high: float, g: Generator | None) -> 
         target[...] = uniform(g or default_generator, target.size, part, low, high).reshape(
             target.shape
         )
-        return array
+        return given
     _check_uniform_range(array.dtype, low, high)
     if array.dtype.char == "f" and array.size and array.flags.c_contiguous:
         native = _natively()
         if native is not None:
-            native.uniforms((g or default_generator).words(array.size), low, high, array[...])
-            return array
+            native.uniforms((g or default_generator).words(array.size), low, high, array)
+            return given
     target = memory_order(array)
     values = uniform(g or default_generator, array.size, array.dtype, low, high)
     target[...] = values.reshape(target.shape)
-    return array
+    return given
 
 
 def _check_uniform_range(dtype: Dtype, low: float, high: float) -> None:
@@ -464,25 +465,26 @@ def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> A
     Raises:
         OperatorError: `std` is negative, or it is a tensor of whole numbers.
     """
+    given, array = array, array[...]  # which no other thread can change
     _float_kind(array, "normal_kernel_cpu")
     if std < 0:
         raise OperatorError(f"normal expects std >= 0.0, but found std {std:g}")
     generator = g or default_generator
     if is_complex(array.dtype):  # both parts have the mean, and half of the variance
         fill_normal(parts(array), mean, std / math.sqrt(2), g)
-        return array
+        return given
     if array.flags.c_contiguous:
         if array.dtype.char == "f" and array.size >= 16 and array.size % 16 == 0:
             native = _natively()
             if native is not None:
-                native.normals(generator.words(array.size), mean, std, array[...])
-                return array
+                native.normals(generator.words(array.size), mean, std, array)
+                return given
         array[...] = normal(generator, array.size, array.dtype, mean, std).reshape(array.shape)
     else:
         single = single_normals(generator, array.size, mean, std)
         target = memory_order(array)
         target[...] = single.reshape(target.shape).astype(array.dtype)
-    return array
+    return given
 
 
 # --------------------------------------------------------------------------- whole numbers

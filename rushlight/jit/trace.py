@@ -434,11 +434,12 @@ def create_graph(
 
 @contextmanager
 def _listening(tracer: GraphTracer) -> Iterator[None]:
-    ACTIVE.append(tracer)
     try:
+        ACTIVE.append(tracer)  # here, or an interrupt right behind it would leave it there
         yield
     finally:
-        ACTIVE.remove(tracer)
+        if tracer in ACTIVE:
+            ACTIVE.remove(tracer)
 
 
 def _in_order(examples: Any, names: list[str]) -> tuple[list[object], list[str] | None, list[str]]:

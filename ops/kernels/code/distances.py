@@ -36,10 +36,10 @@ def of_pairs(one: Array, other: Array, form: str) -> Array | None:
 
     None where `other` cannot be turned by a kernel.
     """
+    one, other = one[...], other[...]  # which no other thread can change
     turned = in_order(other.swapaxes(-1, -2))
     if turned is None:
         return None
-    one = one[...]  # which no other thread can change
     rows, depth = one.shape[-2:]
     columns = other.shape[-2]
     out = np.empty((*one.shape[:-1], columns), np.float32)
@@ -50,10 +50,10 @@ def of_pairs(one: Array, other: Array, form: str) -> Array | None:
 
 def within(x: Array, form: str) -> Array | None:
     """The distances of each row of a matrix to those after it, one row after the other."""
+    x = x[...]
     turned = in_order(x.swapaxes(-1, -2))
     if turned is None:
         return None
-    x = x[...]
     rows, depth = x.shape
     out = np.empty(rows * (rows - 1) // 2, np.float32)
     least = _PER_THREAD // (rows * depth) + 1
