@@ -27,7 +27,7 @@ from rushlight.package import (
 from rushlight.package.analyze import find_first_use_of_broken_modules
 from rushlight.package.find_file_dependencies import find_files_source_depends_on
 
-BY_TORCH = Path(__file__).parents[1] / "serialization" / "data" / "package.pt"
+BY_TORCH = Path(__file__).parent / "data" / "package.pt"
 
 
 class Doubled(torch.nn.Module):

@@ -15,7 +15,7 @@ import rushlight as torch
 from rushlight.__main__ import main
 from rushlight.serialization.files.errors import ArchiveError
 
-DATA = Path(__file__).resolve().parent.parent / "serialization" / "data"
+DATA = Path(__file__).resolve().parent / "data"
 Captured = pytest.CaptureFixture[str]
 
 

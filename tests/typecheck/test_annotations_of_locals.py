@@ -6,7 +6,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.jit import CompilationUnit
-from tests.rushlight.local_annotations import made, of_sizes
+from tests.typecheck.local_annotations import made, of_sizes
 
 
 def test_a_class_knows_the_annotations_of_its_maker() -> None:
