@@ -53,8 +53,13 @@ def _meaning(value: Any, jit: Any) -> str:
         try:
             graph = str(jit.script(value).graph)
         except Exception as error:
-            return _said(error)
-    return re.sub(r" *# .*|___torch_mangle_\d+\.", "", graph).rstrip()  # others had the name before
+            return _without_others(_said(error))
+    return _without_others(re.sub(r" *# .*", "", graph).rstrip())
+
+
+def _without_others(text: str) -> str:
+    """The text without what tells a class from others that had its name before."""
+    return re.sub(r"___torch_mangle_\d+\.", "", text)
 
 
 def _said(error: Exception) -> str:

@@ -13,7 +13,7 @@ import rushlight as torch
 WANTED: dict[str, dict[str, str]] = json.loads(MEANINGS.read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]:
     folder = tmp_path_factory.mktemp("forms")
     modules = {path.stem: loaded(path, "rushlight", folder) for path in sorted(FORMS.glob("*.py"))}
