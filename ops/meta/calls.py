@@ -55,7 +55,8 @@ def run(entry: Operator, values: list[object], handles: Sequence[object]) -> obj
     if device is None or device.type == "meta":
         _check_places(entry, given, device)
         if device is not None and entry.name == "aten::to" and not is_meta(given[0]):
-            values[-2] = True  # copy: what has data keeps them
+            names = [argument.name for argument in entry.signature.arguments]
+            values[names.index("copy")] = True  # what has data keeps them
         return _run(entry, values, handles)
     if entry.name in _COPIES and any(map(is_meta, given)):
         raise OnMeta("Cannot copy out of meta tensor; no data!")

@@ -38,6 +38,25 @@ def test_modules_on_meta_are_scripted_and_run() -> None:
 
 
 @torch.jit.script
+def moved(x: torch.Tensor, device: torch.device, other: torch.Tensor) -> list[torch.Tensor]:
+    return [
+        x.to("meta"),
+        x.to(device),
+        x.to(torch.float64).to(device, torch.float32),
+        x.to(torch.device("meta"), non_blocking=True),
+        x.to(other),
+    ]
+
+
+def test_tensors_that_a_script_moves_there_leave_what_they_were() -> None:
+    x = torch.arange(6.0).view(2, 3)
+    for _ in range(3):  # the machine, and what might come after it
+        made = moved(x, torch.device("meta"), _meta(1))
+        assert [(each.is_meta, each.shape) for each in made] == [(True, (2, 3))] * 5
+        assert x.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+
+
+@torch.jit.script
 def walked(
     x: torch.Tensor, many: list[torch.Tensor], named: dict[str, torch.Tensor]
 ) -> tuple[torch.Tensor, list[torch.Tensor], dict[str, torch.Tensor], str]:
