@@ -437,7 +437,8 @@ def native_multi_head_attention(
 def _computed(formula: str, forward: Callable[..., Array], *operands: Array) -> Array:
     """A formula of float32 by native code, however few there are, so that calls may be learned."""
     arrays = family("arrays") if operands[0].dtype == np.float32 and operands[0].size else None
-    return forward(*operands) if arrays is None else arrays.apply(formula, operands)
+    found: Array | None = None if arrays is None else arrays.apply(formula, operands)
+    return forward(*operands) if found is None else found
 
 
 def _sum(one: Array, other: Array) -> Array:

@@ -164,6 +164,19 @@ def test_later_calls_are_known_and_give_the_same(form: str) -> None:
         assert torch.equal(attended(*others), wanted_others)
 
 
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_layers_take_operands_that_lie_otherwise(norm_first: bool) -> None:
+    layer = torch.nn.TransformerEncoderLayer(4, 2, 3, batch_first=True, norm_first=norm_first)
+    layer.eval()
+    for order in ((2, 1, 0), (1, 2, 0), (2, 0, 1)):
+        sizes = [0, 0, 0]
+        for place, size in zip(order, (2, 3, 4), strict=True):
+            sizes[place] = size
+        x = torch.from_numpy(randoms(*sizes)).permute(order)
+        with torch.no_grad():
+            assert torch.allclose(layer(x), layer(x.contiguous()), atol=1e-6)
+
+
 @pytest.mark.parametrize("masked", ["", "padding", "mask", "both"])
 @pytest.mark.parametrize("form", ["alone", "with weights", "each head's weights", "layer"])
 def test_calls_of_layers_become_known_and_give_the_same(form: str, masked: str) -> None:
