@@ -90,3 +90,12 @@ def test_cells_never_broadcast(given: tuple[tuple[int, ...], ...], sentence: str
         with pytest.raises(RuntimeError) as caught:
             cell(x, hx)
         assert str(caught.value).splitlines()[0] == sentence
+
+
+def test_layers_whose_parts_were_replaced_are_computed_by_them() -> None:
+    torch.manual_seed(2)
+    layer = torch.nn.TransformerEncoderLayer(4, 2, 6).eval()
+    x = torch.randn(3, 2, 4)
+    wanted = layer(x)
+    layer.linear1 = torch.nn.Sequential(layer.linear1)  # has no weight of its own
+    assert torch.allclose(layer(x), wanted)

@@ -127,11 +127,12 @@ class TransformerEncoderLayer(Module):
         )
         if self.self_attn.in_proj_bias is not None:  # noqa: SIM102
             if not self.training:
-                weights = self._weights()
                 masked = src_mask is not None or src_key_padding_mask is not None
-                if self._is_one_operator(src, weights, masked):
-                    mask, kind = self.self_attn.merge_masks(src_mask, src_key_padding_mask, src)
-                    return self._at_once(src, weights, mask, kind)
+                if self._is_one_operator(src, masked):
+                    weights = self._weights()
+                    if self._infers_by(src, weights):
+                        mask, kind = self.self_attn.merge_masks(src_mask, src_key_padding_mask, src)
+                        return self._at_once(src, weights, mask, kind)
         if self.norm_first:
             src = src + self._sa_block(self.norm1(src), src_mask, src_key_padding_mask, is_causal)
             return src + self._ff_block(self.norm2(src))
@@ -147,8 +148,8 @@ class TransformerEncoderLayer(Module):
         weights += [up.weight, up.bias, down.weight, down.bias]
         return weights
 
-    def _is_one_operator(self, src: Tensor, weights: list[Tensor], masked: bool) -> bool:
-        """Whether one operator does all that such a layer does to a batch, in evaluation."""
+    def _is_one_operator(self, src: Tensor, masked: bool) -> bool:
+        """Whether one operator does all that such a layer does to a batch, if it infers."""
         attention = self.self_attn
         if not attention.batch_first or not attention._qkv_same_embed_dim:
             return False
@@ -159,7 +160,7 @@ class TransformerEncoderLayer(Module):
         if not is_scripting():  # noqa: SIM102
             if _has_hooks(self):
                 return False
-        return self._infers_by(src, weights)
+        return True
 
     def _infers(self, src: Tensor) -> bool:
         """Whether nothing but the result for a batch is asked of the layer."""
