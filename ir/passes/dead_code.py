@@ -14,7 +14,7 @@ that are not used go, and carried values of loops that neither the body nor anyb
 
 from __future__ import annotations
 
-from ..alias_analysis import trained
+from ..alias_analysis import written_values
 from ..aliases import Aliases
 from ..graph import Block, Graph, Node, Value
 from ..kinds import TASKS, has_effects
@@ -40,7 +40,7 @@ class _Elimination:
         self.live: set[Value] = set()
         self.marked: set[Node] = set()
         self.effects: dict[Node, bool] = {}
-        mutates = any(_may_write(node) for node in graph.all_nodes)
+        mutates = any(map(written_values, graph.all_nodes))
         self.aliases = Aliases(graph) if mutates and not keeps_writes else None
         self.live_locations: set[int] = set()
 
@@ -115,7 +115,7 @@ class _Elimination:
         known = self.effects.get(node)
         if known is None:
             known = has_effects(node) and node.kind not in TASKS
-            known = known or (self.keeps_writes and _may_write(node))
+            known = known or (self.keeps_writes and bool(written_values(node)))
             known = known or any(
                 self.has_effects(inner) for block in node.blocks for inner in block.nodes
             )
@@ -135,12 +135,6 @@ class _Elimination:
                 node.destroy()
                 changed = True
         return changed
-
-
-def _may_write(node: Node) -> bool:
-    if node.kind == "prim::SetAttr":
-        return True
-    return node.signature is not None and (node.signature.is_mutable or bool(trained(node)))
 
 
 def _remove_outputs(node: Node) -> bool:
