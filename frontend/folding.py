@@ -63,10 +63,7 @@ def _is_inside(diagnostic: Diagnostic, calls: list[Span]) -> bool:
     if diagnostic.primary is None or diagnostic.code not in _CALL_FAULTS:
         return False
     place = diagnostic.primary.span.whole
-    return any(
-        call.source is place.source and call.start <= place.start and place.end <= call.end
-        for call in calls
-    )
+    return any(map(place.is_within, calls))
 
 
 def _users_demands(diagnostic: Diagnostic) -> list[Demand]:

@@ -90,6 +90,10 @@ class Span:
         """The text itself, from its first character on: what to underline or to replace."""
         return self if self.written == self.start else Span(self.source, self.written, self.end)
 
+    def is_within(self, outer: Span) -> bool:
+        """Whether all its characters are the other's, too."""
+        return self.source is outer.source and outer.start <= self.start and self.end <= outer.end
+
     @property
     def original(self) -> Span | None:
         """What this text was printed from, if it was and the archive remembers it."""

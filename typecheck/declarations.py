@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from typing import Final
 
 from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help
+from ..frontend.names import nodes_in
 from ..frontend.places import BEGINNING, Place
 from ..frontend.source import Span
 from .class_types import ClassType
@@ -82,7 +81,7 @@ def _put_into(scope: Scope, name: str) -> tuple[Type, Type]:
     where that cannot be seen."""
     key: Type = STRING
     value: Type = TENSOR
-    for part in _parts(scope.tree.body):
+    for part in nodes_in(scope.tree.body):
         if isinstance(part, tree.Call) and isinstance(part.function, tree.Attribute):
             method = part.function
             if method.name == "append" and _is_attribute(method.value, name) and part.arguments:
@@ -112,14 +111,3 @@ def _type_of(scope: Scope, node: tree.Expr, otherwise: Type) -> Type:
     found = expression(scope, node).type
     forget()
     return otherwise if found is UNKNOWN else found
-
-
-def _parts(node: object) -> Iterator[tree.Node]:
-    """A node and all in it."""
-    if isinstance(node, tuple):
-        for each in node:
-            yield from _parts(each)
-    elif isinstance(node, tree.Node) and is_dataclass(node):
-        yield node
-        for field in fields(node):
-            yield from _parts(getattr(node, field.name))

@@ -22,11 +22,12 @@ __all__ = [
     "for_builtin",
     "foreign_member",
     "of_texts",
-    "rounded",
+    "is_about_lambda",
     "is_type_test",
     "number_in",
     "number_of",
     "rest_of_list",
+    "rounded",
     "taken_back",
     "type_test",
     "without_keyword",
@@ -44,19 +45,16 @@ def taken_back(scope: Scope, begun: int, place: Span) -> Diagnostic | None:
         error
         for at, error in enumerate(found)
         if error.primary is not None
-        and _within(error.primary.span.whole, place.whole)
-        and (_is_lambda(error) or (at >= begun and error.message.endswith("is not a value")))
+        and error.primary.span.whole.is_within(place.whole)
+        and (is_about_lambda(error) or (at >= begun and error.message.endswith("is not a value")))
     ]
     found[:] = [error for error in found if not any(error is other for other in gone)]
     return gone[0] if gone else None
 
 
-def _is_lambda(error: Diagnostic) -> bool:
+def is_about_lambda(error: Diagnostic) -> bool:
+    """Whether an error says that there is no `lambda`."""
     return error.code == "unsupported-syntax" and error.message.startswith("`lambda`")
-
-
-def _within(inner: Span, outer: Span) -> bool:
-    return inner.source is outer.source and outer.start <= inner.start and inner.end <= outer.end
 
 
 # ------------------------------------------------------------------------------ builtins

@@ -76,7 +76,7 @@ def _loop_help(scope: Scope, node: tree.Subscript, numbered: bool) -> Help:
     container, index = node.value.span.text, node.indices[0].span.text
     if not numbered:
         return Help(f"loop over the items: `for key, module in {container}.items():`")
-    loops = [loop for loop in _loops(scope.tree.body) if _inside(node.span, loop.span)]
+    loops = [loop for loop in _loops(scope.tree.body) if node.span.is_within(loop.span)]
     wanted = f"range(len({container}))"
     for loop in reversed(loops):
         if loop.target.span.text == index and loop.iterable.span.text == wanted:
@@ -108,7 +108,3 @@ def _loops(body: tuple[tree.Statement, ...]) -> Iterator[tree.For]:
             yield statement
         for inner in ("body", "orelse"):
             yield from _loops(getattr(statement, inner, ()))
-
-
-def _inside(inner: Span, outer: Span) -> bool:
-    return outer.source is inner.source and outer.start <= inner.start and inner.end <= outer.end

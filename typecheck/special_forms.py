@@ -13,7 +13,7 @@ from .advice import KEYWORDS
 from .arguments import check_arguments
 from .class_types import ClassType
 from .function_calls import call_method
-from .idioms import by_key, for_builtin, taken_back
+from .idioms import by_key, for_builtin, is_about_lambda, taken_back
 from .matching import Given
 from .names import SpecialForm
 from .narrowing import has_length, to_bool
@@ -137,11 +137,9 @@ def tell_keywords(scope: Scope, name: str, operator: str, node: tree.Call) -> No
             continue
         place = keyword.span.whole
         for at, error in enumerate(found):
-            inner = place if error.primary is None else error.primary.span.whole
-            is_inside = place.start <= inner.start and inner.end <= place.end
-            if inner.source is not place.source or not is_inside:
+            if error.primary is not None and not error.primary.span.whole.is_within(place):
                 continue
-            if error.message.startswith("`lambda`"):
+            if is_about_lambda(error):
                 found[at] = replace(error, helps=by_key(node, keyword, name) or error.helps)
                 continue
             found[at] = replace(
