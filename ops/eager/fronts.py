@@ -60,6 +60,7 @@ class Front:
     """The ways of an eager function; `call` does a call, or has `slowly` do it."""
 
     def __init__(self, slowly: Callable[..., Any]) -> None:
+        self._crew = family("prepared").CREW
         self._held: list[Any] = []
         self._ways = np.zeros(_MOST + 1, np.int64)
         self.call = self.falling_to(slowly)
@@ -73,8 +74,7 @@ class Front:
             **{"grad_mode": GRAD_MODE, "view_of_name": _VIEW_OF},
         }
         places = {name: id(each) for name, each in words.items()}
-        crew = family("prepared").CREW
-        made: Callable[..., Any] = crew.front(
+        made: Callable[..., Any] = self._crew.front(
             places | {"ways": address(self._ways), "slot": _slot()}
         )
         return made
