@@ -134,9 +134,8 @@ def _handle_of(array: Array, handles: Sequence[object]) -> Tensor:
 def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> object:
     if isinstance(result, _ndarray):
         return _handle_of(result, handles)
-    if isinstance(result, tuple) and len(entry.signature.returns) > 1:
-        several = several_of(entry)
-        assert several is not None
+    several = several_of(entry) if isinstance(result, tuple) else None
+    if several is not None:
         return tuple.__new__(several, [_part(r, handles) for r in result])
     if isinstance(result, list) and (not result or isinstance(result[0], np.ndarray)):
         given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
@@ -153,14 +152,9 @@ def several_of(entry: Operator) -> type[tuple[object, ...]] | None:
     """The type of an operator's results; None if there are not several."""
     found = _SEVERAL.get(entry)
     if found is None and len(entry.signature.returns) > 1:
-        found = _several(entry)
-    return found
-
-
-def _several(entry: Operator) -> type[tuple[object, ...]]:
-    names = [result.name for result in entry.signature.returns]
-    name = entry.name.partition("::")[2]
-    found = _SEVERAL[entry] = named_results(name, names) if all(names) else tuple
+        names = [result.name for result in entry.signature.returns]
+        name = entry.name.partition("::")[2]
+        found = _SEVERAL[entry] = named_results(name, names) if all(names) else tuple
     return found
 
 
