@@ -42,8 +42,6 @@ OPTIONS: Final = (
 
 _LIKE: Final = OPTIONS + ", MemoryFormat? memory_format=None"
 _INT64: Final = np.dtype(np.int64)
-_FLOAT32: Final = np.dtype(np.float32)
-_LARGEST_FLOAT32: Final = float(np.finfo(np.float32).max)
 
 _COUNTED_IN: Final[dict[str, Dtype]] = {
     **dict.fromkeys("bi", _INT64),
@@ -123,10 +121,7 @@ def full(
 ) -> Array:
     wanted = number_dtype(fill_value) if dtype is None else numpy_dtype(dtype)
     made = np.empty(check_sizes(size, "full"), wanted)
-    if type(fill_value) is float and wanted is _FLOAT32 and abs(fill_value) <= _LARGEST_FLOAT32:
-        made.fill(fill_value)
-    else:
-        made.fill(number_to_fill(fill_value, wanted, made.size))
+    made.fill(number_to_fill(fill_value, wanted, made.size))
     return made
 
 
@@ -245,10 +240,7 @@ def new_full(
 ) -> Array:
     wanted = self.dtype if dtype is None else numpy_dtype(dtype)
     made = np.empty(check_sizes(size, "full"), wanted)
-    if type(fill_value) is float and wanted is _FLOAT32 and abs(fill_value) <= _LARGEST_FLOAT32:
-        made.fill(fill_value)
-    else:
-        made.fill(number_to_fill(fill_value, wanted, made.size))
+    made.fill(number_to_fill(fill_value, wanted, made.size))
     return made
 
 

@@ -47,6 +47,7 @@ ndarray: Final = np.ndarray
 asarray: Final = np.asarray
 _BOOL: Final = np.dtype(np.bool_)
 _FLOAT32: Final = np.dtype(np.float32)
+_LARGEST_FLOAT32: Final = float(np.finfo(np.float32).max)
 _FLOAT16: Final = np.dtype(np.float16)
 _FLOAT64: Final = np.dtype(np.float64)
 _INT64: Final = np.dtype(np.int64)
@@ -163,12 +164,15 @@ def scalar_of(number: Scalar, dtype: Dtype) -> Array:
     return operand(number, dtype) if not isinstance(number, complex) else _halved(number, dtype)
 
 
-def number_to_fill(number: Scalar, dtype: Dtype, count: int) -> Array:
-    """What `count` elements are filled with: `checked_operand`, for a single one `scalar_of`.
+def number_to_fill(number: Scalar, dtype: Dtype, count: int) -> Array | float:
+    """What `count` elements are filled with: `checked_operand`, for a single one `scalar_of`; of
+    float32 a float that fits is itself.
 
     Raises:
         OperatorError: the number is too large, or complex and the dtype is not.
     """
+    if type(number) is float and dtype is _FLOAT32 and abs(number) <= _LARGEST_FLOAT32:
+        return number
     return scalar_of(number, dtype) if count == 1 else checked_operand(number, dtype)
 
 
