@@ -8,9 +8,9 @@ import numpy as np
 
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
-from ..memory.storage import view_of
 from ..memory.warned import warn_caller
 from ..shapes.pad import pad
+from ..shapes.shape import unfold
 from ..table.pointwise import as_array
 from ..table.promotion import kind
 from ..table.table import operator
@@ -22,19 +22,17 @@ __all__: list[str] = []
 _FLAGS = ("normalized", "onesided", "return_complex", "align_to_window")
 
 
-def _check_window(
-    self: Array, n_fft: int, hop: int, length: int, window: Array | None, where: object
-) -> None:
-    if kind(self.dtype) < 2:
-        raise OperatorError(f"{where}: expected a tensor of floating point or complex values")
-    if self.ndim not in (1, 2):
-        raise OperatorError(f"{where}: expected a 1D or 2D tensor")
-    samples = self.shape[-1]
-    if not 0 < n_fft <= samples:
-        raise OperatorError(f"{where}: expected 0 < n_fft < {samples}, but got n_fft={n_fft}")
-    if hop <= 0:
-        raise OperatorError(f"{where}: expected hop_length > 0, but got hop_length={hop}")
-    _check_length(n_fft, length, window, where)
+def _check_window(call: _Call) -> None:
+    if kind(call.signal.dtype) < 2:
+        raise OperatorError(f"{call}: expected a tensor of floating point or complex values")
+    if call.signal.ndim not in (1, 2):
+        raise OperatorError(f"{call}: expected a 1D or 2D tensor")
+    samples = call.signal.shape[-1]
+    if not 0 < call.n_fft <= samples:
+        raise OperatorError(f"{call}: expected 0 < n_fft < {samples}, but got n_fft={call.n_fft}")
+    if call.hop <= 0:
+        raise OperatorError(f"{call}: expected hop_length > 0, but got hop_length={call.hop}")
+    _check_length(call.n_fft, call.length, call.window, call)
 
 
 def _check_length(n_fft: int, length: int, window: Array | None, where: object) -> None:
@@ -87,13 +85,6 @@ def _whole_window(window: Array | None, n_fft: int, length: int, dtype: Dtype) -
     return np.pad(given, (left, n_fft - length - left))
 
 
-def _pieces(batch: Array, length: int, hop: int) -> Array:
-    """Views of the pieces of signals that are at least as long."""
-    count = (batch.shape[1] - length) // hop + 1
-    outer, step = batch.strides
-    return view_of(batch, (len(batch), count, length), (outer, hop * step, step))
-
-
 @operator(
     "aten::stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, "
     "Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, "
@@ -122,8 +113,7 @@ def stft(
             "further require that return_complex=True in a future PyTorch release."
         )
     flags = (normalized, onesided, return_complex, align_to_window)
-    where = _Call(self, n_fft, hop, length, window, flags)
-    _check_window(self, n_fft, hop, length, window, where)
+    _check_window(_Call(self, n_fft, hop, length, window, flags))
     if window is None:
         warn_caller(
             "A window was not provided. A rectangular window will be applied,which is known to "
@@ -135,7 +125,7 @@ def stft(
         raise OperatorError("Cannot have onesided output if window or input is complex")
     batch = self if self.ndim == 2 else self[None]
     whole = _whole_window(window, n_fft, length, self.dtype)
-    pieces = _pieces(batch, n_fft, hop)
+    pieces = unfold(batch, 1, n_fft, hop)
     pieces = pieces if whole is None else as_array(pieces * whole)
     norm = "ortho" if normalized else None
     half = not is_complex if onesided is None else onesided
