@@ -57,11 +57,9 @@ class PackedWeights:
 
 
 @dataclass(eq=False, repr=False)
-class PackedLinear(PackedWeights):
-    """A matrix [out, in], quantized or of half precision, and a bias."""
+class _PackedLayer(PackedWeights):
+    """Weights and a bias, and what native code keeps of them."""
 
-    class_name = "quantized.LinearPackedParamsBase"
-    state_type = "(Tensor, Tensor?)"
     weight: Array
     bias: Array | None
     panels: Any = field(default=None, init=False, repr=False)
@@ -73,6 +71,14 @@ class PackedLinear(PackedWeights):
         # views of its own, which nobody makes other tensors of
         self.weight = self.weight[...]
         self.bias = None if self.bias is None else self.bias[...]
+
+
+@dataclass(eq=False, repr=False)
+class PackedLinear(_PackedLayer):
+    """A matrix [out, in], quantized or of half precision, and a bias."""
+
+    class_name = "quantized.LinearPackedParamsBase"
+    state_type = "(Tensor, Tensor?)"
 
     @property
     def is_half(self) -> bool:
@@ -85,27 +91,16 @@ class PackedLinear(PackedWeights):
 
 
 @dataclass(eq=False, repr=False)
-class PackedConvolution(PackedWeights):
+class PackedConvolution(_PackedLayer):
     """Weights of a convolution over `dims` dimensions and what it does with them."""
 
-    weight: Array
-    bias: Array | None
     stride: list[int]
     padding: list[int]
     dilation: list[int]
     output_padding: list[int]
     groups: int
     transpose: bool
-    panels: Any = field(default=None, init=False, repr=False)
-    """The weights as native code takes them, once they were asked for; False if it does not."""
-    kept: Any = field(default=None, init=False, repr=False)
-    """What made bytes of sums last, and of what ranges."""
     state_type = "(str, Tensor[], Tensor?[])"
-
-    def __post_init__(self) -> None:
-        # views of its own, which nobody makes other tensors of
-        self.weight = self.weight[...]
-        self.bias = None if self.bias is None else self.bias[...]
 
     @property
     def dims(self) -> int:
