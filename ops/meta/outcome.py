@@ -8,7 +8,7 @@ allow no such part are computed over zeros, within a bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, Final
 
@@ -167,13 +167,18 @@ def _common_strides(arrays: list[Array], sizes: tuple[int, ...]) -> list[int] | 
     for array in arrays:
         if array.shape == sizes:
             order = sorted(range(array.ndim), key=lambda d: (-array.strides[d], d))
-            step, found = 1, [0] * array.ndim
-            for d in reversed(order):
-                found[d] = step
-                step *= sizes[d]
             if all(array.strides):
-                return found
+                return _dense(sizes, reversed(order))
     return None
+
+
+def _dense(sizes: tuple[int, ...], inner_first: Iterable[int]) -> list[int]:
+    """In elements, strides without gaps, of dimensions that lie in this order."""
+    step, found = 1, [0] * len(sizes)
+    for dim in inner_first:
+        found[dim] = step
+        step *= sizes[dim]
+    return found
 
 
 def _without_rows(entry: Operator, values: Values) -> object:
@@ -214,11 +219,7 @@ def _strides_by_format(own: Array, sizes: tuple[int, ...], asked: int | None) ->
         return _common_strides([own], sizes)
     if asked == 0:
         return None
-    step, found = 1, [0] * len(sizes)
-    for dim in (1, *range(len(sizes) - 1, 1, -1), 0):
-        found[dim] = step
-        step *= sizes[dim]
-    return found
+    return _dense(sizes, (1, *range(len(sizes) - 1, 1, -1), 0))
 
 
 def _row_dim(dim: int | None, names: list[str], values: Values, array: Array) -> int | None:

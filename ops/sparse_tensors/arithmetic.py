@@ -10,11 +10,9 @@ import numpy as np
 from ..eager.dispatch import eager_function
 from ..memory.dims import wrap_dims
 from ..memory.dtype import DType, Scalar
-from ..table.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor
-from ..tensors.tracing import ACTIVE
 from .forms import form
-from .parts import Compressed, Coo, flat_places
+from .parts import Compressed, Coo, are_unheard, flat_places
 from .structure import compress, to_coo, to_dense
 from .tensors import is_sparse, of_parts, parts_of
 
@@ -61,14 +59,12 @@ def add(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
 
 def _side_by_side(one: Coo, values: Tensor, indices: Tensor) -> Coo:
     """One tensor's elements and others, which may be at the same places."""
-    both = one.values, values
+    both = [one.values, values]
     places = Tensor._of(np.concatenate((one.indices._array, indices._array), 1))
-    if is_grad_enabled() or ACTIVE or any(type(each) is not Tensor for each in both):
-        return Coo(places, _cat([*both]), one.sizes)
-    arrays = [each._array for each in both]
-    if arrays[0].dtype is not arrays[1].dtype or arrays[0].dtype.isbuiltin != 1:
-        return Coo(places, _cat([*both]), one.sizes)
-    return Coo(places, Tensor._of(np.concatenate(arrays)), one.sizes)
+    arrays = [each._array for each in both] if are_unheard(*both) else []
+    if arrays and arrays[0].dtype is arrays[1].dtype and arrays[0].dtype.isbuiltin == 1:
+        return Coo(places, Tensor._of(np.concatenate(arrays)), one.sizes)
+    return Coo(places, _cat(both), one.sizes)
 
 
 @form("aten::add_")

@@ -214,5 +214,5 @@ def zeros(
         raise RuntimeError(f"a tensor of layout {layout} has two sizes here, and not {len(sizes)}")
     starts = tensor([0] * (sizes[by_columns] + 1))
     own = tensor([], dtype=dtype or get_default_dtype())
-    given = {"requires_grad": requires_grad}
-    return _compressed(starts, tensor([]).long(), own, sizes, by_columns, **given)
+    none = tensor([]).long()
+    return _compressed(starts, none, own, sizes, by_columns, requires_grad=requires_grad)

@@ -15,10 +15,15 @@ from ..table.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 
-__all__ = ["Compressed", "Coo", "Parts", "flat_places"]
+__all__ = ["Compressed", "Coo", "Parts", "are_unheard", "flat_places"]
 
 _add_at = eager_function("aten::index_add")
 _COO: Final = LAYOUTS["sparse_coo"]
+
+
+def are_unheard(*values: Tensor) -> bool:
+    """Whether they are plain tensors, and nobody asks for gradients or traces."""
+    return not (is_grad_enabled() or ACTIVE) and all(type(each) is Tensor for each in values)
 
 
 class Coo(NamedTuple):
@@ -63,7 +68,7 @@ class Coo(NamedTuple):
     def _alone(self, places: Array) -> Coo | None:
         """Coalesced rows of numbers where nobody asks for gradients or listens; else None."""
         values = self.values
-        if is_grad_enabled() or ACTIVE or type(values) is not Tensor or not places.size:
+        if not (are_unheard(values) and places.size):
             return None
         array = values._array
         if self.depth != 1 or array.dtype.char not in "fd":
