@@ -134,8 +134,7 @@ def _handle_of(array: Array, handles: Sequence[object]) -> Tensor:
 def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> object:
     if isinstance(result, _ndarray):
         return _handle_of(result, handles)
-    several = several_of(entry) if isinstance(result, tuple) else None
-    if several is not None:
+    if isinstance(result, tuple) and (several := several_of(entry)) is not None:
         return tuple.__new__(several, [_part(r, handles) for r in result])
     if isinstance(result, list) and (not result or isinstance(result[0], np.ndarray)):
         given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
