@@ -119,14 +119,12 @@ def _by_seeing(entry: Operator, values: list[Any], free: Sequence[int]) -> Known
     """By what a call of the forward runs."""
     if free:
         return None
-    crew = family("prepared").CREW
-    notes: list[tuple[object, ...]] = []
-    before = values[0].copy("K") if entry.is_in_place else None
-    with crew.told(lambda *note: notes.append(note)):
-        result = _forward(entry)(*values)
-    if not notes or () in notes:
-        return None
-    return _entry(values, result, notes, before)
+    for _ in range(2):  # the first call may keep what later ones find
+        before = values[0].copy("K") if entry.is_in_place else None
+        result, notes, *_ = family("prepared").seen(_forward(entry), values)
+        if notes is not None:
+            return _entry(values, result, notes, before) if notes and () not in notes else None
+    return None
 
 
 def _perform(notes: Sequence[tuple[Any, ...]], values: Sequence[Any]) -> None:

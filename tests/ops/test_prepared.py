@@ -45,6 +45,23 @@ def test_a_call_like_an_earlier_one_is_done_natively():
         assert len(calls) == expected
 
 
+def test_what_a_call_keeps_for_later_ones_is_left_as_it_is():
+    kept = []
+
+    def increased(x):
+        if not kept:
+            kept.append(family("arrays").cast(np.full((), 0.3), x.dtype))
+            kept[0].flags.writeable = False
+        return family("arrays").apply("add", (x, kept[0]))
+
+    known, calls = known_calls(increased)
+    for seed in range(1, 9):
+        x = random(40, seed=seed)
+        assert np.array_equal(known(x), x + np.float32(0.3))
+        assert kept[0] == np.float32(0.3)
+    assert 1 < len(calls) < 8  # the first is not learned from
+
+
 def test_results_without_elements_are_made_anew():
     def both(x):
         return family("rows").softmax(x), np.zeros(0, np.float32)

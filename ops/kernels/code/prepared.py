@@ -229,14 +229,19 @@ def seen(function: Callable[..., Any], values: Sequence[Any]) -> Seen:
     if not _NOTING.acquire(blocking=False):
         return Seen(function(*values), None)
     try:
-        thread, notes = get_ident(), Notes()
+        thread, notes, writable = get_ident(), Notes(), list[Array]()
 
         def note(*arguments: Any) -> None:
             if get_ident() == thread:
                 notes.append(arguments)
+                given = (each for each in arguments if type(each) is ndarray)
+                writable.extend(each for each in given if each.flags.writeable)
 
         with CREW.told(note):
-            return Seen(function(*values), notes)
+            result = function(*values)
+        # what is kept for later calls is no constant of the one that fills it
+        is_kept = any(not each.flags.writeable for each in writable)
+        return Seen(result, None if is_kept else notes)
     finally:
         _NOTING.release()
 
