@@ -45,7 +45,7 @@ def _zeros(like: Sequence[Tensor]) -> list[Tensor]:
     return [t.detach().new_zeros(t.shape).requires_grad_() for t in like]
 
 
-def _gradients(
+def gradients(
     outputs: Sequence[Tensor | None],
     inputs: Sequence[Tensor],
     grads: Sequence[Tensor | None],
@@ -120,7 +120,7 @@ def vjp(
         several, results = tensors_of(func(*fresh), RESULTS, "vjp")
         check_history(results, "outputs", strict)
         vectors = _direction(v, results, several, create_graph, "vjp", _RETURNS)
-        found = _gradients(results, fresh, vectors, create_graph)
+        found = gradients(results, fresh, vectors, create_graph)
         products = filled(found, fresh, strict, create_graph, "back")
     shown = _given_back(results, several, create_graph)
     return shown, _given_back(products, many, create_graph)
@@ -148,9 +148,9 @@ def jvp(
         several, results = tensors_of(func(*fresh), RESULTS, "jvp")
         check_history(results, "outputs", strict)
         dummies = _zeros(results)
-        products = _gradients(results, fresh, dummies, True)
+        products = gradients(results, fresh, dummies, True)
         check_history(products, "grad_inputs", strict)
-        found = _gradients(products, dummies, _ones_for_none(vectors, fresh), create_graph)
+        found = gradients(products, dummies, _ones_for_none(vectors, fresh), create_graph)
         pushed = filled(found, results, strict, create_graph, "back_trick")
     shown = _given_back(results, several, create_graph)
     return shown, _given_back(pushed, several, create_graph)
@@ -205,7 +205,7 @@ def _rows(
     columns: list[list[Tensor]] = [[] for _ in inputs]
     flat = output.reshape([-1])
     for place in range(flat.shape[0]):
-        found = _gradients([flat[place]], inputs, [None], create)
+        found = gradients([flat[place]], inputs, [None], create)
         for at, gradient in enumerate(found):
             if gradient is None and strict:
                 raise RuntimeError(
@@ -295,17 +295,17 @@ def _with_hessian(
         vectors = _direction(v, fresh, many, create, who, _INPUT)
         output = func(*fresh)
         result = single_result(output, who, strict)
-        first = _gradients([result], fresh, [None], True)
+        first = gradients([result], fresh, [None], True)
         check_history(first, "jacobian", strict)
         vectors = _ones_for_none(vectors, fresh)
         if who == "vhp":
-            found = _gradients(first, fresh, vectors, create)
+            found = gradients(first, fresh, vectors, create)
             products = filled(found, fresh, strict, create, "double_back")
         else:
             dummies = _zeros(fresh)
-            second = _gradients(first, fresh, dummies, True)
+            second = gradients(first, fresh, dummies, True)
             check_history(first, "hessian", strict)
-            found = _gradients(second, dummies, vectors, create)
+            found = gradients(second, dummies, vectors, create)
             products = filled(found, fresh, strict, create, "double_back_trick")
     shown = _given_back([result], isinstance(output, tuple), create)
     return shown, _given_back(products, many, create)

@@ -10,13 +10,20 @@ import numpy as np
 
 from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
-from ..ops.gradients.edges import target_of
-from ..ops.gradients.tape import roots_of
-from ..ops.gradients.walk import run_backward
 from ..ops.memory.dtype import STRIDED, Array
+from ..ops.memory.overlap import overlaps_itself
 from ..ops.tensors.tensor import Tensor
+from .functional import gradients
 from .gradient_rules import GradcheckError, check_directions, check_rules
-from .jacobians import Checked, Function, differences, directed, outputs_of, parts, walked_back
+from .jacobians import (
+    Checked,
+    Function,
+    differences,
+    directed,
+    outputs_of,
+    parts,
+    walked_back,
+)
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -135,9 +142,7 @@ def _checked_inputs(given: Sequence[object]) -> list[Checked]:
                 "precision floating point or complex. ",
                 stacklevel=3,
             )
-        sizes, strides = each.memory.shape, each.memory.strides
-        is_shared = any(step == 0 and size > 1 for step, size in zip(strides, sizes, strict=True))
-        if is_shared and each.memory.size:
+        if overlaps_itself(each.memory):
             raise RuntimeError(
                 f"The {each.number}th input has a dimension with stride 0. gradcheck only supports "
                 "inputs that are non-overlapping to be able to compute the numerical gradients "
@@ -201,7 +206,7 @@ def _check_jacobians(
         for each, way, columns in zip(checked, along, expected, strict=True):
             found = directed(func, given, each, way, checked)
             for number, (have, want) in enumerate(zip(found, columns, strict=True)):
-                _compare(have, want, bounds, (number, each), outputs[number], way, forward=True)
+                _compare(have, want, bounds, (number, each), outputs[number], forward=True)
 
 
 def _direction(like: Array, draw: np.random.Generator) -> Array:
@@ -230,11 +235,11 @@ def _compare_walks(
         for each, have, column, way in zip(checked, first, expected, along, strict=True):
             want = column[number]
             if row is None:
-                _compare(have, want, bounds, (number, each), output, None)
+                _compare(have, want, bounds, (number, each), output)
                 continue
             assert way is not None
             limit = bounds._replace(atol=bounds.atol * float(np.abs(row).sum() * np.abs(way).sum()))
-            _compare((have * way).sum(), (row * want).sum(), limit, (number, each), output, None)
+            _compare((have * way).sum(), (row * want).sum(), limit, (number, each), output)
         second = walked_back(output, checked, row)
         for one, other in zip(first, second, strict=True):
             if np.abs(one - other).max(initial=0) > bounds.again:
@@ -252,7 +257,6 @@ def _compare(
     bounds: _Bounds,
     which: tuple[int, Checked],
     output: Tensor,
-    way: Array | None,
     forward: bool = False,
 ) -> None:
     """Compare two Jacobians, or products with them.
@@ -336,18 +340,15 @@ def gradgradcheck(
         grads = _several(grad_outputs)
     count = len(given)
 
-    def gradients(*args: Tensor) -> tuple[Tensor, ...]:
+    def of_gradients(*args: Tensor) -> tuple[Tensor, ...]:
         fresh = [a.requires_grad_() if _was_wanted(a, g) else a for a, g in zip(args, given)]  # noqa: B905
         results = outputs_of(func, fresh)
         wanted = [a for a, g in zip(fresh, given, strict=True) if _is_checked(g)]
-        pairs = [(o, g) for o, g in zip(results, args[count:], strict=True) if o.requires_grad]
-        roots = roots_of([o for o, _ in pairs], [g for _, g in pairs])
-        edges = [edge for edge in map(target_of, wanted) if edge is not None]
-        found = run_backward(roots, edges, keep=True, create=True)
-        return tuple(found[edge] for edge in edges if edge in found)
+        found = gradients(results, wanted, args[count:], create=True)
+        return tuple(grad for grad in found if grad is not None)
 
     return gradcheck(
-        gradients, [*given, *grads], eps=eps, atol=atol, rtol=rtol,
+        of_gradients, [*given, *grads], eps=eps, atol=atol, rtol=rtol,
         raise_exception=raise_exception, nondet_tol=nondet_tol,
         check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad, check_forward_ad=check_fwd_over_rev,

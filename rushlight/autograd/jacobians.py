@@ -27,7 +27,7 @@ __all__ = [
         "outputs_of",
         "parts",
     ),
-    *("tangents", "walked_back"),
+    *("tangents", "walked_back", "zeros_of"),
 ]
 
 Function = Callable[..., object]
@@ -101,7 +101,7 @@ def differences(
     """
     memory = checked.memory
     columns: list[list[Array]] = []
-    for step in _steps(memory) if along is None else [_of_parts(along, memory)]:
+    for step in _steps(memory, along):
         before = memory.copy()
         memory[...] = before + eps * step
         above = _detached(func, given)
@@ -109,6 +109,13 @@ def differences(
         below = _detached(func, given)
         memory[...] = before
         columns.append([_slope(*pair, eps) for pair in zip(above, below, strict=True)])
+    return _together(columns, func, given, along)
+
+
+def _together(
+    columns: list[list[Array]], func: Function, given: Sequence[object], along: Array | None
+) -> list[Array]:
+    """For each result its Jacobian of such columns; `along` gave the only one."""
     if along is not None:
         return columns[0]
     if not columns:
@@ -116,8 +123,12 @@ def differences(
     return [np.array(column).T for column in zip(*columns, strict=True)]
 
 
-def _steps(memory: Array) -> Iterator[Array]:
-    """Arrays with a single one in each place, and then one with a single `1j`."""
+def _steps(memory: Array, along: Array | None) -> Iterator[Array]:
+    """The array of the numbers `along`; without, one with a single one in each place, and then one
+    with a single `1j`."""
+    if along is not None:
+        yield _of_parts(along, memory)
+        return
     for place in np.ndindex(memory.shape):
         for unit in (1.0, 1j) if memory.dtype.kind == "c" else (1.0,):
             step = np.zeros(memory.shape, memory.dtype)
@@ -169,10 +180,8 @@ def gradients(
 
 def walked_back(output: Tensor, inputs: Sequence[Checked], along: Array | None) -> list[Array]:
     """For each input its Jacobian by walking back; the product of `along` with it if given."""
-    like = output.detach()._array
-    rows = [_of_parts(along, like)] if along is not None else _steps(like)
     found = []
-    for row in rows:
+    for row in _steps(output.detach()._array, along):
         got = gradients([output], [each.tensor for each in inputs], [Tensor._of(row)])
         found.append([each.found(grad) for each, grad in zip(inputs, got, strict=True)])
     if along is not None:
@@ -193,21 +202,20 @@ def directed(
 
     The directions of `others` are zeros.
     """
-    memory = checked.memory
-    steps = _steps(memory) if along is None else [_of_parts(along, memory)]
-    zeros = {each.place: Tensor._of(np.zeros_like(each.memory)) for each in others}
+    zeros = zeros_of(others)
     columns = [
         [
             _numbers(tangent, made)
             for tangent, made in tangents(func, given, {**zeros, checked.place: Tensor._of(step)})
         ]
-        for step in steps
+        for step in _steps(checked.memory, along)
     ]
-    if along is not None:
-        return columns[0]
-    if not columns:
-        return [np.zeros((parts(o._array).size, 0)) for o in _detached(func, given)]
-    return [np.array(column).T for column in zip(*columns, strict=True)]
+    return _together(columns, func, given, along)
+
+
+def zeros_of(checked: Sequence[Checked]) -> dict[int, Tensor]:
+    """Zeros as directions of inputs, by place."""
+    return {each.place: Tensor._of(np.zeros_like(each.memory)) for each in checked}
 
 
 def tangents(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
@@ -104,32 +103,20 @@ class NAdam(Optimizer):
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         correction = 1 - beta2**step
         sizes = -lr * (1 - now) / (1 - product), -lr * then / (1 - product * then)
-        if is_recorded:  # sizes are tensors, which have gradients themselves
-            self._recorded(parameter, with_decay(parameter, grad, group), state, group, sizes)
-            return
         way = Way.of(group)
         numbers = way.factor(group), 1 - beta1, beta2, 1 - beta2, correction, group["eps"], *sizes
-        if Fused(_update(way), ("exp_avg", "exp_avg_sq"), numbers).done(parameter, grad, state):
+        fused = Fused(_update(way), ("exp_avg", "exp_avg_sq"), numbers)
+        if not is_recorded and fused.done(parameter, grad, state):
             return
         grad = with_decay(parameter, grad, group)
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         scale = square.div(correction).sqrt().add(group["eps"])
         for value, size in zip((grad, mean), sizes, strict=True):
-            parameter.addcdiv_(value, scale, value=size)
-
-    @staticmethod
-    def _recorded(
-        parameter: Tensor, grad: Tensor, state: Group, group: Group, sizes: tuple[Any, Any]
-    ) -> None:
-        """The same step, of which gradients may be wanted."""
-        beta1, beta2 = group["betas"]
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        scale = square.div(1 - beta2 ** state["step"].item()).sqrt().add(group["eps"])
-        for value, size in zip((grad, mean), sizes, strict=True):
-            parameter.addcdiv_(value * size, scale)
+            if is_recorded:  # sizes are tensors, which have gradients themselves
+                parameter.addcdiv_(value * size, scale)
+            else:
+                parameter.addcdiv_(value, scale, value=size)
 
 
 nadam = step_of(NAdam)
