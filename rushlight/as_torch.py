@@ -29,8 +29,8 @@ __all__ = ["StandIn", "as_torch"]
 _OWN: Final = __package__ or "rushlight"
 _VERSION: Final = "2.13.0"
 _ROOTS: Final = ("torch", "functorch")
-_SPAWN: Final = "multiprocessing.spawn"
 """The packages of PyTorch's distribution."""
+_SPAWN: Final = "multiprocessing.spawn"
 _PUBLIC_CLASSES: Final = {
     "interpreter.values.awaits": {"_Await": "._C"},
     "interpreter.values.tasks": {"Future": ""},
@@ -141,15 +141,11 @@ class StandIn(abc.MetaPathFinder):
     ) -> machinery.ModuleSpec | None:
         """Where a module of torch, or one of rushlight that is to be renamed, comes from."""
         root, _, inside = fullname.partition(".")
-        if root == _OWN:
+        if root == _OWN or fullname == _SPAWN:
             found = machinery.PathFinder.find_spec(fullname, path)
             if found is not None and found.loader is not None:
-                found.loader = _Told(self.rename, found.loader)
-            return found
-        if fullname == _SPAWN:
-            found = machinery.PathFinder.find_spec(fullname, path)
-            if found is not None and found.loader is not None:
-                found.loader = _Told(self.tell_children, found.loader)
+                tell = self.rename if root == _OWN else self.tell_children
+                found.loader = _Told(tell, found.loader)
             return found
         if root == "torch":
             return alias(fullname, f"{_OWN}.{inside}" if inside else _OWN)

@@ -433,7 +433,7 @@ class Packing(threading.local):
     """The hooks that tensors kept for the way back go through, the innermost last."""
 
     used = False
-    """Whether there are any, or they are refused."""
+    """Whether there are any."""
     refusal = ""
 
     def __init__(self) -> None:
@@ -460,9 +460,21 @@ class Packing(threading.local):
             )
         return made, unpack
 
-    def changed(self) -> None:
-        """Notice that hooks came or went."""
-        self.used = bool(self.hooks)
+    def put(self, hooks: list[tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]]) -> None:
+        """Have these hooks and no others from now on."""
+        self.used = True  # so that an interrupt leaves no hooks that are not asked
+        self.hooks = hooks
+        self.used = bool(hooks)
+
+    def refuse(self, message: str) -> None:
+        """Refuse hooks with an error of that text.
+
+        Raises:
+            RuntimeError: some are there already.
+        """
+        if self.hooks:
+            raise RuntimeError(message)
+        self.refusal = message
 
 
 PACKING: Final = Packing()

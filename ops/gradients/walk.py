@@ -272,8 +272,7 @@ def run_backward(
     finally:
         (WALKING.leads, WALKING.walk), WALKING.keep = outer, kept
         if PACKING.hooks is not packing:  # what hooks entered or left on the way ends with it
-            PACKING.hooks = packing
-            PACKING.changed()
+            PACKING.put(packing)
     return walk.found
 
 

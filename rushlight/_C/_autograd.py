@@ -23,8 +23,8 @@ def _saved_tensors_hooks_disable(error_message: str, fail_if_non_empty: bool = T
     Raises:
         RuntimeError: some are entered.
     """
-    if fail_if_non_empty and PACKING.hooks:
-        raise RuntimeError(error_message)
+    if fail_if_non_empty:
+        PACKING.refuse(error_message)
     PACKING.refusal = error_message
 
 
@@ -42,14 +42,12 @@ def _push_saved_tensors_default_hooks(
     pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
 ) -> None:
     """Have tensors that are kept go through hooks from now on."""
-    PACKING.hooks = [*PACKING.hooks, (pack_hook, unpack_hook)]
-    PACKING.changed()
+    PACKING.put([*PACKING.hooks, (pack_hook, unpack_hook)])
 
 
 def _pop_saved_tensors_default_hooks() -> None:
     """Take the last ones away."""
-    PACKING.hooks = PACKING.hooks[:-1]
-    PACKING.changed()
+    PACKING.put(PACKING.hooks[:-1])
 
 
 def _top_saved_tensors_default_hooks(

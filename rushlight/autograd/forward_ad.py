@@ -101,12 +101,15 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     """A tensor without its direction, and the direction; None where it has none."""
     if not _LEVELS or not tensor.requires_grad:
         return UnpackedDualTensor(tensor, None)
-    duals = _LEVELS[-1]
-    for dual, tangent in duals:
-        if tensor is dual:
-            return UnpackedDualTensor(tensor.detach(), tangent)
-    direction = _direction(tensor, [dual for dual, _ in duals], [each for _, each in duals])
+    direction = _given(tensor)
+    if direction is None:
+        direction = _direction(tensor, _LEVELS[-1])
     return UnpackedDualTensor(tensor.detach(), direction)
+
+
+def _given(tensor: object) -> Tensor | None:
+    """The direction that a tensor was given in this level; None if it was given none."""
+    return next((tangent for dual, tangent in _LEVELS[-1] if dual is tensor), None)
 
 
 # --------------------------------------------------------------------------- functions of users
@@ -121,7 +124,7 @@ def before_function(args: Sequence[object]) -> list[Tensor | None] | None:
 def _own_direction(tensor: Tensor) -> Tensor | None:
     """The direction that was given to a tensor; of another one, what may be written in place."""
     found = unpack_dual(tensor).tangent
-    if found is None or any(tensor is dual for dual, _ in _LEVELS[-1]):
+    if found is None or _given(tensor) is not None:
         return found
     own: Tensor = found.clone()
     return own
@@ -150,7 +153,7 @@ def after_function(
                 "position instead."
             )
         _check_shared(output, tangent, args, given)
-        if not any(output is dual for dual, _ in _LEVELS[-1]):
+        if _given(output) is None:
             _LEVELS[-1].append((output, tangent))
 
 
@@ -187,9 +190,10 @@ def _check_shared(
                 )
 
 
-def _direction(result: Tensor, duals: list[Tensor], tangents: list[Tensor]) -> Tensor | None:
-    if not duals:
+def _direction(result: Tensor, level: list[tuple[Tensor, Tensor]]) -> Tensor | None:
+    if not level:
         return None
+    duals, tangents = zip(*level, strict=True)
     with enable_grad():
         vector: Tensor = result.detach().new_zeros(result.shape).requires_grad_()
         with directions_wanted():

@@ -54,8 +54,7 @@ class saved_tensors_hooks:
             raise RuntimeError(PACKING.refusal)
         self._outside.append(PACKING.hooks)
         try:
-            PACKING.hooks = [*PACKING.hooks, (self._pack, self.unpack_hook)]
-            PACKING.changed()
+            PACKING.put([*PACKING.hooks, (self._pack, self.unpack_hook)])
         except BaseException:  # an interrupt: what is not entered is never left
             self.__exit__()
             raise
@@ -63,12 +62,10 @@ class saved_tensors_hooks:
     def _pack(self, tensor: Tensor) -> Any:
         held = PACKING.hooks
         try:
-            PACKING.hooks = []
-            PACKING.changed()
+            PACKING.put([])
             return self.pack_hook(tensor)
         finally:
-            PACKING.hooks = held
-            PACKING.changed()
+            PACKING.put(held)
 
     def __exit__(
         self,
@@ -77,8 +74,7 @@ class saved_tensors_hooks:
         trace: TracebackType | None = None,
     ) -> None:
         # A hook may have left the block before, which ended with the walk that called the hook.
-        PACKING.hooks = self._outside.pop() if self._outside else PACKING.hooks[:-1]
-        PACKING.changed()
+        PACKING.put(self._outside.pop() if self._outside else PACKING.hooks[:-1])
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -95,9 +91,8 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     Raises:
         RuntimeError: such hooks are entered already.
     """
-    if PACKING.hooks:
-        raise RuntimeError(error_message)
-    before, PACKING.refusal = PACKING.refusal, error_message
+    before = PACKING.refusal
+    PACKING.refuse(error_message)
     try:
         yield
     finally:

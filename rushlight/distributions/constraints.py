@@ -254,14 +254,18 @@ class _Between(Constraint):
         super().__init__()
 
 
+def _are_whole(value: Tensor, within: Tensor) -> Tensor:
+    """Which of the values that lie within are whole numbers."""
+    return within if value.dtype.kind in "iu" else within & (value % 1 == 0)
+
+
 class _IntegerInterval(_Between):
     """Whole numbers from one to another."""
 
     is_discrete = True
 
     def check(self, value: Tensor) -> Tensor:
-        within = (value >= self.lower_bound) & (value <= self.upper_bound)
-        return within if value.dtype.kind in "iu" else within & (value % 1 == 0)
+        return _are_whole(value, (value >= self.lower_bound) & (value <= self.upper_bound))
 
 
 class _IntegerLessThan(_Below):
@@ -270,7 +274,7 @@ class _IntegerLessThan(_Below):
     is_discrete = True
 
     def check(self, value: Tensor) -> Tensor:
-        return (value % 1 == 0) & (value <= self.upper_bound)
+        return _are_whole(value, value <= self.upper_bound)
 
 
 class _IntegerGreaterThan(_Above):
@@ -279,7 +283,7 @@ class _IntegerGreaterThan(_Above):
     is_discrete = True
 
     def check(self, value: Tensor) -> Tensor:
-        return (value % 1 == 0) & (value >= self.lower_bound)
+        return _are_whole(value, value >= self.lower_bound)
 
 
 class _Real(Constraint):

@@ -175,7 +175,7 @@ def start_processes(
     daemon: bool = False,
     start_method: str = "spawn",
 ) -> ProcessContext | None:
-    """Run `fn(i, *args)` in processes of their own.
+    """Run `fn(i, *args)` in processes of their own; `spawn` is its usual name.
 
     Args:
         join: wait for them; otherwise they come back as a `ProcessContext`.
@@ -201,13 +201,4 @@ def start_processes(
     return None
 
 
-def spawn(
-    fn: Callable[..., object],
-    args: tuple[object, ...] = (),
-    nprocs: int = 1,
-    join: bool = True,
-    daemon: bool = False,
-    start_method: str = "spawn",
-) -> ProcessContext | None:
-    """`start_processes`, by its usual name."""
-    return start_processes(fn, args, nprocs, join, daemon, start_method)
+spawn = start_processes

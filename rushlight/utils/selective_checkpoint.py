@@ -64,11 +64,8 @@ class _Kept:
         return self.tensor
 
 
-class _Notes:
-    """What was done with the results of each operator, in the order of its calls."""
-
-    def __init__(self) -> None:
-        self.by_operator: defaultdict[str, deque[tuple[bool, object]]] = defaultdict(deque)
+_Notes = defaultdict[str, deque[tuple[bool, object]]]
+"""For each operator whether results were kept, and these, in the order of its calls."""
 
 
 class _Keeping(TorchDispatchMode):
@@ -91,8 +88,10 @@ class _Keeping(TorchDispatchMode):
         if isinstance(said, bool):
             said = CheckpointPolicy.MUST_SAVE if said else CheckpointPolicy.PREFER_RECOMPUTE
         is_kept = said not in _RECOMPUTED
-        kept = tree_map(lambda v: _Kept(v) if isinstance(v, Tensor) else v, made)
-        self._notes.by_operator[str(func)].append((is_kept, kept if is_kept else None))
+        kept = None
+        if is_kept:
+            kept = tree_map(lambda v: _Kept(v) if isinstance(v, Tensor) else v, made)
+        self._notes[str(func)].append((is_kept, kept))
         return made
 
 
@@ -113,7 +112,7 @@ class _Giving(TorchDispatchMode):
         """
         if str(func) in SAC_IGNORED_OPS:
             return func(*args, **(kwargs or {}))
-        calls = self._notes.by_operator.get(str(func))
+        calls = self._notes.get(str(func))
         if calls is None:
             raise RuntimeError(f"{func} encountered during backward but not found in storage. ")
         if not calls:
@@ -157,5 +156,5 @@ def blocks_of(policy: Policy | Sequence[object], may_change: bool) -> tuple[_Kee
         chosen = policy
     else:
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
-    notes = _Notes()
+    notes = _Notes(deque)
     return _Keeping(chosen, notes), _Giving(notes, may_change)
