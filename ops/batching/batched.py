@@ -323,10 +323,10 @@ def _drawn(
         raise RuntimeError(RANDOM)
     if level.randomness == "different":
         return _one_by_one(level, func, args, kwargs)
-    before = default_generator.state_bytes()
+    before = default_generator.place()
 
     def again(*args: object, **kwargs: object) -> Any:
-        default_generator.set_state_bytes(before)
+        default_generator.return_to(before)
         return func(*args, **kwargs)
 
     again.__name__ = func.__name__

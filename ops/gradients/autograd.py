@@ -482,7 +482,8 @@ PACKING: Final = Packing()
 
 def _form_of(array: Array) -> Array:
     """An array of the same sizes and dtype, all of whose elements are one."""
-    return np.broadcast_to(np.empty((), array.dtype), array.shape)
+    dtype, dims = array.dtype, array.ndim
+    return np.ndarray(array.shape, dtype, np.empty((), dtype), 0, (0,) * dims)
 
 
 _HOW_TO_FIND: Final = (
@@ -601,3 +602,11 @@ def saved(tensor: Tensor, number: int | None = None) -> Saved:
     version = RUNNING.version_of(tensor._array)
     kept = Saved(tensor, edge, version, number, number is not None)
     return kept.pack(tensor) if PACKING.used else kept
+
+
+def packed(
+    handle: Tensor, edge: Edge | None, version: int, number: int | None = None,
+    is_result: bool = False,
+) -> Saved:  # fmt: skip
+    """A tensor to keep as the innermost hook has it."""
+    return Saved(handle, edge, version, number, is_result).pack(handle)

@@ -19,7 +19,7 @@ from ..memory.versions import version_of
 from ..table.grad_mode import ANOMALY, RUNNING
 from ..tensors.tape_port import MISSED
 from ..tensors.tensor import Parameter, Tensor
-from .autograd import PACKING, TURN, WALKING, Saved, edge_of, edge_within, node_class
+from .autograd import PACKING, TURN, WALKING, Saved, edge_of, edge_within, node_class, packed
 from .bound import Back, Bound, Recorder, Replay, RowNode
 from .fitting import fit
 from .kept_arguments import kept_list
@@ -67,14 +67,15 @@ _NODE: Final = """
  node._shapes = {shapes}
  node.lie = {lie}
  version_of = running.version_of
+ keep = packed if PACKING.used else Saved
  node._arguments = [{arguments}]
  node.back = back{end}"""
 
 _ALONE: Final = """
- node._results = {results}
  node.count = 1
  made._requires_grad = True
- made._grad_node = node{view}"""
+ made._grad_node = node{view}
+ node._results = {results}"""
 
 _RECORD: Final = """
 def record(args, values, forward, again=False):
@@ -83,7 +84,7 @@ def record(args, values, forward, again=False):
  turn = turns[0]{edges}
  if turn & 1 or turns[0] != turn:  # a script's notes became nodes just now, perhaps these
   return MISSED if again else record(args, values, forward, True)
- if ({inactive}) or PACKING.used or anomaly[0]:
+ if ({inactive}) or anomaly[0]:
   return MISSED
  state = enter(QUIET)
  try:
@@ -115,7 +116,7 @@ _REPLAY: Final = """
 def replay(known, handle_of, values, result):
 {others}
  {names}, = values{handles}{edges}
- if PACKING.used or anomaly[0] or type(result) is not ndarray or result.dtype.kind in "biu"{same}:
+ if anomaly[0] or type(result) is not ndarray or result.dtype.kind in "biu"{same}:
   return MISSED
  if {inactive}:
   return {idle}
@@ -236,6 +237,7 @@ _SPACE: Final[dict[str, Any]] = {
         "anomaly": ANOMALY,
         "PACKING": PACKING,
         "Saved": Saved,
+        "packed": packed,
         "Meta": Meta,
         "Tensor": Tensor,
         "ndarray": np.ndarray,
@@ -354,9 +356,9 @@ def _text(
     view = ""
     if bound.is_view and tensors:
         view = f"\n made._view_of, made._view_version = a{tensors[0]}, version_of(result)"
-    results = _if_any(whose, ends, "[Saved(made, None, version_of(result), 0, True)]", "[]")
+    results = _if_any(whose, ends, "[keep(made, None, version_of(result), 0, True)]", "[]")
     if any(bound.keeps_result[at] for at in listed):
-        results = "[Saved(made, None, version_of(result), 0, True)]"
+        results = "[keep(made, None, version_of(result), 0, True)]"
     arguments = []
     for at in range(count):
         if at in tensors:
@@ -403,7 +405,7 @@ def _if_any(whose: list[int], ends: list[int], text: str, other: str) -> str:
 
 def _kept(bound: Bound, at: int, whose: list[int], ends: list[int]) -> str:
     edge = f"e{at}" if at in ends else f"edge_of(a{at})"
-    saved = f"Saved(a{at}, {edge}, version_of(values[{at}]))"
+    saved = f"keep(a{at}, {edge}, version_of(values[{at}]))"
     about = f"Meta(values[{at}]{', True' * (at in bound.laid)})"
     if at not in bound.described:
         about = "UNREAD"

@@ -58,11 +58,11 @@ def outcome(entry: Operator, values: Values) -> Any:
 @contextmanager
 def _nothing_drawn() -> Iterator[None]:
     """What is drawn meanwhile is drawn again by whoever comes next."""
-    state = default_generator.state_bytes()
+    state = default_generator.place()
     try:
         yield
     finally:
-        default_generator.set_state_bytes(state)
+        default_generator.return_to(state)
 
 
 def _gives_tensors(entry: Operator) -> bool:

@@ -63,6 +63,10 @@ def draws_noted() -> Iterator[Callable[[], bool]]:
             _DRAWN[thread] = outside or inside
 
 
+Place = tuple[int, bool, float | None, Array | None, tuple[Array, int, Array | None]]
+"""The seed of a generator, what else it holds, its engine's state, and what was drawn ahead."""
+
+
 class Generator:
     """A stream of random numbers.  Threads may share one: a draw has it for itself.
 
@@ -189,6 +193,24 @@ class Generator:
         """`count` float64 numbers in [0, 1)."""
         found = (self.long_words(count) & _LOW_53).astype(D)
         return np.multiply(found, 2.0**-53, out=found)
+
+    def place(self) -> Place:
+        """Where the generator stands, for `return_to`."""
+        with self.lock:
+            state = self._engine().state if self._is_started else None
+            ahead = self._ahead, self._at, self._before
+            return self._seed, self.fresh, self.cached_normal, state, ahead
+
+    def return_to(self, place: Place) -> None:
+        """Go back to where the generator stood."""
+        seed, fresh, cached, state, ahead = place
+        with self.lock:
+            self._start(seed)
+            self.fresh, self.cached_normal = fresh, cached
+            if state is not None:
+                self._is_started = True
+                self._engine().state = state
+                self._ahead, self._at, self._before = ahead
 
     def state_bytes(self) -> bytes:
         """The state as torch lays it out, 5056 bytes."""

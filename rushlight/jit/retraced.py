@@ -121,14 +121,14 @@ class Branches:
         if whatever or self._writes:
             tensors = _tensors([args, dict(kwargs), dict(self.state())])
             arrays = [(each._array, np.array(each._array, copy=True)) for each in tensors]
-        drawn = default_generator.state_bytes() if whatever or self._draws else None
+        drawn = default_generator.place() if whatever or self._draws else None
 
         def undo() -> None:
             for array, before in arrays:
                 if array.flags.writeable:
                     array[...] = before
             if drawn is not None:
-                default_generator.set_state_bytes(drawn)
+                default_generator.return_to(drawn)
 
         return undo
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 import numpy as np
 
 from ..ops.eager.dispatch import eager_function
-from ..ops.kernels import cast_by_kernel
+from ..ops.kernels import Prepared, cast_by_kernel, family
 from ..ops.linear_algebra.linalg import product
-from ..ops.memory.dtype import DTYPES
+from ..ops.memory.dtype import DTYPES, Array
+from ..ops.reductions.folding import folded
 from ..ops.tensors.tensor import Tensor
 from .optimizer import Group, Optimizer, Params, check_one_rate, check_ranges
 
 __all__ = ["Muon"]
+
+_FLOAT32: Final = np.dtype(np.float32)
+_BFLOAT16: Final = DTYPES["bfloat16"].numpy
 
 RATES = (None, "original", "match_rms_adamw")
 
@@ -101,21 +106,64 @@ def _orthogonal(matrix: Tensor, group: Group) -> Tensor:
         raise ValueError("Number of steps must be less than 100 for computational efficiency")
     if len(group["ns_coefficients"]) != 3:
         raise ValueError("Coefficients must be a tuple of exactly 3 values")
-    x = _rounded(matrix.detach().float()._array)
+    x = matrix.detach().float()._array
     tall = x.shape[0] > x.shape[1]
-    if tall:
-        x = x.T
-    size = _rounded(np.sqrt(np.square(x, dtype=np.float64).sum()))
-    x = _rounded(x / max(size, _rounded(np.float32(group["eps"]))))
-    first, third, fifth = map(np.float32, group["ns_coefficients"])
-    for _ in range(group["ns_steps"]):
+    first, third, fifth = map(float, group["ns_coefficients"])
+    least, steps = _narrow(float(group["eps"])), int(group["ns_steps"])
+    made = _KNOWN.call(x.T if tall else x, first, third, fifth, least, steps)
+    return Tensor._of(made.T if tall else made)
+
+
+def _iterated(
+    matrix: Array, first: float, third: float, fifth: float, least: float, steps: int
+) -> Any:
+    """The iteration over a matrix that is not tall, in float32, each result rounded to bfloat16."""
+    x = _rounded(matrix)
+    if not x.size:
+        return x
+    squares = folded(x, (0, 1), keepdim=True, operation="squares")
+    if squares is None:
+        squares = np.square(x).sum(keepdims=True)
+    x = _divided(x, squares, least)
+    for _ in range(steps):
         square = _rounded(product(x, x.T))
-        both = _rounded(third * square + fifth * product(square, square))
-        x = _rounded(first * x + product(both, x))
-    return Tensor._of(x.T if tall else x)
+        both = _summed(square, third, product(square, square), fifth)
+        x = _summed(x, first, product(both, x), 1.0)
+    return x
 
 
-def _rounded(values: Any) -> Any:
+_KNOWN: Final = Prepared(_iterated)
+
+
+def _rounded(values: Array) -> Any:
     """Numbers rounded to bfloat16, as float32."""
-    narrow = cast_by_kernel(np.asarray(values, np.float32), DTYPES["bfloat16"].numpy)
-    return cast_by_kernel(narrow, np.dtype(np.float32))
+    return cast_by_kernel(cast_by_kernel(values, _BFLOAT16), _FLOAT32)
+
+
+@cache
+def _narrow(value: float) -> float:
+    """A number rounded to bfloat16."""
+    return float(np.float32(value).astype(_BFLOAT16))
+
+
+def _divided(x: Array, squares: Array, least: float) -> Any:
+    """Numbers divided by the root of a sum of squares, or by the least that may be, rounded."""
+    arrays = family("arrays")
+    if arrays is None:
+        return _rounded(x / np.maximum(_rounded(np.sqrt(squares)), np.float32(least)))
+    steps = [("sqrt", "f", (1,)), ("same", "E", (3,)), ("maximum", "f", (4, 2))]
+    return arrays.evaluate([*steps, ("divide", "f", (0, 5)), *_narrowed(6)], "f", x, squares, least)
+
+
+def _summed(one: Array, of_one: float, other: Array, of_other: float) -> Any:
+    """Two matrices, each times a number, added up and rounded."""
+    arrays = family("arrays")
+    if arrays is None:
+        return _rounded(np.float32(of_one) * one + np.float32(of_other) * other)
+    steps = [("multiply", "f", (0, 1)), ("multiply", "f", (2, 3)), ("add", "f", (4, 5))]
+    return arrays.evaluate([*steps, *_narrowed(6)], "f", one, of_one, other, of_other)
+
+
+def _narrowed(place: int) -> list[tuple[str, str, tuple[int, ...]]]:
+    """The steps that round what stands at a place to bfloat16."""
+    return [("same", "E", (place,)), ("same", "f", (place + 1,))]

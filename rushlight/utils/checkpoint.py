@@ -16,10 +16,12 @@ from typing import Any, Final, Self
 from ..autograd import backward
 from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
-from ..ops.table.autocast import Autocast, autocast_state, set_autocast_state
+from ..ops.memory.dtype import CPU, DType, of_numpy
+from ..ops.random_numbers.random import default_generator
+from ..ops.table.autocast import autocast_state, set_autocast_state
 from ..ops.table.grad_mode import enable_grad, no_grad
-from ..ops.tensors.tensor import Tensor
-from ..random import fork_rng, get_rng_state, set_rng_state
+from ..ops.tensors.sizes import Size
+from ..ops.tensors.tensor import Parameter, Tensor
 from .selective_checkpoint import SAC_IGNORED_OPS as SAC_IGNORED_OPS
 from .selective_checkpoint import CheckpointPolicy as CheckpointPolicy
 from .selective_checkpoint import SelectiveCheckpointContext as SelectiveCheckpointContext
@@ -133,23 +135,25 @@ class _Kept:
         self.value: Tensor | None = None
 
 
-def _form(tensor: Tensor) -> dict[str, object]:
-    return {"shape": tensor.shape, "dtype": tensor.dtype, "device": tensor.device}
+_PLAIN: Final = frozenset({Tensor, Parameter})
+
+
+def _form(tensor: Tensor) -> tuple[Any, ...]:
+    """Sizes, dtype and device; of plain tensors, which are on the CPU, as their array has them."""
+    if type(tensor) in _PLAIN:
+        array = tensor._array
+        return array.shape, array.dtype, CPU
+    return tensor.shape, tensor.dtype, tensor.device
+
+
+def _told(form: tuple[Any, ...]) -> dict[str, object]:
+    shape, dtype, device = form
+    kind = dtype if isinstance(dtype, DType) else of_numpy(dtype)
+    return {"shape": Size(shape), "dtype": kind, "device": device}
 
 
 class _Enough(BaseException):
     """All that is needed has been computed again."""
-
-
-@contextmanager
-def _autocast_as(state: Autocast) -> Iterator[None]:
-    """A block under an earlier state of autocast."""
-    before = autocast_state()
-    set_autocast_state(state)
-    try:
-        yield
-    finally:
-        set_autocast_state(before)
 
 
 class _Conditions:
@@ -158,16 +162,23 @@ class _Conditions:
 
     def __init__(self, preserve_rng_state: bool) -> None:
         self._autocast = autocast_state()
-        self._random = get_rng_state() if preserve_rng_state else None
+        self._random = default_generator.place() if preserve_rng_state else None
 
     @contextmanager
     def again(self) -> Iterator[None]:
         """A block under the same, that records for gradients; the generator is as before then."""
-        forking = fork_rng(enabled=self._random is not None)
-        with forking, enable_grad(), _autocast_as(self._autocast):
-            if self._random is not None:
-                set_rng_state(self._random)
-            yield
+        now, place = default_generator.place(), self._random
+        autocast = autocast_state()
+        with enable_grad():
+            try:
+                set_autocast_state(self._autocast)
+                if place is not None:
+                    default_generator.return_to(place)
+                yield
+            finally:
+                set_autocast_state(autocast)
+                if place is not None:
+                    default_generator.return_to(now)
 
 
 class _Again:
@@ -213,7 +224,8 @@ class _Again:
                 raise CheckpointError(_MORE)
             if kept is not None:
                 self._check(kept, tensor)
-                kept.value = tensor.detach()
+                is_plain = type(tensor) in _PLAIN
+                kept.value = Tensor._of(tensor._array) if is_plain else tensor.detach()
             if self.early_stop and count > last:
                 raise _Enough
             return tensor
@@ -229,7 +241,8 @@ class _Again:
 
     def _check(self, kept: _Kept, tensor: Tensor) -> None:
         if self.checks and (form := _form(tensor)) != kept.form:
-            raise CheckpointError(_OTHER_FORM.format(kept.number, kept.form, form))
+            told = _OTHER_FORM.format(kept.number, _told(kept.form), _told(form))
+            raise CheckpointError(told)
 
 
 def checkpoint_sequential(

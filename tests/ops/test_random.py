@@ -63,6 +63,22 @@ def test_drawing_ahead_changes_nothing(counts: list[tuple[int, bool, bool]]) -> 
         generator = copy if swap else generator
 
 
+@pytest.mark.parametrize("draws", [0, 1, 5, 700, 40_000])
+def test_a_generator_returns_to_its_place(draws: int) -> None:
+    generator = Generator()
+    generator.manual_seed(5)
+    generator.words(draws)
+    generator.cached_normal = 0.5
+    place = generator.place()
+    expected, state = generator.words(900).tolist(), generator.state_bytes()
+    for away in (lambda: None, lambda: generator.manual_seed(7), lambda: generator.words(3)):
+        away()
+        generator.return_to(place)
+        assert generator.cached_normal == 0.5
+        assert generator.words(900).tolist() == expected
+        assert generator.state_bytes() == state
+
+
 def test_many_small_draws_are_few_large_ones() -> None:
     class Counting:
         def __init__(self, engine: Any) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import rushlight as torch
 from rushlight import optim
+from rushlight.optim import _muon as muon
 
 MATRIX = [[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]]
 SPARSE = [
@@ -56,6 +57,32 @@ def test_five_steps_of_a_matrix(name: str, options: Any, expected: list[float]) 
         (w.sin() * w).sum().backward()
         optimizer.step()
     assert w.flatten().tolist()[: len(expected)] == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize("sizes", [(3, 5), (7, 2), (1, 1), (0, 3), (33, 40)])
+def test_muon_does_the_same_with_and_without_kernels(
+    sizes: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trained() -> Any:
+        torch.manual_seed(0)
+        w = torch.nn.Parameter(torch.randn(*sizes))
+        optimizer = optim.Muon([w], lr=0.1)
+        for _ in range(8):  # later ones are known beforehand
+            w.grad = torch.randn(*sizes)
+            optimizer.step()
+        return w.detach()
+
+    natively = trained()
+    for name in ("family", "_KNOWN"):
+        monkeypatch.setattr(muon, name, {"family": lambda _: None, "_KNOWN": Plain}[name])
+    monkeypatch.setattr(muon, "folded", lambda *_, **__: None)
+    assert torch.allclose(trained(), natively, rtol=1e-6, atol=1e-6)
+
+
+class Plain:
+    """Calls that are done in Python each time."""
+
+    call = staticmethod(muon._iterated)
 
 
 def test_sparse_adam_moves_only_the_rows_named() -> None:
