@@ -255,17 +255,22 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_PACKAGES, *_ELSEWHERE, *_public_names()})
 
 
-class _Functorch:
-    """Finds `functorch`, PyTorch's other package, where this module stands in for `torch`."""
+class _StandingIn:
+    """Finds PyTorch's modules where somebody wrote `sys.modules["torch"] = rushlight`.
+
+    Without it Python would load files of ours again, by these names.
+    """
 
     @staticmethod
     def find_spec(fullname: str, path: object = None, target: object = None) -> Any:
-        if fullname.partition(".")[0] != "functorch":
+        root, _, inside = fullname.partition(".")
+        if root not in ("torch", "functorch"):
             return None
         own = sys.modules.get(_NAME)
         if own is None or sys.modules.get("torch") is not own:
             return None
-        return import_module(".as_torch", _NAME).alias(fullname, f"{_NAME}.{fullname}")
+        inside = inside if root == "torch" else fullname
+        return import_module(".as_torch", _NAME).alias(fullname, f"{_NAME}.{inside}")
 
 
-sys.meta_path.append(_Functorch)
+sys.meta_path.insert(0, _StandingIn)

@@ -95,6 +95,24 @@ def test_pytorch_itself_is_not_mixed_in() -> None:
     assert run(code=program).startswith("PyTorch itself is imported already")
 
 
+def test_modules_are_not_loaded_again_where_somebody_puts_the_package_in_place() -> None:
+    program = """
+        import sys, rushlight
+        sys.modules["torch"] = rushlight
+        from torch import nn
+        from torch.nn import functional as F
+        from torch.nn.modules.conv import Conv2d
+        assert F is rushlight.nn.functional and nn is rushlight.nn and Conv2d is nn.Conv2d
+        assert F.relu(rushlight.tensor([-1.0, 2.0])).tolist() == [0.0, 2.0]
+        print(str(rushlight.jit.script(F.softsign).graph).count("aten::abs"))
+        try:
+            import torch.nonsense
+        except ModuleNotFoundError as error:
+            print(error.name)
+    """
+    assert run(code=program).split() == ["1", "torch.nonsense"]
+
+
 def test_functorch_belongs_to_torch_whoever_puts_it_in_place() -> None:
     program = """
         import importlib.util, sys, types
