@@ -137,7 +137,10 @@ class _Writer:
         goals = [f"r{register}, " for register in found.stretch.results]
         if found.stretch.ends_in_list:
             goals[-1] = f"*{goals[-1]}"
-        self.source.add(depth + 1, f"{''.join(goals)} = made", first)
+        goals += [f"r{register}, " for register, _ in found.objects]
+        paths = ", ".join(path for _, path in found.objects)
+        values = f"*made, {paths}" if paths else "made"
+        self.source.add(depth + 1, f"{''.join(goals)} = {values}", first)
         for register in found.emptied:
             self.source.add(depth + 1, f"r{register} = None", first)
         self.source.add(depth + 1, "made = None", first)

@@ -47,12 +47,16 @@ Part = Step | Branch | Repeat
 
 
 class Found(NamedTuple):
-    """A stretch from one position of a region up to another, and the text of what it is given."""
+    """A stretch from one position of a region up to another, and the text of what it is given.
+
+    `objects` are the registers that hold objects behind it, with the text of each.
+    """
 
     stop: int
     stretch: Stretch
     given: tuple[str, ...]
     emptied: tuple[int, ...]
+    objects: tuple[tuple[int, str], ...]
 
 
 def find_stretches(code: Code) -> dict[int, dict[int, Found]]:
@@ -318,9 +322,10 @@ class _Building:
     def found(self, stop: int) -> Found | None:
         """The stretch; None if what it takes or gives is no tensor, number or list of tensors."""
         body = self._without_reads(self._region)
-        if not self._is_known:
+        if not self._is_known or self._loses_objects(body):
             return None
-        results = sorted(_written(body) & self._live)
+        objects = {number: path for number, path in self._paths.items() if number in self._live}
+        results = sorted((_written(body) & self._live) - objects.keys())
         lists = [each for each in results if self._types.get(each) != TENSOR]
         if not results or len(lists) > 1 or any(not self._is_list(each) for each in lists):
             return None
@@ -349,7 +354,14 @@ class _Building:
         single = [texts.get(n, f"r{n}") for n in given if n not in read_lists]
         lengths = [f"len({texts[n]})" for n in read_lists]
         elements = [f"*{texts[n]}" for n in read_lists]
-        return Found(stop, stretch, (*single, *lengths, *elements), heavy)
+        texts_given = (*single, *lengths, *elements)
+        return Found(stop, stretch, texts_given, heavy, tuple(objects.items()))
+
+    def _loses_objects(self, body: Region) -> bool:
+        """Whether the body or what comes behind it needs an object whose way is not known."""
+        without = _written(self._region) - _written(body) - self._paths.keys()
+        known = _exposed(self._region) | set(self._reads.values())
+        return not without.isdisjoint(self._live) or not _exposed(body) <= known
 
     def _is_list(self, register: int) -> bool:
         type = self._types.get(register)

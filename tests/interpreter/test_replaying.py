@@ -233,6 +233,28 @@ def test_what_a_module_holds_may_change() -> None:
     assert same(scripted(x), model(x))
 
 
+class Scored(nn.Module):
+    """Its stretch ends inside of a layer of a sequence, whose rest is read behind it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(9, 8)
+        self.layers = nn.Sequential(nn.Linear(12, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Linear(6, 1))
+
+    def forward(self, i: Tensor, x: Tensor) -> Tensor:
+        rows = self.table(i)
+        return (rows * 2).sum(-1) + self.layers(torch.cat([rows, x], 1)).squeeze(1)
+
+
+def test_modules_that_a_stretch_reads_are_there_behind_it() -> None:
+    model = Scored().eval()
+    scripted = torch.jit.script(model)
+    i, x = torch.arange(5), random(5, 4)
+    spy = replayed(scripted, i, x)
+    assert torch.allclose(scripted(i, x), model(i, x))
+    assert spy.done == [True]
+
+
 # --------------------------------------------------------------- what is none of native code's
 
 
