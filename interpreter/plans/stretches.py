@@ -251,7 +251,7 @@ def _exposed(region: Sequence[Part]) -> set[int]:
     found, written = set[int](), set[int]()
     for part in region:
         found |= _reads(part) - written
-        written |= _written([part], sure=False)
+        written |= _written([part], sure=True)
     return found
 
 
@@ -270,18 +270,29 @@ def _reads(part: Part) -> set[int]:
 
 
 def _written(region: Sequence[Part], *, sure: bool = False) -> set[int]:
-    """The registers that a region writes; only those that it writes in any case if `sure`."""
+    """The registers that a region writes; only those that it writes in any case if `sure`.
+
+    A way that raises leads to nothing behind it.
+    """
     found = set[int]()
     for part in region:
         if isinstance(part, Step):
             if row(part.instruction).name != "free":
                 found.update(_targets(part))
         elif isinstance(part, Branch):
-            then, otherwise = _written(part.then, sure=sure), _written(part.otherwise, sure=sure)
-            found |= then & otherwise if sure else then | otherwise
+            ways = [
+                _written(way, sure=sure)
+                for way in (part.then, part.otherwise)
+                if not any(map(_raises, way))
+            ]
+            found |= set.intersection(*ways) if sure and ways else set[int]().union(*ways)
         elif not sure:
             found |= _written(part.body) | {part.index}
     return found
+
+
+def _raises(part: Part) -> bool:
+    return isinstance(part, Step) and row(part.instruction).name == "raise"
 
 
 def _targets(step: Step) -> Iterator[int]:
@@ -374,9 +385,9 @@ class _Building:
             if isinstance(part, Branch):
                 paths, own = dict(self._paths), set(self._own)
                 then = self._without_reads(part.then)
-                self._paths, self._own = dict(paths), own
+                self._paths, self._own = dict(paths), set(own)
                 otherwise = self._without_reads(part.otherwise)
-                self._paths = paths
+                self._paths, self._own = paths, own
                 made = Branch(part.condition, then, otherwise, part.node, part.results)
                 self._forget(part, zip(part.results, part.node.outputs, strict=False))
                 found.append(made)

@@ -255,6 +255,28 @@ def test_modules_that_a_stretch_reads_are_there_behind_it() -> None:
     assert spy.done == [True]
 
 
+class Checked(nn.Module):
+    """What is read of it last is needed behind a check, whose failing way has no need of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(4, 4)
+        self.last = nn.Sequential(nn.Upsample(scale_factor=2.0), nn.Conv1d(3, 2, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = torch.tanh(self.first(x)) * 2 + x
+        return self.last(y - 1)
+
+
+def test_registers_of_a_way_that_raises_are_needed_behind_it() -> None:
+    model = Checked().eval()
+    scripted = torch.jit.script(model)
+    x = random(2, 3, 4)
+    spy = replayed(scripted, x)
+    assert torch.allclose(scripted(x), model(x))
+    assert spy.done == [True]
+
+
 # --------------------------------------------------------------- what is none of native code's
 
 
