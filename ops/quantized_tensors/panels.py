@@ -129,8 +129,8 @@ class _Panels:
         """
         integers = family("integers")
         integers.run(
-            *(integers.panel_product(form), len(self.weights)),
-            *(max(4, LEAST // (rows.size * integers.PANEL)), rows.size // self.depth),
+            *(integers.panel_product(form), -(-len(self.weights) // integers.PANELS)),
+            *(LEAST // (rows.size * integers.PANEL * integers.PANELS) + 1, rows.size // self.depth),
             *(self.depth // 4, self.columns, rows, self.weights, self.sums, found, factors, bias),
             out,
         )

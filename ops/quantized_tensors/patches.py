@@ -33,7 +33,7 @@ class Patches:
     merged: bool
     """Whether the places of a line that a patch covers follow each other."""
     weights: list[Array]
-    """For each group its panels, or int32 [places, channels]."""
+    """For each group its panels, or what `channel_weights` makes."""
     sums: list[Array]
 
     @property
@@ -49,7 +49,10 @@ class Patches:
         down, along = self.packed.dilation
         lines = np.arange(height, dtype=np.int64)[:, None] * (down * line)
         places = np.arange(1 if self.merged else width, dtype=np.int64) * (along * self.depth)
-        return constant((lines + places).reshape(-1))
+        offsets = (lines + places).reshape(-1)
+        if self.by_channel:  # the kernel takes four at once, the last ones with weights of zero
+            offsets = np.pad(offsets, (0, -len(offsets) % 4), mode="edge")
+        return constant(offsets)
 
     def result_sizes(self, x: Array) -> list[int]:
         """Height and width of the result, which may be none at all."""
@@ -154,12 +157,8 @@ def _made(packed: PackedConvolution) -> Patches | None:
     numbers = numbers_of(weight)
     alone = inputs == 1 and outs == packed.groups and outs > 1
     if alone:
-        filled = -(-outs // 16) * 16
-        taps = np.zeros((height * width, filled), np.int32)
-        taps[:, :outs] = numbers.reshape(outs, -1).T
-        sums = np.zeros(filled, np.int32)
-        sums[:outs] = taps.sum(0, dtype=np.int32)[:outs]
-        return Patches(packed, outs, filled, True, False, [constant(taps)], [constant(sums)])
+        words, sums = family("patches").channel_weights(numbers.reshape(outs, -1))
+        return Patches(packed, outs, len(sums), True, False, [constant(words)], [constant(sums)])
     filled = -(-inputs // 4) * 4
     merged = packed.groups == 1 and packed.dilation[1] == 1
     spread = np.zeros((outs, height, width, filled), np.int8)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import rushlight as torch
 from rushlight.ops.kernels import family
+from rushlight.ops.kernels.code import elf
+from rushlight.ops.kernels.code.target import Target, host
 from rushlight.ops.memory.dtype import Array, dtype_by_name
 from rushlight.ops.memory.errors import OperatorError
 from rushlight.ops.quantized_tensors import convolution, linear
@@ -71,6 +74,10 @@ CASES = [
     ((1, 20, 6, 7), packed(20, 20, (3, 3), groups=20, padding=(1, 1))),
     ((1, 4, 6, 7), packed(8, 4, (3, 3), groups=4, dilation=(1, 2))),
     ((1, 1, 4, 30), packed(1, 1, (2, 2))),
+    ((1, 144, 5, 13), packed(144, 144, (3, 3), groups=144, padding=(1, 1))),
+    ((1, 40, 5, 11), packed(40, 40, (2, 3), groups=40, stride=(1, 2))),
+    ((2, 3, 5, 45), packed(96, 3, (3, 3), padding=(1, 1), has_bias=False)),
+    ((1, 4, 5, 21), packed(24, 4, (1, 1))),
 ]
 
 
@@ -82,7 +89,36 @@ def test_sums_and_bytes_are_exact(
     is_last: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    x = image(*sizes)
+    check_sums_and_bytes(image(*sizes), weights, is_last, monkeypatch)
+
+
+@pytest.mark.skipif(not elf.is_known(), reason="code for x86-64")
+@pytest.mark.parametrize(("sizes", "weights"), CASES)
+def test_cpus_without_instructions_for_bytes_give_the_same(
+    sizes: tuple[int, ...], weights: PackedConvolution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not host().has_fma:
+        pytest.skip("this CPU cannot run it")
+    for module in (family("integers"), family("patches")):
+        monkeypatch.setattr(module, "kernel", for_haswell)
+    check_sums_and_bytes(image(*sizes), copy.deepcopy(weights), False, monkeypatch)
+
+
+_MADE: dict[tuple[object, ...], int] = {}
+
+
+def for_haswell(name: str, parameters: tuple[str | int, ...], text: Callable[[Target], str]) -> int:
+    from rushlight.ops.kernels.code.assemble import assembled, placed
+
+    target, key = Target("haswell", True, False, False, "haswell", ""), (name, *parameters)
+    if key not in _MADE:
+        _MADE[key] = placed(assembled(text(target), target), (name,))[name]
+    return _MADE[key]
+
+
+def check_sums_and_bytes(
+    x: Array, weights: PackedConvolution, is_last: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if is_last:
         last = np.ascontiguousarray(numbers_of(x).transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
         x = quantized_array(last, dtype_by_name("quint8"), per_tensor(0.1, 37))
@@ -112,7 +148,9 @@ def test_results_lie_with_their_channels_last() -> None:
     assert np.array_equal(numbers_of(again), numbers_of(other))
 
 
-@pytest.mark.parametrize(("rows", "inputs", "outs"), [(1, 5, 3), (7, 64, 33), (4, 130, 64)])
+@pytest.mark.parametrize(
+    ("rows", "inputs", "outs"), [(1, 5, 3), (7, 64, 33), (4, 130, 64), (9, 12, 250)]
+)
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_linear_layers_give_the_bytes_of_exact_sums(
     rows: int, inputs: int, outs: int, has_bias: bool, monkeypatch: pytest.MonkeyPatch

@@ -8,12 +8,12 @@ sums are of whole numbers, so their order does not matter.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Final
 
 import numpy as np
 
 from ...memory.dtype import Array
+from .byte_results import PANEL, WHOLES, Columns, Results
 from .lanes import begun, folded
 from .objects import kernel
 from .run import run
@@ -36,31 +36,29 @@ from .text import (
 __all__ = [
     "PANEL",
     "STRETCH",
-    "BESIDE",
     "PANELS",
+    "ROWS",
     "TAKEN",
     "beside",
-    "WHOLES",
     "PanelProduct",
     "added_products",
     "extremes",
     "packed_columns",
     "panel_product",
-    "requantized",
     "requantizes",
     "row_quantizer",
     "run",
 ]
 
-PANEL: Final = 16
-"""Columns of a panel."""
 TAKEN: Final = 4
 """Bytes of a column that one instruction takes."""
-WHOLES: Final = Kind("i32", LANES)
 _BYTES: Final = Kind("i8", LANES)
 PANELS: Final = 4
+"""Panels that are worked on together."""
 BESIDE: Final = (6, 2, 1)
-"""What blocks of a product have: so many panels, then one; so many rows or pixels."""
+"""Rows of the blocks of a product."""
+ROWS: Final = {PANELS: BESIDE, 2: (8, 2, 1), 1: (8, 2, 1)}
+"""Rows or pixels of blocks that have so many panels."""
 
 
 def requantizes() -> bool:
@@ -69,10 +67,15 @@ def requantizes() -> bool:
 
 
 def packed_columns(weights: Array) -> Array:
-    """int8 [columns, depth] as panels [columns / 16, depth / 4, 16, 4], filled up by zeros."""
+    """int8 [columns, depth] as panels [columns / 16, depth / 4, 16, 4], filled up by zeros.
+
+    Fours of panels whose columns are all there lie turned (see `byte_results`).
+    """
     columns, depth = weights.shape
     filled = np.zeros((-(-columns // PANEL) * PANEL, -(-depth // TAKEN) * TAKEN), np.int8)
     filled[:columns, :depth] = weights
+    whole = filled[: columns & -(PANELS * PANEL)]
+    whole[...] = whole.reshape(-1, 4, 4, 4, whole.shape[1]).swapaxes(1, 2).reshape(whole.shape)
     panels = filled.reshape(-1, PANEL, filled.shape[1] // TAKEN, TAKEN)
     return np.ascontiguousarray(panels.transpose(0, 2, 1, 3))
 
@@ -216,7 +219,7 @@ def _quantizer(code: Code, least: Value, largest: Value, most: Value) -> tuple[V
 
 def panel_product(form: str) -> int:
     """A kernel of `rows, depth, columns, numbers, weights, sums, found, scales, bias, out` for a
-    range of panels, into [rows, columns].
+    range of fours of panels, into [rows, columns].
 
     `depth` counts fours of bytes; `sums` holds the sum of each column's weights, `found` what
     `row_quantizer` left.  The forms: "wholes", sums as int32; "floats", scaled; "bias", with a
@@ -231,10 +234,6 @@ _COUNTS: Final = ("rows", "depth", "columns")
 _PLACES: Final = ("numbers", "weights", "sums", "found", "scales", "bias", "out")
 
 
-FORMS: Final = {"wholes": INT32, "floats": FLOAT, "bias": FLOAT, "bytes": BYTE, "bytes-bias": BYTE}
-"""What the results of each form are."""
-
-
 class PanelProduct:
     """The parts of a product that its blocks share."""
 
@@ -243,28 +242,51 @@ class PanelProduct:
 
     def __init__(self, target: Target, form: str) -> None:
         self.code = code = Code(target)
-        self.form = form
+        self.results = Results(code, form)
         self.at = {name: code.argument(POINTER, name) for name in self.places}
         self.count = {name: code.argument(INT64, name) for name in self.counts}
-        scale = code.load(DOUBLE, self.at["found"]).converted("fptrunc", FLOAT)
-        zero = code.load(DOUBLE, code.at(self.at["found"], 1, DOUBLE)).converted("fptosi", INT32)
-        self.scale, self.zero = code.spread(scale), code.spread(zero)
-        self.made = FORMS[form]
 
-    def block(self, row: Value, rows: int, panel: Value, panels: int) -> None:
+    def text(self, name: str) -> str:
+        """The text of the kernel whose body has been written."""
+        counts, places = ((INT64, each) for each in self.counts), self.places
+        return self.code.kernel(name, [*counts, *((POINTER, each) for each in places)])
+
+    def columns(self, start: Value, stop: Value, *, is_turned: bool = False) -> Iterator[Columns]:
+        """Loops over panels, as many at once as there are; fours have all of their columns."""
+        whole = self.code.lesser(stop, self.count["columns"].unsigned_shift(4))
+        begun = start
+        for count in (PANELS, 2, 1):
+            last = begun + (((whole if count == PANELS else stop) - begun) & -count)
+            with self.code.counted(begun, last, count) as panel:
+                taken = is_turned or count == PANELS
+                yield Columns(self.results, panel, count, is_turned=taken)
+            begun = last
+
+    def sums(self, columns: Columns, rows: int) -> dict[tuple[int, int], Variable]:
+        """Sums that begin for so many rows, and the vectors of each."""
+        return {
+            (row, at): self.code.variable(begun)
+            for row in range(rows)
+            for at, begun in enumerate(columns.begun)
+        }
+
+    def block(self, row: Value, rows: int, columns: Columns) -> None:
         """A block of the result."""
         code, depth = self.code, self.count["depth"]
-        sums = {
-            place: code.variable(code.constant(WHOLES, 0))
-            for place in product(range(rows), range(panels))
-        }
+        sums = self.sums(columns, rows)
         lines = [code.at(self.at["numbers"], (row + i) * depth, INT32) for i in range(rows)]
+        self.add(sums, lines, self.panels(columns, depth), depth)
+        for i in range(rows):
+            totals = [sums[i, at].now for at in range(columns.count)]
+            columns.finish(totals, [(row + i) * self.count["columns"]])
+
+    def panels(self, columns: Columns, depth: Value) -> list[Value]:
+        """Where the weights of panels begin, of so many fours of bytes a column."""
         size = depth * (PANEL * TAKEN)
-        columns = [code.at(self.at["weights"], (panel + i) * size, BYTE) for i in range(panels)]
-        self.add(sums, lines, columns, depth)
-        for (i, j), total in sums.items():
-            goal = (row + i) * self.count["columns"]
-            self.finish(goal, panel + j, total.now)
+        return [
+            self.code.at(self.at["weights"], (columns.panel + at) * size, BYTE)
+            for at in range(columns.count)
+        ]
 
     def add(
         self,
@@ -283,52 +305,6 @@ class PanelProduct:
                 for j, weights in enumerate(seen):
                     sums[i, j].set(added_products(code, sums[i, j].now, four, weights))
 
-    def finish(self, goal: Value, panel: Value, total: Value) -> None:
-        """A row's part in a panel; `goal` counts the results before the row's."""
-        code = self.code
-        column = panel * PANEL
-        sums = total - self._taken("sums", column, INT32) * self.zero
-        mask = code.first(self.count["columns"] - column)
-        place = code.at(self.at["out"], goal + column, self.made)
-        bias = None
-        if self.form.endswith("bias"):
-            bias = code.load_if(FLOATS, code.at(self.at["bias"], column, FLOAT), mask)
-        if self.made is BYTE:
-            factor = self._taken("scales", column, FLOAT)
-            made = requantized(code, sums, factor, bias, code.at(self.at["found"], 2, DOUBLE))
-        else:
-            made = self._scaled(column, sums)
-            made = made if bias is None else made + bias
-        code.store_if(made, place, mask)
-
-    def _scaled(self, column: Value, sums: Value) -> Value:
-        if self.form == "wholes":
-            return sums
-        scale = self._taken("scales", column, FLOAT) * self.scale
-        return sums.converted("sitofp", FLOATS) * scale
-
-    def _taken(self, name: str, column: Value, element: Kind) -> Value:
-        place = self.code.at(self.at[name], column, element)
-        return self.code.load(element.of_lanes(LANES), place)
-
-
-def requantized(code: Code, sums: Value, factor: Value, bias: Value | None, found: Value) -> Value:
-    """Bytes of exact sums, as `requantize` has them; products and sums are rounded once.
-
-    At `found` lie the inverse of the scale, the zero point and the least number, as float64.
-    """
-    inverse, zero, low = (
-        code.spread(code.load(DOUBLE, code.at(found, place, DOUBLE)).converted("fptrunc", FLOAT))
-        for place in range(3)
-    )
-    whole = sums.converted("sitofp", FLOATS)
-    made = whole * factor if bias is None else code.multiply_add(whole, factor, bias)
-    scaled = code.multiply_add(made, inverse, zero)
-    nearest = code.call(f"llvm.roundeven.{FLOATS.suffix}", FLOATS, [scaled])
-    above = code.choose(nearest > low, nearest, low)
-    within = code.choose(above > 255.0, 255.0, above)
-    return within.converted("fptosi", WHOLES).converted("trunc", _BYTES)
-
 
 def added_products(code: Code, sums: Value, four: Value, weights: Value) -> Value:
     """Sums and the products of four bytes, without sign and with one, each."""
@@ -340,10 +316,12 @@ def added_products(code: Code, sums: Value, four: Value, weights: Value) -> Valu
     return sums
 
 
-def beside(code: Code, count: Value) -> Iterator[tuple[Value, int]]:
+def beside(
+    code: Code, count: Value, sizes: tuple[int, ...] = BESIDE
+) -> Iterator[tuple[Value, int]]:
     """Loops over blocks of rows or pixels, as large ones as there are: first row, and how many."""
     begun = code.constant(INT64, 0)
-    for size in BESIDE:
+    for size in sizes:
         ended = begun + (count - begun) / code.constant(INT64, size) * size
         with code.counted(begun, ended, size) as at:
             yield at, size
@@ -354,10 +332,8 @@ def _product(target: Target, form: str) -> str:
     made = PanelProduct(target, form)
     code, count = made.code, made.count
     start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
-    whole_panels = start + ((stop - start) & -PANELS)
-    for first, last, panels in ((start, whole_panels, PANELS), (whole_panels, stop, 1)):
-        with code.counted(first, last, panels) as panel:
-            for row, rows in beside(code, count["rows"]):
-                made.block(row, rows, panel, panels)
-    arguments = [*((INT64, name) for name in _COUNTS), *((POINTER, name) for name in _PLACES)]
-    return code.kernel("panel_product", arguments)
+    panels = (count["columns"] + (PANEL - 1)).unsigned_shift(4)
+    for columns in made.columns(start * PANELS, code.lesser(stop * PANELS, panels)):
+        for row, rows in beside(code, count["rows"], ROWS[columns.count]):
+            made.block(row, rows, columns)
+    return made.text("panel_product")

@@ -7,17 +7,20 @@ all patches lie at the same offsets from their beginnings, and the product reads
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import product
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from .integers import PANEL, PANELS, TAKEN, WHOLES, PanelProduct, beside
+import numpy as np
+
+from ...memory.dtype import Array
+from .byte_results import PANEL, WHOLES, Columns
+from .integers import PANELS, ROWS, TAKEN, PanelProduct, added_products, beside
 from .objects import kernel
 from .run import run
 from .target import Target
 from .text import BYTE, INT32, INT64, LANES, POINTER, Code, Kind, Value
 
-__all__ = ["bordered", "channel_product", "patch_product", "run"]
+__all__ = ["bordered", "channel_product", "channel_weights", "patch_product", "run"]
 
 
 # --------------------------------------------------------------------------- images
@@ -45,14 +48,14 @@ def _bordered(target: Target, move: Callable[[Code, Counts, Value, Value, Value]
     goal = code.argument(POINTER, "goal")
     side = counts["left"] * counts["depth"]
     inner = counts["width"] * counts["depth"]
-    border = code.spread(counts["zero"].converted("trunc", BYTE))
+    border = code.spread((counts["zero"] * 0x01010101).converted("trunc", INT32))
 
     def fill(place: Value, size: Value) -> None:
         def visit(places: list[Value], mask: Value | None) -> None:
             for at in places:
-                code.store_if(border, code.at(place, at, BYTE), mask)
+                code.store_if(border, code.at(place, at, INT32), mask)
 
-        code.vectors(code.constant(INT64, 0), size, 1, visit)
+        code.vectors(code.constant(INT64, 0), size.unsigned_shift(2), 1, visit)
 
     with code.units() as turn:
         which, line = code.split(turn, counts["height"] + counts["top"] * 2)
@@ -75,18 +78,32 @@ def _moved_pixels(code: Code, counts: Counts, which: Value, row: Value, aim: Val
     width, channels, depth = counts["width"], counts["channels"], counts["depth"]
     image = code.argument(POINTER, "image")
     source = code.at(image, (which * counts["height"] + row) * width * channels, BYTE)
-    is_same = depth.equals(channels)
-    count = code.choose(is_same, code.constant(INT64, 1), width)
-    size = code.choose(is_same, width * channels, channels)
-    with code.counted(code.constant(INT64, 0), count) as pixel:
+    none, is_same = code.constant(INT64, 0), depth.equals(channels)
+    with code.when(is_same):
+        code.vectors(none, (width * channels).unsigned_shift(2), 2, _copy(source, aim, WHOLES))
+    begun = code.variable(none)
+    with code.when(channels.equals(3)):  # as colours have
+        last = code.choose(width > 0, width - 1, none)  # behind it there may be no fourth byte
+        colours = code.order(WHOLES) * 3
+        with code.counted(none, last & -LANES, LANES) as pixel:
+            words = code.gathered(WHOLES, code.at(source, pixel * 3, BYTE), colours, None)
+            code.store(words, code.at(aim, pixel * TAKEN, BYTE))
+        begun.set(last & -LANES)
+    with code.counted(begun.now, code.choose(is_same, none, width)) as pixel:
         begin, end = (code.at(p, pixel * n, BYTE) for p, n in ((source, channels), (aim, depth)))
+        code.vectors(none, channels, 4, _copy(begin, end, _BYTES))
 
-        def copy(places: list[Value], mask: Value | None) -> None:
-            seen = [code.load_if(_BYTES, code.at(begin, at, BYTE), mask) for at in places]
-            for at, value in zip(places, seen, strict=True):
-                code.store_if(value, code.at(end, at, BYTE), mask)
 
-        code.vectors(code.constant(INT64, 0), size, 4, copy)
+def _copy(source: Value, aim: Value, kind: Kind) -> Callable[[list[Value], Value | None], None]:
+    """What copies vectors of elements."""
+    code, element = source.code, kind.of_lanes(0)
+
+    def copy(places: list[Value], mask: Value | None) -> None:
+        seen = [code.load_if(kind, code.at(source, at, element), mask) for at in places]
+        for at, value in zip(places, seen, strict=True):
+            code.store_if(value, code.at(aim, at, element), mask)
+
+    return copy
 
 
 def _turned_planes(code: Code, counts: Counts, which: Value, row: Value, aim: Value) -> None:
@@ -107,7 +124,11 @@ def _turned_planes(code: Code, counts: Counts, which: Value, row: Value, aim: Va
                     wide = seen.converted("zext", WHOLES) << (8 * i)
                     words = wide if words is None else words | wide
                 assert words is not None
-                code.scattered(words, code.at(aim, at * depth + channel, BYTE), steps, mask)
+                goal = code.at(aim, at * depth + channel, BYTE)
+                with code.when(depth.equals(TAKEN)):
+                    code.store_if(words, goal, mask)
+                with code.when(depth.differs(TAKEN)):
+                    code.scattered(words, goal, steps, mask)
 
         code.vectors(code.constant(INT64, 0), width, 1, move)
 
@@ -136,62 +157,100 @@ class _Patches(PanelProduct):
     )
     places = ("numbers", "offsets", "weights", "sums", "found", "scales", "bias", "out")
 
-    def patches(
-        self, line: Value, at: Value, count: int, goal: Value, panel: Value, panels: int
-    ) -> None:
+    def lines(self) -> Iterator[tuple[Value, Value]]:
+        """A loop over the lines of a range: where the first patch begins, and the results before
+        the line's."""
+        code, count = self.code, self.count
+        with code.units() as turn:
+            which, row = code.split(turn, count["height"])
+            place = which * count["image"] + row * count["skip"]
+            yield code.at(self.at["numbers"], place, BYTE), turn * count["width"]
+
+    def all_columns(self, *, is_turned: bool = False) -> Iterator[Columns]:
+        """Loops over all panels."""
+        panels = (self.count["columns"] + (PANEL - 1)).unsigned_shift(4)
+        return self.columns(self.code.constant(INT64, 0), panels, is_turned=is_turned)
+
+    def patches(self, line: Value, at: Value, count: int, goal: Value, columns: Columns) -> None:
         """A block of results: those of some patches of a line, in some panels."""
         code, taps, depth = self.code, self.count["taps"], self.count["depth"]
         step = self.count["step"]
-        sums = {
-            place: code.variable(code.constant(WHOLES, 0))
-            for place in product(range(count), range(panels))
-        }
+        sums = self.sums(columns, count)
         begun = [code.at(line, (at + i) * step, BYTE) for i in range(count)]
+        panels = self.panels(columns, depth * taps)
         size = depth * (PANEL * TAKEN)
-        columns = [
-            code.at(self.at["weights"], (panel + i) * size * taps, BYTE) for i in range(panels)
-        ]
         with code.counted(code.constant(INT64, 0), taps) as tap:
             offset = code.load(INT64, code.at(self.at["offsets"], tap, INT64))
             lines = [code.at(each, offset, BYTE) for each in begun]
-            self.add(sums, lines, [code.at(each, tap * size, BYTE) for each in columns], depth)
-        for (i, j), total in sums.items():
-            self.finish((goal + at + i) * self.count["pitch"], panel + j, total.now)
+            self.add(sums, lines, [code.at(each, tap * size, BYTE) for each in panels], depth)
+        for i in range(count):
+            totals = [sums[i, j].now for j in range(columns.count)]
+            columns.finish(totals, [(goal + at + i) * self.count["pitch"]])
 
-    def channels(
-        self, line: Value, at: Value, count: int, goal: Value, panel: Value, filled: Value
-    ) -> None:
-        """The results of some channels, each of its own patch alone."""
-        code, place = self.code, self.at
-        column = panel * PANEL
-        sums = [code.variable(code.constant(WHOLES, 0)) for _ in range(count)]
-        begun = [code.at(line, (at + i) * self.count["step"] + column, BYTE) for i in range(count)]
-        with code.counted(code.constant(INT64, 0), self.count["taps"]) as tap:
-            offset = code.load(INT64, code.at(place["offsets"], tap, INT64))
-            weights = code.load(WHOLES, code.at(place["weights"], tap * filled + column, INT32))
-            for each, total in zip(begun, sums, strict=True):
-                seen = code.load(_BYTES, code.at(each, offset, BYTE)).converted("zext", WHOLES)
-                total.set(total.now + seen * weights)
-        for i, total in enumerate(sums):
-            self.finish((goal + at + i) * self.count["columns"], panel, total.now)
+    def channels(self, line: Value, places: list[Value], goal: Value, columns: Columns) -> None:
+        """The results of some channels at some places of a line, each of its own patch alone."""
+        code, count, address = self.code, self.count, self.at
+        each = columns.pixels
+        slots = [places[at : at + each] for at in range(0, len(places), each)]
+        sums = self.sums(columns, len(slots))
+        begun = [
+            [code.at(line, place * count["step"] + columns.first, BYTE) for place in slot]
+            for slot in slots
+        ]
+        weights = code.at(address["weights"], columns.panel * count["taps"] * PANEL, INT32)
+        with code.counted(code.constant(INT64, 0), count["taps"], TAKEN) as tap:
+            offsets = [
+                code.load(INT64, code.at(address["offsets"], tap + at, INT64))
+                for at in range(TAKEN)
+            ]
+            here = code.at(weights, tap * PANEL, INT32)
+            words = [code.load(WHOLES, code.at(here, at * LANES, INT32)) for at in range(TAKEN)]
+            for slot, starts in enumerate(begun):
+                taps = [self._joined(starts, offset, columns.count) for offset in offsets]
+                for at, four in enumerate(_fours(code, taps)):
+                    total = sums[slot, at]
+                    total.set(added_products(code, total.now, four, words[at]))
+        for slot, starts in enumerate(slots):
+            totals = [sums[slot, at].now for at in range(TAKEN)]
+            columns.finish(totals, [(goal + place) * count["columns"] for place in starts])
+
+    def _joined(self, starts: list[Value], offset: Value, panels: int) -> Value:
+        """64 bytes: those of so many panels at each place."""
+        code, kind = self.code, Kind("i8", panels * PANEL)
+        parts = [code.load(kind, code.at(start, offset, BYTE)) for start in starts]
+        while len(parts) > 1:
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [code.shuffled(*pair, range(2 * pair[0].kind.lanes)) for pair in pairs]
+        return parts[0]
+
+
+def _fours(code: Code, taps: list[Value]) -> list[Value]:
+    """Four vectors of 64 bytes as words of four bytes, one of each; they lie turned."""
+    halves = [_mixed(code, *taps[at : at + 2]) for at in (0, 2)]
+    words = Kind("i16", 32)
+    pairs = [[each.bits(words) for each in half] for half in zip(*halves, strict=True)]
+    return [each.bits(WHOLES) for one, other in pairs for each in _mixed(code, one, other)]
+
+
+def _mixed(code: Code, one: Value, other: Value) -> list[Value]:
+    """Elements of two vectors in turn, in each quarter alone: of its first half, of its second."""
+    lanes = one.kind.lanes
+    half = lanes // 8
+    made = []
+    for first in (0, half):
+        begun = [start + first + at for start in range(0, lanes, 2 * half) for at in range(half)]
+        places = [place + side for place in begun for side in (0, lanes)]
+        made.append(code.shuffled(one, other, places))
+    return made
 
 
 def _patch_product(target: Target, form: str) -> str:
     made = _Patches(target, form)
-    code, count = made.code, made.count
-    start, stop, width = code.argument(INT64, "start"), code.argument(INT64, "stop"), count["width"]
-    panels = (count["columns"] + (PANEL - 1)) / code.constant(INT64, PANEL)
-    none, whole_panels = code.constant(INT64, 0), panels & -PANELS
-    with code.counted(start, stop) as turn:
-        which, row = code.split(turn, count["height"])
-        line = code.at(made.at["numbers"], which * count["image"] + row * count["skip"], BYTE)
-        goal = turn * width
-        for first, last, taken in ((none, whole_panels, PANELS), (whole_panels, panels, 1)):
-            with code.counted(first, last, taken) as panel:
-                for at, pixels in beside(code, width):
-                    made.patches(line, at, pixels, goal, panel, taken)
-    arguments = [*((INT64, n) for n in made.counts), *((POINTER, n) for n in made.places)]
-    return code.kernel("patch_product", arguments)
+    for columns in made.all_columns():
+        for line, goal in made.lines():
+            for at, pixels in beside(made.code, made.count["width"], ROWS[columns.count]):
+                made.patches(line, at, pixels, goal, columns)
+    return made.text("patch_product")
 
 
 # --------------------------------------------------------------------------- channel by channel
@@ -200,24 +259,47 @@ def _patch_product(target: Target, form: str) -> str:
 def channel_product(form: str) -> int:
     """A kernel as `patch_product`, where each channel has one result, of its own patch alone.
 
-    `weights` are int32 [taps, columns], a multiple of 16 of them; images have as many bytes a
-    pixel.  `depth` and `pitch` are not asked for.
+    `weights` are int32 [panels, taps / 4, 4, 16]: for each panel what `channel_weights` makes of it
+    and of those that are worked on with it.  Images have as many bytes a pixel as the panels have
+    columns.  `depth` and `pitch` are not asked for.
     """
     return kernel("channel_product", (form,), lambda target: _channel_product(target, form))
 
 
+def channel_weights(weights: Array) -> tuple[Array, Array]:
+    """int8 [channels, taps] for `channel_product`, and the sum of each channel's, int32."""
+    channels, taps = weights.shape
+    panels = -(-channels // PANEL)
+    filled = np.zeros((panels * PANEL, -(-taps // TAKEN) * TAKEN), np.int8)
+    filled[:channels, :taps] = weights
+    words = filled.view(np.int32).reshape(panels, PANEL, -1)
+    made = np.zeros((panels, words.shape[2], TAKEN, 4, PANEL // 4), np.int32)
+    begun, whole = 0, channels // PANEL
+    for count in (PANELS, 2, 1):
+        last = begun + (((whole if count == PANELS else panels) - begun) & -count)
+        for panel in range(begun, last, count):
+            for lane in range(4):
+                quarters = words[panel + lane % count].reshape(4, PANEL // 4, -1)
+                made[panel, :, :, lane] = quarters.transpose(2, 0, 1)
+        begun = last
+    return made, filled.sum(1, dtype=np.int32)
+
+
 def _channel_product(target: Target, form: str) -> str:
     made = _Patches(target, form)
-    code, count, place = made.code, made.count, made.at
-    start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
-    none, width = code.constant(INT64, 0), count["width"]
-    panels = (count["columns"] + (PANEL - 1)) / code.constant(INT64, PANEL)
-    filled = panels * PANEL
-    with code.counted(start, stop) as turn:
-        which, row = code.split(turn, count["height"])
-        line = code.at(place["numbers"], which * count["image"] + row * count["skip"], BYTE)
-        with code.counted(none, panels) as panel:
-            for at, pixels in beside(code, width):
-                made.channels(line, at, pixels, turn * width, panel, filled)
-    arguments = [*((INT64, n) for n in made.counts), *((POINTER, n) for n in made.places)]
-    return code.kernel("channel_product", arguments)
+    code, width = made.code, made.count["width"]
+    none, last = code.constant(INT64, 0), width - 1
+    for columns in made.all_columns(is_turned=True):
+        size = columns.pixels * _SLOTS
+        many = width / code.constant(INT64, size) * size
+        for line, goal in made.lines():
+            with code.counted(none, many, size) as at:
+                made.channels(line, [at + i for i in range(size)], goal, columns)
+            with code.counted(many, width, columns.pixels) as at:
+                places = [code.lesser(at + i, last) for i in range(columns.pixels)]
+                made.channels(line, places, goal, columns)  # the last one may be done again
+    return made.text("channel_product")
+
+
+_SLOTS: Final = 4
+"""Times 64 results that are worked on together."""
