@@ -432,6 +432,11 @@ def _float_kind(array: Array, kernel: str) -> None:
         )
 
 
+def _takes_kernels(array: Array) -> bool:
+    """Whether kernels may fill an array in order; what is only to be read is NumPy's to refuse."""
+    return array.flags.c_contiguous and array.flags.writeable
+
+
 def fill_uniform(array: Array, low: float, high: float, g: Generator | None) -> Array:
     """Fill a tensor of floats with numbers in [low, high), in the order of its memory.
 
@@ -448,7 +453,7 @@ def fill_uniform(array: Array, low: float, high: float, g: Generator | None) -> 
         )
         return given
     _check_uniform_range(array.dtype, low, high)
-    if array.dtype.char == "f" and array.size and array.flags.c_contiguous:
+    if array.dtype.char == "f" and array.size and _takes_kernels(array):
         native = _natively()
         if native is not None:
             native.uniforms((g or default_generator).words(array.size), low, high, array)
@@ -496,7 +501,8 @@ def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> A
         fill_normal(parts(array), mean, std / math.sqrt(2), g)
         return given
     if array.flags.c_contiguous:
-        if array.dtype.char == "f" and array.size >= 16 and array.size % 16 == 0:
+        whole = array.size >= 16 and array.size % 16 == 0
+        if array.dtype.char == "f" and whole and _takes_kernels(array):
             native = _natively()
             if native is not None:
                 native.normals(generator.words(array.size), mean, std, array)

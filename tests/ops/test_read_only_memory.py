@@ -25,16 +25,18 @@ PLACES = torch.tensor([[0, 1, 1]])
         lambda x: x.view(-1).index_add_(0, PLACES[0], torch.ones(3)),
         lambda x: x.view(-1).index_reduce_(0, PLACES[0], torch.ones(3), "amax"),
         lambda x: x[0, 0].scatter_add_(0, torch.tensor(0), torch.tensor(1.0)),
+        lambda x: x.uniform_(),
+        lambda x: x.normal_(),
     ],
 )
 @pytest.mark.parametrize("turn", [lambda x: x, lambda x: x.t_().t_(), lambda x: x.unsqueeze_(0)[0]])
 def test_what_is_only_to_be_read_is_not_written(
     write: Callable[[torch.Tensor], object], turn: Callable[[torch.Tensor], torch.Tensor]
 ) -> None:
-    memory = bytes(4 * 12)
+    memory = bytes(4 * 16)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        x = turn(torch.from_numpy(np.frombuffer(memory, np.float32).reshape(3, 4)))
+        x = turn(torch.from_numpy(np.frombuffer(memory, np.float32).reshape(4, 4)))
     with pytest.raises(RuntimeError, match="read-only"):
         write(x)
     assert not any(memory)
