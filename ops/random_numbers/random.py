@@ -237,19 +237,22 @@ class Generator:
         """Go back to a state that `state_bytes` gave.
 
         Raises:
-            RuntimeError: the data is of another size.
+            RuntimeError: the data is of another size, or no engine can stand where it says.
         """
         if len(data) != _STATE_BYTES:
             raise RuntimeError(
                 f"Expected a CPUGeneratorImplState of size {_STATE_BYTES} but found the input RNG "
                 f"state size to be {len(data)}"
             )
-        seed, left, _, place = struct.unpack_from("<QiiQ", data)
+        seed, left, is_seeded, place = struct.unpack_from("<QiiQ", data)
+        stands = place <= WORDS if left == 1 else 1 < left <= WORDS and place == WORDS + 1 - left
+        if not is_seeded or not stands:
+            raise RuntimeError("Invalid mt19937 state")
         fresh = left == 1 and place == 0
         key = np.frombuffer(data, "<u8", WORDS, 24).astype(np.uint32)
         _, cached, _, valid, _ = struct.unpack_from("<dddii", data, 24 + WORDS * 8)
         with self.lock:
-            self._set_engine(key, WORDS if fresh else place)
+            self._set_engine(key, WORDS if left == 1 else place)
             self._seed, self.fresh = seed, fresh
             self.cached_normal = cached if valid else None
 

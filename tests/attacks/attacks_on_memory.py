@@ -205,6 +205,14 @@ REFUSED = {
     "frombuffer before": "torch.frombuffer(bytearray(8), dtype=torch.float32, offset=-100)",
     "frombuffer with a count that wraps": "torch.frombuffer(bytearray(8), dtype=torch.float64, count=2**61)",
     "a generator's state of other sizes": "torch.Generator().set_state(torch.zeros(10, dtype=torch.uint8))",
+    **{
+        f"a generator's state that goes on at {place} of {left}": (
+            "import struct\ng = torch.Generator()\nx = g.get_state()\n"
+            f"x[8:24] = torch.frombuffer(bytearray(struct.pack('<iiQ', {left}, 1, {place})), dtype=torch.uint8)\n"
+            "g.set_state(x)\ntorch.rand(2000, generator=g)"
+        )
+        for left, place in ((5, 2**31 - 5), (-1, 626), (2**31 - 1, 0), (5, 2**64 - 9), (1, 625))
+    },
     "multinomial of too many": "torch.multinomial(torch.ones(3), 2**62, replacement=True)",
     "randperm of too many": "torch.randperm(2**62)",
     "matrix_power of a huge power": "torch.linalg.matrix_power(torch.ones(2, 3), 2**62)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,29 @@ def test_a_state_brings_back_the_stream(draws: int) -> None:
     assert len(state) == 5056
     assert other.initial_seed() == 11
     np.testing.assert_array_equal(first, other.words(700))
+
+
+@pytest.mark.parametrize(
+    ("left", "seeded", "place"),
+    [
+        *((0, 1, 0), (1, 0, 0), (625, 1, 0), (1, 1, 625), (100, 1, 625), (-1, 1, 1)),
+        *((5, 1, 3), (624, 1, 624), (5, 1, 2**31 - 5), (5, 1, 2**64 - 9)),
+    ],
+)
+def test_a_state_that_no_engine_can_be_in_is_refused(left: int, seeded: int, place: int) -> None:
+    generator = Generator().manual_seed(11)
+    state = generator.state_bytes()
+    odd = state[:8] + struct.pack("<iiQ", left, seeded, place) + state[24:]
+    with pytest.raises(RuntimeError, match="Invalid mt19937 state"):
+        generator.set_state_bytes(odd)
+    assert generator.state_bytes() == state
+
+
+def test_a_state_whose_words_are_used_up_draws_new_ones() -> None:
+    generator, other = Generator().manual_seed(11), Generator()
+    state = generator.state_bytes()
+    other.set_state_bytes(state[:8] + struct.pack("<iiQ", 1, 1, 7) + state[24:])
+    np.testing.assert_array_equal(generator.words(700), other.words(700))
 
 
 _COUNTS = st.sampled_from([0, 1, 2, 10, 623, 625, 3000, 40_000])
