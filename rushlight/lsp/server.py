@@ -97,6 +97,14 @@ class _Document:
         return position.line, len(units.decode("utf-16-le", errors="ignore"))
 
 
+def _uri(path: str) -> str:
+    """A file in the protocol's terms; its path, where that has half characters or is no path."""
+    try:
+        return from_fs_path(path) or path
+    except ValueError:
+        return path
+
+
 def _units(lines: list[str], line: int, column: int) -> int:
     text = lines[line][:column] if line < len(lines) else ""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
@@ -166,7 +174,7 @@ def _diagnostic(document: _Document, told: dict[str, object]) -> lsp.Diagnostic:
     message = "\n".join([str(told["message"]), *told["notes"]])  # type: ignore[misc]
     related = [
         lsp.DiagnosticRelatedInformation(
-            lsp.Location(from_fs_path(path) or path, _place_in(document, path, place)), text
+            lsp.Location(_uri(path), _place_in(document, path, place)), text
         )
         for path, place, text in told["related"]  # type: ignore[attr-defined]
     ]
@@ -236,7 +244,7 @@ def _definition(given: lsp.DefinitionParams) -> lsp.Location | None:
     _, _, target = min(found, key=lambda each: _size(each[0]))
     assert target is not None
     path, place = target
-    return lsp.Location(from_fs_path(path) or path, _place_in(document, path, place))
+    return lsp.Location(_uri(path), _place_in(document, path, place))
 
 
 def _actions(given: lsp.CodeActionParams) -> list[lsp.CodeAction]:
@@ -251,7 +259,7 @@ def _actions(given: lsp.CodeActionParams) -> list[lsp.CodeAction]:
             changes: dict[str, list[lsp.TextEdit]] = {}
             for path, where, text in fix["edits"]:
                 edit = lsp.TextEdit(_place_in(document, path, where), text)
-                uri = document.uri if path == document.path else from_fs_path(path) or path
+                uri = document.uri if path == document.path else _uri(path)
                 changes.setdefault(uri, []).append(edit)
             found.append(
                 lsp.CodeAction(

@@ -20,6 +20,7 @@ from typing import IO, Any, Final
 from ..cli.checked_file import check_unsaved
 from ..cli.failure import CommandError
 from .facts import Facts, facts_of, no_facts
+from .forms import FACTS, OF_FUNCTION, fits
 from .kept import FunctionFacts, Kept, outline_of
 
 __all__ = ["answer", "main"]
@@ -107,11 +108,10 @@ def _end(child: int) -> None:
 
 
 def _is_answer(found: bytes) -> bool:
-    """Whether this is what a check says, which the program can write to as well."""
+    """Whether this has the form of what a check says: the program can write there as well."""
     try:
-        facts, _ = json.loads(found)
-        return bool(no_facts().keys() == facts.keys())
-    except (ValueError, TypeError, AttributeError, RecursionError):
+        return fits(json.loads(found), (FACTS, [OF_FUNCTION]))
+    except (ValueError, RecursionError):
         return False
 
 

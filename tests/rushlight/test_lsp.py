@@ -163,6 +163,22 @@ def test_a_file_that_cannot_go_on_says_where(client: Client) -> None:
     client.tell("textDocument/didClose", textDocument={"uri": client.uri})
 
 
+def _saying(functions: list[Any], **more: Any) -> str:
+    """A program that answers in place of its check."""
+    told = {"code": "x", "severity": "error", "message": "", "notes": [], "fixes": []}
+    told |= {"place": [0] * 4, "related": []}
+    facts: Any = {"diagnostics": [told | more], "types": [], "inlays": [], "functions": []}
+    return f"""\
+import os
+for descriptor in range(3, 64):
+    try:
+        os.write(descriptor, {json.dumps([facts, functions])!r}.encode())
+    except OSError:
+        pass
+os._exit(0)
+"""
+
+
 HOSTILE = {
     "half a character": 'import rushlight as torch\n"\ud800"; torch.jit.script(lambda: nothing)\n',
     "what is written to every descriptor": """\
@@ -173,6 +189,10 @@ for descriptor in range(3, 64):
     except OSError:
         pass
 """,
+    "what is almost an answer": _saying([[5]], notes=[5]),
+    "what is told of at no place": _saying(
+        [], related=[["\ud800", [0] * 4, ""], ["//", [0] * 4, ""]]
+    ),
     "what reads questions": "import sys\nsys.stdin.buffer.read()\n",
     "what ends the process": "import os\nos._exit(0)\n",
     "what ends the process before it": "import os\nos.kill(os.getppid(), 9)\n",
