@@ -92,7 +92,7 @@ class PyTorchFileReader:
 
     def serialization_id(self) -> str:
         """The digits that stand for what the archive holds; empty where it has none."""
-        return self._reader.read(_ID).decode() if _ID in self._reader else ""
+        return self._reader.read(_ID).decode("utf-8", "replace") if _ID in self._reader else ""
 
 
 class PyTorchFileWriter:

@@ -130,6 +130,9 @@ def _is_excluded(path: str, settings: Settings) -> bool:
 
 
 def _imports_torch(path: str) -> bool:
+    """Whether a program imports torch; pipes and devices, whose reading may never end, do not."""
+    if not os.path.isfile(path):
+        return False
     try:
         return _MENTIONS.search(Path(path).read_bytes()) is not None
     except OSError as error:

@@ -12,12 +12,10 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..ops.memory.dtype import Array
 from ..ops.tensors.python_data import array_of_data
 from ..ops.tensors.tensor import Tensor
-from ..serialization.files.npy import UNREADABLE
+from ..serialization.files.npy import UNREADABLE, loaded_arrays
 from ..typecheck.schema import Argument
 from ..typecheck.types import (
     STRING,
@@ -135,13 +133,13 @@ def _read(path: str) -> Array | dict[str, Array]:
     """The array of an `.npy` file, or the arrays of an `.npz` file by name."""
     try:
         with open(path, "rb") as file:  # NumPy leaves a broken archive open
-            loaded = np.load(file, allow_pickle=False)
-            if not isinstance(loaded, np.ndarray):
-                return {name: _numeric(path, loaded[name]) for name in loaded.files}
+            loaded = loaded_arrays(file)
     except FileNotFoundError:
         raise CommandError(f"{path}: no such file") from None
     except UNREADABLE as error:
         raise CommandError(f"{path}: {one_line(error)}") from None
+    if isinstance(loaded, dict):
+        return {name: _numeric(path, array) for name, array in loaded.items()}
     return _numeric(path, loaded)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-import numpy as np
-
 from ..frontend.exceptions import trimmed
+from ..serialization.files.errors import archive_error
+from ..serialization.files.npy import UNREADABLE, loaded_arrays
 from ..serialization.pickles.nodes import (
     ComplexNode,
     DeviceNode,
@@ -89,9 +89,22 @@ def model_from(
 
 def _read(path: str | os.PathLike[str]) -> Weights:
     if os.fspath(path).endswith(".npz"):
-        with np.load(path, allow_pickle=False) as arrays:
-            return dict(arrays)
+        return _arrays(path)
     found = load_weights(path)
     if not isinstance(found, Mapping):
+        raise RuntimeError(f"{os.fspath(path)} holds no weights by name")
+    return found
+
+
+def _arrays(path: str | os.PathLike[str]) -> Weights:
+    try:
+        with open(path, "rb") as file:
+            found = loaded_arrays(file)
+    except OSError:
+        raise
+    except UNREADABLE as error:
+        message = f"`{os.fspath(path)}` holds no arrays: {error}"
+        raise archive_error("damaged-archive", message) from None
+    if not isinstance(found, dict):
         raise RuntimeError(f"{os.fspath(path)} holds no weights by name")
     return found

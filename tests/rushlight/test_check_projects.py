@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from pathlib import Path
 
@@ -50,6 +51,14 @@ def test_a_folder_is_walked(capsys: Captured) -> None:
     assert concise(capsys, ".") == wanted
     assert concise(capsys, ".", "model/outer.py") == wanted
     assert not any(name.split(".")[0] in ("model", "wrong") for name in sys.modules)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_what_is_no_file_is_passed_over(project: Path, capsys: Captured) -> None:
+    os.mkfifo("pipe.py")
+    os.symlink("/dev/zero", "endless.py")
+    os.symlink("nothing", "hanging.py")
+    assert concise(capsys, ".") == ["model/deep/wrong.py:6:12:", "model/outer.py:8:22:"]
 
 
 def test_a_file_of_a_package_is_imported_as_one(capsys: Captured) -> None:

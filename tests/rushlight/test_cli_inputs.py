@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ from rushlight.cli.failure import CommandError
 from rushlight.cli.inputs import convert, read_inputs
 from rushlight.cli.output import arrays_of, write_output
 from rushlight.ops.tensors.tensor import Tensor
+from rushlight.serialization.files.limits import Limits
+from rushlight.serialization.files.npy import loaded_arrays
 from rushlight.typecheck.schema import Argument
 from rushlight.typecheck.types import (
     BOOL,
@@ -124,6 +128,25 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         with pytest.raises(CommandError, match=text) as caught:
             read_inputs([word], PARAMETERS)
         assert "\n" not in str(caught.value)
+
+
+def test_what_lies_beside_arrays_is_told(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.npz")
+    for name in ("x.npy", "x"):
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr(name, b"text")
+        with pytest.raises(CommandError, match="`x` is no array"):
+            read_inputs([path], PARAMETERS)
+
+
+def test_arrays_are_inflated_within_limits() -> None:
+    file = io.BytesIO()
+    np.savez_compressed(file, x=np.zeros(100_000))
+    file.seek(0)
+    assert loaded_arrays(file)["x"].sum() == 0
+    file.seek(0)
+    with pytest.raises(ValueError, match="once inflated"):
+        loaded_arrays(file, Limits(inflated=1000, ratio=10))
 
 
 def test_files_whose_endings_are_of_another_kind(tmp_path: Path) -> None:

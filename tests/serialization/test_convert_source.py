@@ -101,6 +101,20 @@ def test_written_source_runs(weights: str, archive: str, tmp_path: Path) -> None
     ]
 
 
+def test_weights_that_are_no_arrays_are_told(archive: str, tmp_path: Path) -> None:
+    assert convert(archive, tmp_path / "m.py") == 0
+    source, odd = module_at(tmp_path / "m.py"), tmp_path / "m.npz"
+    odd.write_bytes(b"PK no zip")
+    with pytest.raises(ArchiveError, match="holds no arrays"):
+        source.load(odd)
+    with odd.open("wb") as file:
+        np.save(file, np.ones(2))
+    with pytest.raises(RuntimeError, match="holds no weights by name"):
+        source.load(odd)
+    with pytest.raises(FileNotFoundError):
+        source.load(tmp_path / "none.npz")
+
+
 def test_source_without_weights(archive: str, tmp_path: Path) -> None:
     assert convert(archive, tmp_path / "m.py") == 0
     source = module_at(tmp_path / "m.py")

@@ -59,6 +59,15 @@ def test_numbers_of_a_record() -> None:
         reader.get_storage_from_record("data/0", 3, torch.int64)
 
 
+def test_an_identity_that_is_no_text_is_read() -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as written:
+        written.writestr("a/.data/serialization_id", b"1\xff2")
+        written.writestr("a/version", b"3")
+    file.seek(0)
+    assert Reader(file).serialization_id() == "1\ufffd2"
+
+
 def test_files_of_torch_save_are_read_and_made() -> None:
     file = io.BytesIO()
     torch.save({"x": torch.ones(2)}, file)
