@@ -37,7 +37,7 @@ MORE = (
     *("zip_tricks", "thread_races", "odd_places", "odd_formats", "odd_commands"),
     *("late_operators", "rare_charges", "old_weights", "shared_work", "amid_calls"),
     *("interrupted_calls", "interrupted_lines", "late_readers"),
-    *("acting_arguments", "foreign_readers", "hostile_pages"),
+    *("acting_arguments", "foreign_readers", "hostile_pages", "odd_editors"),
 )
 """Modules with more attacks on the same promises."""
 PATIENCE = 6

@@ -20,7 +20,7 @@ from attacks_on_durability import FAMILY as DURABILITY
 from attacks_on_durability import _is_whole, _module, _only
 from attacks_on_threads import FAMILY as THREADS
 from harness import Broken, is_documented, refused
-from making import archive, load
+from making import archive, load, zipped
 
 
 def _command(*words: str) -> tuple[int, str]:
@@ -185,6 +185,8 @@ ARRAYS = {
     "of another version": b"\x93NUMPY\x09\x09" + bytes(100),
     "of nothing": b"",
     "that is a pickle": b"\x80\x04cos\nsystem\n.",
+    "beside what is none": zipped({"x.npy": b"junk", "arr_0.npy": b""}, ""),
+    "of names that lead out": zipped({"../../x.npy": b"", "\x1b[31m": b""}, ""),
     "that is cut": _npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4,)}", b"abc"),
 }
 for name, content in ARRAYS.items():
