@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from .cli.failure import BAD_INPUT, CommandError, diagnostics_of, one_line, report
-from .cli.parser import parse
+from .cli.parser import parse, way_of
 from .cli.speech import OutputFailed, complain, write
 from .cli.wall import status_of_child
 from .frontend.cells import clean_lines
@@ -58,12 +58,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         warnings.showwarning = _show_warning
     arguments = parse(sys.argv[1:] if argv is None else argv)
+    execute = way_of(arguments)
     if argv is None:
         ended = status_of_child(arguments)
         if ended is not None:
             return ended
     try:
-        status = int(arguments.execute(arguments))
+        status = int(execute(arguments))
         if sys.stdout is not None:
             sys.stdout.flush()
         return status

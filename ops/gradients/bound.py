@@ -17,22 +17,13 @@ from ..tensors.tape_port import way_through
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, own_questions
 from .anomaly import note_place
-from .autograd import (
-    FREED,
-    PACKING,
-    WALKING,
-    Edge,
-    Node,
-    Saved,
-    edge_of,
-    node_class,
-    saved,
-)
+from .autograd import FREED, WALKING, Edge, Node, Saved, edge_of, node_class, saved
 from .families import row_of
 from .fitting import fit, thin
 from .kept_arguments import about, kept_list
 from .layouts import layouts_of
 from .moves import moved
+from .packing import PACKING
 from .removable import SEQUENCE
 from .rows import DIRECT, Row, node_name
 from .rules import Meta, Rule, is_unheard, part_of

@@ -16,13 +16,14 @@ from ..memory.versions import version_of, write_count
 from ..table.grad_mode import ANOMALY, RUNNING, is_grad_enabled
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
-from .autograd import FREED, PACKING, RESOLVING, WALKING, Edge, Node, edge_of, edge_within
+from .autograd import FREED, RESOLVING, WALKING, Edge, Node, edge_of, edge_within
 from .call_back import back_of
 from .call_derivatives import Derivative, derived
 from .call_replay import arrays_of, nodes_of
 from .call_shapes import CallShape, NotJoined, shape_of
 from .call_texts import match_of
 from .noted import Noted
+from .packing import PACKING
 from .rules import is_unheard, is_unwatched
 from .walk import run_backward
 

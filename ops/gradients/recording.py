@@ -19,10 +19,11 @@ from ..memory.versions import version_of
 from ..table.grad_mode import ANOMALY, RUNNING
 from ..tensors.tape_port import MISSED
 from ..tensors.tensor import Parameter, Tensor
-from .autograd import PACKING, TURN, WALKING, Saved, edge_of, edge_within, node_class, packed
+from .autograd import TURN, WALKING, Saved, edge_of, edge_within, node_class, packed
 from .bound import Back, Bound, Recorder, Replay, RowNode
 from .fitting import fit
 from .kept_arguments import kept_list
+from .packing import PACKING
 from .removable import SEQUENCE
 from .rules import Meta, Rule
 

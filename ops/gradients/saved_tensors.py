@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from ..tensors.tensor import Tensor
-from .autograd import FREED, PACKING, Node, Saved
+from .autograd import FREED, Node, Saved
 from .kept_arguments import about
+from .packing import PACKING
 from .rules import Meta
 
 __all__ = ["SavedTensor", "kept_by", "raw_tensors"]

@@ -15,8 +15,9 @@ from ..table.grad_mode import ANOMALY, LOOKS_FOR_NAN, RUNNING, grad_mode_set
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .anomaly import tell_of_failure
-from .autograd import PACKING, WALKING, Attached, Edge, Grad, Node
+from .autograd import WALKING, Attached, Edge, Grad, Node
 from .hook_results import one_after
+from .packing import PACKING
 from .rules import is_unheard, is_unwatched
 
 __all__ = ["added", "run_backward"]

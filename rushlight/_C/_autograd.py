@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.gradients.autograd import PACKING, WALKING
+from ..ops.gradients.autograd import WALKING
+from ..ops.gradients.packing import PACKING
 from ..ops.gradients.saved_tensors import SavedTensor as SavedTensor
 from ..ops.tensors.tensor import Tensor
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +12,7 @@ from ..serialization.archives.load import load_archive
 from ..serialization.files.errors import ArchiveError
 from .failure import CommandError
 
-__all__ = ["add_trust", "find_method", "method_names", "open_archive"]
-
-
-def add_trust(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says whether an archive's code is trusted."""
-    parser.add_argument(
-        "--trust",
-        choices=("none", "full"),
-        default="none",
-        help="none (the default): refuse code that reaches files, processes or networks, and bound "
-        "its instructions, memory and time; full: run it as it is, faster",
-    )
+__all__ = ["find_method", "method_names", "open_archive"]
 
 
 def open_archive(

@@ -3,7 +3,6 @@ in one line."""
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,14 +11,7 @@ from typing import BinaryIO
 from ..serialization.files.atomic_file import atomic_file
 from .failure import CommandError
 
-__all__ = ["add_force", "refuse_existing", "replacing"]
-
-
-def add_force(parser: argparse.ArgumentParser) -> None:
-    """Add the option that lets files be replaced."""
-    parser.add_argument(
-        "--force", action="store_true", help="replace files that are there; else nothing is written"
-    )
+__all__ = ["refuse_existing", "replacing"]
 
 
 def refuse_existing(paths: Iterable[str | os.PathLike[str]], force: bool) -> None:

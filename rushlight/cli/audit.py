@@ -7,26 +7,14 @@ import argparse
 from ..serialization.archives.audit import Audit, audit
 from ..serialization.loading.operator_kinds import KINDS
 from .failure import BAD_INPUT
-from .json_lines import add_json, tell_data
+from .json_lines import tell_data
 from .several import ARCHIVES, each_file
 from .speech import tell_lines
 
-__all__ = ["STATUS", "add", "execute"]
+__all__ = ["STATUS", "execute"]
 
 STATUS = {"": 0, "note": 0, "odd": 1, "unreadable": BAD_INPUT, "danger": 3}
 """Exit status by the worst finding."""
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Describe the command to argparse."""
-    parser.description = (
-        "List the operators an archive uses by kind, the limits it hits and the oddities of "
-        "its container. Exit status 0: nothing; 1: oddities; 2: it cannot be read; 3: it would "
-        "reach outside of the program or go beyond the limits."
-    )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="an archive, or a folder of them")
-    add_json(parser)
-    parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:

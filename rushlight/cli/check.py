@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 
 from ..frontend.diagnostics import Diagnostic, sorted_by_place
-from ..frontend.render import FORMATS, MAXIMUM, render
+from ..frontend.render import render
 from ..frontend.terminal import colors_wanted, width_wanted
 from .checked_file import Checked, check_file, check_text
 from .checked_paths import STDIN, files_of, project_settings
@@ -19,51 +19,7 @@ from .fix import apply_fixes
 from .progress import progress
 from .speech import complain, tell, write
 
-__all__ = ["add", "execute"]
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Describe the command to argparse."""
-    parser.description = (
-        "Run each file as a module (not as a program: `if __name__ == '__main__'` is skipped) "
-        "in which `import torch` gives rushlight, compile what it scripts, and print all "
-        "diagnostics. Of a folder the Python files that import torch are taken; without any, the "
-        "`paths` of [tool.rushlight] in pyproject.toml, which may also name files to `exclude` and "
-        "codes to `ignore`. Exit status 1 if there are errors."
-    )
-    parser.add_argument(
-        "files", nargs="*", metavar="PATH", help="a Python file, a folder, or - for standard input"
-    )
-    parser.add_argument("--format", choices=list(FORMATS), default="rich", help="default: rich")
-    parser.add_argument(
-        "--json",
-        dest="format",
-        action="store_const",
-        const="json",
-        help="the same as --format json",
-    )
-    parser.add_argument(
-        "--max-errors",
-        type=_count,
-        default=MAXIMUM,
-        metavar="N",
-        help=f"print at most N diagnostics in the rich form (default: {MAXIMUM})",
-    )
-    parser.add_argument(
-        "--fix",
-        action="store_true",
-        help="apply the edits that are sure to be right; a file is changed whole or not at all",
-    )
-    parser.add_argument(
-        "-q", "--quiet", action="store_true", help="print the diagnostics and nothing else"
-    )
-    parser.set_defaults(execute=execute)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
-    return int(text)
+__all__ = ["execute"]
 
 
 def execute(arguments: argparse.Namespace) -> int:

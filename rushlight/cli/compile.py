@@ -13,37 +13,14 @@ from ..ahead.known import CannotCompile
 from ..ahead.sizes import Described, Size
 from ..ops.memory.dtype import Array
 from .archive import open_archive
-from .atomic import add_force, refuse_existing, replacing
+from .atomic import refuse_existing, replacing
 from .failure import CommandError
 from .inputs import read_array
 from .speech import tell
 
-__all__ = ["add", "execute"]
+__all__ = ["execute"]
 
 _DTYPES: Final = "float32 float64 int64 int32 int16 int8 uint8 bool".split()
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Describe the command to argparse."""
-    parser.description = (
-        "Compile the `forward` of an archive, frozen and in evaluation mode, to one C function "
-        "over plain buffers: NAME.o, NAME.h and NAME_example.c, which need neither Python nor this "
-        "library. Sizes of arguments are fixed, or numbers between bounds that the function takes. "
-        "The code is for the machine at hand."
-    )
-    parser.add_argument("archive", help="a TorchScript archive (.pt)")
-    parser.add_argument("-o", "--output", required=True, metavar="NAME", help="path without ending")
-    parser.add_argument(
-        "--input",
-        action="append",
-        default=[],
-        metavar="SIZES[:DTYPE]",
-        help="the sizes of an argument, such as 1,3,224,224 or 8:int64; batch=1..8,3,32,32 for a "
-        "size between bounds, which others may name (batch,10); or an .npy file, whose elements "
-        "are the example then; one for each argument, in order",
-    )
-    add_force(parser)
-    parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:

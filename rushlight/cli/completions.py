@@ -14,18 +14,7 @@ from typing import Final
 from .parser import COMMANDS, all_parsers
 from .speech import tell
 
-__all__ = ["add", "execute"]
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Describe the command to argparse."""
-    parser.description = (
-        'Print a script for a shell. bash: put `eval "$(rushlight completions bash)"` into '
-        "~/.bashrc; zsh: write it to a file called _rushlight in a folder of $fpath; fish: write "
-        "it to ~/.config/fish/completions/rushlight.fish."
-    )
-    parser.add_argument("shell", choices=list(_SHELLS))
-    parser.set_defaults(execute=execute)
+__all__ = ["execute"]
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -16,64 +16,16 @@ from ..ops.tensors.tensor import Tensor
 from ..serialization.source.load import weight_arrays
 from ..serialization.source.text import write_source
 from ..serialization.weights.safetensors import write_safetensors
-from .archive import add_trust, open_archive
-from .atomic import add_force, refuse_existing, replacing
-from .dtypes import check_dtypes, named_dtype
+from .archive import open_archive
+from .atomic import refuse_existing, replacing
+from .dtypes import check_dtypes
 from .failure import CommandError
-from .json_lines import add_json, tell_data
+from .json_lines import tell_data
 from .progress import progress
 from .several import ARCHIVES, each_file, files_in
 from .speech import tell_lines
 
-__all__ = ["add", "execute"]
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Describe the command to argparse."""
-    parser.description = (
-        "Write an archive in the form the name of the target asks for: .ptl for the lite "
-        "interpreter, .ff for the same in a flatbuffer, .pt for an ordinary archive, .npz for "
-        "the weights as NumPy arrays, .safetensors for the weights with the model as Python "
-        "source beside them, .py for that source alone, .onnx for an ONNX file. The source is "
-        "a module whose `load` makes the model. An ONNX file needs the sizes of the inputs. "
-        "Several archives, or a folder of them, go into a folder, in the form that --to names."
-    )
-    parser.add_argument("sources", nargs="+", metavar="ARCHIVE", help="an archive, or a folder")
-    parser.add_argument("target", metavar="TARGET", help="the file to write, or a folder")
-    parser.add_argument(
-        "--to", choices=list(_FORMS), metavar="SUFFIX", help="the form of what goes into a folder"
-    )
-    parser.add_argument(
-        "--input",
-        action="append",
-        type=_sizes,
-        default=[],
-        metavar="SIZES",
-        help="for .onnx: the sizes of an input, such as batch,3,224,224; names are sizes that vary",
-    )
-    parser.add_argument(
-        "--dtype",
-        action="append",
-        type=named_dtype,
-        default=[],
-        metavar="DTYPE",
-        help="for .onnx: the dtype of an input, once for all or for each; float32 if not given",
-    )
-    parser.add_argument(
-        "--opset", type=int, metavar="N", help="for .onnx: the version of operators"
-    )
-    add_json(parser)
-    add_force(parser)
-    add_trust(parser)
-    parser.set_defaults(execute=execute)
-
-
-def _sizes(text: str) -> list[int | str]:
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    for word in words:
-        if not (word.isidentifier() or word.isdecimal()):
-            raise argparse.ArgumentTypeError(f"a size is a number or a name: {word}")
-    return [int(word) if word.isdecimal() else word for word in words]
+__all__ = ["execute"]
 
 
 def execute(arguments: argparse.Namespace) -> int:

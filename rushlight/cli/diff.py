@@ -13,28 +13,15 @@ import numpy as np
 from ..ops.kernels import blas
 from ..ops.memory.dtype import Array
 from ..serialization.files.container import ArchiveReader
-from .archive import add_trust, open_archive
+from .archive import open_archive
 from .failure import FAILED
-from .json_lines import add_json, tell_data
+from .json_lines import tell_data
 from .outline import constants_of
 from .progress import progress
 from .several import ARCHIVES, each_file, files_in
 from .speech import complain, tell
 
-__all__ = ["add", "compare", "execute"]
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Describe the command to argparse."""
-    parser.description = (
-        "Compare the code, constants and weights of two archives, or of those of the same names in "
-        "two folders. Exit status 1 if they differ."
-    )
-    parser.add_argument("first", metavar="A")
-    parser.add_argument("second", metavar="B")
-    add_json(parser)
-    add_trust(parser)
-    parser.set_defaults(execute=execute)
+__all__ = ["compare", "execute"]
 
 
 def execute(arguments: argparse.Namespace) -> int:

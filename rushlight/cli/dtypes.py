@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
-from ..ops.memory.dtype import DTYPES, DType
+from ..ops.memory.dtype import DType
 from .failure import CommandError
 
-__all__ = ["check_dtypes", "named_dtype"]
-
-
-def named_dtype(text: str) -> DType:
-    """The dtype of a word of the command line."""
-    found = DTYPES.get(text.removeprefix("torch."))
-    if found is None:
-        raise argparse.ArgumentTypeError(f"there is no dtype {text}")
-    return found
+__all__ = ["check_dtypes"]
 
 
 def check_dtypes(dtypes: Sequence[DType], count: int) -> None:

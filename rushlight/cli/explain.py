@@ -6,24 +6,10 @@ import argparse
 
 from ..frontend import codes
 from .failure import CommandError
-from .json_lines import add_json, tell_data
+from .json_lines import tell_data
 from .speech import tell
 
-__all__ = ["add", "execute"]
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Describe the command to argparse."""
-    parser.description = (
-        "Explain an error code such as undefined-name, also found by torch's sentence; "
-        "without one, list all codes."
-    )
-    parser.add_argument("code", nargs="?", metavar="CODE")
-    parser.add_argument(
-        "--op", metavar="NAME", help="the signatures of an operator, such as torch.add"
-    )
-    add_json(parser)
-    parser.set_defaults(execute=execute)
+__all__ = ["execute"]
 
 
 def execute(arguments: argparse.Namespace) -> int:

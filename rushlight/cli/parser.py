@@ -1,7 +1,7 @@
 """The arguments of the command line.
 
-Only the module of the command that is called is imported: help, the version and explanations do not
-wait for the compiler.
+Only what the command that is called takes is read (`arguments/`): help, the version and mistakes in
+the arguments do not wait for the compiler.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..frontend.cells import clean_lines
 from ..frontend.near_miss import near_misses
 from .speech import write
 
-__all__ = ["COMMANDS", "all_parsers", "parse"]
+__all__ = ["COMMANDS", "all_parsers", "parse", "way_of"]
 
 COMMANDS: Final = {
     "run": "call a method of an archive and print what it returns",
@@ -39,7 +39,10 @@ COMMANDS: Final = {
     "warm-up": "compile the kernels of common operators",
     "completions": "print what has a shell complete commands and options",
 }
-"""The commands, each with what it does; `cli/warm_up.py` describes the arguments of `warm-up`."""
+"""The commands, each with what it does.
+
+`arguments/warm_up.py` says what `warm-up` takes, `warm_up.py` does it.
+"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -55,7 +58,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def all_parsers() -> dict[str, argparse.ArgumentParser]:
-    """The parser of every command with its arguments: imports all of them."""
+    """The parser of every command with its arguments."""
     _, each = _parsers(None)
     for name, parser in each.items():
         _add_arguments(name, parser)
@@ -63,9 +66,17 @@ def all_parsers() -> dict[str, argparse.ArgumentParser]:
 
 
 def _add_arguments(name: str, parser: argparse.ArgumentParser) -> None:
-    module = import_module(f".{name.replace('-', '_')}", __package__)
+    module = import_module(f".arguments.{name.replace('-', '_')}", __package__)
     add: Callable[[argparse.ArgumentParser], None] = module.add
     add(parser)
+    parser.set_defaults(command=name)
+
+
+def way_of(arguments: argparse.Namespace) -> Callable[[argparse.Namespace], int]:
+    """What runs the command that was called; its module is imported."""
+    module = import_module(f".{arguments.command.replace('-', '_')}", __package__)
+    execute: Callable[[argparse.Namespace], int] = module.execute
+    return execute
 
 
 def _parsers(called: str | None) -> tuple[_Parser, dict[str, _Parser]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable
+from typing import Final
 
 from ..jit import ScriptMethod
 from ..serialization.files.container import ArchiveReader
@@ -11,14 +12,14 @@ from ..serialization.files.identify import MOBILE_FLATBUFFER, identify
 from ..serialization.mobile.load import load_mobile, opened_mobile
 from ..typecheck.dump import dump
 from ..typecheck.typed import TypedFunction
-from .archive import add_trust, find_method, open_archive
+from .archive import find_method, open_archive
 from .failure import CommandError
-from .json_lines import add_json, tell_data
+from .json_lines import tell_data
 from .outline import bytecode_text, constants_of, extra_of, modules_of, tree_lines
 from .several import ARCHIVES, each_file
 from .speech import tell, tell_lines
 
-__all__ = ["add", "execute"]
+__all__ = ["execute"]
 
 
 def _code(method: ScriptMethod) -> str:
@@ -48,46 +49,14 @@ def _tree(method: ScriptMethod) -> str:
     return dump(function.typed).rstrip("\n")
 
 
-VIEWS: dict[str, tuple[Callable[[ScriptMethod], str], str]] = {
-    "code": (_code, "the source text, as the archive holds it (the default)"),
-    "graph": (_graph, "the graph, calls not inlined"),
-    "inlined-graph": (_inlined_graph, "the graph with calls inlined"),
-    "instructions": (_instructions, "the register code, each instruction with its meaning"),
-    "tree": (_tree, "the typed tree: every expression with its type"),
+_TEXTS: Final[dict[str, Callable[[ScriptMethod], str]]] = {
+    "code": _code,
+    "graph": _graph,
+    "inlined-graph": _inlined_graph,
+    "instructions": _instructions,
+    "tree": _tree,
 }
-"""What can be shown of a method."""
-
-WHOLE = {
-    "modules": "the tree of modules with their tensors and sizes",
-    "constants": "the constants that code names",
-    "extra": "the extra files",
-    "bytecode": "the instructions of a mobile archive (the default if it has no code)",
-}
-"""What can be shown of an archive."""
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Describe the command to argparse."""
-    parser.description = "Print what an archive holds and what its methods were compiled to."
-    parser.add_argument(
-        "archives",
-        nargs="+",
-        metavar="ARCHIVE",
-        help="a TorchScript archive (.pt or .ptl) or flatbuffer (.ff), or a folder of them",
-    )
-    views = parser.add_mutually_exclusive_group()
-    for view, (_, help) in VIEWS.items():
-        option = f"--{view}"
-        views.add_argument(option, dest="view", action="store_const", const=view, help=help)
-    for view, help in WHOLE.items():
-        option = f"--{view}"
-        views.add_argument(option, dest="view", action="store_const", const=view, help=help)
-    parser.add_argument(
-        "--method", default="forward", help="the method, also of a submodule: encoder.forward"
-    )
-    add_json(parser)
-    add_trust(parser)
-    parser.set_defaults(execute=execute, view="")
+"""What `VIEWS` names, made of a method."""
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -118,7 +87,7 @@ def _show(path: str, arguments: argparse.Namespace) -> int:
         _tell_text(as_json, {"file": path, "constants": constants}, text)
     else:
         method = find_method(module, arguments.method)
-        text = VIEWS[view or "code"][0](method)
+        text = _TEXTS[view or "code"](method)
         data = {"file": path, "method": arguments.method, view or "code": text}
         _tell_text(as_json, data, text)
     return 0

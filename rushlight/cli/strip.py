@@ -8,34 +8,11 @@ from typing import Any
 
 from ..bundling.write import BundleError, Report, find_needs, make_bundle
 from .archive import open_archive
-from .atomic import add_force, refuse_existing
+from .atomic import refuse_existing
 from .failure import CommandError
 from .speech import tell
 
-__all__ = ["add", "execute"]
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Describe the command to argparse."""
-    parser.description = (
-        "List the operators that some archives need, and with --output write a bundle: one file "
-        "that runs these archives by `python BUNDLE.pyz run ARCHIVE INPUT...` where only Python "
-        "and NumPy are. The archives are run here to see what they need, and are trusted."
-    )
-    parser.add_argument(
-        "archives", nargs="+", metavar="ARCHIVE", help="a TorchScript archive (.pt)"
-    )
-    parser.add_argument(
-        "--input",
-        action="append",
-        default=[],
-        metavar="WORDS",
-        help="inputs as `rushlight run` takes them, in one word: --input '[[1.0, 2.0]]'; the first "
-        "for the first archive, and so on",
-    )
-    parser.add_argument("-o", "--output", metavar="BUNDLE.pyz", help="write a bundle there")
-    add_force(parser)
-    parser.set_defaults(execute=execute)
+__all__ = ["execute"]
 
 
 def execute(arguments: argparse.Namespace) -> int:

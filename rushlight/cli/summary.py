@@ -14,40 +14,14 @@ from ..serialization.files.identify import (
     STATE_DICT,
     identify,
 )
-from .archive import add_trust, open_archive
+from .archive import open_archive
 from .dtypes import check_dtypes
 from .failure import FAILED, CommandError, report
-from .json_lines import add_json, tell_data
+from .json_lines import tell_data
 from .several import ARCHIVES, each_file
-from .sizes import add_sizes
 from .speech import complain, script_output, tell_lines
 
-__all__ = ["add", "execute"]
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Describe the command to argparse."""
-    parser.description = (
-        "Print a table of the layers of an archive, or of the tensors in a file of weights. "
-        "With --input the model runs on tensors without data, so that nothing is computed and "
-        "no weight is read: that tells output shapes and multiply-adds."
-    )
-    parser.add_argument(
-        "archives",
-        nargs="+",
-        metavar="ARCHIVE",
-        help="a TorchScript archive, a file of weights, or a folder of them",
-    )
-    add_sizes(parser)
-    parser.add_argument(
-        "--values",
-        action="store_true",
-        help="read the weights and compute, on ones: for models that decide by values",
-    )
-    parser.add_argument("--depth", type=int, metavar="N", help="show layers down to this depth")
-    add_json(parser)
-    add_trust(parser)
-    parser.set_defaults(execute=execute)
+__all__ = ["execute"]
 
 
 def execute(arguments: argparse.Namespace) -> int:

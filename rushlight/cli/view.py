@@ -16,47 +16,16 @@ from ..pictures.page import page_of
 from ..pictures.svg import svg_of
 from ..pictures.weights import module_tree
 from ..summary import inputs_without_data, without_data
-from .archive import add_trust, find_method, method_names, open_archive
-from .atomic import add_force, refuse_existing, replacing
+from .archive import find_method, method_names, open_archive
+from .atomic import refuse_existing, replacing
 from .dtypes import check_dtypes
 from .failure import CommandError, one_line
-from .json_lines import add_json, tell_data
+from .json_lines import tell_data
 from .progress import progress
-from .sizes import add_sizes
 from .speech import complain, script_output, tell_lines, write
 from .wall import unconfined
 
-__all__ = ["add", "execute"]
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Describe the command to argparse."""
-    parser.description = (
-        "Write a page that shows an archive, and open it in a browser: the tree of modules with "
-        "their sizes, the graph, the code, the weights as histograms. Of two archives it shows "
-        "what differs. The page is one file and asks nothing of the network. With --input the "
-        "model runs on tensors without data, which tells the sizes on the edges."
-    )
-    parser.add_argument("archive", help="a TorchScript archive (.pt)")
-    parser.add_argument("second", nargs="?", metavar="OTHER", help="an archive to compare with")
-    add_sizes(parser)
-    parser.add_argument("--method", default="forward", help="the method that runs or is drawn")
-    parser.add_argument("-o", "--output", metavar="FILE", help="where to write; - is the terminal")
-    parser.add_argument("--no-open", action="store_true", help="write the page and open nothing")
-    parser.add_argument("--no-weights", action="store_true", help="read no weights: no histograms")
-    forms = parser.add_mutually_exclusive_group()
-    forms.add_argument("--svg", action="store_true", help="write the graph as SVG instead")
-    forms.add_argument("--dot", action="store_true", help="write the graph for Graphviz instead")
-    parser.add_argument(
-        "--depth",
-        type=int,
-        metavar="N",
-        help="for --svg and --dot: how deep calls are drawn open (all in a small graph, else none)",
-    )
-    add_json(parser)
-    add_force(parser)
-    add_trust(parser)
-    parser.set_defaults(execute=execute)
+__all__ = ["execute"]
 
 
 def execute(arguments: argparse.Namespace) -> int:

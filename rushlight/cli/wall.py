@@ -55,7 +55,7 @@ def status_of_child(arguments: argparse.Namespace) -> int | None:
 
 def _untrusted(arguments: argparse.Namespace) -> list[str]:
     """The archives that are opened and not trusted."""
-    if arguments.execute.__module__.endswith(".audit"):
+    if arguments.command == "audit":
         return list(arguments.files)
     if getattr(arguments, "trust", "full") != "none":
         return []

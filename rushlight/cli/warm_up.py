@@ -9,21 +9,11 @@ from typing import Any, Final
 from ..ops.kernels import KERNELS_VARIABLE, family
 from ..ops.kernels.cache_folder import CACHE_VARIABLE, cache_folder
 from .failure import BAD_INPUT
-from .json_lines import add_json, tell_data
+from .json_lines import tell_data
 from .progress import progress
 from .speech import complain, tell_lines
 
-__all__ = ["add", "execute"]
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Describe the command to argparse."""
-    parser.description = (
-        "Compile the kernels of common operators and keep them for later processes; "
-        "what is kept already is not made again."
-    )
-    add_json(parser)
-    parser.set_defaults(execute=execute)
+__all__ = ["execute"]
 
 
 def execute(arguments: argparse.Namespace) -> int:

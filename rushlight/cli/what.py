@@ -5,21 +5,11 @@ from __future__ import annotations
 import argparse
 
 from ..serialization.files.identify import identify
-from .json_lines import add_json, tell_data
+from .json_lines import tell_data
 from .several import each_file
 from .speech import tell_lines
 
-__all__ = ["add", "execute"]
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Describe the command to argparse."""
-    parser.description = (
-        "Say of each file what it is and what can be done with it; nothing is loaded."
-    )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a file, or a folder of files")
-    add_json(parser)
-    parser.set_defaults(execute=execute)
+__all__ = ["execute"]
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,60 @@
+"""The arguments of `rushlight convert`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from .options import add_force, add_json, add_trust, named_dtype
+
+__all__ = ["SUFFIXES", "add"]
+
+SUFFIXES: Final = (".ptl", ".ff", ".pt", ".npz", ".safetensors", ".py", ".onnx")
+"""The forms an archive is written in."""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Describe the command to argparse."""
+    parser.description = (
+        "Write an archive in the form the name of the target asks for: .ptl for the lite "
+        "interpreter, .ff for the same in a flatbuffer, .pt for an ordinary archive, .npz for "
+        "the weights as NumPy arrays, .safetensors for the weights with the model as Python "
+        "source beside them, .py for that source alone, .onnx for an ONNX file. The source is "
+        "a module whose `load` makes the model. An ONNX file needs the sizes of the inputs. "
+        "Several archives, or a folder of them, go into a folder, in the form that --to names."
+    )
+    parser.add_argument("sources", nargs="+", metavar="ARCHIVE", help="an archive, or a folder")
+    parser.add_argument("target", metavar="TARGET", help="the file to write, or a folder")
+    parser.add_argument(
+        "--to", choices=SUFFIXES, metavar="SUFFIX", help="the form of what goes into a folder"
+    )
+    parser.add_argument(
+        "--input",
+        action="append",
+        type=_sizes,
+        default=[],
+        metavar="SIZES",
+        help="for .onnx: the sizes of an input, such as batch,3,224,224; names are sizes that vary",
+    )
+    parser.add_argument(
+        "--dtype",
+        action="append",
+        type=named_dtype,
+        default=[],
+        metavar="DTYPE",
+        help="for .onnx: the dtype of an input, once for all or for each; float32 if not given",
+    )
+    parser.add_argument(
+        "--opset", type=int, metavar="N", help="for .onnx: the version of operators"
+    )
+    add_json(parser)
+    add_force(parser)
+    add_trust(parser)
+
+
+def _sizes(text: str) -> list[int | str]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    for word in words:
+        if not (word.isidentifier() or word.isdecimal()):
+            raise argparse.ArgumentTypeError(f"a size is a number or a name: {word}")
+    return [int(word) if word.isdecimal() else word for word in words]
