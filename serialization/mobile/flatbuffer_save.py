@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 from ...interpreter.values.objects import ScriptObject
@@ -275,12 +276,21 @@ class _Writer:
         return self._functions[function.name]
 
     def _own_type(self, owner: str) -> int:
-        """The type of the module, which is entered before its attributes are known."""
-        root = self.contents.root()
-        assert isinstance(root, ObjectNode)
-        names = tuple(root.state.by_name()) if isinstance(root.state, DictNode) else ()
+        """The type of a module, which is entered before its attributes are."""
         has_setstate = any(f.name == f"{owner}.__setstate__" for f in self.contents.functions)
-        return self._type(owner, 3 if has_setstate else 1, names)
+        return self._type(owner, 3 if has_setstate else 1, self._names.get(owner, ()))
+
+    @cached_property
+    def _names(self) -> dict[str, tuple[str, ...]]:
+        """The names of attributes by module class."""
+        found: dict[str, tuple[str, ...]] = {}
+        waiting: list[Node] = [self.contents.root()]
+        for node in waiting:
+            if isinstance(node, ObjectNode) and isinstance(node.state, DictNode):
+                state = node.state.by_name()
+                found.setdefault(node.cls.qualified_name, tuple(state))
+                waiting.extend(state.values())
+        return found
 
     def _arguments(self, arguments: Sequence[MobileArgument]) -> Part:
         return VectorOf(

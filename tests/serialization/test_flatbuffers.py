@@ -17,6 +17,7 @@ from rushlight.serialization.archives.audit import audit
 from rushlight.serialization.files.errors import ArchiveError
 from rushlight.serialization.files.identify import identify
 from rushlight.serialization.mobile.flatbuffer_save import save_mobile_flatbuffer_to_buffer
+from rushlight.serialization.mobile.flatbuffers import FlatBuffer
 
 DATA = Path(__file__).parent / "data"
 SAMPLE = (DATA / "mobile.ff").read_bytes()
@@ -71,6 +72,12 @@ def test_what_it_says_of_itself(data: bytes) -> None:
     assert {name.rpartition(".")[2] for name in found["function_names"]} == {"forward", "count"}
     assert found["opname_to_num_args"]["aten::add.Tensor"] == 2
     assert found["type_names"] == {"List", "float"}
+
+
+def test_all_fields_that_pytorch_writes_are_there() -> None:
+    found = [FlatBuffer(memoryview(data)).root() for data in (SAMPLE, again(SAMPLE))]
+    theirs, own = ({number for number in range(20) if number in root} for root in found)
+    assert own == theirs
 
 
 def test_saved_at_a_path(tmp_path: Path) -> None:

@@ -92,6 +92,21 @@ def test_enumerations() -> None:
         assert f"member called '{name}'" in refused(lambda member=member: again(holding(member)))
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        *((2.0**62, "4611686018427387904."), (-(2.0**63), "-9223372036854775808.")),
+        *((2.0**63, "9.2233720368547758e+18"), (-(2.0**64), "-1.8446744073709552e+19")),
+        *((-0.0, "0."), (0.1, "0.10000000000000001"), (1.5, "1.5"), (-7, "-7")),
+    ],
+)
+def test_values_of_enumerations_as_torch_writes_them(value: float, text: str) -> None:
+    module = holding(Enum("Made", {"A": value}).A)  # type: ignore[attr-defined]
+    with zipfile.ZipFile(io.BytesIO(module.save_to_buffer())) as file:
+        code = "".join(file.read(n).decode() for n in file.namelist() if n.endswith(".py"))
+    assert f"\n  A = {text}\n" in code
+
+
 @pytest.mark.parametrize(("field", "name"), [("__name__", "a b"), ("__module__", "my-model")])
 def test_classes_whose_names_code_cannot_hold(field: str, name: str) -> None:
     class Made(torch.nn.Module):

@@ -16,6 +16,7 @@ from rushlight.serialization.files.errors import ArchiveError
 from rushlight.serialization.mobile.code import MobileCode, check_code
 from rushlight.serialization.mobile.decode import Undecodable, decode
 from rushlight.serialization.mobile.inference import graph_in
+from rushlight.serialization.mobile.load import opened_mobile
 from rushlight.typecheck.types import INT, ListType
 
 
@@ -75,6 +76,49 @@ def test_results_are_those_of_the_script(flatbuffer: bool, trust: str) -> None:
         verify(graph_in(function))
 
 
+@torch.jit.interface
+class Step(torch.nn.Module):
+    def grow(self, x: torch.Tensor) -> torch.Tensor: ...
+
+
+class Twice(torch.nn.Module):
+    def grow(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
+class Steps(torch.nn.Module):
+    """Methods that are found by name, in classes of which not all have them."""
+
+    step: Step
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.step = Twice()
+        self.norm = torch.nn.BatchNorm1d(2, affine=False)
+
+    @torch.jit.export
+    def grow(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(self.step.grow(self.step.grow(x)))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.grow(x) + self.step.grow(x)
+
+
+@pytest.mark.parametrize("flatbuffer", [False, True])
+def test_methods_behind_interfaces_are_written_once(flatbuffer: bool) -> None:
+    module: Any = torch.jit.script(Steps().eval())
+    data = module._save_to_buffer_for_lite_interpreter(_use_flatbuffer=flatbuffer)
+    lite = _load_for_lite_interpreter(io.BytesIO(data))
+    x = torch.arange(6.0).reshape(3, 2)
+    assert torch.equal(lite(x), module(x))
+    assert torch.equal(lite.run_method("grow", x), module.grow(x))
+    found = lite.scripted().named_buffers()
+    assert [name for name, _ in found] == [name for name, _ in module.named_buffers()]
+    with opened_mobile(io.BytesIO(data)) as contents:
+        functions = [function.name for function in contents.functions]
+    assert len(functions) == len(set(functions)) == 3
+
+
 def test_gradients_are_those_of_the_script() -> None:
     module, lite = both()
     x = torch.ones(2, 3)
@@ -93,6 +137,8 @@ def test_the_module_is_one_of_scripts_as_well() -> None:
     again = torch.jit.load(io.BytesIO(scripted.save_to_buffer()))
     frozen = torch.jit.freeze(torch.jit.load(io.BytesIO(scripted.save_to_buffer())).eval())
     wanted = module(x, 4)
+    for kind in ("named_parameters", "named_buffers"):
+        assert [n for n, _ in getattr(scripted, kind)()] == [n for n, _ in getattr(module, kind)()]
     for each in (scripted, again, frozen):
         assert torch.equal(each(x, 4), wanted)
     assert "prim::Loop" in str(lite.graph)
