@@ -7,6 +7,7 @@ where there is an edit, it makes the program right.
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +22,8 @@ PRELUDE = (
     "from typing import Any, Callable, Dict, List, Optional, Tuple, Union\n\n"
 )
 _numbers = itertools.count()
+LOOSE = re.compile(r"[(\[] *,|, *[)\]]|[(\[] |,,| $", re.MULTILINE)
+"""What is left behind where an edit removes too little."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ def without(folder: Path, found: Diagnostic, help: Help) -> list[Diagnostic]:
     sure = replace(found, helps=(replace(help, applicability="machine"),))
     assert apply_fixes([sure]) == 1
     after = Path(file).read_text(encoding="utf-8")
+    assert LOOSE.search(after) is None, after
     Path(file).write_text(before, encoding="utf-8")
     return errors(folder, after)
 

@@ -129,22 +129,24 @@ def fail() -> None:
     raise KeyError("x")
 
 
-def frames(call: Callable[[Callable[[], None]], None]) -> list[str]:
+def frames(call: Callable[[Callable[[], None]], None]) -> dict[str, str | None]:
+    """The functions of a traceback, with the lines that they are at."""
     try:
         call(fail)
     except KeyError as error:
-        return [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+        return {frame.name: frame.line for frame in traceback.extract_tb(error.__traceback__)}
     raise AssertionError("nothing was raised")
 
 
 @pytest.mark.parametrize("name", ["with_context", "with_except"])
 def test_own_frames_are_trimmed(name: str, entry_points: ModuleType) -> None:
-    assert frames(getattr(entry_points, name)) == ["frames", "fail"]
+    found = frames(getattr(entry_points, name))
+    assert found == {"frames": "call(fail)", "fail": 'raise KeyError("x")'}
 
 
 def test_own_frames_can_be_kept(entry_points: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RUSHLIGHT_TRACEBACK", "full")
-    assert frames(entry_points.with_context) == ["frames", "with_context", "inner", "fail"]
+    assert [*frames(entry_points.with_context)] == ["frames", "with_context", "inner", "fail"]
 
 
 class Terminal:

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,38 @@ def test_a_fork_gets_in_between_threads_that_never_rest() -> None:
         for thread in threads:
             thread.join()
     assert max(took) < 5
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_fork_waits_for_imports_of_our_modules(
+    ours: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A child that is born amid an import could never import that module; others' are their own."""
+    package = tmp_path / "slow_to_import"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    gates = threading.Event(), threading.Event()
+    monkeypatch.setattr(threading, "inside_of_slow", gates[0], raising=False)
+    monkeypatch.setattr(threading, "rest_of_slow", gates[1], raising=False)
+    (package / "slow.py").write_text(
+        "import threading\nthreading.inside_of_slow.set()\nthreading.rest_of_slow.wait(10)\n"
+    )
+    monkeypatch.setattr(rushlight, "__path__", [*rushlight.__path__, str(package)])
+    monkeypatch.syspath_prepend(str(tmp_path))
+    name = "rushlight.slow" if ours else "slow_to_import.slow"
+    thread = threading.Thread(target=import_module, args=(name,))
+    thread.start()
+    assert gates[0].wait(10)
+    later = threading.Timer(0.3, gates[1].set)
+    later.start()
+    if ours:
+        assert forked(lambda: import_module(name)) > 0.1
+    else:
+        forked(lambda: None)
+        assert not gates[1].is_set()
+    thread.join()
+    later.join()
+    del sys.modules[name]
 
 
 def test_who_logs_amid_a_definition_does_not_stop_a_fork() -> None:
