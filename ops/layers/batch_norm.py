@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kernels import LARGE, Prepared, family, is_ready, is_whole, of_floats
 from ..memory.dtype import Array, dtype_of
-from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.errors import BadNumber, IndexOutOfRange, OperatorError
 from ..reductions.loss_reduction import widened
 from ..shapes.windows import ends_in_channels, wide_dtype
 from ..table.pointwise import as_array
@@ -43,6 +43,8 @@ def _check(
         raise IndexOutOfRange(
             f"Dimension out of range (expected to be in range of [{low}, {high}], but got 1)"
         )
+    if training and (running_mean is None) != (running_var is None):
+        raise BadNumber("running_mean and running_var must either both be None or neither be None")
     channels = input.shape[1]
     statistics = {"running_mean": running_mean, "running_var": running_var}
     for name, parameter in (statistics | {"weight": weight, "bias": bias}).items():

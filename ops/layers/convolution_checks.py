@@ -200,7 +200,8 @@ def check_convolution(
     if not transposed:
         _check_kernel(input, weight, padding, dilation)
     if any(d == 0 for d in dilation):
-        raise OperatorError(f"dilation should be greater than zero, but got {list(dilation)}")
+        said = [1, *dilation] if len(dilation) == 1 else [*dilation]
+        raise OperatorError(f"dilation should be greater than zero, but got {said}")
     if not input.size and input.shape[0] and input.shape[1]:
         raise OperatorError(
             "Only zero batch or zero channel inputs are supported, but got input shape: "
@@ -246,10 +247,11 @@ def check_transposed_sizes(
         raise OperatorError(
             "output padding must be smaller than either stride or dilation, but got " + said
         )
-    if min(output) < (1 if len(output) == 3 else 0):
+    if min(output) < (0 if len(output) == 2 else 1):
+        before, after = ((1, *s) if len(s) == 1 else s for s in (input.shape[2:], output))
         raise _shape_error(
-            f"Given input size per channel: {_by(input.shape[2:])}. Calculated output size per "
-            f"channel: {_by(output)}. Output size is too small",
+            f"Given input size per channel: {_by(before)}. Calculated output size per "
+            f"channel: {_by(after)}. Output size is too small",
             f"the output would be {_by(output)}",
             input=f"is {_by(input.shape[2:])}",
         )

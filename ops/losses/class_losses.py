@@ -67,11 +67,14 @@ def _check_targets(target: Array, classes: int, ignore_index: int) -> Array:
     return counts
 
 
-def _check_weight(weight: Array | None, classes: int) -> None:
+def _check_weight(weight: Array | None, scores: Array, axis: int, of_loss: str = "") -> None:
+    classes = scores.shape[axis]
     if weight is not None and (weight.ndim != 1 or weight.shape[0] != classes):
+        said = f" {classes} classes or no classes but got weight tensor of shape: {_size(weight)}"
+        if scores.ndim > 2 and not of_loss:
+            said = " or no classes"
         raise OperatorError(
-            "weight tensor should be defined either for all "
-            f"{classes} classes or no classes but got weight tensor of shape: {_size(weight)}",
+            f"{of_loss}weight tensor should be defined either for all{said}",
             code="shape-mismatch",
         )
 
@@ -104,7 +107,7 @@ def _losses(
     found = _natively(scores, target, reduction, ignore_index) if weight is None else None
     if found is not None:
         return found
-    _check_weight(weight, classes)
+    _check_weight(weight, scores, 1)
     if weight is not None and weight.dtype != scores.dtype:
         raise scalar_types_differ(scores, weight, "self", "weight")
     counts = _check_targets(target, classes, ignore_index)
@@ -378,7 +381,7 @@ def _of_probabilities(
             f"{dtype_of(target).scalar_name}",
             code="dtype-mismatch",
         )
-    _check_weight(weight, self.shape[axis])
+    _check_weight(weight, self, axis, "cross_entropy: ")
     wanted = target
     if label_smoothing > 0:
         kept = mul_number(target, 1 - label_smoothing)

@@ -202,8 +202,25 @@ def _geometry(
     check_pool_input(input, dims, f"{template}()")
     if dims == 3 and averaging:
         _check_covered(input, kernel)
+    _check_half(kernel, pads)
     _check_output(input, dims, output)
     return Geometry(kernel, steps, pads, spread, output)
+
+
+def _check_half(kernel: Ints, pads: Ints) -> None:
+    """Half of what a window spans may be padding on a line, else half of its kernel."""
+    if len(kernel) == 1 or all(pad <= k // 2 for pad, k in zip(pads, kernel, strict=True)):
+        return
+    if len(kernel) == 2:
+        said = f"padW = {pads[1]}, padH = {pads[0]}, kW = {kernel[1]}, kH = {kernel[0]}"
+    else:
+        sides = {"k": kernel, "pad": pads}
+        said = " ".join(
+            f"{n}{'TWH'[i]}: {v[(0, 2, 1)[i]]}" for n, v in sides.items() for i in range(3)
+        )
+    raise OperatorError(
+        f"pad should be smaller than or equal to half of kernel size, but got {said}"
+    )
 
 
 def _check_covered(input: Array, kernel: Ints) -> None:

@@ -69,7 +69,7 @@ def _unpool(self: Array, indices: Array, output: Ints) -> Array:
         if wrong.size:
             raise OperatorError(
                 f"Found an invalid max index: {wrong[0]} (output volumes are of size "
-                f"{'x'.join(map(str, output))}",
+                f"{'x'.join(map(str, output))})",
                 code="index-out-of-range",
                 headline=f"{wrong[0]} is no place in an output of {volume} elements a plane",
             )

@@ -96,6 +96,12 @@ def bincount(self: Array, weights: Array | None, minlength: int) -> Array:
     return sums.astype(weights.dtype if weights.dtype in _FLOATS else np.float64, copy=False)
 
 
+def _no_bins(count: int, dim: int) -> OperatorError:
+    return OperatorError(
+        f"torch.histogram(): bins must be > 0, but got {count} for dimension {dim}"
+    )
+
+
 @operator(
     "aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
     out_dtype=_OUT_OF_HISTC,
@@ -106,7 +112,7 @@ def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Array:
         made = {"b": "linspace_cpu", "c": "aminmax_cpu"}
         _check_floats(made.get(self.dtype.kind, "histogram_cpu"), self)
     if bins <= 0:
-        raise OperatorError("bins must be > 0")
+        raise _no_bins(bins, 0)
     number = self.dtype.type
     low, high = number(min), number(max)
     if low == high and self.size:
@@ -162,7 +168,7 @@ def _edges(points: Array, bins: Sequence[int], range: Sequence[float] | None) ->
         )
     for dim, count in enumerate(bins):
         if count <= 0:
-            raise OperatorError(f"torch.histogramdd(): bins {count} in dimension {dim} must be > 0")
+            raise _no_bins(count, dim)
     return [
         np.linspace(low, high, count + 1, dtype=points.dtype)
         for count, (low, high) in zip(bins, _outer_edges(points, range), strict=True)

@@ -529,7 +529,10 @@ def _indices(below: bool) -> Callable[..., Array]:
         wanted = _INT64 if dtype is None else numpy_dtype(dtype)
         if wanted.name not in ("int64", "int32"):
             raise not_implemented("tril_indices" if below else "triu_indices", wanted)
-        if 0 <= row * col <= _FEW:
+        for name, size in (("row", row), ("col", col)):
+            if size < 0:
+                raise OperatorError(f"{name} must be non-negative, got{size}")
+        if row * col <= _FEW:
             return _known_triangle(row, col, offset, below, wanted).copy()
         return _triangle(row, col, offset, below, wanted)
 

@@ -82,6 +82,11 @@ def test_programs_run_with_their_arguments(tmp_path: Path) -> None:
     assert shown == "torch ['-c', 'z']\n"
 
 
+@pytest.mark.parametrize("arguments", [(), ("-h",), ("--help",)])
+def test_it_says_how_it_is_called(arguments: tuple[str, ...]) -> None:
+    assert "python -m rushlight.as_torch" in run("-m", "rushlight.as_torch", *arguments)
+
+
 def test_pytorch_itself_is_not_mixed_in() -> None:
     program = """
         import sys, types

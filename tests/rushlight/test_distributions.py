@@ -193,6 +193,21 @@ def test_continuous_coins_that_are_nearly_certain(logits: float, expected: list[
         assert 0 < coin.mean.item() < 1
 
 
+@pytest.mark.parametrize("probability", [0.4991, 0.4994, 0.5006, 0.5009])
+def test_continuous_coins_that_are_nearly_fair(probability: float) -> None:
+    """The series around a half goes on where the formulas end."""
+    law = torch.distributions.ContinuousBernoulli
+    coin = law(torch.tensor(probability, dtype=torch.float64))
+    exact = law(coin.probs, lims=(0.5 - 1e-9, 0.5 + 1e-9))
+    value = torch.tensor([0.1, 0.5, 0.9], dtype=torch.float64)
+    for name in ("mean", "variance"):
+        assert abs(getattr(coin, name) - getattr(exact, name)) < 1e-7
+    for name in ("log_prob", "cdf", "icdf"):
+        made, wanted = (getattr(each, name)(value) for each in (coin, exact))
+        assert torch.allclose(made, wanted, atol=1e-3 if name in ("cdf", "icdf") else 1e-7), name
+    assert abs(coin.entropy() - exact.entropy()) < 1e-7
+
+
 @pytest.mark.filterwarnings("ignore:Singular sample detected")
 def test_the_entropy_of_wishart_follows_from_its_family() -> None:
     scale = torch.eye(2) * 2 + 0.3

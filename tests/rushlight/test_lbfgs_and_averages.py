@@ -44,6 +44,10 @@ def test_lbfgs_goes_torchs_way(options: Any, losses: list[float], evaluations: i
 
 def test_lbfgs_takes_one_group_and_one_kind_of_search() -> None:
     x, y = torch.nn.Parameter(torch.ones(1)), torch.nn.Parameter(torch.ones(1))
+    one, two = torch.tensor([0.5]), torch.tensor([0.5, 0.5])
+    assert torch.optim.LBFGS([x], lr=one).param_groups[0]["lr"] is one
+    with pytest.raises(ValueError, match="Tensor lr must be 1-element"):
+        torch.optim.LBFGS([x], lr=two)
     with pytest.raises(ValueError, match="doesn't support per-parameter options"):
         torch.optim.LBFGS([{"params": [x]}, {"params": [y]}])
     optimizer = torch.optim.LBFGS([x], line_search_fn="other")

@@ -222,6 +222,7 @@ def test_points_of_sobol() -> None:
     assert round(mixed.draw(2)[1, 0].item(), 4) == 0.9115
     with pytest.raises(NotImplementedError, match="numbers for 1111 dimensions are kept here"):
         torch.quasirandom.SobolEngine(1112)
+    assert torch.quasirandom.SobolEngine(1111).draw(2)[1].tolist() == [0.5] * 1111
 
 
 def test_masks_that_say_where_they_are_aligned() -> None:
@@ -310,5 +311,8 @@ def test_groups_of_one_process() -> None:
         lists = [[torch.zeros(2), torch.zeros(1)]]
         distributed.all_gather_coalesced(lists, [torch.ones(2), torch.full((1,), 5.0)])
         assert [each.tolist() for each in lists[0]] == [[1, 1], [5]]
+        for mixed in ([torch.ones(2), torch.ones(1).long()], [torch.ones(2).long(), torch.ones(1)]):
+            with pytest.raises(ValueError, match="tensors with different dtypes"):
+                distributed.all_gather_coalesced(lists, mixed)
     finally:
         distributed.destroy_process_group()
