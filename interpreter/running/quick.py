@@ -31,6 +31,7 @@ from ..values.handles import KEEPING
 from ..values.inward import Convert
 from ..values.objects import ScriptObject
 from .calling import after_failure
+from .reached import held_by
 from .tiers import FunctionTiers, Tiers, Way
 
 __all__ = ["Quick"]
@@ -338,7 +339,7 @@ def _tensors_of(values: Iterable[Any]) -> Iterator[Tensor]:
         elif isinstance(value, (list, tuple)):
             yield from _tensors_of(value)
         elif isinstance(value, dict):
-            yield from _tensors_of(value.values())
+            yield from _tensors_of(held_by(value))
 
 
 _UNKNOWN: Final = object()

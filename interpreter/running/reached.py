@@ -15,7 +15,7 @@ from ..values.awaits import _Await
 from ..values.objects import ScriptObject
 from ..values.tasks import Future
 
-__all__ = ["Reached"]
+__all__ = ["Reached", "held_by"]
 
 _PLAIN = frozenset((int, float, bool, complex, str, np.ndarray))
 """Types of elements that hold no tensors which Python knows."""
@@ -54,6 +54,13 @@ def _is_plain(type: Type) -> bool:
     """Whether values of a type hold nothing but numbers and the like."""
     inside = type.contained
     return all(map(_is_plain, inside)) if inside else type in _WORDS
+
+
+def held_by(value: dict[Any, Any]) -> Iterable[Any]:
+    """The values of a dict, and its keys where those are tensors."""
+    if isinstance(next(iter(value), None), Tensor):
+        return [*value, *value.values()]
+    return value.values()
 
 
 class Reached:
@@ -95,7 +102,7 @@ class Reached:
                 if value:
                     self._look_into(value, value)
             elif kind is dict:
-                self._look_into(value, value.values())
+                self._look_into(value, held_by(value))
             elif isinstance(value, Tensor):
                 self.tensors.append(value)
             elif isinstance(value, Future):

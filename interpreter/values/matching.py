@@ -15,6 +15,7 @@ from ...typecheck.relations import unmet_method
 from ...typecheck.type_table import TypeTable
 from ...typecheck.types import (
     ANY,
+    ANY_CLASS,
     ANY_ENUM,
     ANY_LIST,
     ANY_TUPLE,
@@ -146,6 +147,7 @@ _SIMPLE: dict[Type, Callable[[object], bool]] = {
     NUMBER: _of_exactly(int, float, complex, bool),
     ANY_LIST: _of_class(list),
     ANY_TUPLE: _of_class(tuple),
+    ANY_CLASS: _of_class(ScriptObject),
     ANY_ENUM: _of_class(EnumMember),
     DEVICE: lambda value: value.__class__.__name__ == "device",
 }

@@ -68,10 +68,14 @@ def _of_list(type: ListType) -> Walk | None:
 
 @_WALKS.row(DictType)
 def _of_dict(type: DictType) -> Walk | None:
-    walk = _WALKS(type.value)
-    if walk is None or type.key == TENSOR:
+    key, value = _WALKS(type.key), _WALKS(type.value)
+    if key is not None:  # a dict whose keys are tensors
+        return lambda v, known: {
+            key(k, known): each if value is None else value(each, known) for k, each in v.items()
+        }
+    if value is None:
         return None
-    return lambda v, known: {key: walk(each, known) for key, each in v.items()}
+    return lambda v, known: {k: value(each, known) for k, each in v.items()}
 
 
 @_WALKS.row(TupleType)

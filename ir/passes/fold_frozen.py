@@ -158,14 +158,16 @@ def _operand(node: Node, weight: Array) -> Array | None:
         return None
     if isinstance(constant, int | float) and not isinstance(constant, bool):
         return np.full(weight.shape[0], constant, weight.dtype)
-    if not isinstance(constant, np.ndarray) or constant.dtype != weight.dtype:
+    if not isinstance(constant, np.ndarray):
         return None
+    if constant.dtype != weight.dtype and constant.dtype.kind not in "iu":
+        return None  # the result would be of another type than the layer's
     sizes = (1,) * (weight.ndim - constant.ndim) + constant.shape
     if len(sizes) != weight.ndim or any(s != 1 for i, s in enumerate(sizes) if i != 1):
         return None
     if sizes[1] not in (1, weight.shape[0]):
         return None
-    return np.broadcast_to(constant.reshape(-1), (weight.shape[0],)).copy()
+    return np.broadcast_to(constant.reshape(-1), (weight.shape[0],)).astype(weight.dtype)
 
 
 def _shift(node: Node, weight: Array, bias: Array) -> tuple[Array, Array, str] | None:

@@ -83,3 +83,23 @@ def test_attributes_come_back() -> None:
         assert all(each is module.weight for each in early_and_late(lambda: module(1)))
         assert module(0) is module.shift
         module.weight = torch.nn.Parameter(torch.zeros(2), requires_grad=False)
+
+
+def keyed(a: torch.Tensor, b: torch.Tensor) -> dict[torch.Tensor, torch.Tensor]:
+    return {a: b, b: a}
+
+
+def keys(named: dict[torch.Tensor, int]) -> list[torch.Tensor]:
+    return list(named.keys())
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_keys_come_back(requires_grad: bool) -> None:
+    a, b = torch.ones(2, requires_grad=requires_grad), torch.zeros(3)
+    made, taken = torch.jit.script(keyed), torch.jit.script(keys)
+    for found in early_and_late(lambda: made(a, b)):
+        assert [x is y for x, y in zip(found, (a, b), strict=True)] == [True, True]
+        assert found[a] is b
+        assert found[b] is a
+    assert all(each[0] is a for each in early_and_late(lambda: taken({a: 1})))
+    assert next(iter(torch.jit.trace(keyed, (a, b), strict=False)(a, b))) is a

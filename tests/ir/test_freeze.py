@@ -281,6 +281,9 @@ def test_training_mode_keeps_parameters() -> None:
         (torch.mul, np.full((1, 1), 3), True),
         (torch.div, 4.0, True),
         (torch.add, np.ones((4, 1, 4)), False),
+        (torch.mul, torch.tensor(3), True),
+        (torch.sub, torch.tensor([2], dtype=torch.int32), True),
+        (torch.add, torch.tensor([2.0], dtype=torch.float64), False),
     ],
 )
 def test_operators_after_a_convolution_go_into_its_weights(
