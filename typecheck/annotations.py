@@ -6,7 +6,9 @@ An annotation is an expression of the syntax tree, whether it was written in liv
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
 
 from ..frontend import tree
 from ..frontend.clock import checkpoint
@@ -14,11 +16,13 @@ from ..frontend.diagnostics import Collector, Diagnostic, Edit, Help, Label
 from ..frontend.from_text import expression_tree
 from ..frontend.near_miss import near_misses
 from ..frontend.source import Span
+from ..frontend.torch_text import highlight
 from . import relations
 from .advice import TYPES
-from .names import Constant, Resolver, SpecialForm, TypeName
+from .names import Constant, LiveAnnotations, Resolver, SpecialForm, TypeName
 from .types import (
     ANY,
+    ANY_CLASS,
     ANY_ENUM,
     ANY_LIST,
     ANY_TUPLE,
@@ -81,6 +85,7 @@ TYPE_NAMES: dict[str, Type] = {
     "list": ANY_LIST,
     "tuple": ANY_TUPLE,
     **dict.fromkeys(("Await", "_Await"), FutureType(ANY, "Await")),
+    "AnyClassType": ANY_CLASS,
     "AnyEnumType": ANY_ENUM,
 }
 """Types without arguments, by the last part of their name."""
@@ -90,7 +95,7 @@ _NEED_PREFIX = {"dtype", "device"}
 # These exist only in code that archives hold.
 _ARCHIVE_ONLY = {
     *("number", "Scalar", "NoneType", "ScalarType", "Layout", "MemoryFormat", "QScheme", "Dimname"),
-    *("Device", "Stream", "Storage", "Capsule", "AnyEnumType"),
+    *("Device", "Stream", "Storage", "Capsule", "AnyClassType", "AnyEnumType"),
 }
 # Live code means them only as the classes themselves, not within a string.
 _CLASSES_ONLY = {"list", "tuple"}
@@ -112,6 +117,30 @@ _EXAMPLES = {
 DICT_KEYS = (INT, FLOAT, COMPLEX, BOOL, STRING, TENSOR, DEVICE, UNKNOWN)
 
 
+_REFUSALS = {
+    "Dict": ("ValueError", "Unknown type annotation: '{held}' at {place}"),
+    "Tuple": ("RuntimeError", "Can not create tuple with None type"),
+    **dict.fromkeys(
+        ("Optional", "Union"),
+        (
+            "AssertionError",
+            "Unsupported annotation {holder} could not be resolved because {held} could not be "
+            "resolved. At\n{place}",
+        ),
+    ),
+}
+"""How torch refuses live types that hold something else: a class of exceptions, and its text."""
+
+
+class _Said(NamedTuple):
+    """Torch's words for a fault: `text` is all of it, where it is not sentence and place."""
+
+    message: str
+    span: Span
+    text: str = ""
+    exception: str = "RuntimeError"
+
+
 class AnnotationReader:
     """Turns annotations into types, reporting what is not one.
 
@@ -127,12 +156,14 @@ class AnnotationReader:
         self._collector = collector
         self._where = where
         self._whole: tree.Expr | None = None
+        self._above: list[tree.Expr] = []
 
     def read(self, annotation: tree.Expr | None) -> Type:
         """The type an annotation means; no annotation means Tensor; UNKNOWN after an error."""
         if annotation is None:
             return TENSOR
         self._whole = annotation
+        self._above = []
         return self._type(annotation)
 
     # ------------------------------------------------------------------------------- by form
@@ -144,9 +175,11 @@ class AnnotationReader:
         if isinstance(node, tree.Name | tree.Attribute):
             return self._name(node)
         if isinstance(node, tree.Subscript):
-            return self._subscript(node)
+            with self._within(node):
+                return self._subscript(node)
         if isinstance(node, tree.Binary) and node.operator == "|":
-            return relations.union([self._type(node.left), self._type(node.right)])
+            with self._within(node):
+                return relations.union([self._type(node.left), self._type(node.right)])
         if isinstance(node, tree.TupleDisplay) and not node.elements:
             return TupleType(())
         if isinstance(node, tree.Binary) and self._is_text:
@@ -160,6 +193,14 @@ class AnnotationReader:
             return self._fault(node.span, "this is not a type", "a tuple of types", torch, helps)
         return self._unknown(node, "this is not a type")
 
+    @contextmanager
+    def _within(self, node: tree.Expr) -> Iterator[None]:
+        self._above.append(node)
+        try:
+            yield
+        finally:
+            self._above.pop()
+
     def _literal(self, node: tree.Literal) -> Type:
         if node.value is None:
             return NONE
@@ -167,7 +208,8 @@ class AnnotationReader:
             parsed = expression_tree(node, self._collector)
             if parsed is not None and not self._is_text and _has_pipe(parsed):
                 return self._unknown(node, "`|` cannot stand in a string")
-            return UNKNOWN if parsed is None else self._type(parsed)
+            with self._within(node):
+                return UNKNOWN if parsed is None else self._type(parsed)
         if node.value is ...:
             message = "Expression of type dots cannot be used in a type expression"
             return self._fault(node.span, "`...` is not a type", "not a type", message)
@@ -259,9 +301,8 @@ class AnnotationReader:
         if not word and self._is_text:
             message = "Subscripted type must be a type identifier"
             return self._fault(node.value.span, "only a name takes types", "not a name", message)
-        return self._unknown(
-            node.value, "", torch=f"Unknown type constructor {_dotted(node.value) or word}"
-        )
+        sentence = f"Unknown type constructor {_dotted(node.value) or word}"
+        return self._unknown(node.value, "", _Said(sentence, node.span))
 
     # ------------------------------------------------------------------------ by constructor
 
@@ -335,7 +376,7 @@ class AnnotationReader:
 
     # -------------------------------------------------------------------------------- errors
 
-    def _unknown(self, node: tree.Expr, label: str, torch: str | None = None) -> Type:
+    def _unknown(self, node: tree.Expr, label: str, said: _Said | None = None) -> Type:
         name = _dotted(node)
         if name is None:
             return self._fault(node.span, "this is not a type", label, self._torch_unknown())
@@ -350,9 +391,47 @@ class AnnotationReader:
             node.span,
             f"`{name}` is not a type",
             label or "unknown name in a type",
-            torch if torch is not None and not self._is_string() else self._torch_unknown(name),
+            "",
             helps,
+            said=self._said_of(node, said),
         )
+
+    def _said_of(self, node: tree.Expr, said: _Said | None) -> _Said:
+        """What torch says of an unknown name: it evaluates live annotations, and reads their text
+        where that gives no type."""
+        if self._is_text:
+            return said or _Said(f"Unknown type name '{_dotted(node)}'", node.span)
+        path = [*self._above, node]
+        begun = max(
+            (i + 1 for i, one in enumerate(path) if isinstance(one, tree.Literal)), default=0
+        )
+        refusal = self._evaluated(path[begun:], path[max(begun - 1, 0)])
+        if refusal is not None:
+            return refusal
+        quoted = path[begun - 1] if begun else node
+        if isinstance(quoted, tree.Literal):
+            return _Said(f"Unknown type name '{quoted.value}'", quoted.span)
+        return said or _Said(f"Unknown type name '{node.span.text}'", node.span)
+
+    def _evaluated(self, path: list[tree.Expr], before: tree.Expr) -> _Said | None:
+        """The refusal of a live generic type, which holds something that is none."""
+        resolver = self._resolver
+        holders = [i for i, one in enumerate(path[:-1]) if self._holder(one) in _REFUSALS]
+        if not holders or not isinstance(resolver, LiveAnnotations) or _is_read(path[0]):
+            return None
+        held = resolver.shown(path[holders[-1] + 1].span.text)
+        holder = resolver.shown(path[holders[-1]].span.text)
+        if held is None or holder is None:
+            return None
+        exception, sentence = _REFUSALS[self._holder(path[holders[-1]])]
+        span = before.span if isinstance(before, tree.Literal) else path[0].span
+        text = sentence.format(held=held, holder=holder, place=highlight(span))
+        return _Said(text, span, text, exception)
+
+    def _holder(self, node: tree.Expr) -> str:
+        if not isinstance(node, tree.Subscript):
+            return ""
+        return self._constructor(node.value).replace("dict", "Dict").replace("tuple", "Tuple")
 
     def _candidates(self, prefix: str) -> list[str]:
         """The names of types; those of a module are what it was written with (`torch.Tensor`)."""
@@ -363,10 +442,8 @@ class AnnotationReader:
     def _is_string(self) -> bool:
         return isinstance(self._whole, tree.Literal) and isinstance(self._whole.value, str)
 
-    def _torch_unknown(self, name: str | None = None) -> str:
-        """torch quotes the whole annotation of live code."""
-        if name is not None and self._is_text:
-            return f"Unknown type name '{name}'"
+    def _torch_unknown(self) -> str:
+        """torch quotes the whole of an annotation that holds what is no name."""
         if isinstance(self._whole, tree.Literal) and isinstance(self._whole.value, str):
             return f"Unknown type name '{self._whole.value}'"
         return f"Unknown type name '{self._whole.span.text if self._whole else ''}'"
@@ -380,7 +457,11 @@ class AnnotationReader:
         helps: tuple[Help, ...] = (),
         *,
         is_placed: bool = True,
+        said: _Said | None = None,
     ) -> Type:
+        whole = span if self._is_text or self._whole is None else self._whole.span
+        if said is None:
+            said = _Said(torch, whole, "" if is_placed else torch)
         self._collector.add(
             Diagnostic(
                 "unknown-type",
@@ -388,13 +469,21 @@ class AnnotationReader:
                 Label(span.whole, label),
                 self._where,
                 helps=helps,
-                torch_message=torch,
-                torch_text="" if is_placed else torch,
-                torch_span=span if self._is_text or self._whole is None else self._whole.span,
+                torch_message=said.message,
+                torch_text=said.text,
+                torch_span=said.span,
+                exception=said.exception,
                 demands=tuple(self._collector.demands),
             )
         )
         return UNKNOWN
+
+
+def _is_read(node: tree.Expr) -> bool:
+    """Whether a type holds strings or `|`, with which torch evaluates none."""
+    if isinstance(node, tree.Subscript):
+        return any(map(_is_read, node.indices))
+    return isinstance(node, tree.Literal | tree.Binary)
 
 
 def _has_pipe(node: tree.Expr) -> bool:

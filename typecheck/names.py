@@ -21,6 +21,7 @@ __all__ = [
     "ExceptionClass",
     "FlaggedFunction",
     "FunctionName",
+    "LiveAnnotations",
     "LiveDefaults",
     "Meaning",
     "Namespace",
@@ -169,6 +170,14 @@ class LiveDefaults(Protocol):
 
     def default_of(self, parameter: str, type: Type) -> Constant | None:
         """The default of a parameter as a value of its type; None if it is none."""
+
+
+@runtime_checkable
+class LiveAnnotations(Protocol):
+    """What a resolver may know besides: how Python shows what stands in live annotations."""
+
+    def shown(self, written: str) -> str | None:
+        """The text of what an expression of an annotation is; None if it cannot be evaluated."""
 
 
 class Resolver(Protocol):

@@ -7,7 +7,7 @@ from typing import Final
 from ..arithmetic.convert import truth
 from ..memory.dims import wrap_dim
 from ..memory.dtype import CPU, Array, Device, Dtype, Scalar, dtype_by_number, dtype_of, of_numpy
-from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.errors import IndexOutOfRange, OperatorError, no_device
 from ..memory.inference import is_for_inference
 from ..memory.storage import storage_of, strides_of
 from ..memory.versions import counted_apart
@@ -200,6 +200,11 @@ def data(a: Array) -> Array:
 @operator("aten::cpu(Tensor(a) self) -> Tensor(b|a)")
 def cpu(self: Array) -> Array:
     return self
+
+
+@operator("aten::cuda(Tensor(a) self) -> Tensor(b|a)", face="operator")
+def cuda(self: Array) -> Array:
+    raise no_device("cuda")
 
 
 # --------------------------------------------------------------------------- devices

@@ -22,6 +22,7 @@ from ..interpreter.running.evaluating import CONTEXT, evaluate
 from ..ir.define import define_function
 from ..ir.graph import Graph
 from ..ir.inline import inline_in_place
+from ..ir.passes import clean
 from ..ops.table.table import TABLE
 from ..typecheck.class_types import ClassType
 from ..typecheck.functions import Function
@@ -151,3 +152,4 @@ def _fill_in(function: Function, python: Python, collector: Collector) -> None:
         gather(function)
         if SWITCHES["_jit_get_inline_everything_mode"]() and isinstance(function.graph, Graph):
             inline_in_place(function.graph, function.name, CONTEXT)
+            clean(function.graph, CONTEXT)

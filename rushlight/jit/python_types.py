@@ -15,6 +15,7 @@ from ..frontend.kept import KeptWith
 from ..interpreter.values.inference import class_type_of
 from ..interpreter.values.tasks import Future
 from ..legacy_tensors import TensorClass
+from ..nn.modules.module import Module
 from ..ops.memory.dtype import Device, DType
 from ..ops.quantized_tensors.packed_weights import PackedWeights
 from ..ops.random_numbers.random import Generator
@@ -40,7 +41,7 @@ from ..typecheck.types import (
 )
 from .qualified_names import qualified_name
 
-__all__ = ["named_tuple_type", "type_of_annotation", "type_of_class"]
+__all__ = ["named_tuple_type", "type_of_annotation", "type_of_class", "unknown_field"]
 
 _CLASSES: dict[object, Type] = {
     bool: BOOL,
@@ -96,6 +97,32 @@ def named_tuple_type(cls: type) -> TupleType:
             "to potential memory aliasing problems"
         )
     return TupleType(elements, qualified_name(cls), fields, given)
+
+
+def unknown_field(cls: object) -> tuple[str, str] | None:
+    """The first field of a NamedTuple class whose type is none of the language's, and what torch
+    says of it up to the place; None for any other class."""
+    if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        return None
+    hints, written = _hints(cls), inspect.get_annotations(cls)
+    for field in (each for each in cls._fields if each in written):
+        if field not in hints and isinstance(written[field], typing.ForwardRef | str):
+            return field, (
+                f"Unknown type annotation: '{written[field]}' in NamedTuple {cls.__name__}. "
+                "Likely due to partial support for ForwardRef parameters in NamedTuples, see "
+                "#95858. Issue occurred at "
+            )
+        hint = hints.get(field, written[field])
+        if type_of_annotation(hint) is None and not _is_of_users(hint):
+            return field, f"Unknown type annotation: '{hint}' at "
+    return None
+
+
+def _is_of_users(annotation: object) -> bool:
+    """Whether it is a class that may become one of the language's."""
+    if not isinstance(annotation, type) or typing.get_origin(annotation) is not None:
+        return False
+    return not issubclass(annotation, Module) and annotation.__module__ != "builtins"
 
 
 def _hints(cls: type) -> dict[str, object]:

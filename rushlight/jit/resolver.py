@@ -13,18 +13,21 @@ import inspect
 import math
 import types
 import typing
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ..autograd.function import Function as Differentiated
-from ..frontend.diagnostics import Demand
+from ..frontend.diagnostics import Demand, Diagnostic, Label
+from ..frontend.exceptions import exception_for
 from ..frontend.from_python import comment_types
 from ..frontend.ignored_blocks import IGNORED_BLOCKS
 from ..frontend.places import global_place
 from ..frontend.port import Port
 from ..frontend.source import Span
+from ..frontend.torch_text import highlight
 from ..interpreter.running import tiers
 from ..interpreter.values.inward import CastError
 from ..interpreter.values.objects import ScriptObject, python_classes
@@ -69,7 +72,7 @@ from ..typecheck.types import (
 from . import decorators
 from .builtin_functions import builtin_meaning
 from .overloads import overloads_of
-from .python_types import type_of_annotation, type_of_class
+from .python_types import type_of_annotation, type_of_class, unknown_field
 from .qualified_names import qualified_name
 from .session import compiling
 
@@ -106,6 +109,7 @@ class LiveResolver:
         """See `typecheck.names.Resolver`."""
         for environment in self._environments():
             if name in environment:
+                _check_fields(environment[name], span)
                 with self._demanding(environment[name], span):
                     found = meaning_of(environment[name], name, self.compile, constant=False)
                 return self._placed(found, name, environment[name])
@@ -158,6 +162,13 @@ class LiveResolver:
         except (CastError, RuntimeError, TypeError, ValueError):
             return None
 
+    def shown(self, written: str) -> str | None:
+        """See `typecheck.names.LiveAnnotations`."""
+        try:
+            return repr(eval(written, dict(ChainMap(*map(dict, self._environments())))))
+        except Exception:  # whatever the user's classes raise
+            return None
+
     def names(self) -> Iterable[str]:
         """See `typecheck.names.Resolver`."""
         found: dict[str, None] = {}
@@ -202,11 +213,29 @@ class LiveNamespace:
             value = getattr(self.target, name)
         except AttributeError:
             return None
+        _check_fields(value, span)
         return meaning_of(value, name, self.compile, constant=True)
 
     def names(self) -> Iterable[str]:
         """See `typecheck.names.Namespace`."""
         return dir(self.target)
+
+
+def _check_fields(value: object, span: Span) -> None:
+    """Refuse a NamedTuple class with a field whose type is none of the language's.
+
+    Raises:
+        ValueError: it is one.
+    """
+    found = unknown_field(value)
+    if found is None:
+        return
+    message = f"the field `{found[0]}` of `{span.text}` has a type that script does not know"
+    text = f"{found[1]}{highlight(span)}"
+    label = Label(span, "used here")
+    raise exception_for(
+        [Diagnostic("unknown-type", message, label, exception="ValueError", torch_text=text)]
+    )
 
 
 def meaning_of(value: object, name: str, compile: CompileFunction, *, constant: bool) -> Meaning:
@@ -346,12 +375,12 @@ def python_name(python: Any, *, receiver: Type | None = None, dropped: bool = Fa
     """A function left to Python; with a receiver, a method that gets its object first.
 
     As in torch, the annotations or a `# type:` comment are all that is known of it; without any all
-    is tensors, and `*args` are as many as are given.
+    is tensors.  `*args` are as many tensors as are given.
 
     Raises:
         RuntimeError: the comment cannot be used, or a method has no `self`.
     """
-    function = getattr(python, "__func__", python)
+    function = python if receiver is None else getattr(python, "__func__", python)
     signature = inspect.signature(function)
     parameters = [
         p for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
@@ -370,7 +399,7 @@ def python_name(python: Any, *, receiver: Type | None = None, dropped: bool = Fa
         "",
         tuple(arguments),
         (Argument("", returned),),
-        vararg=takes_more and not is_typed,
+        vararg=takes_more,
     )
     made = PythonFunction(name, function, known, is_typed)
     return PythonName(made, receiver is not None, dropped)
@@ -388,7 +417,8 @@ def _python_types(
     returned: object = signature.return_annotation
     own = [] if receiver is None else [receiver]
     if all(a is inspect.Parameter.empty for a in (*annotations[len(own) :], returned)):
-        comment = comment_types(function) if inspect.isfunction(function) else None
+        written = getattr(function, "__func__", function)
+        comment = comment_types(written) if inspect.isfunction(written) else None
         if comment is None:
             return [*own, *[TENSOR] * (count - len(own))], TENSOR, False
         annotations, result = [*own, *comment[0]], comment[1]
@@ -485,6 +515,13 @@ def _function(value: object, compile: CompileFunction) -> Meaning | None:
         return FunctionName(compile(value))
     if isinstance(value, functools.partial):
         return python_partial(value)
+    if isinstance(value, type):
+        return None
+    call = inspect.getattr_static(type(value), "__call__", None)
+    mark = decorators.modifier(call)
+    if mark in (decorators.IGNORE, decorators.UNUSED):  # an object that is called
+        bound = types.MethodType(typing.cast("Callable[..., Any]", call), value)
+        return python_name(bound, dropped=mark == decorators.UNUSED)
     return None
 
 

@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from .._C.handles import Graph as GraphHandle
-from .._C.settings import tracer_warns
+from .._C.settings import SWITCHES, tracer_warns
 from ..frontend.exceptions import trimmed
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.values.inference import CannotInfer, infer_type
 from ..interpreter.values.objects import ScriptObject
 from ..ir.graph import Graph, Value
+from ..ir.inline import inline_in_place
 from ..ir.passes.dead_code import eliminate_dead_code
 from ..ir.passes.lower_tuples import lower_simple_tuples
 from ..ir.passes.normalize import normalize
@@ -429,6 +430,8 @@ def create_graph(
             )
         tracer.settle()
         graph.block.add_output(give(tracer, result, 0))
+    if SWITCHES["_jit_get_inline_everything_mode"]():
+        inline_in_place(graph, str(getattr(func, "__name__", "forward")), CONTEXT)
     return graph
 
 

@@ -221,3 +221,26 @@ def test_kept_parametrized_tensors_are_not_traced() -> None:
         with pytest.raises(RuntimeError, match="Cannot trace a model while caching"):
             torch.jit.trace(layer, x)
     torch.testing.assert_close(torch.jit.trace(layer, x)(x), layer(x))
+
+
+def test_calls_are_inlined_in_traces_and_scripts_where_that_is_wished() -> None:
+    @torch.jit.script
+    def plus_two(x: int) -> int:
+        return x + 2
+
+    def of_number() -> int:
+        return plus_two(1)
+
+    @torch.jit.script
+    def greet(x: Tensor) -> Tensor:
+        print("hello")
+        return x + 1
+
+    torch._C._jit_set_inline_everything_mode(True)
+    try:
+        traced = torch.jit.trace(lambda x: greet(x), torch.ones(1), check_trace=False)
+        scripted = torch.jit.script(of_number)
+    finally:
+        torch._C._jit_set_inline_everything_mode(False)
+    assert "hello" in str(traced.graph)
+    assert "aten::add" not in str(scripted.graph)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import linecache
 from typing import Any, NamedTuple
 
+import pytest
+
 import rushlight as torch
 from rushlight import Tensor
 
@@ -39,7 +41,11 @@ class Inner(NamedTuple):
 class Outer(NamedTuple):
     a: int
     b: Tensor
-    c: List[Elsewhere]
+    c: List[int]
+
+class Unknown(NamedTuple):
+    a: int
+    b: List[Elsewhere]
 
 def f(x: Tensor) -> Tuple[int, Tensor]:
     inner = Inner(3)
@@ -47,14 +53,37 @@ def f(x: Tensor) -> Tuple[int, Tensor]:
 
 def g(o: Outer) -> int:
     return o.a
+
+def h(o: Unknown) -> int:
+    return o.a
 """
 
 
 def test_annotations_as_text_are_read_one_by_one() -> None:
-    """The classes belong to no module, and one name is known nowhere."""
+    """The classes belong to no module."""
     linecache.cache["<fields>"] = (len(SOURCE), None, SOURCE.splitlines(True), "<fields>")
     space: dict[str, Any] = {"NamedTuple": NamedTuple, "Tensor": Tensor, "__name__": "nowhere"}
     exec("from typing import List, Tuple", space)
     exec(compile(SOURCE, "<fields>", "exec"), space)
     assert torch.jit.script(space["f"])(torch.ones(1))[0] == 3
-    assert torch.jit.script(space["g"])(space["Outer"](4, torch.ones(1), torch.ones(1))) == 4
+    assert torch.jit.script(space["g"])(space["Outer"](4, torch.ones(1), [5])) == 4
+    with pytest.raises(
+        ValueError, match=r"'ForwardRef\('List\[Elsewhere\]'\)' in NamedTuple Unknown"
+    ):
+        torch.jit.script(space["h"])
+
+
+class Raw(NamedTuple):
+    name: str
+    data: bytes
+
+
+def test_a_field_of_a_type_that_script_does_not_know_is_refused() -> None:
+    def named(x: Raw) -> str:
+        return x.name
+
+    with pytest.raises(ValueError, match="Unknown type annotation: '<class 'bytes'>' at   File"):
+        torch.jit.script(named)
+    with pytest.raises(ValueError, match="x: Raw") as caught:
+        torch.jit.script(named)
+    assert "the field `data` of `Raw`" in str(caught.value.__notes__)

@@ -118,3 +118,52 @@ def test_an_attribute_that_is_a_tuple_whose_class_refuses_to_say_its_length() ->
             return x * self.pair[1]
 
     assert torch.jit.script(Scaled())(torch.ones(1)).tolist() == [3.0]
+
+
+class Named:
+    @torch.jit.ignore
+    def __call__(self, *args) -> str:  # type: ignore[no-untyped-def]
+        return " ".join(type(each).__name__ for each in args)
+
+    @torch.jit.ignore
+    def shape(self, x: Tensor) -> list[int]:
+        return list(x.shape)
+
+
+def test_objects_and_methods_that_are_left_to_python_are_called() -> None:
+    named = Named()
+    shape = named.shape
+
+    def f(x: Tensor) -> tuple[str, list[int]]:
+        return named(x, x), shape(x)
+
+    assert torch.jit.script(f)(torch.ones(2, 3)) == ("Tensor Tensor", [2, 3])
+
+
+class Counter:
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+
+def test_objects_have_an_identity() -> None:
+    def f() -> tuple[bool, bool, int]:
+        a, b = Counter(1), Counter(2)
+        c = a
+        return id(a) == id(c), id(a) == id(b), id(None)
+
+    def of_number() -> int:
+        return id(2)
+
+    assert torch.jit.script(f)() == (True, False, 0)
+    with pytest.raises(RuntimeError, match=r"Expected a value of type 'Optional\[AnyClassType\]'"):
+        torch.jit.script(of_number)
+
+
+def test_what_moves_to_a_card_is_compiled_and_fails_when_it_runs() -> None:
+    def f(x: Tensor, moves: bool) -> Tensor:
+        return x.cuda() if moves else x
+
+    scripted = torch.jit.script(f)
+    assert scripted(torch.ones(1), False).tolist() == [1.0]
+    with pytest.raises(RuntimeError, match="not compiled with CUDA enabled"):
+        scripted(torch.ones(1), True)
