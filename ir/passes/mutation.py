@@ -80,7 +80,7 @@ def _new_tensor(node: Node, context: PassContext) -> Node | None:
     written = [a.alias is not None and a.alias.is_write for a in own.arguments]
     if not written or not written[0] or any(written[1:]) or len(node.outputs) != 1:
         return None
-    if node.kind in _FILLED:
+    if node.kind in _FILLED and (len(node.inputs) == 1 or _is_number(node.inputs[1])):
         return _filled(node, context)
     if node.kind == "aten::normal_":
         return _drawn(node, context)
@@ -96,9 +96,13 @@ def _filled(node: Node, context: PassContext) -> Node | None:
     """`full_like`, or `zeros_like`, for a tensor that is filled."""
     kind = "aten::zeros_like" if node.kind == "aten::zero_" else "aten::full_like"
     signature = next((s for s in context.table.overloads(kind) if not s.overload), None)
-    if signature is None or (len(node.inputs) > 1 and not _is_number(node.inputs[1])):
+    if signature is None:
         return None
     inputs = list(node.inputs)
+    if len(inputs) > 1 and (dtype := overload(context, "prim::dtype", "")) is not None:
+        # whatever the number is, the tensor keeps its type
+        known = node.graph.create("prim::dtype", inputs[:1], (INT,), signature=dtype)
+        inputs.append(known.insert_before(node).output)
     for _ in signature.arguments[len(inputs) :]:
         constant = create_constant(node.graph, None, NONE)
         inputs.append(constant.insert_before(node).output)

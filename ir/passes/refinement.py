@@ -102,7 +102,7 @@ class _Refinement:
             changed |= inner
             if end is not None and facts is not None:
                 ends.append(end)
-        return _common(ends), changed
+        return _common(ends), changed | _joined(node, told)
 
     def told(self, condition: Value, truth: bool) -> Facts | None:
         """What holds if a condition is true, or false; None if it cannot be."""
@@ -132,6 +132,21 @@ class _Refinement:
             if chosen is not None and given is not None:
                 possible.append({**chosen, **given})
         return _common(possible)
+
+
+def _joined(node: Node, told: list[Facts | None]) -> bool:
+    """Use a value in the place of a branch that gives it, or a number where it is known to be
+    that number."""
+    changed = False
+    ends = zip(node.outputs, *(block.outputs for block in node.blocks), strict=True)
+    for output, first, second in ends:
+        for number, value, facts in ((first, second, told[0]), (second, first, told[1])):
+            known = None if facts is None else facts.get(value)
+            is_outside = value.node.owner not in node.blocks
+            if known is not None and is_outside and constant_value(number) == known and output.uses:
+                output.replace_uses(value)
+                changed = True
+    return changed
 
 
 def _common(all_facts: list[Facts]) -> Facts | None:

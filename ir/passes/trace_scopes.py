@@ -153,12 +153,18 @@ class _Dominance:
         for place in range(len(node.inputs)):
             value = node.inputs[place]
             if value in self.moved:
-                value = self.moved[value]
+                value = self._furthest(value)
                 node.set_input(place, value)
             if value.node.owner is not block:
                 self._bring(node, place, value)
         if node.kind == _CALL:
             self.run(node.blocks[0])
+
+    def _furthest(self, value: Value) -> Value:
+        """What a value has become by now, which may have been brought outwards several times."""
+        while self.moved.get(value, value) is not value:
+            value = self.moved[value]
+        return value
 
     def _bring(self, node: Node, place: int, value: Value) -> None:
         common = _ancestor(node.owner, value.node.owner)

@@ -35,7 +35,8 @@ def _same_sizes(name: str, a: Tensor, b: Tensor) -> None:
 def add(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     """The sum; with a dense tensor first, a dense one.
 
-    Places that may be named twice are not sorted: those of both tensors stand one after the other.
+    Places of both become one where they are in order.  Others are not sorted: those of both tensors
+    stand one after the other.
 
     Raises:
         RuntimeError: a dense tensor is added to a sparse one, or sizes differ.
@@ -54,7 +55,14 @@ def add(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     made = _side_by_side(one, added, other.indices)
     if is_compressed or (one.coalesced and other.coalesced):
         made = made.once()
+    elif _ascends(one) and _ascends(other):
+        made = made.once()._replace(coalesced=False)
     return compress(made) if is_compressed else of_parts(made)
+
+
+def _ascends(part: Coo) -> bool:
+    """Whether the places are sorted and each is named once, even if nobody has said so."""
+    return part.coalesced or bool((np.diff(flat_places(part)) > 0).all())
 
 
 def _side_by_side(one: Coo, values: Tensor, indices: Tensor) -> Coo:

@@ -42,7 +42,7 @@ _KINDS: tuple[tuple[Any, str], ...] = (
 def outward_value(value: object) -> Any:
     """A value as Python has it: arrays as tensors."""
     if isinstance(value, (np.ndarray, np.generic)):
-        return Tensor(np.asarray(value))
+        return Tensor._of(np.asarray(value))
     if isinstance(value, language.Type):
         return type_handle(value)
     if isinstance(value, list):

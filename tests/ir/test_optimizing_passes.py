@@ -190,6 +190,32 @@ def test_what_branches_tell_of_numbers_and_lengths(test: str, known: bool) -> No
         assert (graph.outputs[0].node.attributes.get("value") == 9) is known
 
 
+@pytest.mark.parametrize(
+    ("body", "known"),
+    [
+        ("y = 1\n    if x == 1:\n        return y\n    else:\n        return x", True),
+        ("if x != 1:\n        y = x\n    else:\n        y = 1\n    return y", True),
+        ("y = 2\n    if x == 1:\n        return y\n    else:\n        return x", False),
+        ("if x == 1:\n        y = 1\n    else:\n        y = x + 1\n    return y", False),
+    ],
+)
+def test_a_number_stands_for_the_value_that_it_is_known_to_be(body: str, known: bool) -> None:
+    graph = after(refine_numbers, f"def f(x: int):\n    {body}")
+    assert (graph.outputs[0] is graph.inputs[0]) is known
+    assert run(graph, (1,)) in (1, 2)
+    assert run(graph, (5,)) in (5, 6)
+
+
+def test_filled_tensors_keep_their_element_types() -> None:
+    text = "def f(x: torch.Tensor):\n    y = x * 1\n    z = x * 2\n    y.fill_({})\n    return y, z"
+    for value, kind in ((2.5, "aten::full_like"), ("z.sum()", "aten::fill")):
+        graph = after(remove_mutation, text.format(value))
+        assert kind in kinds(graph)
+        assert "aten::fill_" not in kinds(graph)
+        filled = run(graph, (np.array([1, 2]),))[0]
+        assert filled.dtype == np.int64
+
+
 def test_lengths_of_lists_that_change_are_not_known() -> None:
     text = "def f(x: List[int]):\n    assert len(x) == 4\n    x.append(3)\n    return len(x)"
     assert kinds(after(refine_lengths, text)).count("aten::len") == 2

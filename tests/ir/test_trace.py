@@ -365,3 +365,44 @@ def test_exported_methods_of_traced_modules_count_containers() -> None:
     assert traced.some(torch.ones(2), 2).tolist() == [2, 2]
     with pytest.raises(torch.jit.Error, match="so many layers"):
         traced.some(torch.ones(2), 3)
+
+
+def test_what_an_inner_module_gives_to_another_is_given_once() -> None:
+    class Doubled(torch.nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x * 2
+
+    class Outer(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Doubled()
+
+        def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+            doubled = self.inner(x)
+            return doubled, doubled.relu()
+
+    class Using(torch.nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.sin() + x.cos() + x.tan()
+
+    class Whole(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.outer, self.using = Outer(), Using()
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.using(self.outer(x)[0])
+
+    traced = torch.jit.trace(Whole(), torch.ones(2))
+    assert "prim::TupleUnpack" not in str(traced.graph)
+    assert len(list(traced.using.graph.inputs())) == 2
+    x = torch.tensor([0.5, 1.5])
+    assert torch.equal(traced(x), Whole()(x))
+
+
+def test_constants_of_traces_keep_their_element_types() -> None:
+    added = torch.tensor([1, 2])
+    traced = torch.jit.trace(lambda x: x + added, torch.ones(2))
+    constants = traced.graph.findAllNodes("prim::Constant")
+    tensors = [n.t("value") for n in constants if n.kindOf("value") == "t"]
+    assert [each.dtype for each in tensors] == [torch.int64]

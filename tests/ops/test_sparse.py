@@ -339,3 +339,18 @@ def test_matrices_are_turned_by_their_properties() -> None:
     real = torch.eye(2).to_sparse().requires_grad_()
     (real.mT.to_dense() * torch.tensor([[1.0, 2.0], [3.0, 4.0]])).sum().backward()
     assert torch.equal(real.grad.to_dense(), torch.tensor([[1.0, 0.0], [0.0, 4.0]]))
+
+
+def test_places_in_order_are_named_once_in_a_sum() -> None:
+    a = torch.sparse_coo_tensor([[0, 2, 4]], [1.0, 2, 3], (6,))
+    b = torch.sparse_coo_tensor([[0, 3, 4]], [10.0, 20, 30], (6,))
+    for one, other in ((a, b), (a.coalesce(), b), (a, b.coalesce())):
+        total = one + other
+        assert not total.is_coalesced()
+        assert total._indices().tolist() == [[0, 2, 3, 4]]
+        assert total._values().tolist() == [11.0, 2.0, 20.0, 33.0]
+    assert (a.coalesce() + b.coalesce()).is_coalesced()
+    values = torch.tensor([1.0, 2.0], requires_grad=True)
+    total = torch.sparse_coo_tensor([[0, 1]], values, (6,)) + a
+    (total.to_dense() ** 2).sum().backward()
+    assert values.grad.tolist() == [4.0, 4.0]
