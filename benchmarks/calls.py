@@ -10,14 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
-Call = Callable[[], Any]
+from in_turn import Call, Times, add_options, both, is_worker, measured, print_table
 
 
 def calls() -> dict[str, Call]:
@@ -84,69 +79,26 @@ def calls() -> dict[str, Call]:
     }
 
 
-def measure(rounds: int, count: int, no_grad: bool) -> dict[str, float]:
+def measure(arguments: argparse.Namespace) -> Times:
     """The nanoseconds of a call of each."""
     import rushlight as torch
 
     if hasattr(torch, "set_num_threads"):
         torch.set_num_threads(1)
-    torch.set_grad_enabled(not no_grad)
-    found = {}
-    for name, call in calls().items():
-        for _ in range(max(count, 3000)):
-            call()
-        best = float("inf")
-        for _ in range(rounds):
-            began = time.thread_time_ns()
-            for _ in range(count):
-                call()
-            best = min(best, (time.thread_time_ns() - began) / count)
-        found[name] = best
-    return found
-
-
-def in_process(python: str, library: str, asked: list[str]) -> dict[str, float]:
-    """The same in a process of its own."""
-    command = [python, str(Path(__file__).resolve()), "--worker", library, *asked]
-    run = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
-    found: dict[str, float] = json.loads(run.stdout)
-    return found
+    torch.set_grad_enabled(not arguments.no_grad)
+    return measured(calls(), arguments, max(arguments.count, 3000))
 
 
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Time the way into scripted code.")
-    parser.add_argument("--torch", metavar="PYTHON", help="a Python that has torch")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--count", type=int, default=2000, help="calls in a round")
-    parser.add_argument("--turns", type=int, default=2, help="processes of each library")
+    add_options(parser, rounds=15, count=2000)
     parser.add_argument("--no-grad", action="store_true", help="with gradients switched off")
-    parser.add_argument("--worker", choices=("rushlight", "torch"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.worker:
-        if arguments.worker == "torch":
-            import torch
-
-            sys.modules["rushlight"] = torch
-        else:
-            sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-        print(json.dumps(measure(arguments.rounds, arguments.count, arguments.no_grad)))
+    if is_worker(arguments):
+        print(json.dumps(measure(arguments)))
         return 0
-    asked = ["--rounds", str(arguments.rounds), "--count", str(arguments.count)]
-    asked += ["--no-grad"] * arguments.no_grad
-    ours: dict[str, float] = {}
-    theirs: dict[str, float] = {}
-    for _ in range(arguments.turns):
-        for name, time_of in in_process(sys.executable, "rushlight", asked).items():
-            ours[name] = min(time_of, ours.get(name, time_of))
-        if arguments.torch:
-            for name, time_of in in_process(arguments.torch, "torch", asked).items():
-                theirs[name] = min(time_of, theirs.get(name, time_of))
-    print(f"{'call':<24} {'us':>8} {'torch us':>9} {'ratio':>6}")
-    for name, time_of in ours.items():
-        beside = theirs.get(name)
-        told = f" {beside / 1e3:>9.2f} {beside / time_of:>6.2f}" if beside else ""
-        print(f"{name:<24} {time_of / 1e3:>8.2f}{told}")
+    print_table(*both(__file__, arguments, ["--no-grad"] * arguments.no_grad), 24)
     return 0
 
 

@@ -11,14 +11,10 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import subprocess
 import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-Call = Callable[[], Any]
+from in_turn import Call, Times, add_options, both, is_worker, measured, print_table
 
 # What the expressions below see; a number behind a letter is a size of the tensor.
 NAMES = """
@@ -330,70 +326,27 @@ def calls() -> dict[str, Call]:
     return {text: eval(f"lambda: {text}", names) for text in CALLS.strip().splitlines()}
 
 
-def measure(rounds: int, count: int, only: str) -> dict[str, float]:
+def measure(arguments: argparse.Namespace) -> Times:
     """The nanoseconds of a call of each."""
     import rushlight as torch
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    found = {}
-    for name, call in calls().items():
-        if only not in name:
-            continue
-        for _ in range(count):
-            call()
-        best = math.inf
-        for _ in range(rounds):
-            began = time.thread_time_ns()
-            for _ in range(count):
-                call()
-            best = min(best, (time.thread_time_ns() - began) / count)
-        found[name] = best
-    return found
-
-
-def in_process(python: str, library: str, asked: list[str]) -> dict[str, float]:
-    """The same in a process of its own."""
-    command = [python, str(Path(__file__).resolve()), "--worker", library, *asked]
-    run = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
-    found: dict[str, float] = json.loads(run.stdout)
-    return found
+    chosen = {name: call for name, call in calls().items() if arguments.only in name}
+    return measured(chosen, arguments, arguments.count)
 
 
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Time eager calls on small tensors.")
-    parser.add_argument("--torch", metavar="PYTHON", help="a Python that has torch")
+    add_options(parser, rounds=9, count=500)
     parser.add_argument("--only", default="", help="calls that hold this text")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--count", type=int, default=500, help="calls in a round")
-    parser.add_argument("--turns", type=int, default=2, help="processes of each library")
-    parser.add_argument("--worker", choices=("rushlight", "torch"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.worker:
-        if arguments.worker == "torch":
-            import torch
-
-            sys.modules["rushlight"] = torch
-        else:
-            sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-        print(json.dumps(measure(arguments.rounds, arguments.count, arguments.only)))
+    if is_worker(arguments):
+        print(json.dumps(measure(arguments)))
         return 0
-    asked = ["--rounds", str(arguments.rounds), "--count", str(arguments.count)]
-    asked += ["--only", arguments.only]
-    ours: dict[str, float] = {}
-    theirs: dict[str, float] = {}
-    for _ in range(arguments.turns):
-        for name, time_of in in_process(sys.executable, "rushlight", asked).items():
-            ours[name] = min(time_of, ours.get(name, time_of))
-        if arguments.torch:
-            for name, time_of in in_process(arguments.torch, "torch", asked).items():
-                theirs[name] = min(time_of, theirs.get(name, time_of))
-    print(f"{'call':<40} {'us':>8} {'torch us':>9} {'ratio':>6}")
-    for name, time_of in ours.items():
-        beside = theirs.get(name)
-        told = f" {beside / 1e3:>9.2f} {beside / time_of:>6.2f}" if beside else ""
-        print(f"{name:<40} {time_of / 1e3:>8.2f}{told}")
+    ours, theirs = both(__file__, arguments, ["--only", arguments.only])
+    print_table(ours, theirs, 40)
     if not theirs:
         return 0
     ratios = [theirs[name] / ours[name] for name in ours]

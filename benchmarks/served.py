@@ -5,10 +5,10 @@ It is driven as `worker.py` is; `prepare` is told the file, and the arrays it is
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 import time
+
+from worker import digest, serve, timed
 
 
 def session(library, path, threads):
@@ -45,7 +45,6 @@ class Served:
     def prepare(self, program, path, inputs, threads, seconds):
         """Load a network; say how many calls fill the time, and what they return."""
         import numpy as np
-        from worker import digest
 
         with np.load(inputs) as file:
             arrays = [file[name] for name in sorted(file)]
@@ -61,26 +60,12 @@ class Served:
     def batch(self, program, calls):
         """The time of one call, averaged over a batch: by the clock, and of this process."""
         run, arrays = self.made[program]
-        began, used = time.perf_counter(), time.process_time()
-        for _ in range(calls):
-            run(arrays)
-        used = time.process_time() - used
-        return {"seconds": (time.perf_counter() - began) / calls, "cpu": used / calls}
+        return timed(run, [arrays], calls)
 
-
-def main():
-    """Answer the driver until its pipe ends."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    served = Served(sys.argv[1])
-    for line in sys.stdin:
-        question = json.loads(line)
-        try:
-            answer = getattr(served, question.pop("do"))(**question)
-        except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}".split("\n")[0]}
-        print(json.dumps(answer), file=answers, flush=True)
+    def answer(self, question):
+        """What one line of the driver asks for."""
+        return getattr(self, question.pop("do"))(**question)
 
 
 if __name__ == "__main__":
-    main()
+    serve(Served(sys.argv[1]).answer)

@@ -14,7 +14,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,7 @@ class Worker:
             self.made[program] = {"eager": eager, "scripted": scripted}, arguments
         forms, arguments = self.made[program]
         if form not in forms:
-            jit = sys.modules["rushlight"].jit
+            jit = self.library.jit
             forms[form] = jit.freeze(forms["scripted"])  # "medium" has one of its own
         return forms[form], arguments
 
@@ -150,32 +150,25 @@ class Worker:
         """The time of one call, averaged over a batch: by the clock, and of this process."""
         target, arguments = self.target(program, form)
         self.allow(form)
-        repeat = range(calls)
-        began, used = time.perf_counter(), time.process_time()
-        for _ in repeat:
-            target(*arguments)
-        used = time.process_time() - used
-        return {"seconds": (time.perf_counter() - began) / calls, "cpu": used / calls}
+        return timed(target, arguments, calls)
 
     def allow(self, form: str) -> None:
         """Let the form "medium" compute in bfloat16, and no other."""
         asked = "medium" if form == "medium" else "highest"
-        library = sys.modules["rushlight"]
-        if library.get_float32_matmul_precision() != asked:
-            library.set_float32_matmul_precision(asked)
+        if self.library.get_float32_matmul_precision() != asked:
+            self.library.set_float32_matmul_precision(asked)
 
     def export(self, program: str, path: str, inputs: str) -> dict[str, float]:
         """Write a network as an ONNX file, and beside it what it is given; say how many operations
         it takes, multiplications and additions counted each."""
         import numpy
 
-        lib = sys.modules["rushlight"]
         model, arguments = self.target(program, "eager")
-        lib.onnx.export(model, arguments, path, external_data=False, opset_version=18)
+        self.library.onnx.export(model, arguments, path, external_data=False, opset_version=18)
         names = (f"{place:02}" for place in range(len(arguments)))
         arrays = (each.numpy() for each in arguments)
         numpy.savez(inputs, **dict(zip(names, arrays, strict=True)))
-        with lib.utils.flop_counter.FlopCounterMode(display=False) as counter:
+        with self.library.utils.flop_counter.FlopCounterMode(display=False) as counter:
             model(*arguments)
         return {"operations": counter.get_total_flops()}
 
@@ -195,7 +188,7 @@ class Worker:
         """The resident memory, in kB, before a loop is made anew, and the most of its steps."""
         Path("/proc/self/clear_refs").write_text("5")  # the peak begins here
         start = status("VmRSS")
-        script = sys.modules["rushlight"].jit.script
+        script = self.library.jit.script
         step = self.makers[program].args[0](script if form == "scripted" else lambda model: model)
         for _ in range(calls):
             step()
@@ -217,18 +210,27 @@ class Worker:
         return actions[do](**question)
 
 
-def main() -> None:
-    """Answer the driver until its pipe ends."""
+def timed(call: Callable[..., Any], arguments: Sequence[Any], calls: int) -> dict[str, float]:
+    """The time of one call, averaged over a batch: by the clock, and of this process."""
+    repeat = range(calls)
+    began, used = time.perf_counter(), time.process_time()
+    for _ in repeat:
+        call(*arguments)
+    used = time.process_time() - used
+    return {"seconds": (time.perf_counter() - began) / calls, "cpu": used / calls}
+
+
+def serve(answer: Callable[[dict[str, Any]], Any]) -> None:
+    """Answer the driver until its pipe ends; what is printed meanwhile goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    worker = Worker(sys.argv[1], sys.argv[2])
     for line in sys.stdin:
         try:
-            answer = worker.answer(json.loads(line))
+            told = answer(json.loads(line))
         except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}".split("\n")[0]}
-        print(json.dumps(answer), file=answers, flush=True)
+            told = {"error": f"{type(error).__name__}: {error}".split("\n")[0]}
+        print(json.dumps(told), file=answers, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    serve(Worker(sys.argv[1], sys.argv[2]).answer)
