@@ -12,7 +12,7 @@ from ..memory.dtype import Array, DType, Scalar
 from ..random_numbers.random import Generator
 from ..tensors.tensor import Tensor
 from .rows import Run, aten, composite, gradient, lying, rewritten, same_as
-from .rules import rounded_once
+from .rules import is_narrow, rounded_once, widened
 
 gradient("aten::relu", self=lambda g, result: aten.where(result <= 0, 0, g))
 gradient(
@@ -108,7 +108,20 @@ gradient(
         )
     ),
 )
-gradient("aten::log_sigmoid", self=rounded_once(lambda g, self: g * (-self).sigmoid()))
+
+
+def log_sigmoid_slope(g: Tensor, self: Tensor) -> Tensor:
+    """The gradient of log_sigmoid; of 16-bit floats by exp(-|x|) rounded, which torch keeps."""
+    if not is_narrow(g):
+        return g * (-self).sigmoid()
+    kept = (-self.float().abs()).exp().to(self.dtype)
+    wide, share = widened(g, kept)
+    share = share / (share + 1)
+    slope: Tensor = wide * aten.where(self < 0, 1 - share, share)
+    return slope
+
+
+gradient("aten::log_sigmoid", self=log_sigmoid_slope)
 
 
 @composite("aten::glu")

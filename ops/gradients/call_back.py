@@ -77,7 +77,7 @@ class _Back:
     def __init__(self, shape: CallShape, asked: Sequence[bool], given: Sequence[bool]) -> None:
         self.shape = shape
         self.text = text = Text("def back(values, gs):")
-        text.space |= {"tensor": Tensor._of, "fit": fit, "bare": _bare}
+        text.space |= {"tensor": Tensor._of, "fit": fit, "bare": _bare, "together": _together}
         self._asked = {n for n, each in zip(shape.edges, asked, strict=True) if each}
         self._wanted = set(self._asked)
         self._given_out = given
@@ -85,6 +85,8 @@ class _Back:
             if useful and any(end.value in self._wanted for end in step.ends):
                 self._wanted |= shape.active.intersection(step.results)
         self._grads: dict[int, str | Symbol] = {}
+        self._thin: dict[int, str] = {}
+        """The texts of sparse tensors, which are parts of gradients as well."""
         self._own: set[int] = set()
         self._run: _Run | None = None
         self._done: list[str] = []
@@ -116,10 +118,16 @@ class _Back:
                     self._done.append(found)
             self._tidy()
         self._finish_run()
-        results = (self._grads.get(n) if n in self._asked else None for n in shape.edges)
-        shown = (f"tensor({each})" if each is not None else "None" for each in results)
-        text.add(1, f"return [{', '.join(shown)}]")
+        text.add(1, f"return [{', '.join(map(self._result, shape.edges))}]")
         return text.function("back")  # type: ignore[no-any-return]
+
+    def _result(self, number: int) -> str:
+        """What is given for an edge."""
+        grad, thin = self._grads.get(number), self._thin.get(number)
+        if number not in self._asked or (grad is None and thin is None):
+            return "None"
+        shown = "" if grad is None else f"tensor({grad})"
+        return shown if thin is None else f"together({thin}, {shown or 'None'})"
 
     def _tidy(self) -> None:
         """Let go of what nobody needs any more."""
@@ -393,6 +401,10 @@ class _Back:
         names = [f"y{i}" for i in range(len(ends))]
         OnTensors(self.shape, self.text).write(step, ends, grads, names)
         for end, name in zip(ends, names, strict=True):
+            if self.shape.is_thin(step, end):
+                before = self._thin.get(end.value, "None")
+                self._thin[end.value] = self._named(f"together({name}, {before})")
+                continue
             value = self.value(end.value)
             like = f"{value.shape!r}, {self.name(of_numpy(value.dtype))}"
             self._arrives_unfit(end.value, f"bare({name}, {like})")
@@ -407,3 +419,11 @@ def _bare(grad: Tensor | None, sizes: tuple[int, ...], dtype: Any) -> Array:
     if grad is None:
         return np.zeros(sizes, dtype.numpy)
     return grad._array if type(grad) is Tensor else fit(grad, sizes, dtype)._array
+
+
+def _together(grad: Tensor | None, other: Tensor | None) -> Tensor | None:
+    """The sum of gradients, of which some are not there and some are sparse."""
+    if grad is None or other is None:
+        return other if grad is None else grad
+    found: Tensor = other + grad
+    return found

@@ -49,6 +49,8 @@ def derived(
 ) -> Derivative | None:
     """What gives the gradients of calls of that shape, learnt from one of them; None where that
     cannot be said."""
+    if shape.may_be_thin:
+        return None
     arrays = arrays_of(shape, saved)
     leaves = [Tensor._of(arrays[n], True) for n in shape.edges]
     edges = [edge_of(each) for each in leaves]

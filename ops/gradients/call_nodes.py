@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from ..memory.dtype import Array
+from ..memory.dtype import Array, of_numpy
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import version_of, write_count
 from ..table.grad_mode import ANOMALY, RUNNING, is_grad_enabled
@@ -22,6 +22,7 @@ from .call_derivatives import Derivative, derived
 from .call_replay import arrays_of, nodes_of
 from .call_shapes import CallShape, NotJoined, shape_of
 from .call_texts import match_of
+from .fitting import fit, thin
 from .noted import Noted
 from .packing import PACKING
 from .rules import is_unheard, is_unwatched
@@ -211,7 +212,7 @@ class CallNode(Node):
         if self._values is None:
             raise RuntimeError(FREED)
         if ACTIVE or not is_unheard() or self.is_changed:
-            return self._by_nodes(grads)
+            return self._fitting(self._by_nodes(grads))
         leads = WALKING.leads
         known = self._known
         asked = self._asked()
@@ -223,6 +224,16 @@ class CallNode(Node):
         finally:
             leave(state)
             WALKING.leads = leads
+        return self._fitting(found)
+
+    def _fitting(self, found: list[Tensor | None]) -> list[Tensor | None]:
+        """Gradients without sparse ones but of leaves."""
+        shape = self._known.shape
+        if shape.may_be_thin:
+            for place, (grad, edge) in enumerate(zip(found, self.edges, strict=True)):
+                if grad is not None and type(grad) is not Tensor and not thin(grad, edge):
+                    value = shape.values[shape.edges[place]]
+                    found[place] = fit(grad, value.shape, of_numpy(value.dtype))
         return found
 
     def _asked(self) -> Asked:

@@ -8,7 +8,7 @@ by their notes, and makes one node for all of them (`call_nodes`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -129,6 +129,17 @@ class CallShape:
             before.update(set(step.results).intersection(self.outward))
         return False
 
+    def is_thin(self, step: Did, end: End) -> bool:
+        """Whether an argument's gradient may be a sparse tensor, which only leaves take."""
+        bound = step.bound
+        is_asked = bound.may_be_thin and step.args[bound.positions["sparse"]] is not False
+        return is_asked and end.value in self.edges
+
+    @cached_property
+    def may_be_thin(self) -> bool:
+        """Whether some gradient may be."""
+        return any(self.is_thin(step, end) for step in self.steps for end in step.ends)
+
     def ghost(self, number: int) -> Array:
         """An array without memory that has the sizes and dtype of a value."""
         value = self.values[number]
@@ -202,7 +213,7 @@ class _Finding:
             self._own |= self._made
         active = any(end.value in shape.active for end in ends)
         active = active and any(shape.values[number].is_smooth for number in results)
-        if active and (bound.row is None or _is_sparse(bound, taken)):
+        if active and bound.row is None:
             raise NotJoined
         if active:
             floats = [number for number in results if shape.values[number].is_smooth]
@@ -395,11 +406,6 @@ def _twin(entry: Operator) -> Bound | None:
 def _taken_by(entry: Operator) -> list[tuple[str, str]]:
     """The names and types of an operator's arguments."""
     return [(each.name, str(each.type)) for each in entry.signature.arguments]
-
-
-def _is_sparse(bound: Bound, args: Sequence[Any]) -> bool:
-    """Whether a gradient may be a sparse tensor."""
-    return bound.may_be_thin and args[bound.positions["sparse"]] is not False
 
 
 def numbers_in(args: Iterable[Any]) -> Iterator[int]:

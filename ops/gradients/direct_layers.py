@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import prod
+
+import numpy as np
+
+from ..kernels import family
 from ..layers.attention import dropped
+from ..memory.dtype import DType
 from ..tensors.tensor import Tensor
 from .direct_rows import normalized_slopes, softmax_slopes
 from .layers import likeness
-from .rows import Ints, Wanted, aten, direct
+from .rows import Grads, Ints, Wanted, aten, direct
 from .rules import are_wide, is_narrow, widened
 
 Three = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 
 def _normalized(
-    g: Tensor, wanted: Wanted, normal: Tensor, scale: Tensor, weight: Tensor | None, last: Ints
-) -> Three:
+    g: Tensor, wanted: Wanted, normal: Tensor, scale: Tensor, weight: Tensor | None, last: Ints,
+    added: Callable[[Tensor], Tensor],
+) -> Three:  # fmt: skip
     """The gradients of input, weight and bias; `normal` is the input with its `last` dimensions
-    brought to mean 0 and variance 1 by `scale`."""
-    of_weight = of_bias = of_input = None
-    dims = list(range(g._array.ndim - len(last)))
-    if wanted["weight"]:
-        product = g * normal
-        of_weight = product.sum(dims) if dims else product
-    if wanted["bias"]:
-        of_bias = g.sum(dims) if dims else g
+    brought to mean 0 and variance 1 by `scale`, and `added` adds up the others."""
+    of_input = None
+    of_weight = added(g * normal) if wanted["weight"] else None
+    of_bias = added(g) if wanted["bias"] else None
     if wanted["input"]:
         slope = g if weight is None else g * weight
         own = list(range(-len(last), 0))
@@ -38,18 +42,52 @@ def layer_norm(
     eps: float,
 ) -> Three | None:  # fmt: skip
     """The last dimensions brought to mean 0 and variance 1."""
-    if is_narrow(input) and (weight is None or is_narrow(weight)) and input._array.size:
+    given, dims = input, list(range(input._array.ndim - len(normalized_shape)))
+    if not input._array.size:
+        return None
+
+    def added(parts: Tensor) -> Tensor:
+        if is_narrow(given):
+            return _stepwise(parts, list(normalized_shape), given.dtype)
+        return parts.sum(dims) if dims else parts
+
+    if is_narrow(input) and (weight is None or is_narrow(weight)):
         normal, scale = _normal_of_rounded(input, normalized_shape, eps)
         g, weight = widened(g, weight)
-        return _normalized(g, wanted, normal, scale, weight, normalized_shape)
+        return _normalized(g, wanted, normal, scale, weight, normalized_shape, added)
     g, input, weight = widened(g, input, weight)
-    if not are_wide(g, input) or not input._array.size:
+    if not are_wide(g, input):
         return None
-    found = normalized_slopes(g, wanted, input, normalized_shape, weight, eps)
+    found = None
+    if not is_narrow(given):
+        found = normalized_slopes(g, wanted, input, normalized_shape, weight, eps)
     if found is not None:
         return found[0], found[1], found[2]
     normal, _, scale = aten.native_layer_norm(input, normalized_shape, None, None, eps)
-    return _normalized(g, wanted, normal, scale, weight, normalized_shape)
+    return _normalized(g, wanted, normal, scale, weight, normalized_shape, added)
+
+
+@direct("aten::native_layer_norm", of="input weight bias")
+def native_layer_norm(
+    gs: Grads, wanted: Wanted, input: Tensor, normalized_shape: Ints, weight: Tensor | None,
+    eps: float,
+) -> Three | None:  # fmt: skip
+    """The same, of which means and deviations have no gradients."""
+    g = gs[0]
+    return None if g is None else layer_norm(g, wanted, input, normalized_shape, weight, eps)
+
+
+def _stepwise(parts: Tensor, last: list[int], dtype: DType) -> Tensor:
+    """The sums over all but the last dimensions, in the 16 bits that torch keeps them in on the
+    way: it adds row after row."""
+    rows = np.ascontiguousarray(parts._array).reshape(-1, prod(last))
+    folds = family("folds")
+    made = None if folds is None else folds.rows_added(rows, dtype.numpy)
+    if made is None:
+        made = np.zeros(rows.shape[1], dtype.numpy)
+        for row in rows:
+            made = (made.astype(np.float32) + row).astype(dtype.numpy)
+    return Tensor._of(made.reshape(last))
 
 
 def _normal_of_rounded(input: Tensor, shape: Ints, eps: float) -> tuple[Tensor, Tensor]:

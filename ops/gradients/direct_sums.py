@@ -11,6 +11,7 @@ import numpy as np
 from ..kernels import LARGE
 from ..memory.dtype import Array
 from ..memory.quiet import QUIET, enter, leave
+from ..memory.storage import spread as repeated
 from ..tensors.tensor import Tensor
 from .reduction import dims_of
 from .rows import Ints, direct
@@ -19,9 +20,14 @@ from .rows import Ints, direct
 def spread(g: Array, sizes: Ints, dim: int | Ints | None) -> Array:
     """What was summed up along dimensions, at each place along them."""
     kept = list(sizes)
-    for each in dims_of(dim, len(kept)):
+    dims = dims_of(dim, len(kept))
+    for each in dims:
         kept[each] = 1
-    return np.broadcast_to(g.reshape(kept), tuple(sizes))
+    shares = g.reshape(kept)
+    strides = list(shares.strides)
+    for each in dims:
+        strides[each] = 0
+    return repeated(shares, sizes, strides)
 
 
 @direct("aten::sum", "aten::sum.dim_IntList", of="self")

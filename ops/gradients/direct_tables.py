@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 
+from ..layers.embedding import embedding_dense_backward
 from ..memory.dtype import Array
 from ..selection.places import combined_natively
 from ..tensors.tensor import Tensor
 from .rows import Grads, Ints, direct
-from .rules import are_wide
+from .rules import are_wide, is_narrow
 
 
 def _table(rows: Array, flat: Array, sizes: Ints, padding: int) -> Tensor | None:
@@ -33,13 +36,19 @@ def embedding(
     scale_grad_by_freq: bool, sparse: bool,
 ) -> tuple[Tensor] | None:  # fmt: skip
     """Rows by their numbers."""
-    if g is None or scale_grad_by_freq or len(weight_sizes) != 2 or not are_wide(g):
+    if g is None or scale_grad_by_freq or len(weight_sizes) != 2:
+        return None
+    if is_narrow(g) and not sparse:
+        count, places = weight_sizes[0], indices._array
+        made = embedding_dense_backward(g._array, places, count, padding_idx, scale_grad_by_freq)
+        return (Tensor._of(made),)
+    if not are_wide(g):
         return None
     if sparse:
         return (_few_rows(g._array, indices._array, weight_sizes, padding_idx),)
     flat = indices._array.reshape(-1)  # arrays of our own, which no other thread can change
-    made = _table(g._array.reshape(flat.size, -1), flat, weight_sizes, padding_idx)
-    return None if made is None else (made,)
+    table = _table(g._array.reshape(flat.size, -1), flat, weight_sizes, padding_idx)
+    return None if table is None else (table,)
 
 
 def _few_rows(grad: Array, indices: Array, sizes: Ints, padding: int) -> Tensor:
@@ -50,11 +59,16 @@ def _few_rows(grad: Array, indices: Array, sizes: Ints, padding: int) -> Tensor:
         seen = flat != padding
         if not seen.all():
             flat, rows = flat[seen], rows[seen]
-    parts = import_module("..sparse_tensors.parts", __package__)
-    made: Tensor = import_module("..sparse_tensors.tensors", __package__).of_parts(
-        parts.Coo(Tensor._of(flat[None]), Tensor._of(rows), tuple(sizes))
-    )
+    coordinates, of_parts = _sparse()
+    made: Tensor = of_parts(coordinates(Tensor._of(flat[None]), Tensor._of(rows), tuple(sizes)))
     return made
+
+
+@cache
+def _sparse() -> tuple[Any, Any]:
+    """What makes sparse tensors, which few programs need."""
+    parts = import_module("..sparse_tensors.parts", __package__)
+    return parts.Coo, import_module("..sparse_tensors.tensors", __package__).of_parts
 
 
 def _bags(

@@ -13,7 +13,7 @@ from ..memory.dtype import Array
 from ..table.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor
 from .rows import Ints, Tensors, Wanted, aten, composite, conj, constant, gradient, joint, lying
-from .rules import rounded_once
+from .rules import computed_wide, rounded_once
 from .selection import sparse_rows
 
 # --------------------------------------------------------------------------- convolutions
@@ -203,13 +203,15 @@ def batch_norm(
         if quick is not None:
             of_input, of_weight, of_bias = map(Tensor._of, quick)
             return of_input, of_weight, of_bias
-    normal, _, scale = _batch_norm(input, None, None, running_mean, running_var, training, eps)
+    normal, scale = input, input.new_ones(input.shape[1:2])  # there is no mean of nothing
+    if input.numel():
+        normal, _, scale = _batch_norm(input, None, None, running_mean, running_var, training, eps)
     dims = [d for d in range(input.ndim) if d != 1]
     of_bias, of_weight = g.sum(dims), (g * normal).sum(dims)
     if not wanted["input"]:
         return None, of_weight, of_bias
     of_input = g
-    if training or running_mean is None or running_var is None:
+    if input.numel() and (training or running_mean is None or running_var is None):
         count = input.numel() // max([1, *input.shape[1:2]])
         apart, along = (_channels(each / count, input) for each in (of_bias, of_weight))
         of_input = g - apart - normal * along
@@ -218,6 +220,7 @@ def batch_norm(
 
 
 @composite("aten::native_batch_norm", "aten::_native_batch_norm_legit", apart=(1, 2))
+@computed_wide
 def native_batch_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, training: bool, eps: float,
     running_mean: Tensor | None = None, running_var: Tensor | None = None,
@@ -227,6 +230,7 @@ def native_batch_norm(
 
 
 @composite("aten::_batch_norm_with_update", apart=(1, 2, 3))
+@computed_wide
 def batch_norm_with_update(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, ...]:
@@ -235,6 +239,7 @@ def batch_norm_with_update(
 
 
 @composite("aten::instance_norm", name="ViewBackward0")
+@computed_wide
 def instance_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
     running_var: Tensor | None, use_input_stats: bool, eps: float,
@@ -257,6 +262,7 @@ def _normal(x: Tensor, dims: list[int], eps: float) -> Tensor:
 
 
 @composite("aten::layer_norm", name="NativeLayerNormBackward0")
+@computed_wide
 def layer_norm(
     input: Tensor, normalized_shape: Ints, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> Tensor:
@@ -267,6 +273,7 @@ def layer_norm(
 
 
 @composite("aten::native_layer_norm", apart=(1, 2))
+@computed_wide
 def native_layer_norm(
     input: Tensor, normalized_shape: Ints, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, ...]:
@@ -280,26 +287,23 @@ def native_layer_norm(
     return (found if bias is None else found + bias), mean, scale
 
 
-def _wide(x: Tensor) -> Tensor:
-    """16-bit floats as float32, in which gradients of norms are computed; others as they are."""
-    return x.float() if x.dtype.is_floating_point and x.dtype.itemsize == 2 else x
-
-
 def _grouped(input: Tensor, groups: int) -> Tensor:
     return input.reshape([input.shape[0], groups, math.prod(input.shape[1:]) // groups])
 
 
 @composite("aten::group_norm", name="NativeGroupNormBackward0")
+@computed_wide
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> Tensor:
     """Groups of channels brought to mean 0 and variance 1."""
-    found = _normal(_grouped(_wide(input), num_groups), [-1], eps).reshape(input.shape)
-    found = found if weight is None else found * _channels(_wide(weight), input)
-    return (found if bias is None else found + _channels(_wide(bias), input)).to(input.dtype)
+    found = _normal(_grouped(input, num_groups), [-1], eps).reshape(input.shape)
+    found = found if weight is None else found * _channels(weight, input)
+    return found if bias is None else found + _channels(bias, input)
 
 
 @composite("aten::native_group_norm")
+@computed_wide
 def native_group_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, group: int, eps: float
 ) -> tuple[Tensor, ...]:
@@ -315,6 +319,7 @@ def native_group_norm(
 
 
 @composite("aten::rms_norm", name="FusedRmsNormBackward0")
+@computed_wide
 def rms_norm(
     input: Tensor, normalized_shape: Ints, weight: Tensor | None, eps: float | None
 ) -> Tensor:

@@ -11,6 +11,7 @@ from ..resizing.resize_by_mode import (
     upsample_nearest,
 )
 from ..tensors.tensor import Tensor
+from .activation import log_sigmoid_slope
 from .factorisation import _eigh, _log_det, _outer, _solve
 from .layers import (
     _batch_norm,
@@ -39,6 +40,7 @@ from .rows import (
     rewritten,
     same_as,
 )
+from .rules import computed_wide
 from .spectral import resized
 
 # --------------------------------------------------------------------------- convolutions
@@ -90,6 +92,7 @@ joint("aten::slow_conv_transpose3d", of=_OF, name="SlowConvTranspose3DBackward0"
     "aten::_native_batch_norm_legit_no_training",
     apart=(1, 2, 3),
 )
+@computed_wide
 def batch_norm_without_update(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor,
     running_var: Tensor, eps: float,
@@ -99,6 +102,7 @@ def batch_norm_without_update(
 
 
 @composite("aten::_batch_norm_impl_index", name="NativeBatchNormBackward0", apart=(1, 2, 3))
+@computed_wide
 def batch_norm_impl_index(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
     running_var: Tensor | None, training: bool, eps: float,
@@ -120,6 +124,7 @@ composite(
 
 
 @composite("aten::_fused_rms_norm", name="MulBackward0")
+@computed_wide
 def fused_rms_norm(
     input: Tensor, normalized_shape: Ints, weight: Tensor | None, eps: float | None
 ) -> tuple[Tensor, Tensor]:
@@ -205,7 +210,7 @@ gradient("aten::embedding_dense_backward", grad_output=_rows_of)
 
 gradient(
     "aten::log_sigmoid_forward",
-    self=lambda gs, self: gs[0] * (-self).sigmoid(),
+    self=lambda gs, self: log_sigmoid_slope(gs[0], self),
     name="LogSigmoidBackward0",
     apart=(1,),
 )

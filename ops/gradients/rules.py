@@ -17,8 +17,8 @@ from ..tensors.tensor import Tensor
 
 __all__ = [
     *("Call", "Meta", "Rule"),
-    *("are_wide", "is_by_columns", "is_narrow", "is_unheard", "is_unwatched", "rounded_once"),
-    "widened",
+    *("are_wide", "computed_wide", "is_by_columns", "is_narrow", "is_unheard", "is_unwatched"),
+    *("rounded_once", "widened"),
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -63,6 +63,23 @@ def rounded_once(formula: F) -> F:
             return formula(g, *args, **given)
         named = dict(zip(given, widened(*given.values()), strict=True))
         return formula(*widened(g, *args), **named)
+
+    return form  # type: ignore[return-value]
+
+
+def computed_wide(composite: F) -> F:
+    """A composite that computes in float32 what it does of 16-bit floats; its first result has
+    their dtype, as others may have."""
+
+    @wraps(composite)
+    def form(input: Any, *args: Any, **given: Any) -> Any:
+        if not is_narrow(input):
+            return composite(input, *args, **given)
+        named = dict(zip(given, widened(*given.values()), strict=True))
+        found = composite(*widened(input, *args), **named)
+        if type(found) is tuple:
+            return (found[0].to(input.dtype), *found[1:])
+        return found.to(input.dtype)
 
     return form  # type: ignore[return-value]
 

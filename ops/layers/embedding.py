@@ -578,6 +578,23 @@ def embedding_dense_backward(
     rows, named = rows[kept], named[kept]
     if scale_grad_by_freq:
         rows = rows / np.bincount(named, minlength=num_weights)[named][:, None].astype(rows.dtype)
-    result = np.zeros((num_weights, rows.shape[1]), rows.dtype)
-    np.add.at(result, named, rows)
-    return result.astype(grad_output.dtype, copy=False)
+    result = np.zeros((num_weights, rows.shape[1]), grad_output.dtype)
+    if rows.dtype == grad_output.dtype:
+        np.add.at(result, named, rows)
+    else:
+        _add_in_turn(result, named, rows)
+    return result
+
+
+def _add_in_turn(table: Array, named: Array, rows: Array) -> None:
+    """Add rows to those of a table of 16-bit floats, one after the other and each rounded: first
+    those that come first of all with their number, then the second ones, and so on."""
+    order = np.argsort(named, kind="stable")
+    sorted_ones = named[order]
+    begins = np.searchsorted(sorted_ones, sorted_ones)
+    turns = np.empty(named.size, np.int64)
+    turns[order] = np.arange(named.size) - begins
+    by_turn = np.argsort(turns, kind="stable")
+    for mine in np.split(by_turn, np.cumsum(np.bincount(turns))[:-1]):
+        sums = table[named[mine]].astype(rows.dtype) + rows[mine]
+        table[named[mine]] = sums.astype(table.dtype)

@@ -130,3 +130,15 @@ def test_gradients_of_dropped_results_have_gradients(name: str) -> None:
         noise = y - shifted
     assert torch.allclose(first, 4 * noise * y)
     assert torch.allclose(second, 12 * noise * noise + 4 * noise * shifted)
+
+
+@pytest.mark.parametrize("sizes", [(0, 3), (2, 3, 0), (0, 3, 2, 2)])
+def test_batches_of_nothing_have_second_gradients(sizes: tuple[int, ...]) -> None:
+    x, weight, bias = torch.zeros(sizes), torch.ones(3), torch.zeros(3)
+    given = [each.requires_grad_() for each in (x, weight, bias)]
+    running = torch.zeros(3), torch.ones(3)
+    made = torch.batch_norm(x, weight, bias, *running, True, 0.1, 1e-5, False)
+    first = torch.autograd.grad(made, given, torch.ones(sizes), create_graph=True)
+    assert [each.tolist() for each in first[1:]] == [[0.0] * 3] * 2
+    second = torch.autograd.grad(first[0], weight, torch.ones(sizes))
+    assert second[0].tolist() == [0.0] * 3

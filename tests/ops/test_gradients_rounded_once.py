@@ -20,7 +20,6 @@ OF_INPUT: dict[str, Callable[..., torch.Tensor]] = {
     "hardswish": F.hardswish,
     "hardsigmoid": F.hardsigmoid,
     "softplus": lambda x: F.softplus(x, 2.0),
-    "log_sigmoid": F.logsigmoid,
 }
 
 
@@ -91,3 +90,54 @@ def test_torch_s_numbers_of_layer_norm_whose_weights_have_16_bits() -> None:
 
 
 EXPECTED = [[0.01190185546875, -0.008544921875, -0.0113525390625, 0.00799560546875]]
+
+
+def test_torch_s_numbers_where_sums_are_rounded_on_the_way() -> None:
+    half = torch.bfloat16
+    x = (torch.arange(24.0).reshape(6, 4) * 0.37).sin().to(half).requires_grad_()
+    g = (torch.arange(24.0).reshape(6, 4) * 0.71).cos().to(half)
+    for dtype, expected in zip((half, torch.float32), OF_WEIGHTS, strict=True):
+        for norm in (F.layer_norm, lambda *given: torch.native_layer_norm(*given, 1e-5)[0]):
+            weight = torch.tensor([1.0, 0.5, 2.0, -1.0], dtype=dtype, requires_grad=True)
+            bias = torch.zeros(4, dtype=dtype, requires_grad=True)
+            with torch.autocast("cpu", dtype=half):
+                norm(x, (4,), weight, bias).backward(g)
+            assert weight.grad.dtype is bias.grad.dtype is dtype
+            assert weight.grad.tolist() == expected
+            assert bias.grad.tolist() == [0.546875, 0.03515625, -0.49609375, -0.78125]
+    table = torch.zeros(2, 4, dtype=half, requires_grad=True)
+    F.embedding(torch.tensor([1, 0, 1, 1, 0, 1]), table).backward(g)
+    assert table.grad.tolist() == OF_TABLE
+    x.grad = None
+    F.logsigmoid(x * 3).backward(g)
+    assert x.grad[0].tolist() == [1.5, 0.57421875, 0.05224609375, -0.10107421875]
+    x.grad = None
+    weight = torch.tensor([1.0, 0.5, 2.0, -1.0], dtype=half, requires_grad=True)
+    F.rms_norm(x, (4,), weight).backward(g)
+    assert x.grad[1].tolist() == [-0.2021484375, 0.353515625, -0.294921875, 0.1875]
+    assert weight.grad.tolist() == [-0.51953125, -0.609375, -0.298828125, -0.2080078125]
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("sizes", [(1, 3), (40, 7), (9, 64), (5, 150)])
+def test_weights_of_layer_norm_are_added_row_by_row(
+    sizes: tuple[int, int], dtype: torch.dtype
+) -> None:
+    torch.manual_seed(4)
+    g = torch.randn(sizes).to(dtype)
+    bias = torch.zeros(sizes[1], requires_grad=True)
+    F.layer_norm(torch.randn(sizes).to(dtype), sizes[1:], torch.ones(sizes[1]), bias).backward(g)
+    expected = torch.zeros(sizes[1], dtype=dtype)
+    for row in g:
+        expected = expected + row
+    assert torch.equal(bias.grad, expected.float())
+
+
+OF_WEIGHTS = [
+    [-1.25, -0.8203125, -0.265625, 0.3828125],
+    [-1.25, -0.83203125, -0.27734375, 0.3671875],
+]
+OF_TABLE = [
+    [-0.59765625, -0.0390625, 0.5390625, 0.85546875],
+    [1.1484375, 0.0703125, -1.03125, -1.640625],
+]

@@ -46,6 +46,40 @@ def test_optimizers_step_along_rows(name: str, scripts: bool) -> None:
     assert losses == pytest.approx(LOSSES[name], abs=1e-4)
 
 
+class Near(torch.nn.Module):
+    """One table is read twice, another beside its sum, a third through a product."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.twice, self.beside, self.through = (
+            torch.nn.Parameter(torch.arange(12.0).view(4, 3) / n) for n in (3, 5, 7)
+        )
+
+    def forward(self, places: torch.Tensor) -> torch.Tensor:
+        rows = F.embedding(places, self.twice, sparse=True) * F.embedding(
+            places.flip(0), self.twice, sparse=True
+        )
+        rows = rows * F.embedding(places, self.beside, sparse=True) + self.beside.sum()
+        return (rows * F.embedding(places, self.through * 2, sparse=True)).sin().sum()
+
+
+def test_scripted_calls_with_sparse_gradients_are_walked_at_once() -> None:
+    model = Near()
+    scripted = torch.jit.script(model)
+    for _ in range(8):  # later ones are one node
+        model.zero_grad()
+        model(INDICES).backward()
+        wanted = [each.grad for each in model.parameters()]
+        model.zero_grad()
+        scripted(INDICES).backward()
+        found = [each.grad for each in model.parameters()]
+        assert [each.is_sparse for each in found] == [True, False, False]
+        for one, other in zip(found, wanted, strict=True):
+            assert torch.allclose(one.to_dense(), other.to_dense())
+    (slope,) = torch.autograd.grad(scripted(INDICES), model.through, create_graph=True)
+    assert slope.requires_grad
+
+
 def test_sparse_gradients_meet_dense_ones() -> None:
     weight = torch.arange(12.0).view(4, 3).requires_grad_()
     F.embedding(INDICES, weight, sparse=True).sum().backward()

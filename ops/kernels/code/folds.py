@@ -28,7 +28,7 @@ from .run import run
 from .target import Target
 from .text import DOUBLE, INT64, LANES, POINTER, Code, Value, Variable
 
-__all__ = ["PIECE", "PIECE_ROWS", "Joining", "fold", "folds_text"]
+__all__ = ["PIECE", "PIECE_ROWS", "Joining", "fold", "folds_text", "rows_added"]
 
 PIECE: Final = 1 << 15
 PIECE_ROWS: Final = 1 << 11
@@ -70,6 +70,19 @@ def fold(
         _fold_few_columns(form, x, out, (outer, count, inner), number)
     else:
         _fold_rows(form, x, out, (outer, count), number)
+    return out
+
+
+def rows_added(x: Array, dtype: np.dtype[Any]) -> Any | None:
+    """The sum of the rows of a matrix of float32 from the first one to the last, rounded to 16 bits
+    after each; None where the dtype has no letter."""
+    x = x[...]
+    letter = LETTERS[dtype]
+    if letter not in HALVES or not x.size or LETTERS[x.dtype] != "f" or not x.flags.c_contiguous:
+        return None
+    rows, inner = x.shape
+    out = np.empty(inner, dtype)
+    _fold_columns(("stepwise", "f", letter), x, out, (1, rows, inner), 0.0)
     return out
 
 
@@ -240,6 +253,8 @@ class _Fold(Joining):
         """A vector of the array folded into another."""
         code = self.code
         seen = as_kind(seen, self.wide)
+        if self.operation == "stepwise":
+            return rounded(self.made, total + seen)
         if self.operation != "squares":
             return self.joined(total, seen)
         apart = seen - self.middle
