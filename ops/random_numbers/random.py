@@ -218,20 +218,10 @@ class Generator:
             key, position = self._position()
             seed, fresh, cached = self._seed, self.fresh, self.cached_normal
         left, place = (1, 0) if fresh else (625 - position, position)
-        return b"".join(
-            (
-                struct.pack("<QiiQ", seed, left, 1, place),
-                key.astype("<u8").tobytes(),
-                struct.pack(
-                    "<dddiixxxxxxxx",
-                    0.0,
-                    0.0 if cached is None else cached,
-                    0.0,
-                    cached is not None,
-                    0,
-                ),
-            )
-        )
+        normal = 0.0 if cached is None else cached
+        head = struct.pack("<QiiQ", seed, left, 1, place)
+        tail = struct.pack("<dddiixxxxxxxx", 0.0, normal, 0.0, cached is not None, 0)
+        return head + key.astype("<u8").tobytes() + tail
 
     def set_state_bytes(self, data: bytes) -> None:
         """Go back to a state that `state_bytes` gave.
