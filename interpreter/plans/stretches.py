@@ -200,7 +200,7 @@ def _takes_operator(entry: Operator) -> bool:
         return True
     if entry.may_write:
         return entry.is_in_place and has_direct_form(entry)
-    if entry.is_view or _asks(entry) or has_direct_form(entry) or entry.later is not None:
+    if entry.views_by_form or _asks(entry) or has_direct_form(entry) or entry.later is not None:
         return True
     return not _takes_tensors(entry)
 

@@ -164,7 +164,7 @@ def _argument(each: Given, template: list[object], spread: Any) -> tuple[int, in
 
 def _called(entry: Operator) -> tuple[Callable[..., Any], Sequence[int] | None]:
     """What does an operator, and which of its arguments are lists that it takes apart."""
-    if has_direct_form(entry) or (entry.is_view and not entry.is_in_place):
+    if has_direct_form(entry) or entry.views_by_form:
         direct = direct_form_around(entry, _quiet(entry))
         if direct is not None:
             call, form = direct

@@ -88,7 +88,7 @@ def _native(entry: Operator) -> Any:
             function,
             _explain(entry),
             writes=entry.is_in_place,
-            gives_parts=entry.is_view and not entry.is_in_place,
+            gives_parts=entry.views_by_form,
         )
         found = _NATIVE.setdefault(entry, made)  # one alone is kept, whoever else makes one
     return found

@@ -323,6 +323,11 @@ class Operator:
         return alias is not None and not alias.is_write and not self.cuts_off
 
     @made_once
+    def views_by_form(self) -> bool:
+        """Whether results may be views, and which follows from how its tensors lie and numbers."""
+        return self.is_view and not self.is_in_place and self.data_dependent is None
+
+    @made_once
     def only_moves(self) -> bool:
         """Whether it gives views, or copies, of its first tensor and computes nothing."""
         is_view = self.is_view and not self.is_in_place

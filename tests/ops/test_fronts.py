@@ -296,3 +296,11 @@ def test_one_number_may_stand_for_a_list() -> None:
         assert often(lambda: X.sum(dim=1, keepdim=keep)).shape == X.sum([1], keep).shape  # noqa: B023
     with pytest.raises(IndexError):
         X.sum(dim=2, keepdim=True)
+
+
+def test_where_a_tensor_says_where_to_cut_it_is_asked_each_time() -> None:
+    for number in (*range(1, 5), *range(1, 5)):
+        parts = often(lambda: torch.tensor_split(X, torch.tensor(number), 1))  # noqa: B023
+        assert len(parts) == number
+        front, _ = often(lambda: X.tensor_split(torch.tensor([number]), 1))  # noqa: B023
+        assert torch.equal(front, X[:, :number])
