@@ -46,6 +46,10 @@ def test_layers_are_imported_without_compiler_and_other_processes() -> None:
     assert run(code) == "[]"
 
 
+def test_quantizable_layers_may_be_imported_before_quantization() -> None:
+    assert run("import rushlight.ao.nn.quantizable as q; print(q.LSTM.__name__)") == "LSTM"
+
+
 def test_archives_are_read_without_the_pickle_module() -> None:
     for file in (ROOT / "serialization").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -15,7 +15,6 @@ from .....nn.parameter import Parameter
 from .....ops.eager.dispatch import eager_function
 from .....ops.memory.dtype import DTYPES, Device, DType
 from .....ops.tensors.tensor import Tensor
-from ....quantization.stubs import DeQuantStub, QuantStub
 from ...quantized.modules.functional_modules import FloatFunctional
 
 __all__ = ["MultiheadAttention"]
@@ -60,11 +59,12 @@ class MultiheadAttention(floats.MultiheadAttention):
         self.linear_V = Linear(self.vdim, self.embed_dim, **made)
         self.out_proj: Any = Linear(self.embed_dim, self.embed_dim, **made)
         self.q_scaling_product = FloatFunctional()
-        self.quant_attn_output = QuantStub()
-        self.quant_attn_output_weights = QuantStub()
-        self.dequant_q = DeQuantStub()
-        self.dequant_k = DeQuantStub()
-        self.dequant_v = DeQuantStub()
+        stubs = import_module(f"{_OWN}.ao.quantization.stubs")  # whose package imports this file
+        self.quant_attn_output = stubs.QuantStub()
+        self.quant_attn_output_weights = stubs.QuantStub()
+        self.dequant_q = stubs.DeQuantStub()
+        self.dequant_k = stubs.DeQuantStub()
+        self.dequant_v = stubs.DeQuantStub()
 
     def _get_name(self) -> str:
         return "QuantizableMultiheadAttention"
