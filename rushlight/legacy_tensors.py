@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .ops.memory.dtype import DTYPES, Device, DType
-from .ops.tensors.python_data import array_of_arguments
+from .ops.tensors.python_data import array_of_arguments, on_cpu_alone
 from .ops.tensors.sizes import Size
 from .ops.tensors.tensor import Tensor
 from .ops.tensors.tracing import told
@@ -49,10 +49,7 @@ class TensorClass(type):
             TypeError: a Tensor of another dtype is given, or what is neither sizes nor numbers.
             RuntimeError: `device` is not the CPU.
         """
-        if device is not None and (kind := Device(device).type) != "cpu":
-            raise RuntimeError(
-                f"legacy constructor expects device type: cpu but device type: {kind} was passed"
-            )
+        on_cpu_alone(device)
         return told(Tensor._of(array_of_arguments(args, Size, cls.dtype.numpy)), args, Size)
 
     def __instancecheck__(cls, value: object) -> bool:

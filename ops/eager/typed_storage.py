@@ -11,7 +11,7 @@ from ..memory.dtype import DTYPES, Device, DType, get_default_dtype, place_of
 from ..selection.strides import elements_of
 from ..table.refusals import cpp_name
 from ..tensors.construct import tensor as _made
-from ..tensors.python_data import array_of_arguments
+from ..tensors.python_data import array_of_arguments, on_cpu_alone
 from ..tensors.sizes import Size
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import told
@@ -408,12 +408,19 @@ def set_(
     return changed
 
 
-def new(self: Tensor, *args: object, size: Sequence[int] | None = None) -> Tensor:
+def new(
+    self: Tensor,
+    *args: object,
+    size: Sequence[int] | None = None,
+    device: Device | str | None = None,
+) -> Tensor:
     """A tensor of the same dtype: of sizes, unfilled, or of numbers.
 
     Raises:
         TypeError: a tensor of another dtype is given, or what is neither.
+        RuntimeError: `device` is not the CPU.
     """
+    on_cpu_alone(device)
     if size is not None:
         args = (Size(size), *args)
     return told(Tensor._of(array_of_arguments(args, Size, self.dtype.numpy)), args, Size)

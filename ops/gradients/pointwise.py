@@ -505,8 +505,8 @@ def _keep_scale(p: float) -> float:
 
 constant(
     *"""detach detach_ data zeros_like ones_like empty_like full_like rand_like randn_like
-    randint_like new_zeros new_ones new_full new_empty new_empty_strided bincount histc
-    histogram result_type searchsorted bucketize multinomial resize_ set_
+    randint_like linspace logspace new_zeros new_ones new_full new_empty new_empty_strided
+    bincount histc histogram result_type searchsorted bucketize multinomial resize_ set_
     resize_as_ argmax argmin size special_airy_ai special_bessel_j0 special_bessel_j1
     special_bessel_y0 special_bessel_y1 special_modified_bessel_i0 special_modified_bessel_i1
     special_modified_bessel_k0 special_modified_bessel_k1 special_scaled_modified_bessel_k0

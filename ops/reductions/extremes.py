@@ -115,7 +115,7 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
         prepared=True,
         order=f"other - dim dim_{name} unary_out out",
         out=f"dim_{name} {name} {'max_values' if name == 'max' else 'min_indices'}",
-        out_dtype=CAN_CAST,
+        out_dtype=SAME,
         out_overlap="apart",
     )(along)
     operator(

@@ -107,6 +107,9 @@ def _no_bins(count: int, dim: int) -> OperatorError:
     out_dtype=_OUT_OF_HISTC,
 )
 def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Array:
+    first, last = np.array([min, max])
+    if first > last:
+        raise OperatorError("torch.histc: max must be larger than min")
     if kind(self.dtype) != 2:
         # the ends are looked for first, and the bins made
         made = {"b": "linspace_cpu", "c": "aminmax_cpu"}
@@ -119,8 +122,6 @@ def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Array:
         low, high = self.min(), self.max()
     if not (np.isfinite(low) and np.isfinite(high)):
         raise OperatorError(f"range of [{low:g}, {high:g}] is not finite")
-    if low > high:
-        raise OperatorError("torch.histc: max must be larger than min")
     if low == high:
         low, high = low - number(1), high + number(1)
     values = self.reshape(-1)

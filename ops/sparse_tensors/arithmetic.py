@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ..eager.dispatch import eager_function
 from ..memory.dims import wrap_dims
 from ..memory.dtype import DType, Scalar
+from ..table.out_dtypes import CASTABLE, OutDtype, check_out_dtype
 from ..tensors.tensor import Tensor
 from .forms import form
 from .parts import Compressed, Coo, are_unheard, flat_places
@@ -83,12 +84,37 @@ def add_in_place(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
         RuntimeError: as `add` does.
     """
     if is_sparse(a) or not is_sparse(b):
-        a.data = add(a, b, alpha=alpha)
+        a.data = in_dtype_of(a, add(a, b, alpha=alpha), _ADDED)
         return a
     _same_sizes("add", a, b)
     own = parts_of(b).to_coo()
     values = own.values * alpha if alpha != 1 else own.values
-    return a.index_put_(tuple(own.indices), values, accumulate=True)
+    check_out_dtype(_ADDED, "aten::add_", values.dtype, a.dtype)
+    return a.index_put_(tuple(own.indices), values.to(a.dtype), accumulate=True)
+
+
+_ADDED: Final = OutDtype(
+    "castable", "Can't convert result type {result} to output {out} in add operation"
+)
+
+
+def in_dtype_of(first: Tensor, made: Tensor, rule: OutDtype) -> Tensor:
+    """A sparse result for the tensor that it is written into.
+
+    Raises:
+        OperatorError: it may not be cast to that tensor's dtype.
+    """
+    if made.dtype is first.dtype:
+        return made
+    check_out_dtype(rule, "aten::copy_", made.dtype, first.dtype)
+    own = parts_of(made)
+    return of_parts(own.with_values(own.values.to(first.dtype)))
+
+
+@form("aten::sub_", "aten::subtract_")
+def sub_in_place(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
+    """The difference, in the first tensor, as `add_`."""
+    return add_in_place(a, b, alpha=-alpha)
 
 
 @form("aten::sub", "aten::subtract")
@@ -122,6 +148,15 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
     values = _select(one.values, 0, chosen) * _select(other.values, 0, Tensor._of(second))
     made = Coo(_select(one.indices, 1, chosen), values, one.sizes, True)
     return compress(made) if isinstance(parts_of(a), Compressed) else of_parts(made)
+
+
+@form("aten::mul_", "aten::multiply_")
+def mul_in_place(a: Tensor, b: Tensor) -> Tensor:
+    """The product, in the first tensor."""
+    if not is_sparse(a):
+        return a.mul_(to_dense(b))
+    a.__dict__["parts"] = parts_of(in_dtype_of(a, mul(a, b), CASTABLE))
+    return a
 
 
 # --------------------------------------------------------------------------- reductions

@@ -17,12 +17,12 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.scalar_maths import int_of
-from ..memory.dtype import Array, DType, Dtype, admitted, default_dtype, of_numpy
+from ..memory.dtype import Array, Device, DType, Dtype, admitted, default_dtype, of_numpy
 from ..memory.errors import BadNumber, OperatorError
 from ..table.pointwise import cast
 from ..table.promotion import promote
 
-__all__ = ["array_of_arguments", "array_of_data", "spelled_type"]
+__all__ = ["array_of_arguments", "array_of_data", "on_cpu_alone", "spelled_type"]
 
 _MOST_DIMS: Final = 128
 _HEAP_TYPE: Final = 1 << 9
@@ -63,6 +63,18 @@ def _array_of_tensor(data: object) -> Array | None:
     """The array that a tensor holds; None for anything else."""
     found = getattr(data, "_array", None)
     return found if isinstance(found, np.ndarray) else None
+
+
+def on_cpu_alone(device: Device | str | None) -> None:
+    """Refuse another device where `torch.Tensor(...)` and its like are told one.
+
+    Raises:
+        RuntimeError: it is not the CPU.
+    """
+    if device is not None and (kind := Device(device).type) != "cpu":
+        raise RuntimeError(
+            f"legacy constructor expects device type: cpu but device type: {kind} was passed"
+        )
 
 
 def array_of_arguments(

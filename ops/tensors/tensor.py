@@ -41,7 +41,7 @@ from .keys import AsksError, is_several, without_tensors
 from .marked_parameters import ParameterType, marked
 from .members import NO_GRADIENTS, NOT_COPIED, Members, attributes_of
 from .overriding import PLAIN, asks
-from .python_data import array_of_arguments, spelled_type
+from .python_data import array_of_arguments, on_cpu_alone, spelled_type
 from .sizes import Size, made_of
 from .tape_port import tape
 from .tracing import (
@@ -76,7 +76,9 @@ class Tensor(_Base):
 
     _array: Array
 
-    def __new__(cls, *args: object, **options: object) -> Self:
+    def __new__(cls, *args: object, **options: Any) -> Self:
+        if "device" in options:
+            on_cpu_alone(options["device"])
         return told(cls._of(array_of_arguments(args, Size)), args, Size, "torch.Tensor")
 
     def __init_subclass__(cls, **options: object) -> None:
@@ -355,7 +357,7 @@ class Tensor(_Base):
         return ["requires_grad=True"] if self.requires_grad else []
 
     def __format__(self, form: str) -> str:
-        if not self._array.ndim and type(self) is Tensor:
+        if type(self) is Tensor and not self._array.ndim:
             return format(item(self._array), form)
         return object.__format__(self, form)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import rushlight as torch
@@ -55,3 +57,10 @@ def test_runs_of_equal_elements_have_no_gradient(dim: int | None) -> None:
     found = torch.unique_consecutive(leaf(), dim=dim)
     with pytest.raises(NotImplementedError, match="'unique_consecutive' is not implemented"):
         found.sum().backward()
+
+
+@pytest.mark.parametrize("function", [torch.linspace, torch.logspace])
+def test_steps_between_tensors_have_no_history(function: Callable[..., torch.Tensor]) -> None:
+    ends = [torch.tensor(end, requires_grad=True) for end in (0.0, 3.0)]
+    assert not function(*ends, 4).requires_grad
+    assert not function(ends[0], 3.0, 1).requires_grad

@@ -95,6 +95,7 @@ def test_what_they_are() -> None:
     assert x.__class__ is torch.Tensor
     assert (x.is_meta, x.is_cpu, x.device.type, x.data_ptr()) == (True, False, "meta", 0)
     assert (x.t().stride(), x[:, 1].storage_offset(), x.numel(), len(x)) == ((1, 3), 1, 6, 2)
+    assert f"{torch.empty((), device='meta')}" == "tensor(..., device='meta', size=())"
     assert repr(x.double()) == "tensor(..., device='meta', size=(2, 3), dtype=torch.float64)"
     weight = torch.nn.Parameter(x)
     assert isinstance(weight, torch.nn.Parameter)

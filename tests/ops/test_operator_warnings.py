@@ -131,6 +131,15 @@ _REFUSED: dict[str, Callable[[], object]] = {
     "legacy constructor expects device type: cpu but device type: cuda was passed": (
         lambda: torch.FloatTensor(device="cuda")
     ),
+    "legacy constructor expects device type: cpu but device type: meta was passed": (
+        lambda: torch.Tensor(2, 3, device="meta")
+    ),
+    "legacy constructor expects device type: cpu but device type: mps was passed": (
+        lambda: torch.ones(2).new(3, device="mps")
+    ),
+    "torch.histc: max must be larger than min": (
+        lambda: torch.histc(torch.tensor([1, 2]), 4, min=5, max=1)
+    ),
     "can't alias NumPy scalars.": lambda: torch.asarray(np.float64(2), copy=False),
     "Device index must not be negative": lambda: torch.device(-1),
     "isSignedType not supported for quantized types": lambda: torch.quint8.is_signed,

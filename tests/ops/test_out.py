@@ -71,6 +71,16 @@ REFUSED: list[tuple[Callable[..., Any], Any, str]] = [
         torch.int32,
         "expected scalar type 'Long' but got 'Int' for indices output",
     ),
+    (
+        lambda out: torch.max(X, 0, out=(torch.empty(0), out)),
+        torch.int32,
+        "Expected out tensor to have dtype long int, but got int instead",
+    ),
+    (
+        lambda out: torch.min(X, 0, out=(out, torch.empty(0, dtype=torch.int64))),
+        torch.float64,
+        "Expected out tensor to have dtype float, but got double instead",
+    ),
 ]
 
 

@@ -164,6 +164,26 @@ def test_in_place_and_copies() -> None:
     assert s.zero_()._nnz() == 0
 
 
+def _pair(dtype: torch.dtype) -> torch.Tensor:
+    return torch.sparse_coo_tensor([[0, 1]], torch.tensor([1, 2], dtype=dtype), (3,))
+
+
+@pytest.mark.parametrize("name", ["add_", "sub_", "mul_"])
+def test_what_is_written_keeps_its_dtype(name: str) -> None:
+    for own, other in ((torch.uint8, torch.int16), (torch.float32, torch.float64)):
+        for s in (_pair(own), torch.ones(3, dtype=own)):
+            wanted = getattr(torch.Tensor, name)(s.to_dense().clone(), _pair(other).to_dense())
+            assert getattr(s, name)(_pair(other)) is s
+            assert s.dtype is own
+            assert torch.equal(s.to_dense(), wanted)
+        with pytest.raises(RuntimeError, match=r"Float.* output .*Long"):
+            getattr(_pair(torch.int64), name)(_pair(torch.float32))
+        with pytest.raises(RuntimeError, match=r"Float.* output .*Long"):
+            getattr(torch.ones(3, dtype=torch.int64), name)(_pair(torch.float32))
+    with pytest.raises(RuntimeError, match=r"Float can't be cast .* Long"):
+        _pair(torch.int64).div_(2)
+
+
 def test_they_are_saved(tmp_path: Path) -> None:
     given = {
         "coo": _example().coalesce(),
