@@ -84,8 +84,8 @@ def _text(value: object, type: Type) -> str:
             return complex_text(value)
         case str():
             return escape(value)
-        case EnumMember(name=name) if type.is_enum:
-            return f"{type.annotation_str}.{name}"
+        case EnumMember(name=name) if (enum := type.optional_of or type).is_enum:
+            return f"{enum.annotation_str}.{name}"
     return _container_text(value, type)
 
 

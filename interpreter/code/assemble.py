@@ -351,11 +351,20 @@ def _as_machine_has_it(value: object, type: Type) -> object:
     """A constant with members of enumerations and NamedTuples as the machine has them."""
     if isinstance(type, EnumType):
         return EnumMember(type, str(getattr(value, "name", "")))
-    if type.list_of is not None and type.list_of.is_enum:
-        assert isinstance(value, list)
-        return [_as_machine_has_it(member, type.list_of) for member in value]
+    if type.optional_of is not None and value is not None:
+        return _as_machine_has_it(value, type.optional_of)
     if isinstance(type, TupleType):
         assert isinstance(value, tuple)
         parts = tuple(map(_as_machine_has_it, value, type.elements))
         return parts if type.name is None else make_named(type, parts)
+    if isinstance(value, list) and type.list_of is not None and _is_made(type.list_of):
+        return [_as_machine_has_it(each, type.list_of) for each in value]
+    if isinstance(value, dict) and type.dict_of is not None and _is_made(type.dict_of[1]):
+        return {key: _as_machine_has_it(each, type.dict_of[1]) for key, each in value.items()}
     return value
+
+
+def _is_made(type: Type) -> bool:
+    """Whether values of a type have another form in the machine, or hold some that have."""
+    is_made = isinstance(type, EnumType) or type.tuple_name is not None
+    return is_made or any(map(_is_made, type.contained))

@@ -31,12 +31,13 @@ from ...ir.tensor_types import type_of_array
 from ...ops.memory.dtype import STRIDED
 from ...ops.table.table import TABLE
 from ...ops.tensors.tensor import Tensor
+from ...typecheck import typed
 from ...typecheck.class_types import ClassType, InterfaceType
 from ...typecheck.functions import Function
 from ...typecheck.types import NONE, TENSOR, Type
 from ..values.attribute_places import AttributePlaces
 from ..values.clone_objects import ObjectCloning
-from ..values.objects import ScriptObject
+from ..values.objects import EnumMember, ScriptObject
 from .evaluating import CONTEXT
 
 __all__ = ["freeze_object"]
@@ -455,7 +456,23 @@ def _constant(graph: Graph, value: object, type: Type) -> Node:
     if isinstance(value, Tensor):
         array = value.detach()._array  # another one than the leaf's: a constant has no history
         return create_constant(graph, array, type_of_array(array))
-    return create_constant(graph, value, NONE if value is None else type)
+    if value is None:
+        return create_constant(graph, None, NONE)
+    return create_constant(graph, _as_graphs_have_it(value), type.optional_of or type)
+
+
+def _as_graphs_have_it(value: object) -> object:
+    """A value of the machine with members of enumerations as constants of graphs are."""
+    if isinstance(value, EnumMember):
+        return typed.EnumMember(value.name, value.value)
+    if isinstance(value, dict):
+        found = {key: _as_graphs_have_it(each) for key, each in value.items()}
+        return found if any(found[key] is not each for key, each in value.items()) else value
+    if isinstance(value, (list, tuple)):
+        parts = [_as_graphs_have_it(each) for each in value]
+        if any(part is not each for part, each in zip(parts, value, strict=True)):
+            return parts if isinstance(value, list) else tuple(parts)
+    return value
 
 
 def _all_nodes(block: Block) -> Iterator[Node]:

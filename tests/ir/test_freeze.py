@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import io
 from collections.abc import Callable
 from typing import Any
@@ -256,6 +257,43 @@ def test_a_frozen_module_is_saved_and_loaded() -> None:
     loaded = torch.jit.load(buffer)
     FileCheck().check_not("GetAttr").check_not("batch_norm").run(loaded.graph)
     torch.testing.assert_close(loaded(x), module(x))
+
+
+class Order(enum.Enum):
+    ROWS = 1
+    COLUMNS = 2
+
+
+class Laid(nn.Module):
+    order: Order
+    orders: list[Order]
+    nested: list[tuple[Order, int]]
+    named: dict[str, Order]
+    given: Order | None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.order, self.given = Order.COLUMNS, Order.COLUMNS
+        self.orders = [Order.COLUMNS, Order.ROWS]
+        self.nested = [(Order.ROWS, 1), (Order.COLUMNS, 2)]
+        self.named = {"a": Order.COLUMNS}
+
+    def forward(self, i: int, name: str):
+        known = self.order == Order.COLUMNS, self.order != Order.ROWS, self.order.value
+        listed = self.orders[i] == Order.COLUMNS, self.nested[i][0] == self.order
+        return known, listed, self.named[name].name, self.nested, self.named, self.given
+
+
+def test_members_of_enumerations_are_the_constants_that_code_compares_with() -> None:
+    scripted = torch.jit.script(Laid().eval())
+    frozen = torch.jit.freeze(scripted)
+    buffer = io.BytesIO()
+    torch.jit.save(frozen, buffer)
+    buffer.seek(0)
+    wanted = scripted(1, "a")
+    assert wanted[:2] == ((True, True, 2), (False, True))
+    assert frozen(1, "a") == wanted == torch.jit.load(buffer)(1, "a")
+    FileCheck().check_not("object(").run(frozen.graph)
 
 
 def test_training_mode_keeps_parameters() -> None:
