@@ -15,6 +15,7 @@ from typing import Final
 
 from numpy import ndarray
 
+from ...ops.kernels.code.c_functions import c_function
 from .kinds import ADDRESS, FLOAT, INT, NONE, Kind
 
 __all__ = ["EXTERNALS", "INT32", "VARIADIC", "table_of", "words_of"]
@@ -96,9 +97,9 @@ _of_library = cache(_mathematics)
 
 @cache
 def _address(name: str) -> int:
-    library: object = ctypes.pythonapi if name.startswith("Py") else ctypes.CDLL(None)
-    function = getattr(library, name.removeprefix("m_"))
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
+    if not name.startswith("Py"):
+        return c_function(name.removeprefix("m_"))
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
 def _word(outer: object) -> int:

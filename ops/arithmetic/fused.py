@@ -24,11 +24,9 @@ def fused_float(a: object, b: object, c: object) -> Array:
     gives what a single one would.  Where the CPU has an instruction, many numbers take that.
     """
     x, y, z = np.asarray(a, F), np.asarray(b, F), np.asarray(c, F)
-    native = family("target")
-    if native is not None and native.host().has_fma:
-        made: Array | None = by_formula("multiply_add", x, y, z)
-        if made is not None:
-            return made
+    made = _by_instruction(x, y, z)
+    if made is not None:
+        return made
     product, addend = x.astype(D) * y.astype(D), z.astype(D)
     total = np.asarray(product + addend)
     part = total - product
@@ -37,6 +35,14 @@ def fused_float(a: object, b: object, c: object) -> Array:
     toward = np.where(error > 0, np.inf, -np.inf)
     inexact = (error != 0) & ~odd & np.isfinite(total)
     return np.where(inexact, np.nextafter(total, toward), total).astype(F)
+
+
+def _by_instruction(*operands: Array) -> Array | None:
+    """The same of many numbers, where the CPU has an instruction."""
+    native = family("target")
+    if native is None or not native.host().has_fma:
+        return None
+    return by_formula("multiply_add", *operands)
 
 
 def fused_double(a: Array, b: float, c: float) -> Array:
@@ -49,6 +55,9 @@ def fused_double(a: Array, b: float, c: float) -> Array:
         return a + c
     if c == 0.0:
         return a * b
+    made = _by_instruction(a, np.asarray(b, D), np.asarray(c, D))
+    if made is not None:
+        return made
     with np.errstate(all="ignore"):
         product, low = _two_product(a, b)
         first, first_rest = _two_sum(low, c)

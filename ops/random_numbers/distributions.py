@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import numpy as np
 
+from ..kernels import family
 from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..shapes.creation import OPTIONS
@@ -113,6 +115,40 @@ def geometric_(self: Array, p: float, generator: Generator | None) -> Array:
 # --------------------------------------------------------------------------- rejection
 
 
+def _until_taken(
+    form: str,
+    draw: Callable[..., float],
+    generator: Generator | None,
+    *operands: Array,
+    is_single: bool = False,
+) -> Array:
+    """One number an element, in order: by native code of that name, else by `draw`."""
+    wide = np.broadcast_arrays(*(each.astype(np.float64) for each in operands))
+    native = family("draws")
+    if native is None or not native.is_possible():
+        stream = _Uniform(generator)
+        rows = zip(*(each.ravel().tolist() for each in wide), strict=True)
+        drawn = [draw(stream, *values) for values in rows]
+        return np.array(drawn, np.float64).reshape(wide[0].shape)
+    given = [np.ascontiguousarray(each) for each in wide]
+    made, at = np.empty(wide[0].shape, np.float64), np.zeros(1, np.int64)
+
+    def take(words: Array, normal: Array) -> int:
+        taken: int = native.until_taken(form, is_single, given, words, at, normal, made)
+        return taken
+
+    least = _AT_FIRST
+    while at[0] < made.size:
+        before = at[0]
+        (generator or default_generator).use(least, take)
+        least = 2 * least if at[0] == before else _AT_FIRST
+    return made
+
+
+_AT_FIRST: Final = 64
+"""Draws that are enough for nearly every number."""
+
+
 class _Uniform:
     """Doubles in [0, 1) one by one."""
 
@@ -124,13 +160,6 @@ class _Uniform:
 
     def normal(self) -> float:
         return float(single_normals(self.generator, 1, 0.0, 1.0)[0])
-
-
-def _each(draw: Callable[..., float], *arrays: Array) -> Array:
-    """One draw an element, in order."""
-    wide = np.broadcast_arrays(*(a.astype(np.float64) for a in arrays))
-    drawn = [draw(*values) for values in zip(*(a.ravel().tolist() for a in wide), strict=True)]
-    return np.array(drawn, np.float64).reshape(wide[0].shape)
 
 
 def _poisson(stream: _Uniform, rate: float) -> float:
@@ -167,8 +196,7 @@ def poisson(self: Array, generator: Generator | None) -> Array:
     _check_floats(self, "poisson_cpu")
     if self.size and not (self >= 0).all():
         raise OperatorError("invalid Poisson rate, expected rate to be non-negative")
-    stream = _Uniform(generator)
-    return _each(lambda rate: _poisson(stream, rate), self).astype(self.dtype)
+    return _until_taken("poisson", _poisson, generator, self).astype(self.dtype)
 
 
 def _stirling(k: float) -> float:
@@ -233,12 +261,12 @@ def _by_rejection(stream: _Uniform, count: float, p: float, rounded: Rounding) -
             return k
 
 
-def _binomial(stream: _Uniform, count: float, p: float, rounded: Rounding) -> float:
+def _binomial(rounded: Rounding, stream: _Uniform, count: float, p: float) -> float:
     if count <= 0 or p <= 0:
         return 0.0
     if p >= 1:
         return count
-    if math.isnan(p):
+    if math.isnan(p) or math.isnan(count):
         return math.nan
     small = p if p <= 0.5 else rounded(1 - p)
     method = _by_rejection if rounded(count * small) >= 10 else _by_gaps
@@ -256,9 +284,15 @@ def binomial(count: Array, prob: Array, generator: Generator | None) -> Array:
             code="dtype-mismatch",
             roles={"count": f"is `{dtype_of(count)}`", "prob": f"is `{dtype_of(prob)}`"},
         )
-    stream = _Uniform(generator)
-    rounded = float if count.dtype == np.float64 else _single
-    drawn = _each(lambda n, p: _binomial(stream, n, p, rounded), count, prob)
+    is_single = count.dtype != np.float64
+    drawn = _until_taken(
+        "binomial",
+        partial(_binomial, _single if is_single else float),
+        generator,
+        count,
+        prob,
+        is_single=is_single,
+    )
     return drawn.astype(count.dtype)
 
 
@@ -273,7 +307,7 @@ def _power(base: float, exponent: float) -> float:
         return math.inf
 
 
-def _gamma(stream: _Uniform, alpha: float, rounded: Rounding) -> float:
+def _gamma(rounded: Rounding, stream: _Uniform, alpha: float) -> float:
     scale = 1.0
     if alpha < 1:
         if alpha == 0:
@@ -302,16 +336,15 @@ _refuse_gamma_gradient: Final = Refusal("biuhqc", "_standard_gamma_grad_cpu")
 _refuse_dirichlet_gradient: Final = Refusal("biuhqc", "_dirichlet_grad_cpu")
 
 
-def _gammas(self: Array, generator: Generator | None, rounded: Rounding) -> Array:
-    stream = _Uniform(generator)
-    return _each(lambda alpha: _gamma(stream, alpha, rounded), self)
+def _gammas(self: Array, generator: Generator | None, is_single: bool) -> Array:
+    draw = partial(_gamma, _single if is_single else float)
+    return _until_taken("gamma", draw, generator, self, is_single=is_single)
 
 
 @operator("aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor")
 def standard_gamma(self: Array, generator: Generator | None) -> Array:
     _refuse_gamma(self.dtype)
-    rounded = float if self.dtype == np.float64 else _single
-    drawn = _gammas(self, generator, rounded).astype(self.dtype)
+    drawn = _gammas(self, generator, self.dtype != np.float64).astype(self.dtype)
     return as_array(np.fmax(drawn, np.finfo(self.dtype).tiny))
 
 
@@ -320,7 +353,7 @@ def sample_dirichlet(self: Array, generator: Generator | None) -> Array:
     """Points of the simplex, from gamma numbers divided by their sum."""
     _refuse_dirichlet(self.dtype)
     least = np.finfo(self.dtype).tiny
-    drawn = np.fmax(_gammas(self, generator, float), np.finfo(np.float64).tiny)
+    drawn = np.fmax(_gammas(self, generator, False), np.finfo(np.float64).tiny)
     shares = (drawn / drawn.sum(-1, keepdims=True)).astype(self.dtype)
     below_one = np.nextafter(self.dtype.type(1), self.dtype.type(0))
     return as_array(np.fmin(np.fmax(shares, least), below_one))

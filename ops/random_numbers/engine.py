@@ -1,4 +1,5 @@
-"""The engine mt19937 (Matsumoto and Nishimura 1998), whose draws come from NumPy.
+"""The engine mt19937 (Matsumoto and Nishimura 1998), whose draws come from NumPy, many of them from
+native code.
 
 NumPy takes and gives the engine's words one by one; here they are read and written in its memory,
 whose address it tells (`BitGenerator.ctypes`).  Where that is not laid out as in the NumPy that
@@ -13,12 +14,15 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import family
 from ..memory.dtype import Array
 
 __all__ = ["WORDS", "Engine"]
 
 WORDS: Final = 624
 """Words of the state; a number says how many of them are used."""
+_MANY: Final = 2048
+"""Draws that are worth the way to native code."""
 
 
 @cache
@@ -51,11 +55,19 @@ class Engine:
 
     def draw(self, count: int) -> Array:
         """So many draws of 32 bits."""
-        return np.asarray(self._made.random_raw(count), np.uint64)
+        native = family("engines") if count >= _MANY and self._memory is not None else None
+        if native is None:
+            return np.asarray(self._made.random_raw(count), np.uint64)
+        out = np.empty(count, np.uint64)
+        native.draw(self._memory, out)
+        return out
 
     def skip(self, count: int) -> None:
         """Leave out so many draws."""
-        self._made.random_raw(count, output=False)
+        if count >= _MANY:
+            self.draw(count)
+        else:
+            self._made.random_raw(count, output=False)
 
     @property
     def state(self) -> Array:

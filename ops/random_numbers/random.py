@@ -45,6 +45,12 @@ _LARGE: Final = 1 << 15
 """So many draws are made for themselves; fewer come out of what was drawn ahead, up to as many."""
 
 
+_WORTH: Final = 256
+"""Numbers that are worth the way to native code, where NumPy makes them in a few passes."""
+_WORTH_BY_C: Final = 48
+"""The same where Python would make them one by one."""
+
+
 _DRAWN: Final[dict[int, bool]] = {}
 """Threads that want to know whether they draw, and whether they did."""
 
@@ -148,10 +154,7 @@ class Generator:
         and the wait begins anew: few large draws let it in, where many small ones would not.
         """
         with self.lock:
-            if count:
-                self.fresh = False
-                if _DRAWN and get_ident() in _DRAWN:
-                    _DRAWN[get_ident()] = True
+            self._note(count)
             begin, end = self._at, self._at + count
             if end > self._ahead.size:
                 return self._more(count)
@@ -170,6 +173,41 @@ class Generator:
             drawn = engine.draw(min(size, _LARGE))
             new, self._ahead, self._at = drawn[:missing], drawn, missing
         return np.concatenate([rest, new]) if rest.size else np.asarray(new, np.uint64)
+
+    def use(self, least: int, take: Callable[[Array, Array], int]) -> None:
+        """Hand out draws, at least so many, and go on behind those that are said to be taken.
+
+        `take` is given the kept normal number too, and whether there is one, and may change both.
+        """
+        with self.lock:
+            rest = self._ahead.size - self._at
+            if rest < least:
+                self._draw_ahead(least)
+            kept = self.cached_normal
+            normal = np.array([kept is not None, kept or 0.0], D)
+            taken = take(self._ahead[self._at :], normal)
+            self._note(taken)
+            self._at += taken
+            self.cached_normal = float(normal[1]) if normal[0] else None
+
+    def _draw_ahead(self, least: int) -> None:
+        """Have so many draws at hand, those that are already among them."""
+        engine, rest = self._engine(), self._ahead[self._at :]
+        before = engine.state
+        if rest.size:
+            past = Engine(self._before)
+            past.skip(self._at)
+            before = past.state
+        size = max(min(max(2 * self._ahead.size, WORDS), _LARGE), least - rest.size)
+        self._ahead, self._at = np.concatenate([rest, engine.draw(size)]), 0
+        self._before = before
+
+    def _note(self, count: int) -> None:
+        """Note that so many draws are made, for who wants to know."""
+        if count:
+            self.fresh = False
+            if _DRAWN and get_ident() in _DRAWN:
+                _DRAWN[get_ident()] = True
 
     def _position(self) -> tuple[Array, int]:
         """The engine's 624 words and how many of them are used, as if nothing were drawn ahead."""
@@ -191,6 +229,10 @@ class Generator:
 
     def doubles(self, count: int) -> Array:
         """`count` float64 numbers in [0, 1)."""
+        native = _of_draws(count)
+        if native is not None:
+            made: Array = native.doubles(self.words(2 * count))
+            return made
         found = (self.long_words(count) & _LOW_53).astype(D)
         return np.multiply(found, 2.0**-53, out=found)
 
@@ -280,6 +322,11 @@ def _natively() -> Any:
     return family("normals") if native is not None and native.host().has_fma else None
 
 
+def _of_draws(count: int) -> Any:
+    """The kernels that make so many numbers of draws; None where that does not pay."""
+    return family("draws") if count >= _WORTH else None
+
+
 def _restored(state: bytes) -> Generator:
     """The generator that was pickled or copied."""
     made = Generator()
@@ -320,20 +367,31 @@ def uniform(g: Generator, count: int, dtype: Dtype, low: float, high: float) -> 
 
 def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
     """Numbers made one by one, in double; an odd one out is kept for the next call."""
-    made: list[float] = []
     with g.lock:
+        kept: list[float] = []
         if count and g.cached_normal is not None:
-            made.append(g.cached_normal)
+            kept.append(g.cached_normal)
             g.cached_normal = None
-        missing = count - len(made)
-        units = iter(g.doubles(missing + missing % 2).tolist())
-        for first, second in zip(units, units, strict=True):
-            radius = math.sqrt(-2.0 * math.log1p(-second))
-            angle = 2.0 * math.pi * first
-            made += radius * math.cos(angle), radius * math.sin(angle)
-        if len(made) > count:
-            g.cached_normal = made.pop()
-    return fused_double(np.array(made, D), std, mean)
+        missing = count - len(kept)
+        made = np.append(kept, _pairs(g.doubles(missing + missing % 2)))
+        if made.size > count:
+            g.cached_normal = float(made[-1])
+    return fused_double(made[:count], std, mean)
+
+
+def _pairs(units: Array) -> Array:
+    """Two normal numbers of each two numbers in [0, 1), side by side."""
+    if units.size >= _WORTH_BY_C:
+        first, second = units[::2], units[1::2]
+        radius, angle = np.sqrt(-2.0 * from_libm("log1p", -second)), 2.0 * math.pi * first
+        pair = radius * from_libm("cos", angle), radius * from_libm("sin", angle)
+        return np.stack(pair, 1).reshape(-1)
+    made: list[float] = []
+    numbers = iter(units.tolist())
+    for one, other in zip(numbers, numbers, strict=True):
+        length, turn = math.sqrt(-2.0 * math.log1p(-other)), 2.0 * math.pi * one
+        made += length * math.cos(turn), length * math.sin(turn)
+    return np.array(made, D)
 
 
 def _sixteens(draws: Array, mean: float, std: float) -> Array:
@@ -351,6 +409,10 @@ def _sixteens(draws: Array, mean: float, std: float) -> Array:
 
 def from_libm(name: str, values: Array) -> Array:
     """A function of the C library, element by element: NumPy's own differ in the last bit."""
+    native = family("draws") if values.size >= _WORTH_BY_C else None
+    if native is not None and native.is_possible():
+        made: Array = native.apply_c(name, np.ascontiguousarray(values, D))
+        return made
     function = np.frompyfunc(getattr(math, name), 1, 1)
     return np.asarray(function(values), D)
 
@@ -520,6 +582,10 @@ def whole_numbers(g: Generator | None, count: int, low: int, high: int) -> Array
     check_range(low, high)
     generator = g or default_generator
     span = high - low
+    native = _of_draws(count) if span < 1 << 28 else None
+    if native is not None:
+        made: Array = native.whole_numbers(generator.words(count), low, span)
+        return made
     draws = generator.words(count) if span < 1 << 28 else generator.long_words(count)
     if span < 1 << 63:
         return (draws % np.uint64(span)).astype(np.int64) + low
@@ -537,9 +603,13 @@ def check_range(low: int, high: int) -> None:
 
 def permutation(g: Generator | None, count: int) -> Array:
     """The numbers below `count` in random order."""
-    order = np.arange(count)
     steps = max(count - 1, 0)
     draws = (g or default_generator).words(steps)
+    native = family("draws") if count >= _WORTH_BY_C else None
+    if native is not None:
+        made: Array = native.in_random_order(draws, count)
+        return made
+    order = np.arange(count)
     jumps = (draws % np.arange(count, count - steps, -1).astype(np.uint64)).tolist()
     shuffled = order.tolist()
     for i, jump in enumerate(jumps):  # every swap depends on those before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -22,6 +23,8 @@ from ..memory.dtype import (
 )
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.warned import warn_caller
+from ..selection.ranking import topk
+from ..selection.searching import search
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
 from ..shapes.shape import expand
 from ..table.layouts import like as empty_like
@@ -496,12 +499,8 @@ def multinomial(
         scores = self / _as_it_lies(rates, self)
         if num_samples == 1:
             return as_array(np.argmax(scores, -1, keepdims=True))
-        return np.argsort(-scores, -1, kind="stable")[..., :num_samples].copy()
-    rows = self.reshape(-1, self.shape[-1])
-    drawn = np.empty((len(rows), num_samples), np.int64)
-    for row, places in zip(rows, drawn, strict=True):
-        places[:] = _with_replacement(row, num_samples, generator)
-    return drawn.reshape(*self.shape[:-1], num_samples)
+        return topk(scores, num_samples, -1, True, True)[1]
+    return _with_replacement(self, num_samples, generator)
 
 
 def _as_it_lies(drawn: Array, array: Array) -> Array:
@@ -533,11 +532,12 @@ def _wrong_chances(why: str) -> OperatorError:
 
 
 def _with_replacement(weights: Array, count: int, generator: Generator | None) -> Array:
-    running = np.add.accumulate(weights)
-    running = running / running[-1]
-    running[-1] = 1
-    places = (generator or default_generator).doubles(count)
-    return np.searchsorted(running.astype(np.float64), places, "left")
+    running = np.add.accumulate(weights, -1)
+    running = running / running[..., -1:]
+    running[..., -1] = 1
+    shape = *weights.shape[:-1], count
+    places = (generator or default_generator).doubles(math.prod(shape)).reshape(shape)
+    return search(running.astype(np.float64), places, False)
 
 
 # --------------------------------------------------------------------------- generators

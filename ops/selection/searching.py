@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from ..kernels import family
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.storage import settled
@@ -16,7 +17,7 @@ from ..table.refusals import Refusal, check_kernel
 from ..table.table import operator
 from .sorting import is_nan, sortable
 
-__all__: list[str] = []
+__all__ = ["search"]
 
 _OUT_OF_BUCKETIZE: Final = OutDtype(
     "same",
@@ -79,8 +80,13 @@ def _check_search(sequence: Array, values: Array, sorter: Array | None) -> None:
         )
 
 
-def _search(sequence: Array, values: Array, right: bool) -> Array:
+def search(sequence: Array, values: Array, right: bool) -> Array:
     """For each value the first place it can be put in without breaking the order of its row."""
+    native = family("searches") if values.size else None
+    if native is not None:
+        places: Array | None = native.searched(sequence, values, behind=right)
+        if places is not None:
+            return places
     if sequence.ndim == 1 and sequence.size and not is_nan(sequence).any():
         return np.asarray(np.searchsorted(sequence, values, "right" if right else "left"))
     low = np.zeros(values.shape, _INT64)
@@ -117,7 +123,7 @@ def _searchsorted(
     if sorter is not None:
         sequence = np.take_along_axis(sequence, settled(sorter), -1)
     sequence, values = sortable(sequence), sortable(values)
-    places = _search(sequence, values, right or side == "right")
+    places = search(sequence, values, right or side == "right")
     return places.astype(np.int32 if out_int32 else np.int64, copy=False)
 
 
@@ -128,6 +134,7 @@ _SEARCH: Final = (
 
 @operator(
     f"aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, {_SEARCH}",
+    prepared=True,
     order="Tensor_out Scalar",
     out_dtype=_OUT_OF_BUCKETIZE,
     out_overlap="read-first",
@@ -165,6 +172,7 @@ def searchsorted_number(
     "aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, "
     "bool right=False) -> Tensor",
     face="function",
+    prepared=True,
     out_dtype=_OUT_OF_BUCKETIZE,
     out_overlap="read-first",
 )

@@ -428,3 +428,21 @@ def test_softmax_of_short_rows_adds_the_nearest_powers_one_by_one(shape: tuple[i
     assert np.array_equal(torch.softmax(torch.from_numpy(x), -1).numpy(), wanted, equal_nan=True)
     turned = torch.from_numpy(np.ascontiguousarray(x.T)).permute(*range(x.ndim)[::-1])
     assert np.array_equal(torch.softmax(turned, -1).numpy(), wanted, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("right", [False, True])
+def test_places_in_rows(by_numpy: Any, dtype: Any, right: bool) -> None:
+    """Also in rows that are not sorted, and beside what is no number."""
+    rng = np.random.default_rng(3)
+    rows = np.sort(rng.integers(-20, 20, (7, 33)), -1).astype(dtype)
+    rows[3] = rows[3, ::-1]
+    sought = rng.integers(-25, 25, (7, 50)).astype(dtype)
+    if dtype is not np.int64:
+        rows[4, 30:], rows[5, 3], sought[:, 4] = np.nan, np.nan, np.nan
+    pairs = [(rows, sought), (rows[0], sought), (rows[4], sought[0]), (rows[:, :0], sought)]
+    for sequence, values in pairs:
+        given = torch.from_numpy(sequence.copy()), torch.from_numpy(values.copy())
+        found = torch.searchsorted(*given, right=right)
+        expected = by_numpy(lambda given=given: torch.searchsorted(*given, right=right))
+        assert torch.equal(found, expected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import Any
 
@@ -231,3 +232,89 @@ def test_normal_numbers_are_the_same_without_native_code(monkeypatch: pytest.Mon
     torch.manual_seed(77)
     plainly = [torch.randn(16), torch.randn(48), torch.empty(1003).normal_(0.5, 3.0)]
     assert all(torch.equal(one, other) for one, other in zip(natively, plainly, strict=True))
+
+
+def _drawn(monkeypatch: pytest.MonkeyPatch, draw: Any, *, natively: bool) -> tuple[Any, bytes]:
+    """What is drawn from a seed, by native code or without it, and where the generator is then."""
+    with monkeypatch.context() as patch:
+        if not natively:
+            for each in ("draws", "engines"):
+                patch.setitem(kernels._FAMILIES, each, None)
+        torch.manual_seed(77)
+        found = draw()
+        return found, torch.default_generator.get_state().numpy().tobytes()
+
+
+_RATES = "torch.linspace(0.05, 30.0, 701, dtype=dtype)"
+_CHANCES = "torch.linspace(0.01, 0.99, 701, dtype=dtype)"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        f"torch.poisson({_RATES})",
+        f"torch.poisson({_RATES} * 1e4)",
+        f"torch.poisson({_RATES} * 0)",
+        f"torch.binomial(torch.floor({_RATES} * 3), {_CHANCES})",
+        f"torch.binomial(torch.floor({_RATES} * 100), {_CHANCES})",
+        f"torch._standard_gamma({_RATES}), torch.randn(1, dtype=dtype)",
+        f"torch._standard_gamma({_CHANCES})",
+        f"torch._sample_dirichlet({_RATES})",
+        "torch.empty(703, dtype=dtype).exponential_(2.0)",
+        "torch.empty(703, dtype=dtype).cauchy_(1.0, 2.0)",
+        "torch.empty(703, dtype=dtype).log_normal_(), torch.empty(13).log_normal_()",
+        "torch.empty(703, dtype=dtype).geometric_(0.3)",
+        "torch.empty(40, 101, dtype=dtype).t().normal_(1.0, 2.0)",
+        "torch.empty(703, dtype=dtype).normal_(0.5, 3.0)",
+        "torch.empty(703, dtype=dtype).uniform_(-1.0, 3.0)",
+        "torch.empty(703, dtype=dtype).random_(3, 99)",
+        f"torch.multinomial({_RATES}, 20), torch.multinomial({_RATES}, 20, True)",
+        "torch.randperm(701), torch.randint(-5, 77, (3000,)), torch.randint(-5, 1 << 40, (3000,))",
+    ],
+)
+def test_native_code_draws_what_is_drawn_without_it(
+    expression: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if dtype == "bfloat16" and re.search("binomial|dirichlet|gamma", expression):
+        pytest.skip("not drawn in 16 bits")
+    names = {"torch": torch, "dtype": getattr(torch, dtype)}
+    (one, state), (other, place) = (
+        _drawn(monkeypatch, lambda: eval(expression, names), natively=natively)
+        for natively in (True, False)
+    )
+    assert bytes_of(one) == bytes_of(other)
+    assert state == place
+
+
+def test_rates_that_take_many_draws_are_drawn_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts, chances = torch.full((9,), 1e9), torch.full((9,), 5e-9)
+    found, _ = _drawn(monkeypatch, lambda: torch.binomial(counts, chances), natively=True)
+    expected, _ = _drawn(monkeypatch, lambda: torch.binomial(counts, chances), natively=False)
+    assert torch.equal(found, expected)
+    generator = torch.Generator().manual_seed(3)
+    for _ in range(30):  # rests of what is drawn ahead are taken along
+        torch.poisson(torch.full((5000,), 9.0), generator)
+        generator.clone_state().get_state()
+    other = torch.Generator().manual_seed(3)
+    other.set_state(generator.get_state())
+    assert torch.equal(torch.rand(9, generator=generator), torch.rand(9, generator=other))
+
+
+def test_no_number_of_trials_gives_no_number() -> None:
+    nan = torch.tensor([float("nan"), 4.0])
+    found = torch.binomial(nan, torch.tensor([0.5, 1.0]))
+    assert found.isnan().tolist() == [True, False]
+
+
+def test_engines_draw_natively_as_numpy_does() -> None:
+    for ahead in (0, 1, 623, 624, 700):
+        engine, numpy = Engine(), np.random.RandomState(7)
+        engine.seed(7)
+        engine.draw(ahead)
+        numpy.randint(0, 1 << 32, ahead, np.uint32)
+        for count in (2048, 2500, 5 * WORDS, 5000):
+            expected = numpy.randint(0, 1 << 32, count, np.uint32)
+            np.testing.assert_array_equal(engine.draw(count), expected)
+        _, key, position, *_ = numpy.get_state()
+        assert engine.state.tolist() == [*key.tolist(), position]
