@@ -10,7 +10,7 @@ import numpy as np
 from ..kernels import Prepared, family, is_half, is_real
 from ..memory.dtype import Array
 
-__all__ = ["folded", "moments"]
+__all__ = ["folded", "moments", "spread"]
 
 _FLOAT32: Final = np.dtype(np.float32)
 _INT64: Final = np.dtype(np.int64)
@@ -104,16 +104,36 @@ def moments(self: Array, axes: tuple[int, ...]) -> tuple[Array, Array] | None:
     None if it is to be had otherwise.
     """
     self = self[...]
-    kept = self.ndim - len(axes)
-    if tuple(sorted(axes)) != tuple(range(kept, self.ndim)) or not is_real(self):
-        return None
+    shape = _before(self, axes)
     folds, rows = family("folds"), family("rows")
-    if folds is None or rows is None:
+    if shape is None or folds is None or rows is None:
         return None
-    shape = self.shape[:kept]
-    if kept:
+    if shape or self.size <= folds.PIECE:
         middle, squares = rows.moments(self.reshape(prod(shape), -1))
     else:
         middle = folds.fold(self, 0, self.ndim, "total") / self.size
         squares = folds.fold(self, 0, self.ndim, "squares", float(middle))
     return np.asarray(squares).reshape(shape), np.asarray(middle).reshape(shape)
+
+
+def spread(
+    self: Array, axes: tuple[int, ...], freedom: float, *, keepdim: bool, of_root: bool
+) -> Array | None:
+    """Over the last dimensions the sum of squared distances from the mean over a number, or the
+    root of it, in the tensor's dtype; None if it is to be had otherwise."""
+    self = self[...]
+    shape = _before(self, axes)
+    folds, rows = family("folds"), family("rows")
+    if shape is None or folds is None or rows is None or not (shape or self.size <= folds.PIECE):
+        return None
+    found: Array = rows.variance(self.reshape(prod(shape), -1), freedom, of_root=of_root)
+    return found.reshape((*shape, *[1] * len(axes)) if keepdim else shape)
+
+
+def _before(self: Array, axes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The sizes before some dimensions, of an array of reals in one piece; None if they are not the
+    last ones."""
+    kept = self.ndim - len(axes)
+    if tuple(sorted(axes)) != tuple(range(kept, self.ndim)) or not is_real(self):
+        return None
+    return self.shape[:kept]

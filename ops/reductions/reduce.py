@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, by_formula, family, is_half, is_real, is_whole
+from ..kernels import Prepared, by_formula, family, is_half, is_real, is_whole, written_by_numpy
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
@@ -25,7 +25,7 @@ from ..table.pointwise import as_array, cast, operand
 from ..table.promotion import kind
 from ..table.refusals import check_kernel
 from ..table.table import operator
-from .folding import folded, moments
+from .folding import folded, moments, spread
 
 __all__ = [
     *("mean", "refuse_complex_nansum", "sum_input", "sum_over", "total"),
@@ -242,13 +242,13 @@ def _variance(
     if found is None:
         found = _wide_moments(self, axes, count)
     squares, middle = found
-    spread = asarray(np.true_divide(squares, operand(_freedom(count, correction), squares.dtype)))
+    variance = asarray(np.true_divide(squares, operand(_freedom(count, correction), squares.dtype)))
     if count > 1 and not _all_finite(middle):  # the mean is updated element by element
         middle = np.where(_ends_infinite(self, axes).reshape(middle.shape), middle, middle - middle)
     if not keepdim:
-        return spread, asarray(middle)
+        return variance, asarray(middle)
     shape = [1 if axis in axes else size for axis, size in enumerate(self.shape)]
-    return spread.reshape(shape), middle.reshape(shape)
+    return variance.reshape(shape), middle.reshape(shape)
 
 
 def _wide_moments(self: Array, axes: tuple[int, ...], count: int) -> tuple[Array, Array]:
@@ -258,8 +258,8 @@ def _wide_moments(self: Array, axes: tuple[int, ...], count: int) -> tuple[Array
     middle = asarray(np.true_divide(middle, operand(count, middle.dtype)))
     apart = wide - middle
     squares = np.square(np.abs(apart) if wide.dtype.kind == "c" else apart)
-    spread = asarray(_add_over(squares, axes, None, None, False))
-    return spread, middle.reshape(spread.shape)
+    total = asarray(_add_over(squares, axes, None, None, False))
+    return total, middle.reshape(total.shape)
 
 
 def _all_finite(numbers: Array) -> bool:
@@ -286,24 +286,45 @@ def _real_dtype(self: Array) -> Dtype:
 @operator(
     "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
     "bool keepdim=False) -> Tensor",
+    prepared=True,
     order="- dim correction",
     layout="C",
     out_overlap="read-first",
 )
 def var(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
-    return _variance(self, dim, correction, keepdim, "var")[0].astype(_real_dtype(self))
+    return _known_variance.call(self, dim, correction, keepdim, False)  # type: ignore[no-any-return]
+
+
+def _spread(
+    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool, of_root: bool
+) -> Array:
+    """The variance or the root of it, in the tensor's own dtype."""
+    name = "std" if of_root else "var"
+    if self.dtype is _FLOAT32 or self.dtype is _FLOAT64:
+        axes = wrap_dims(dim, self.ndim)
+        freedom = float(_freedom(_count(self, axes), correction))
+        if freedom > 0:
+            found = spread(self, axes, freedom, keepdim=keepdim, of_root=of_root)
+            if found is not None:
+                return found
+    variance, _ = _variance(self, dim, correction, keepdim, name)
+    written_by_numpy()
+    return asarray(np.sqrt(variance) if of_root else variance).astype(_real_dtype(self))
+
+
+_known_variance: Final = Prepared(_spread)
 
 
 @operator(
     "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
     "bool keepdim=False) -> Tensor",
+    prepared=True,
     order="- dim correction",
     layout="C",
     out_overlap="read-first",
 )
 def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
-    spread = _variance(self, dim, correction, keepdim, "std")[0]
-    return asarray(np.sqrt(spread)).astype(_real_dtype(self))
+    return _known_variance.call(self, dim, correction, keepdim, True)  # type: ignore[no-any-return]
 
 
 @operator(
@@ -316,8 +337,8 @@ def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Arr
 def var_mean(
     self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
 ) -> tuple[Array, Array]:
-    spread, middle = _variance(self, dim, correction, keepdim, "var_mean")
-    return spread.astype(_real_dtype(self)), middle.astype(self.dtype)
+    variance, middle = _variance(self, dim, correction, keepdim, "var_mean")
+    return variance.astype(_real_dtype(self)), middle.astype(self.dtype)
 
 
 @operator(
@@ -330,8 +351,8 @@ def var_mean(
 def std_mean(
     self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
 ) -> tuple[Array, Array]:
-    spread, middle = _variance(self, dim, correction, keepdim, "std_mean")
-    return asarray(np.sqrt(spread)).astype(_real_dtype(self)), middle.astype(self.dtype)
+    variance, middle = _variance(self, dim, correction, keepdim, "std_mean")
+    return asarray(np.sqrt(variance)).astype(_real_dtype(self)), middle.astype(self.dtype)
 
 
 def _declare_unbiased(name: str, forward: Callable[..., object], result: str) -> None:
@@ -345,6 +366,7 @@ def _declare_unbiased(name: str, forward: Callable[..., object], result: str) ->
     overlap: OutOverlap = "read-first" if result == "Tensor" else ""
     operator(
         f"aten::{name}(Tensor self, bool unbiased=True) -> {result}",
+        prepared=result == "Tensor",
         out="",
         out_overlap=overlap,
         face=face,
@@ -352,6 +374,7 @@ def _declare_unbiased(name: str, forward: Callable[..., object], result: str) ->
     operator(
         f"aten::{name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
         f"-> {result}",
+        prepared=result == "Tensor",
         layout="C" if result == "Tensor" else "CC",
         out="out" if result == "Tensor" else "",
         out_overlap=overlap,

@@ -183,6 +183,16 @@ def _moments(rows: Rows) -> None:
         rows.code.store(squares_of(rows, row, mean), rows.place("squares", index, DOUBLE))
 
 
+def _variance(rows: Rows, *, of_root: bool) -> None:
+    """The number that rows are given is what sums of squares are divided by."""
+    code = rows.code
+    with rows.rows() as (index, row):
+        made = squares_of(rows, row, mean_of(rows, row)) / rows.number
+        if of_root:
+            made = code.call("llvm.sqrt.f64", DOUBLE, [made])
+        code.store(rows.narrow(made), rows.place("out", index))
+
+
 def mean_of(rows: Rows, row: Value) -> Value:
     """The mean of a row, as float64."""
     count = rows.size.converted("sitofp", DOUBLE)
@@ -232,6 +242,8 @@ _PROGRAMS: Final[dict[str, tuple[Callable[[Rows], None], tuple[str, ...]]]] = {
     "log_softmax": (_log_softmax, ("x", "out")),
     "logsumexp": (_logsumexp, ("x", "out")),
     "moments": (_moments, ("x", "mean", "squares")),
+    "variance": (lambda rows: _variance(rows, of_root=False), ("x", "out")),
+    "deviation": (lambda rows: _variance(rows, of_root=True), ("x", "out")),
     "rms_norm": (_rms_norm, ("x", "out", "scale", "weight")),
     "normalized": (
         lambda rows: _layer_norm(rows, scaled=False),

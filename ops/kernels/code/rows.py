@@ -10,7 +10,10 @@ from ...memory.dtype import Array
 from .row_programs import row_kernel
 from .run import run
 
-__all__ = ["along", "layer_norm", "log_softmax", "logsumexp", "moments", "rms_norm", "softmax"]
+__all__ = [
+    *("along", "layer_norm", "log_softmax", "logsumexp", "moments", "rms_norm", "softmax"),
+    "variance",
+]
 
 _PER_THREAD: Final = 1 << 15
 """Elements that are worth another thread: some 10 us of work."""
@@ -79,3 +82,11 @@ def moments(x: Array) -> tuple[Any, Any]:
     mean, squares = np.empty(x.shape[0]), np.empty(x.shape[0])
     along(row_kernel("moments", x.dtype.char), x, mean, squares)
     return mean, squares
+
+
+def variance(x: Array, freedom: float, *, of_root: bool) -> Array:
+    """Of every row the sum of squared distances from its mean over a number, or the root of it."""
+    out = np.empty(x.shape[0], x.dtype)
+    name = "deviation" if of_root else "variance"
+    along(row_kernel(name, x.dtype.char), x, out, number=freedom)
+    return out
