@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import LARGE, by_formula, of_floats
+from ..kernels import LARGE, by_formula, of_floats, written_by_numpy
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype
 from ..memory.errors import KernelError, OperatorError
 from ..memory.order import beside
@@ -302,7 +302,10 @@ def _check_divisor(refuse: Refusal, dividend: Array, divisor: Array) -> None:
 
 
 def _check_zeros(dividend: Array, divisor: Array) -> None:
-    if divisor.dtype.kind in "iu" and not divisor.all() and dividend.size:
+    if divisor.dtype.kind not in "iu":
+        return
+    written_by_numpy()  # the next divisor may hold a zero
+    if not divisor.all() and dividend.size:
         raise KernelError(
             "ZeroDivisionError",
             code="division-by-zero",
@@ -413,7 +416,9 @@ def div_rounded(self: Array, other: Array, rounding_mode: str | None) -> Array:
     return _quotient_by_mode(self, other, rounding_mode)
 
 
-@operator("aten::floor_divide(Tensor self, Tensor other) -> Tensor", takes_numbers=True)
+@operator(
+    "aten::floor_divide(Tensor self, Tensor other) -> Tensor", takes_numbers=True, prepared=True
+)
 def floor_divide(self: Array, other: Array) -> Array:
     return _quotient_by_mode(self, other, "floor")
 
@@ -467,7 +472,9 @@ def _fmod(a: Array, b: Array) -> object:
 
 
 @operator(
-    "aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor", order="int_float float_int"
+    "aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor",
+    prepared=True,
+    order="int_float float_int",
 )
 def remainder(self: Array, other: Array) -> Array:
     return binary(_remainder, self, other)
@@ -489,7 +496,7 @@ def number_remainder(self: Scalar, other: Array) -> Array:
     return as_array(_remainder(number_as(self, dtype), cast(other, dtype)))
 
 
-@operator("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor")
+@operator("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor", prepared=True)
 def fmod(self: Array, other: Array) -> Array:
     return binary(_fmod, self, other)
 

@@ -37,6 +37,7 @@ __all__ = [
 
 F: Final = np.float32
 D: Final = np.float64
+_FLOAT32: Final = np.dtype(F)
 _LOW_WORD: Final = 0xFFFFFFFF
 _STATE_BYTES: Final = 5056
 _LOW_24: Final = np.uint64((1 << 24) - 1)
@@ -45,10 +46,8 @@ _LARGE: Final = 1 << 15
 """So many draws are made for themselves; fewer come out of what was drawn ahead, up to as many."""
 
 
-_WORTH: Final = 256
-"""Numbers that are worth the way to native code, where NumPy makes them in a few passes."""
-_WORTH_BY_C: Final = 48
-"""The same where Python would make them one by one."""
+_FEW: Final = 48
+"""Normal numbers that Python makes one by one sooner than they are made together."""
 
 
 _DRAWN: Final[dict[int, bool]] = {}
@@ -154,7 +153,10 @@ class Generator:
         and the wait begins anew: few large draws let it in, where many small ones would not.
         """
         with self.lock:
-            self._note(count)
+            if count:
+                self.fresh = False
+                if _DRAWN:
+                    self._note()
             begin, end = self._at, self._at + count
             if end > self._ahead.size:
                 return self._more(count)
@@ -186,7 +188,9 @@ class Generator:
             kept = self.cached_normal
             normal = np.array([kept is not None, kept or 0.0], D)
             taken = take(self._ahead[self._at :], normal)
-            self._note(taken)
+            if taken:
+                self.fresh = False
+                self._note()
             self._at += taken
             self.cached_normal = float(normal[1]) if normal[0] else None
 
@@ -202,12 +206,10 @@ class Generator:
         self._ahead, self._at = np.concatenate([rest, engine.draw(size)]), 0
         self._before = before
 
-    def _note(self, count: int) -> None:
-        """Note that so many draws are made, for who wants to know."""
-        if count:
-            self.fresh = False
-            if _DRAWN and get_ident() in _DRAWN:
-                _DRAWN[get_ident()] = True
+    def _note(self) -> None:
+        """Note that numbers are drawn, for who wants to know."""
+        if _DRAWN and get_ident() in _DRAWN:
+            _DRAWN[get_ident()] = True
 
     def _position(self) -> tuple[Array, int]:
         """The engine's 624 words and how many of them are used, as if nothing were drawn ahead."""
@@ -229,7 +231,7 @@ class Generator:
 
     def doubles(self, count: int) -> Array:
         """`count` float64 numbers in [0, 1)."""
-        native = _of_draws(count)
+        native = family("draws") if count else None
         if native is not None:
             made: Array = native.doubles(self.words(2 * count))
             return made
@@ -322,11 +324,6 @@ def _natively() -> Any:
     return family("normals") if native is not None and native.host().has_fma else None
 
 
-def _of_draws(count: int) -> Any:
-    """The kernels that make so many numbers of draws; None where that does not pay."""
-    return family("draws") if count >= _WORTH else None
-
-
 def _restored(state: bytes) -> Generator:
     """The generator that was pickled or copied."""
     made = Generator()
@@ -381,7 +378,7 @@ def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
 
 def _pairs(units: Array) -> Array:
     """Two normal numbers of each two numbers in [0, 1), side by side."""
-    if units.size >= _WORTH_BY_C:
+    if units.size >= _FEW:
         first, second = units[::2], units[1::2]
         radius, angle = np.sqrt(-2.0 * from_libm("log1p", -second)), 2.0 * math.pi * first
         pair = radius * from_libm("cos", angle), radius * from_libm("sin", angle)
@@ -409,7 +406,7 @@ def _sixteens(draws: Array, mean: float, std: float) -> Array:
 
 def from_libm(name: str, values: Array) -> Array:
     """A function of the C library, element by element: NumPy's own differ in the last bit."""
-    native = family("draws") if values.size >= _WORTH_BY_C else None
+    native = family("draws") if values.size else None
     if native is not None and native.is_possible():
         made: Array = native.apply_c(name, np.ascontiguousarray(values, D))
         return made
@@ -499,16 +496,19 @@ def fill_uniform(array: Array, low: float, high: float, g: Generator | None) -> 
         OperatorError: `low` is above `high`, or it is not a tensor of floats.
     """
     given, array = array, array[...]  # which no other thread can change
-    _float_kind(array, "check_uniform_bounds")
-    if is_complex(array.dtype):  # real and imaginary parts in turn
+    is_single = array.dtype is _FLOAT32
+    if not is_single:
+        _float_kind(array, "check_uniform_bounds")
+    if not is_single and is_complex(array.dtype):  # real and imaginary parts in turn
         part = np.dtype(D if array.itemsize == 16 else F)
         target = parts(memory_order(array))
         target[...] = uniform(g or default_generator, target.size, part, low, high).reshape(
             target.shape
         )
         return given
-    _check_uniform_range(array.dtype, low, high)
-    if array.dtype.char == "f" and array.size and _takes_kernels(array):
+    if not (is_single and 0.0 <= low <= high <= 1.0):
+        _check_uniform_range(array.dtype, low, high)
+    if is_single and array.size and _takes_kernels(array):
         native = _natively()
         if native is not None:
             native.uniforms((g or default_generator).words(array.size), low, high, array)
@@ -548,16 +548,20 @@ def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> A
         OperatorError: `std` is negative, or it is a tensor of whole numbers.
     """
     given, array = array, array[...]  # which no other thread can change
-    _float_kind(array, "normal_kernel_cpu")
+    is_single = array.dtype is _FLOAT32
+    if not is_single:
+        _float_kind(array, "normal_kernel_cpu")
     if std < 0:
         raise OperatorError(f"normal expects std >= 0.0, but found std {std:g}")
     generator = g or default_generator
-    if is_complex(array.dtype):  # both parts have the mean, and half of the variance
+    if not is_single and is_complex(
+        array.dtype
+    ):  # both parts have the mean, and half of the variance
         fill_normal(parts(array), mean, std / math.sqrt(2), g)
         return given
     if array.flags.c_contiguous:
         whole = array.size >= 16 and array.size % 16 == 0
-        if array.dtype.char == "f" and whole and _takes_kernels(array):
+        if is_single and whole and _takes_kernels(array):
             native = _natively()
             if native is not None:
                 native.normals(generator.words(array.size), mean, std, array)
@@ -582,7 +586,7 @@ def whole_numbers(g: Generator | None, count: int, low: int, high: int) -> Array
     check_range(low, high)
     generator = g or default_generator
     span = high - low
-    native = _of_draws(count) if span < 1 << 28 else None
+    native = family("draws") if count and span < 1 << 28 else None
     if native is not None:
         made: Array = native.whole_numbers(generator.words(count), low, span)
         return made
@@ -605,7 +609,7 @@ def permutation(g: Generator | None, count: int) -> Array:
     """The numbers below `count` in random order."""
     steps = max(count - 1, 0)
     draws = (g or default_generator).words(steps)
-    native = family("draws") if count >= _WORTH_BY_C else None
+    native = family("draws") if steps else None
     if native is not None:
         made: Array = native.in_random_order(draws, count)
         return made

@@ -21,7 +21,7 @@ from ..memory.dtype import (
     numpy_dtype,
     of_numpy,
 )
-from ..memory.errors import OperatorError, UnsupportedDtype
+from ..memory.errors import OperatorError
 from ..memory.warned import warn_caller
 from ..selection.ranking import topk
 from ..selection.searching import search
@@ -54,6 +54,7 @@ from .random import (
 __all__: list[str] = []
 
 Sizes = Sequence[int]
+_FLOAT32: Final = np.dtype(np.float32)
 _LIKE: Final = OPTIONS + ", MemoryFormat? memory_format=None"
 _NUMBERS: Final = (
     "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -74,8 +75,8 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
 
     def drawn(size: Sizes, generator: Generator | None, dtype: int | None) -> Array:
         wanted = float_dtype(dtype)
-        if wanted.kind not in "fcW" and not dtype_of(np.empty(0, wanted)).is_floating_point:
-            raise _no_floats(name, wanted)
+        if wanted is not _FLOAT32:
+            _check_floats(name, wanted)
         made = np.empty(check_sizes(size, name), wanted)
         filled: Array = fill(made, first, second, generator)
         return filled
@@ -105,8 +106,11 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
     )(like)
 
 
-def _no_floats(name: str, dtype: Dtype) -> UnsupportedDtype:
-    return not_implemented(
+def _check_floats(name: str, dtype: Dtype) -> None:
+    """Refuse a dtype that holds no floats."""
+    if dtype.kind in "fcW" or dtype_of(np.empty(0, dtype)).is_floating_point:
+        return
+    raise not_implemented(
         "check_uniform_bounds" if name == "rand" else "normal_kernel_cpu",
         dtype,
         headline=f"`{name}` makes floats, not `{dtype_of(np.empty(0, dtype))}`",
@@ -216,8 +220,16 @@ def exponential_(self: Array, lambd: float, generator: Generator | None) -> Arra
 # --------------------------------------------------------------------------- whole numbers
 
 
+_LONG: Final = DTYPES["int64"].number
+_NARROW: Final = 1 << 62
+"""Bounds below which int64 holds all that lies between them."""
+
+
 def _whole(size: Sizes, low: int, high: int, g: Generator | None, dtype: int | None) -> Array:
-    made = np.empty(check_sizes(size, "randint"), np.int64 if dtype is None else numpy_dtype(dtype))
+    shape = check_sizes(size, "randint")
+    if (dtype is None or dtype == _LONG) and -_NARROW < low < high < _NARROW:
+        return whole_numbers(g, math.prod(shape), low, high).reshape(shape)
+    made = np.empty(shape, np.int64 if dtype is None else numpy_dtype(dtype))
     if low < high:
         _check_random_bounds(made, low, high)
     made[...] = whole_numbers(g, made.size, low, high).reshape(made.shape)
@@ -312,7 +324,7 @@ def randperm_from(n: int, generator: Generator | None, dtype: int | None, *_: ob
         raise not_implemented("randperm", wanted)
     check_storage([n])
     _check_order(n, wanted)
-    return permutation(generator, n).astype(wanted.numpy)
+    return permutation(generator, n).astype(wanted.numpy, copy=False)
 
 
 _LONGEST_ORDER: Final = {"float16": 2**11 + 1, "float32": 2**24 + 1, "float64": 2**53 + 1}

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError
-from ..table.formula import formula
+from ..table.formula import filled_with, formula
 from ..table.pointwise import cast, check_result_shape, checked_broadcast, number_to_fill
 from ..table.table import operator
 
@@ -71,7 +71,11 @@ def fill_from(self: Array, value: Array) -> Array:
     return copy_into(self, value)
 
 
-@operator("aten::zero_(Tensor(a!) self) -> Tensor(a!)", written="unchecked")
+@operator(
+    "aten::zero_(Tensor(a!) self) -> Tensor(a!)",
+    written="unchecked",
+    parts=lambda result, self: [filled_with(0, result)],
+)
 def zero(self: Array) -> Array:
     self[...] = 0
     return self

@@ -44,6 +44,8 @@ TRIALS: Final = 50
 _MOST_PARTS: Final = 8
 """Parts of a result that are computed one by one."""
 
+_FEW: Final = 1 << 10
+"""Elements of which NumPy's way costs more than what short rows lose."""
 _MOST: Final = 2000
 """Kernels that a process compiles for this, of some 5 kB each; nothing frees them."""
 
@@ -221,7 +223,7 @@ def note_of(
     """The run of a kernel that computes a part of a result; None if there is none.
 
     The operands that are `free` are numbers, whatever the argument at that place is.  A kernel that
-    is not at hand, or has short rows, is only taken `at_any_cost`.
+    is not at hand, or has many short rows, is only taken `at_any_cost`.
     """
     target, operands = part.target, part.operands
     shape, own = target.shape, arrays.LETTERS[target.dtype]
@@ -233,9 +235,8 @@ def note_of(
     way = arrays.way_of(shape, target.strides, seen, stepped)
     steps = tuple(arrays.Step(name, letter or own, places) for name, letter, places in part.steps)
     expression = arrays.Expression(letters, steps, ((len(steps) - 1, own),))
-    if not at_any_cost and not (
-        way.is_quick and is_there(arrays, (expression, way.places, way.rank))
-    ):
+    is_worth = way.is_quick or target.size <= _FEW
+    if not at_any_cost and not (is_worth and is_there(arrays, (expression, way.places, way.rank))):
         return None
     kernel = arrays.expression_kernel(expression, way.places, way.rank)
     given = family("prepared").Given

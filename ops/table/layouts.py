@@ -107,6 +107,8 @@ def strides_like(array: Array) -> tuple[int, ...]:
 
 def like(array: Array, dtype: Dtype) -> Array:
     """An unfilled tensor of the sizes of another and, as far as that is dense, its strides."""
+    if array.flags.c_contiguous and array.size and 1 not in array.shape:
+        return np.empty(array.shape, dtype)
     steps = strides_like(array)
     if steps == contiguous_strides(array.shape):
         return np.empty(array.shape, dtype)

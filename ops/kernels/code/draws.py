@@ -94,11 +94,11 @@ def _doubles_text(target: Target) -> str:
     start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
     whole = start + ((stop - start) & -LANES)
     with code.counted(start, whole, LANES) as at:
-        pair = [
+        first, last = (
             code.load(INT64.of_lanes(LANES), code.at(draws, at * 2 + place, INT64))
             for place in (0, LANES)
-        ]
-        high, low = (code.shuffled(*pair, range(each, 2 * LANES, 2)) for each in (0, 1))
+        )
+        high, low = (code.shuffled(first, last, range(each, 2 * LANES, 2)) for each in (0, 1))
         code.store(_unit(high, low), code.at(out, at, DOUBLE))
     with code.counted(whole, stop) as at:
         high, low = (code.load(INT64, code.at(draws, at * 2 + place, INT64)) for place in (0, 1))

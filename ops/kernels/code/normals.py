@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
@@ -41,28 +41,32 @@ def normals(draws: Array, mean: float, std: float, out: Array | None = None) -> 
     """Normal numbers of draws in groups of 16, of each of which the low 24 bits count.
 
     Args:
-        draws: contiguous uint64.
+        draws: contiguous uint64, which no other thread changes.
         out: as many contiguous float32, which are written.
     """
-    draws = draws[...]
-    if draws.size % LANES:
+    size = draws.size
+    if size % LANES:
         raise ValueError("draws come in groups of 16")
     unforeseen()
     if out is None:
-        out = np.empty(draws.size, np.float32)
-    groups = draws.size // LANES
+        out = np.empty(size, np.float32)
+    groups = size // LANES
     run(_kernel(), (groups + 1) // 2, _LEAST, groups, mean, std, draws, out)
     return out
 
 
 def uniforms(draws: Array, low: float, high: float, out: Array) -> Array:
     """The same for uniform numbers from `low` to below `high`, of any count."""
-    draws = draws[...]
     unforeseen()
-    least = float(np.float32(low))
-    width = float(np.float32(high) - np.float32(low))
+    least, width = _bounds(low, high)
     run(_uniform_kernel(), draws.size, _LEAST * LANES, least, width, draws, out)
     return out
+
+
+@lru_cache(64)
+def _bounds(low: float, high: float) -> tuple[float, float]:
+    """A bound and the width as float32."""
+    return float(np.float32(low)), float(np.float32(high) - np.float32(low))
 
 
 @cache
