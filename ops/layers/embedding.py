@@ -15,7 +15,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..reductions.loss_reduction import widened
 from ..selection.along import is_within
-from ..selection.places import span
+from ..selection.places import copied, span
 from ..table.pointwise import as_array, cast
 from ..table.promotion import common_dtype
 from ..table.refusals import class_name, cpp_name, letter
@@ -423,14 +423,14 @@ def plain_embedding_bag(
 
     Sums without padding leave the last three empty or zero, as nothing needs them.
     """
-    form = _known_bags.call if mode == _MEAN else _bags
-    result, bag_of, sizes, largest = form(
+    result, bag_of, sizes, largest = _known_bags.call(
         weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx
     )
     if mode == _SUM:
-        sizes = np.zeros(offsets.shape if padding_idx < 0 else sizes.shape, np.int64)
-        bag_of = bag_of[:0] if padding_idx < 0 else bag_of
-        largest = sizes.copy()
+        nothing = np.zeros(offsets.shape if padding_idx < 0 else sizes.shape, np.int64)
+        nothing.setflags(write=False)
+        bag_of = np.empty(0, np.int64) if padding_idx < 0 else bag_of
+        return result, bag_of, copied(nothing), copied(nothing)
     return result, bag_of, sizes, largest
 
 

@@ -8,13 +8,15 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.chosen import chosen_places, put_chosen
-from ..kernels import written_by_numpy
+from ..kernels import family, written_by_numpy
 from ..memory.counts import check_storage
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import check_apart
 from ..memory.storage import settled
 from ..shapes.shape import expand
+from ..table.direct import note_of
+from ..table.formula import Part
 from ..table.out_dtypes import SAME
 from ..table.pointwise import checked_broadcast, number_in
 from ..table.promotion import kind
@@ -29,6 +31,7 @@ __all__ = ["combine_along", "with_rank"]
 
 Key = tuple[Any, ...]
 _FLOAT32: Final = np.dtype(np.float32)
+_FLOAT64: Final = np.dtype(np.float64)
 _INT64: Final = np.dtype(np.int64)
 
 
@@ -118,11 +121,37 @@ def _combined(
         named = by_slices(index, axis)
         by_slice = named.ndim == 1 < target.ndim
         shape = target.shape[axis : axis + 1] if by_slice else target.shape
-        counts = np.full(shape, int(include_self), _INT64)
-        combined_natively(counts, 0 if by_slice else axis, named, np.ones((), _INT64), "sum")
-        written_by_numpy()
-        _divide(target, counts.reshape(-1, *[1] * (target.ndim - axis - 1)) if by_slice else counts)
+        counts = _begun(shape, int(include_self))
+        combined_natively(counts, 0 if by_slice else axis, named, _ONE, "sum")
+        if by_slice:
+            counts = counts.reshape(-1, *[1] * (target.ndim - axis - 1))
+        if not _divided_natively(target, counts):
+            written_by_numpy()
+            _divide(target, counts)
     return True
+
+
+_ONE: Final = np.ones((), _INT64)
+_ONE.setflags(write=False)
+
+
+def _begun(shape: tuple[int, ...], count: int) -> Array:
+    """Counts that begin with a number."""
+    begun = np.full(shape, count, _INT64)
+    begun.setflags(write=False)
+    return copied(begun)
+
+
+def _divided_natively(target: Array, counts: Array) -> bool:
+    """Whether native code has divided floats by counts, where those are not 0."""
+    arrays = family("arrays") if target.dtype in (_FLOAT32, _FLOAT64) else None
+    if arrays is None:
+        return False
+    steps = [("maximum", "l", (1, 2)), ("divide", "d", (0, 3)), ("same", "", (4,))]
+    note = note_of(arrays, Part(steps, [target, counts, 1], target), at_any_cost=True)
+    if note is not None:
+        arrays.run(*note)
+    return note is not None
 
 
 def with_rank(array: Array) -> Array:

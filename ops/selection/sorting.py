@@ -11,6 +11,7 @@ from ..kernels import family, is_whole
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.storage import settled
 from ..reductions.extremes import check_dim_not_empty
 from ..table.layouts import contiguous
 from ..table.out_dtypes import SAME, SPELLED_APART, OutDtype
@@ -274,14 +275,55 @@ _NONE: Final = np.zeros(0, _INT64)
 
 def _unique(self: Array, return_inverse: bool, return_counts: bool) -> tuple[Array, Array, Array]:
     check_kernel("unique", self)
-    values, inverse, counts = np.unique(
-        sortable(self).reshape(-1), return_inverse=True, return_counts=True, equal_nan=False
-    )
+    flat = settled(sortable(self).reshape(-1))
+    found = _counted_through(flat, return_inverse)
+    values, inverse, counts = _in_runs(flat, return_inverse) if found is None else found
     return (
         values.astype(self.dtype, copy=False),
         inverse.reshape(self.shape) if return_inverse else _NONE.copy(),
         counts if return_counts else _NONE.copy(),
     )
+
+
+def _in_runs(flat: Array, return_inverse: bool) -> tuple[Array, Array, Array]:
+    """The values, in order, where each element is among them, if asked for, and how many there are
+    of each; what is no number differs from itself."""
+    if return_inverse:
+        order = sorted_positions(flat, 0, False)
+        ordered = flat[order]
+    else:
+        ordered = np.sort(flat, kind="stable")
+    begins = np.ones(flat.size, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
+    starts = np.flatnonzero(begins)
+    inverse = _NONE
+    if return_inverse:
+        inverse = np.empty(flat.size, _INT64)
+        inverse[order] = np.cumsum(begins) - 1
+    return ordered[starts], inverse, np.diff(starts, append=flat.size)
+
+
+def _counted_through(flat: Array, return_inverse: bool) -> tuple[Array, Array, Array] | None:
+    """The same of whole numbers between bounds that are not far apart; None of others."""
+    counting = family("counting") if flat.dtype is _INT64 and flat.size >= _MANY else None
+    if counting is None:
+        return None
+    low, high = counting.span(flat)
+    if high - low >= flat.size:
+        return None
+    above = flat - low
+    counts = counting.count(above, high - low + 1)
+    places = np.flatnonzero(counts)
+    inverse = _NONE
+    if return_inverse:
+        ranks = np.empty(counts.size, _INT64)
+        ranks[places] = np.arange(places.size)
+        inverse = ranks[above]
+    return places + low, inverse, counts[places]
+
+
+_MANY: Final = 64
+"""Whole numbers that are counted sooner than they are sorted."""
 
 
 @operator(

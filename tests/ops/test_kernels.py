@@ -446,3 +446,22 @@ def test_places_in_rows(by_numpy: Any, dtype: Any, right: bool) -> None:
         found = torch.searchsorted(*given, right=right)
         expected = by_numpy(lambda given=given: torch.searchsorted(*given, right=right))
         assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 70, 40_000])
+@pytest.mark.parametrize("width", [3, 50, 10**12])
+def test_unique_numbers(count: int, width: int) -> None:
+    """Counted through where they lie near each other, else sorted."""
+    rng = np.random.default_rng(count)
+    whole = rng.integers(-width, width, count)
+    real = np.where(rng.random(count) < 0.1, np.nan, whole * 0.5) * rng.choice([-0.0, 1.0], count)
+    for given in (whole, whole.astype(np.int32), real, real.astype(np.float32)):
+        found = torch.unique(torch.from_numpy(given), return_inverse=True, return_counts=True)
+        values, places, counts = (each.numpy() for each in found)
+        wanted, _, sizes = np.unique(given, False, True, True, equal_nan=False)
+        np.testing.assert_array_equal(values, wanted)
+        np.testing.assert_array_equal(counts, sizes)
+        np.testing.assert_array_equal(values[places], given)
+        np.testing.assert_array_equal(np.bincount(places, minlength=counts.size), counts)
+        alone = torch.unique(torch.from_numpy(given))
+        assert alone.numpy().tobytes() == values.tobytes()

@@ -618,3 +618,46 @@ def test_what_is_written_without_kernels_is_not_known() -> None:
     x[...] = 7
     assert known.call(x) is x
     assert not x.any()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_means_of_rows_at_places_are_learned(dtype):
+    known, calls = known_calls(TABLE.operator("aten::scatter_reduce.two").forward)
+    rng = np.random.default_rng(3)
+    for seed in range(9):
+        x, places = random(40, 3, dtype=dtype, seed=seed), rng.integers(0, 7, 40)
+        index = np.broadcast_to(places[:, None], x.shape)
+        made = known(np.ones((7, 3), dtype), 0, index, x, "mean", True)
+        for place in range(7):
+            rows = np.concatenate([np.ones((1, 3), dtype), x[places == place]])
+            np.testing.assert_allclose(made[place], rows.mean(0), rtol=1e-5)
+    assert len(calls) == 1
+
+
+def test_variances_are_learned_where_there_is_freedom():
+    known, calls = known_calls(TABLE.operator("aten::var.correction").forward)
+    for seed in range(5):
+        x = random(6, 40, seed=seed)
+        for correction in (None, 0, 3):
+            made = known(x, [1], correction, False)
+            expected = x.var(1, dtype=np.float64, ddof=1 if correction is None else correction)
+            np.testing.assert_allclose(made, expected, rtol=1e-6)
+    assert len(calls) == 3
+    for _ in range(3):
+        with pytest.warns(UserWarning, match="degrees of freedom"):
+            torch.randn(6, 1).var(1)
+
+
+def test_new_tensors_are_known_by_their_numbers():
+    for _ in range(120):
+        assert torch.linspace(0, 1, 5).tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
+        assert torch.eye(2, 3).tolist() == [[1, 0, 0], [0, 1, 0]]
+        assert torch.full((2,), 3).tolist() == [3, 3]
+        torch.linspace(0, 1, 5).fill_(7)
+        torch.zeros(3).add_(1)
+        assert torch.zeros(3).tolist() == [0, 0, 0]
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert torch.zeros(3).dtype == torch.eye(2, 3).dtype == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)

@@ -78,11 +78,11 @@ def _renew(code: Code, state: Value) -> None:
     for start, stop, other in parts:
         whole = start + (stop - start) // LANES * LANES
         for begin, end, lanes in ((start, whole, LANES), (whole, stop, 0)):
-            first, last = (code.constant(INT64, each) for each in (begin, end))
-            with code.counted(first, last, max(lanes, 1)) as at:
+            low, high = (code.constant(INT64, each) for each in (begin, end))
+            with code.counted(low, high, max(lanes, 1)) as at:
                 _mix(code, state, at, at + 1, at + other, INT32.of_lanes(lanes))
-    at, behind, other = (code.constant(INT64, each) for each in (_WORDS - 1, 0, _AHEAD - 1))
-    _mix(code, state, at, behind, other, INT32)
+    last, first, before = (code.constant(INT64, each) for each in (_WORDS - 1, 0, _AHEAD - 1))
+    _mix(code, state, last, first, before, INT32)
 
 
 def _mix(code: Code, state: Value, at: Value, behind: Value, other: Value, kind: Kind) -> None:
