@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import products
+from ..kernels import family, products
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.metadata import become
@@ -34,11 +34,28 @@ from .linalg import (
 
 __all__ = ["addmm", "baddbmm"]
 
+_REALS: Final = (np.dtype(np.float32), np.dtype(np.float64))
+
 
 def _scaled(array: Array, factor: Scalar) -> Array:
     if factor == 1:
         return array
-    return as_array(np.multiply(array, number_in(factor, array.dtype)))
+    number = number_in(factor, array.dtype)
+    found = _natively("multiply", array, np.asarray(number, array.dtype))
+    return as_array(np.multiply(array, number)) if found is None else found
+
+
+def _natively(name: str, *operands: Array) -> Array | None:
+    """A formula of floats in one piece; None of others."""
+    dtype = operands[0].dtype
+    if dtype not in _REALS or not all(map(_is_plain, operands)):
+        return None
+    arrays = family("arrays")
+    return None if arrays is None else arrays.apply(name, operands)  # type: ignore[no-any-return]
+
+
+def _is_plain(array: Array) -> bool:
+    return array.flags.c_contiguous and array.size > 0
 
 
 def _plus(self: Array, product: Array, beta: Scalar, alpha: Scalar) -> Array:
@@ -47,7 +64,8 @@ def _plus(self: Array, product: Array, beta: Scalar, alpha: Scalar) -> Array:
     product = _scaled(product, alpha)
     if beta == 0:
         return product
-    return as_array(np.add(_scaled(bias, beta), product))
+    found = _natively("add", _scaled(self, beta), product)
+    return as_array(np.add(_scaled(bias, beta), product)) if found is None else found
 
 
 def _summed(
@@ -179,6 +197,7 @@ operator(
 @operator(
     "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
     "Scalar alpha=1) -> Tensor",
+    prepared=True,
     numbers_between=True,
     autocast="lower",
     autocast_in_graphs="lower",
