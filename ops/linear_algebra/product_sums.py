@@ -51,7 +51,7 @@ def _natively(name: str, *operands: Array) -> Array | None:
     if dtype not in _REALS or not all(map(_is_plain, operands)):
         return None
     arrays = family("arrays")
-    return None if arrays is None else arrays.apply(name, operands)  # type: ignore[no-any-return]
+    return None if arrays is None else arrays.apply(name, operands)
 
 
 def _is_plain(array: Array) -> bool:

@@ -36,7 +36,6 @@ from .random import (
     from_libm,
     memory_order,
     single_normals,
-    whole_numbers,
 )
 from .random_ops import (
     bernoulli_each,
@@ -46,6 +45,9 @@ from .random_ops import (
     random_below,
     random_between,
     uniform_,
+)
+from .whole_numbers import (
+    whole_numbers,
 )
 
 __all__: list[str] = []

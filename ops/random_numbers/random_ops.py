@@ -37,15 +37,17 @@ from ..table.table import operator
 from ..table.without_data import rows_of
 from .random import (
     Generator,
-    chances,
-    chances_each,
-    check_range,
     default_generator,
-    exponential,
     fill_normal,
     fill_uniform,
     largest_float,
     memory_order,
+)
+from .whole_numbers import (
+    chances,
+    chances_each,
+    check_range,
+    exponential,
     permutation,
     unbounded,
     whole_numbers,

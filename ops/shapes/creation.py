@@ -24,7 +24,7 @@ from ..memory.dtype import (
 from ..memory.errors import BadNumber, OperatorError
 from ..memory.remembered import remembered
 from ..memory.unfilled import unfilled
-from ..table.formula import Part, filled_with, moved
+from ..table.formula import as_known, few_filled_with, filled_with
 from ..table.layouts import like
 from ..table.out_dtypes import MADE
 from ..table.pointwise import number_as, number_in, number_to_fill, scalar_of
@@ -85,33 +85,12 @@ def float_dtype(dtype: int | None) -> Dtype:
     return default_dtype.float if dtype is None else numpy_dtype(dtype)
 
 
-_KNOWN: Final = 1024
-"""Elements of a new tensor that are written at once: of more, memory may come as zeros, or a copy
-would be kept for nothing."""
-
-
-def _full_of(value: Scalar) -> Callable[..., list[Part]]:
-    """What says that a new tensor of few elements is filled with a number."""
-
-    def parts(result: Array, *_: object) -> list[Part]:
-        return [filled_with(value, result)] if result.size <= _KNOWN else []
-
-    return parts
-
-
-def _as_known(result: Array, *_: object) -> list[Part]:
-    """The part that says that calls with the same numbers give the same few elements."""
-    if result.size > _KNOWN:
-        return []
-    kept = result.copy()
-    kept.setflags(write=False)
-    return [moved(kept, result)]
-
-
 # --------------------------------------------------------------------------- filled
 
 
-@operator(f"aten::zeros(SymInt[] size, {OPTIONS}) -> Tensor", parts=_full_of(0), out_dtype=MADE)
+@operator(
+    f"aten::zeros(SymInt[] size, {OPTIONS}) -> Tensor", parts=few_filled_with(0), out_dtype=MADE
+)
 def zeros(
     size: Sizes,
     dtype: int | None,
@@ -122,7 +101,9 @@ def zeros(
     return np.zeros(check_sizes(size, "zeros"), float_dtype(dtype))
 
 
-@operator(f"aten::ones(SymInt[] size, {OPTIONS}) -> Tensor", parts=_full_of(1), out_dtype=MADE)
+@operator(
+    f"aten::ones(SymInt[] size, {OPTIONS}) -> Tensor", parts=few_filled_with(1), out_dtype=MADE
+)
 def ones(
     size: Sizes,
     dtype: int | None,
@@ -135,7 +116,7 @@ def ones(
 
 @operator(
     f"aten::full(SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor",
-    parts=lambda result, size, value, *_: _full_of(value)(result),
+    parts=lambda result, size, value, *_: few_filled_with(value)(result),
     out_dtype=MADE,
 )
 def full(
@@ -219,7 +200,7 @@ def _declare_like(name: str, value: Scalar | None) -> None:
     )(like)
     operator(
         f"aten::new_{name}(Tensor self, SymInt[] size, {OPTIONS}) -> Tensor",
-        parts=None if value is None else _full_of(value),
+        parts=None if value is None else few_filled_with(value),
         out="",
         face="method",
         undefined=open_,
@@ -254,7 +235,7 @@ def full_like(
 
 @operator(
     f"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor",
-    parts=lambda result, self, size, value, *_: _full_of(value)(result),
+    parts=lambda result, self, size, value, *_: few_filled_with(value)(result),
     out="",
     face="method",
 )
@@ -273,12 +254,12 @@ def new_full(
     return made
 
 
-@operator(f"aten::eye(SymInt n, {OPTIONS}) -> Tensor", parts=_as_known, out_dtype=MADE)
+@operator(f"aten::eye(SymInt n, {OPTIONS}) -> Tensor", parts=as_known, out_dtype=MADE)
 def eye(n: int, dtype: int | None, *options: object) -> Array:
     return eye_of(n, n, dtype, *options)
 
 
-@operator(f"aten::eye.m(SymInt n, SymInt m, {OPTIONS}) -> Tensor", parts=_as_known, out_dtype=MADE)
+@operator(f"aten::eye.m(SymInt n, SymInt m, {OPTIONS}) -> Tensor", parts=as_known, out_dtype=MADE)
 def eye_of(n: int, m: int, dtype: int | None, *options: object) -> Array:
     for name, value in (("n", n), ("m", m)):
         if value < 0:
@@ -293,7 +274,7 @@ def eye_of(n: int, m: int, dtype: int | None, *options: object) -> Array:
 
 @operator(
     f"aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, {OPTIONS}) -> Tensor",
-    parts=_as_known,
+    parts=as_known,
     out_dtype=MADE,
     out_layout="=",
     order="- start start_step start_out out",
@@ -352,7 +333,7 @@ def arange(
 
 @operator(
     f"aten::arange(Scalar end, {OPTIONS}) -> Tensor",
-    parts=_as_known,
+    parts=as_known,
     out_dtype=MADE,
     out_layout="=",
 )
@@ -362,7 +343,7 @@ def arange_to(end: object, *options: Any) -> Array:
 
 @operator(
     f"aten::arange.start(Scalar start, Scalar end, {OPTIONS}) -> Tensor",
-    parts=_as_known,
+    parts=as_known,
     out_dtype=MADE,
     out_layout="=",
 )
@@ -405,7 +386,7 @@ def closed_range_by_one(start: object, end: object, *options: Any) -> Array:
 
 @operator(
     f"aten::linspace(Scalar start, Scalar end, int steps, {OPTIONS}) -> Tensor",
-    parts=_as_known,
+    parts=as_known,
     out_dtype=MADE,
     out_layout="=",
     order="Tensor_Tensor Tensor_Scalar Scalar_Tensor -",

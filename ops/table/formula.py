@@ -8,7 +8,7 @@ find it too.  Its result has the dtype and strides that the forward gives for su
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
@@ -16,7 +16,10 @@ import numpy as np
 
 from .promotion import result_dtype
 
-__all__ = ["Formula", "Meeting", "Part", "filled_with", "formula", "letter_of", "meeting", "moved"]
+__all__ = [
+    *("Formula", "Meeting", "Part", "as_known", "few_filled_with", "filled_with", "formula"),
+    *("letter_of", "meeting", "moved"),
+]
 
 Meeting = Literal["result", "operands", "own", "bools"]
 
@@ -58,6 +61,29 @@ def moved(source: object, target: object) -> Part:
 def filled_with(number: object, target: object) -> Part:
     """The part that holds a number everywhere."""
     return Part([("same", "", (0,))], [number], target)
+
+
+_FEW: Final = 1024
+"""Elements of a new tensor that are written at once: of more, memory may come as zeros, or a copy
+would be kept for nothing."""
+
+
+def few_filled_with(number: object) -> Callable[..., list[Part]]:
+    """What says that a new tensor of few elements holds a number everywhere."""
+
+    def parts(result: Any, *_: object) -> list[Part]:
+        return [filled_with(number, result)] if result.size <= _FEW else []
+
+    return parts
+
+
+def as_known(result: Any, *_: object) -> list[Part]:
+    """The part that says that calls with the same numbers give the same few elements."""
+    if result.size > _FEW:
+        return []
+    kept = result.copy()
+    kept.setflags(write=False)
+    return [moved(kept, result)]
 
 
 def formula(

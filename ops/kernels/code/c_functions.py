@@ -4,9 +4,12 @@ of it on disk names none."""
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import cache
 
-__all__ = ["c_function", "has_c_functions"]
+from .text import DOUBLE, Value
+
+__all__ = ["c_function", "called_at", "has_c_functions"]
 
 
 @cache
@@ -27,3 +30,9 @@ def has_c_functions(*names: str) -> bool:
         return all(map(c_function, names))
     except (AttributeError, OSError, TypeError):  # the last where a program has no names of its own
         return False
+
+
+def called_at(address: Value, values: Sequence[Value]) -> Value:
+    """What a function at an address gives, a float64."""
+    given = ", ".join(f"{value.kind} {value.name}" for value in values)
+    return address.code.let(DOUBLE, f"call double {address.name}({given})")

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from ...memory.dtype import Array
-from .c_functions import c_function, has_c_functions
+from .c_functions import c_function, called_at, has_c_functions
 from .objects import kernel
 from .run import run, unforeseen
 from .target import Target
@@ -77,7 +77,7 @@ def _apply_text(target: Target) -> str:
     function, values, out = (code.argument(*each) for each in words)
     with code.units() as at:
         value = code.load(DOUBLE, code.at(values, at, DOUBLE))
-        code.store(code.called_at(function, DOUBLE, [value]), code.at(out, at, DOUBLE))
+        code.store(called_at(function, [value]), code.at(out, at, DOUBLE))
     return code.kernel("function_of_c", words)
 
 
@@ -226,7 +226,7 @@ class _Stream:
 
     def by_c(self, name: str, *values: Value) -> Value:
         """A function of the C library."""
-        return self.code.called_at(self._functions[name], DOUBLE, values)
+        return called_at(self._functions[name], values)
 
     def by_instruction(self, name: str, value: Value) -> Value:
         return self.code.call(f"llvm.{name}.f64", DOUBLE, [value])

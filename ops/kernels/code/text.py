@@ -339,11 +339,6 @@ class Code:
         """The result of another function, declared on the way."""
         return self.let(kind, self._call(name, str(kind), values))
 
-    def called_at(self, address: Value, kind: Kind, values: Sequence[Value]) -> Value:
-        """The result of the function at an address."""
-        given = ", ".join(f"{value.kind} {value.name}" for value in values)
-        return self.let(kind, f"call {kind} {address.name}({given})")
-
     def _call(self, name: str, kind: str, values: Sequence[Value]) -> str:
         kinds = ", ".join(str(value.kind) for value in values)
         self._declared.add(f"declare {kind} @{name}({kinds})")
