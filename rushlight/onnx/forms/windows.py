@@ -1,4 +1,5 @@
-"""Windows as columns and back, places of maxima put back, and pooling by windows of many sizes."""
+"""Windows as columns and back, places of maxima put back, and pooling by windows of many sizes or
+that begin at places which are drawn."""
 
 from __future__ import annotations
 
@@ -135,3 +136,53 @@ def _unpool(count: int) -> None:
 
 for _count in (2, 3):
     _unpool(_count)
+
+
+def _fractional(order: tuple[int, ...]) -> None:
+    """A maximum over windows that begin where samples say; `order` is the sample of each
+    dimension."""
+    count = len(order)
+
+    def form(w: Writer, self: Item, kernel_size: Item, output_size: Item, samples: Item) -> Item:
+        x, is_single = w.batched(self, count + 2)
+        kernel = w.wholes(kernel_size, "kernel_size", count)
+        targets = w.wholes(output_size, "output_size", count)
+        lines = [w.known_size(x, 2 + n, "the size of the image") for n in range(count)]
+        drawn = w.slice(w.tensor(samples), 0, 0, w.size(x, 0))
+        places = w.ints(0)
+        for n in range(count):
+            begun = _begun(w, w.select(drawn, 2, order[n]), lines[n], targets[n], kernel[n])
+            taken = w.op("Add", w.unsqueeze(begun, 3), w.constant(np.arange(kernel[n]), INT))
+            others = [at for at in range(count) if at != n]
+            here = w.unsqueeze(
+                taken, *sorted(2 + at + side for at in others for side in (0, count))
+            )
+            places = w.op("Add", w.op("Mul", places, w.ints(lines[n])), here)
+        flat = w.op("Reshape", x, w.ints(0, 0, -1))
+        seen = w.op("GatherElements", flat, w.op("Reshape", places, w.ints(0, 0, -1)), axis=2)
+        windows = w.ints(0, 0, -1, prod(kernel))
+        best = w.op("ArgMax", w.op("Reshape", seen, windows), axis=3, keepdims=1)
+        found = w.op("GatherElements", w.op("Reshape", places, windows), best, axis=3)
+        values = w.op("GatherElements", flat, w.op("Reshape", found, w.ints(0, 0, -1)), axis=2)
+        made = (w.op("Reshape", each, w.ints(0, 0, *targets)) for each in (values, found))
+        return tuple(w.squeeze(each, 0) if is_single else each for each in made)
+
+    EXPORTS[f"aten::fractional_max_pool{count}d"] = form
+
+
+def _begun(w: Writer, drawn: Operand, size: int, target: int, kernel: int) -> Operand:
+    """Where the windows of a dimension begin, for samples [batch, channels]."""
+    moves = w.cast(drawn, np.dtype(np.float64 if drawn.dtype == np.float64 else np.float32))
+    moves = w.unsqueeze(moves, 2)
+    whole = w.cast(w.op("Mul", moves, w.constant(0, moves.dtype)), INT)
+    last = w.op("Add", whole, w.ints(size - kernel))
+    if target == 1:
+        return last
+    step = w.constant(moves.dtype.type(size - kernel) / moves.dtype.type(target - 1))
+    at = w.op("Add", w.constant(np.arange(target - 1), moves.dtype), moves)
+    moved = (w.cast(w.op("Mul", each, step), INT) for each in (at, moves))
+    return w.op("Concat", w.op("Sub", *moved), last, axis=2)
+
+
+for _order in ((1, 0), (0, 1, 2)):
+    _fractional(_order)

@@ -31,6 +31,16 @@ LAYERS: list[tuple[Any, tuple[Any, ...]]] = [
     (nn.AvgPool2d(2, padding=1, divisor_override=3), (IMAGE,)),
     (nn.Unfold((2, 3), dilation=(1, 2), padding=1, stride=2), (IMAGE,)),
     (nn.Fold((4, 5), (2, 2)), (torch.linspace(0, 1, 96).reshape(1, 8, 12),)),
+    *(
+        (
+            nn.FractionalMaxPool2d(
+                (2, 3), size, return_indices=True, _random_samples=torch.rand(2, 5, 2)
+            ),
+            (IMAGE,),
+        )
+        for size in ((3, 4), (1, 5))
+    ),
+    (nn.FractionalMaxPool3d(2, (2, 3, 4), _random_samples=torch.rand(1, 1, 3)), (IMAGE,)),
     (nn.CrossEntropyLoss(label_smoothing=0.1), (ROWS, LABELS)),
     (nn.CrossEntropyLoss(label_smoothing=0.1), (ROWS, torch.softmax(ROWS, 1))),
     (nn.TripletMarginLoss(0.5, swap=True), (ROWS, ROWS + 0.1, -ROWS)),
