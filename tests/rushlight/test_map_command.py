@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
+import signal
 import sys
-from collections.abc import Iterator
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +56,28 @@ class Scores(torch.nn.Module):
         return x * y
 
 
-class Slow(torch.nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = x
-        for _ in range(3000):
-            y = torch.sin(y) + x
-        return y
+HOLDING = """
+import os
+import time
+
+import rushlight as torch
+
+
+def held(x: torch.Tensor) -> torch.Tensor:
+    if bool((x == 40).any()):
+        try:
+            with open({path!r}, "x") as file:
+                file.write(str(os.getpid()))
+        except FileExistsError:
+            return x * 2
+        time.sleep(600)
+    return x * 2
+
+
+if not hasattr(torch.ops.test_map, "held"):  # Dask may read this file several times
+    torch.library.custom_op("test_map::held", mutates_args=())(held)
+"""
+"""A worker is held up at a row, the first time that any comes to it, and says so in a file."""
 
 
 @pytest.fixture
@@ -191,34 +210,42 @@ def test_map_needs_dask(
     assert not (place / "out").exists()
 
 
-@pytest.fixture
-def local_cluster() -> Iterator[Any]:
-    dask = pytest.importorskip("distributed")
-    options = {"dashboard_address": None, "silence_logs": 60}
-    with dask.LocalCluster(n_workers=2, threads_per_worker=1, **options) as made:
-        yield made
-
-
-def test_a_worker_that_is_killed_loses_nothing(
-    place: Path, local_cluster: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.skipif(os.name == "nt", reason="nobody is killed there")
+def test_a_worker_that_is_killed_while_it_works_loses_nothing(
+    place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By the address of a scheduler; the worker dies when the first part has been written."""
-    torch.jit.script(Slow()).save("slow.pt")
-    written, killed = folder.write_part, list[int]()
+    dask = pytest.importorskip("distributed")
+    seen = place / "seen"
+    (place / "holding.py").write_text(HOLDING.format(path=str(seen)))
+    exec(HOLDING.format(path=str(seen)), {})
 
-    def write_and_kill(*arguments: Any) -> None:
-        written(*arguments)
-        if not killed:
-            process = local_cluster.workers[0].process
-            killed.append(process.pid)
-            process.process._process.kill()
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        return torch.ops.test_map.held(x)  # type: ignore[no-any-return]
 
-    monkeypatch.setattr("rushlight.cli.map.write_part", write_and_kill)
-    words = ["slow.pt", "x.npy", "out", "--rows", "2", "--batch", "2"]
-    assert main(["map", *words, "--scheduler", local_cluster.scheduler_address]) == 0
+    torch.jit.script(forward).save("held.pt")
+    killed = list[int]()
+
+    def kill() -> None:
+        until = time.monotonic() + 60
+        while not (seen.exists() and seen.read_text()) and time.monotonic() < until:
+            time.sleep(0.05)
+        killed.append(int(seen.read_text()))
+        os.kill(killed[0], signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    options = {
+        "dashboard_address": None,
+        "silence_logs": 60,
+        "preload": [str(place / "holding.py")],
+    }
+    words = ["held.pt", "x.npy", "out", "--rows", "2", "--batch", "2"]
+    with dask.LocalCluster(n_workers=2, threads_per_worker=1, **options) as made:
+        assert main(["map", *words, "--scheduler", made.scheduler_address]) == 0
+    killer.join()
     assert killed
-    expected = torch.jit.load("slow.pt")(torch.from_numpy(np.load("x.npy"))).numpy()
-    np.testing.assert_allclose(joined(place / "out"), expected, rtol=1e-4, atol=1e-4)
+    assert capsys.readouterr().out == "out: 20 rows in 10 parts\n"
+    assert np.array_equal(joined(place / "out"), np.load("x.npy") * 2)
 
 
 def test_no_scheduler_and_no_workers(
