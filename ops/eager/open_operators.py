@@ -22,6 +22,7 @@ from typing import Any, Final, Unpack
 
 import numpy as np
 
+from ...typecheck.types import BOOL, FLOAT, INT, STRING, TENSOR, Type
 from ..memory.dtype import dtype_by_number
 from ..table.autocast import autocast_state
 from ..table.grad_mode import RUNNING, no_grad
@@ -228,9 +229,10 @@ class OpenOperator(Operator):
         """What a kernel gave as a machine value.
 
         Raises:
-            RuntimeError: it gave another number of results than the schema says.
+            RuntimeError: it gave another number of results than the schema says, or of other types.
         """
-        expected = len(self.signature.returns)
+        returns = self.signature.returns
+        expected = len(returns)
         if expected != 1:
             found = len(result) if isinstance(result, (tuple, list)) else int(result is not None)
             if found != expected:
@@ -238,8 +240,36 @@ class OpenOperator(Operator):
                     f"{self.full_name} gave {found} results where its schema says {expected}: "
                     f"{self.schema}"
                 )
-            return tuple(map(machine_value, result)) if expected else None
-        return machine_value(result)
+            pairs = zip(result or (), returns, strict=True)
+            return tuple(_of_type(value, each.type) for value, each in pairs) if expected else None
+        return _of_type(result, returns[0].type)
+
+
+_PLAIN_TYPES: Final[dict[Type, tuple[type, tuple[type, ...]]]] = {
+    INT: (int, (int, np.integer)),
+    FLOAT: (float, (float, int, np.floating, np.integer)),
+    BOOL: (bool, (bool, int, np.bool_)),
+    STRING: (str, (str,)),
+}
+"""What results of these types become, and of what."""
+
+
+def _of_type(value: Any, kind: Type) -> Any:
+    """What a kernel gave for a result of a type, as a machine value."""
+    if value is None and (kind == TENSOR or kind.optional_of is not None):
+        return None
+    kind = kind.optional_of or kind
+    if kind == TENSOR:
+        if not isinstance(value, (Tensor, np.ndarray, np.generic)):
+            raise RuntimeError(f"Unable to cast {value} to Tensor")
+    elif kind.list_of is not None and isinstance(value, (list, tuple)):
+        return [_of_type(each, kind.list_of) for each in value]
+    elif kind.list_of is not None or kind in _PLAIN_TYPES:
+        made, taken = _PLAIN_TYPES.get(kind, (list, ()))
+        if not isinstance(value, taken):
+            raise RuntimeError(f"Unable to cast Python instance of type {type(value)} to {kind}")
+        return made(value)
+    return machine_value(value)
 
 
 def call_kernel(entry: Operator, kernel: Kernel, handles: Sequence[object]) -> object:

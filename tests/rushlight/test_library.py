@@ -433,3 +433,35 @@ def test_numbas_c_functions(mine: Library, monkeypatch: pytest.MonkeyPatch) -> N
     scripted = torch.jit.script(program)
     for _ in range(3):
         assert scripted(50) == program(50)
+
+
+@pytest.mark.parametrize(
+    ("returns", "given", "said"),
+    [
+        ("Tensor", 3, "Unable to cast 3 to Tensor"),
+        ("(Tensor, int)", ("a", 1), "Unable to cast a to Tensor"),
+        ("(Tensor, int)", (torch.ones(1), "b"), "type <class 'str'> to int"),
+        ("Tensor[]", 3, r"type <class 'int'> to Tensor\[\]"),
+        ("int[]", [1, "a"], "type <class 'str'> to int"),
+        ("int", 2.5, "type <class 'float'> to int"),
+        ("str", None, "type <class 'NoneType'> to str"),
+    ],
+)
+def test_results_of_other_types_are_refused(returns: str, given: object, said: str) -> None:
+    library = Library("test_results", "DEF")
+    library.define(f"wrong(Tensor x) -> {returns}")
+    library.impl("wrong", lambda x: given, "CPU")
+    try:
+        with pytest.raises(RuntimeError, match=said):
+            torch.ops.test_results.wrong(torch.ones(1))
+    finally:
+        library._destroy()
+
+
+def test_results_become_what_the_schema_says() -> None:
+    library = Library("test_results", "DEF")
+    library.define("right(Tensor x) -> (float, bool, Tensor?)")
+    library.impl("right", lambda x: (1, 1, None), "CPU")
+    made = torch.ops.test_results.right(torch.ones(1))
+    library._destroy()
+    assert [type(each) for each in made] == [float, bool, type(None)]
