@@ -25,6 +25,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..ops.memory.dtype import dtype_of
 from ..typecheck.types import BOOL, FLOAT, INT, STRING, TENSOR, ListType, Type
 from .graph import Node, Value
 from .trace_arguments import signature_named
@@ -56,6 +57,7 @@ class Guards:
     def __init__(self, tracer: Any) -> None:
         self.tracer = tracer
         self._ranked: set[Value] = set()
+        self._typed: set[Value] = set()
 
     # ------------------------------------------------------------------ what is read
 
@@ -68,9 +70,10 @@ class Guards:
         if not self.tracer.knows(tensor) or how == "rounds":  # a list of parts is guarded as such
             return
         array = tensor._array
-        if how == "rank":
+        if how in ("rank", "dtype"):
             if not self._is_asked_inside():
-                self.on_rank(tensor)
+                ask = self.on_rank if how == "rank" else self._on_dtype
+                ask(tensor)
             return
         self.tracer.settle()
         value = self.tracer.value_of(tensor)
@@ -80,9 +83,7 @@ class Guards:
             self.on_value(size, array.shape[0], INT, "the size")
             return
         if how in ("item", "list", "array", "complex"):  # which give what the dtype says
-            number = self._call("prim::dtype", [value], INT)
-            dtype = tensor.dtype
-            self.on_value(number, dtype.number, INT, f"the dtype {dtype}, whose number is")
+            self._on_dtype(tensor)
         kind = _OF_KIND.get(_kind(array)) if how == "item" else _NUMBERS.get(how)
         if kind is None or array.size != 1:
             self._on_elements(value, array)
@@ -100,6 +101,13 @@ class Guards:
             self._ranked.add(value)
             rank = self._call("aten::dim", [value], INT)
             self.on_value(rank, tensor._array.ndim, INT, "the number of dimensions")
+
+    def _on_dtype(self, tensor: Any) -> None:
+        value = self.tracer.value_of(tensor)
+        if value not in self._typed:
+            self._typed.add(value)
+            number, dtype = self._call("prim::dtype", [value], INT), dtype_of(tensor._array)
+            self.on_value(number, dtype.number, INT, f"the dtype {dtype}, whose number is")
 
     def on_list(self, parts: Value, count: int) -> None:
         """An operator gives Python a list of tensors."""

@@ -124,6 +124,8 @@ class Tensor(_Base):
     @property
     def dtype(self) -> DType:
         """The type of the elements."""
+        if ACTIVE:
+            decided(self, "dtype")
         return dtype_of(self._array)
 
     @property

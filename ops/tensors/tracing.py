@@ -228,6 +228,7 @@ READINGS: Final[dict[str, str | None]] = {
     },
     "index": None,
     "rank": None,
+    "dtype": None,
     "length": "Using len to get tensor shape" + _LENGTHS,
     "rounds": "Iterating over a tensor" + _ROUNDS,
 }

@@ -307,3 +307,20 @@ def test_numbers_of_another_dtype_are_others(function: Callable[[Tensor], Tensor
     for given in (v(1, 2), v(1.5, 2), whole_numbers):
         assert _is_same(growing(given), function(given))
         assert growing(given).dtype == function(given).dtype
+
+
+def by_dtype(x: Tensor) -> Tensor:
+    return x * 2 if x.dtype == torch.float32 else x * 3
+
+
+def test_branches_on_a_dtype_are_guarded() -> None:
+    given = torch.ones(3, dtype=torch.float64)
+    with pytest.raises(
+        torch.jit.Error, match=r"`return x \* 2 if x\.dtype.*the dtype torch\.float32"
+    ):
+        torch.jit.trace(by_dtype, (torch.ones(3),), guards=True)(given)
+    growing = torch.jit.trace(by_dtype, (torch.ones(3),), guards="retrace")
+    assert growing(given).tolist() == by_dtype(given).tolist()
+    assert growing(torch.ones(3)).tolist() == [2, 2, 2]
+    plain = torch.jit.trace(by_dtype, (torch.ones(3),))
+    assert "prim::dtype" not in str(plain.graph)
