@@ -43,5 +43,7 @@ def named_results(name: str, fields: Sequence[str]) -> type[NamedResults]:
     if found is None:
         body: dict[str, object] = {field: _field(i) for i, field in enumerate(fields)}
         body |= {"__slots__": (), "fields": tuple(fields), "__module__": _MODULE}
+        body |= {"n_fields": len(fields), "n_sequence_fields": len(fields), "n_unnamed_fields": 0}
+        body["__match_args__"] = tuple(fields)
         found = _RESULT_TYPES[key] = type(name, (NamedResults,), body)
     return found

@@ -83,6 +83,14 @@ def test_results_with_names() -> None:
     assert isinstance(torch.ones(2, 2).topk(1), torch.return_types.topk)
     made = pickle.loads(pickle.dumps(torch.ones(2, 2).max(0)))
     assert isinstance(made, torch.return_types.max)
+    match torch.tensor([[1, 3]]).max(1):
+        case torch.return_types.max(values, indices):
+            assert (values.item(), indices.item()) == (3, 1)
+        case _:
+            raise AssertionError
+    cls = torch.return_types.linalg_svd
+    assert cls.__match_args__ == ("U", "S", "Vh")
+    assert (cls.n_fields, cls.n_sequence_fields, cls.n_unnamed_fields) == (3, 3, 0)
     assert made.indices.tolist() == [0, 0]
     with pytest.raises(AttributeError):
         torch.return_types.add  # noqa: B018
