@@ -59,19 +59,27 @@ def _neutral(reduce: str, dtype: Dtype) -> object:
     return limits.min if low else limits.max
 
 
-def combine_at(target: Array, key: Key, values: object, reduce: str, include_self: bool) -> None:
+def combine_at(
+    target: Array,
+    key: Key,
+    values: object,
+    reduce: str,
+    include_self: bool,
+    rounds_each: bool = False,
+) -> None:
     """Combine values into the positions of a key, several into one position too.
 
-    16-bit floats are combined in float32.
+    16-bit floats are combined in float32 and rounded once, before a mean is divided; or, if it
+    `rounds_each`, after each of them.
     """
-    if kind(target.dtype) == 2 and target.itemsize < 4:
-        wide = target.astype(_FLOAT32)
-        combine_at(wide, key, np.asarray(values).astype(_FLOAT32), reduce, include_self)
-        target[...] = wide.astype(target.dtype)
-        return
     if not include_self:
         target[key] = _neutral(reduce, target.dtype)
-    combined_by_numpy(_COMBINE[reduce], target, key, values)
+    if kind(target.dtype) == 2 and target.itemsize < 4 and not rounds_each:
+        wide = target.astype(_FLOAT32)
+        combined_by_numpy(_COMBINE[reduce], wide, key, np.asarray(values).astype(_FLOAT32))
+        target[...] = wide.astype(target.dtype)
+    else:
+        combined_by_numpy(_COMBINE[reduce], target, key, values)
     if reduce == "mean":
         counts = np.full(target.shape, int(include_self), _INT64)
         np.add.at(counts, key, 1)
@@ -82,6 +90,8 @@ def _divide(target: Array, counts: Array) -> None:
     np.maximum(counts, 1, out=counts)
     if kind(target.dtype) < 2:
         target[...] = np.floor_divide(target, counts.astype(target.dtype))
+    elif target.itemsize < 4:
+        target[...] = target / counts.astype(target.dtype)
     else:
         target[...] = np.true_divide(target, counts)
 
@@ -94,7 +104,13 @@ _NATIVE: Final = {
 
 
 def combine_along(
-    target: Array, axis: int, index: Array, values: Array | Scalar, reduce: str, include_self: bool
+    target: Array,
+    axis: int,
+    index: Array,
+    values: Array | Scalar,
+    reduce: str,
+    include_self: bool,
+    rounds_each: bool = False,
 ) -> None:
     """`combine_at` places along a dimension: one for each value or, in a vector, for each slice."""
     if not isinstance(values, np.ndarray):
@@ -103,7 +119,7 @@ def combine_along(
         written_by_numpy()
         by_slice = index.ndim < np.ndim(values)
         key = (slice(None),) * axis + (index,) if by_slice else positions(index, axis)
-        combine_at(target, key, values, reduce, include_self)
+        combine_at(target, key, values, reduce, include_self, rounds_each)
 
 
 def _combined(

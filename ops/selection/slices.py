@@ -270,7 +270,7 @@ def index_reduce_in_place(
                 f"dimension {axis}"
             )
         target, key = _slices(self, axis, index, _not_in_self)
-        combine_along(target, axis, key[-1], with_rank(source), reduce, include_self)
+        combine_along(target, axis, key[-1], with_rank(source), reduce, include_self, True)
     return self
 
 
@@ -298,6 +298,7 @@ def _index_fill(self: Array, dim: int, index: Array, value: Array) -> Array:
     if index.ndim > 1:
         raise OperatorError("Index has to be a vector/scalar")
     warn_if_expanded(self, "index_fill_", "tensor[mask] = scalar")
+    check_apart(self, (index,), False)
     if _has_slices(self, axis, index):
         target, key = _slices(self, axis, index, _outside(axis), negative=True)
         value = value if value.dtype == self.dtype else cast(value, self.dtype)

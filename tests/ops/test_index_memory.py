@@ -71,6 +71,13 @@ def _indices_in_their_target() -> tuple[Any, Any]:
     return index, torch.from_numpy(view_of(index.numpy(), (2048,), (4,), 0, np.dtype(np.float32)))
 
 
+def test_an_index_that_would_be_filled_is_refused() -> None:
+    index = torch.tensor([2, 1, 0])
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        index.index_fill_(0, index, 0)
+    assert index.tolist() == [2, 1, 0]
+
+
 @pytest.mark.parametrize("name", ["scatter_add_", "index_add_", "scatter_", "index_copy_"])
 def test_an_index_in_the_memory_that_is_written_stays_inside(name: str) -> None:
     for factor in (1.0, 1e30):

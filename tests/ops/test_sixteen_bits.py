@@ -250,3 +250,20 @@ def test_scripts_round_at_every_operator(
     want, compiled = scripted(x, y), torch.jit.script(scripted)
     for _ in range(120):
         assert torch.equal(compiled(x, y), want)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("reduce", ["prod", "mean"])
+def test_indices_round_each_step_and_scattering_before_it_divides(reduce: str, dtype: Any) -> None:
+    x, values = _numbers((3, 20), (8, 20), dtype=dtype)
+    index = torch.tensor([0, 1, 0, 0, 1, 0, 0, 0])
+    apply = torch.mul if reduce == "prod" else torch.add
+    each, once = x.clone(), x.float()
+    for place, value in zip(index.tolist(), values, strict=True):
+        each[place] = apply(each[place], value)
+        once[place] = apply(once[place], value.float())
+    counts = torch.tensor([[7], [3], [1]] if reduce == "mean" else [[1]], dtype=dtype)
+    assert torch.equal(x.index_reduce(0, index, values, reduce), each / counts)
+    places = index[:, None].expand(8, 20)
+    assert torch.equal(x.scatter_reduce(0, places, values, reduce), once.to(dtype) / counts)
+    assert not torch.equal(each, once.to(dtype))
