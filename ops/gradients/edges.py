@@ -99,17 +99,20 @@ def first_gradient(
         return edge, _one(like)
     if like is None:
         return edge, grad
-    if grad._array.shape != like.shape:
+    is_sparse = _is_sparse(grad)  # and no array lies behind it
+    if (tuple(grad.shape) if is_sparse else grad._array.shape) != like.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{number}] has a shape of {grad.shape} and "
             f"output[{number}] has a shape of {_size(like)}."
         )
-    if (grad._array.dtype.kind == "c") is not (like.dtype.kind == "c"):
+    if grad.dtype.is_complex is not (like.dtype.kind == "c"):
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same dtype. "
             f"Mismatch in dtype: grad_output[{number}] has a dtype of {grad.dtype} and "
             f"output[{number}] has a dtype of {dtype_of(like)}."
         )
+    if is_sparse and edge[0].is_leaf:
+        return edge, grad.to(dtype_of(like))
     return edge, fit(grad, like.shape, dtype_of(like))
 
 

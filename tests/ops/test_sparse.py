@@ -374,3 +374,17 @@ def test_places_in_order_are_named_once_in_a_sum() -> None:
     total = torch.sparse_coo_tensor([[0, 1]], values, (6,)) + a
     (total.to_dense() ** 2).sum().backward()
     assert values.grad.tolist() == [4.0, 4.0]
+
+
+def test_a_walk_may_begin_with_a_sparse_gradient() -> None:
+    sparse = torch.sparse_coo_tensor([[1, 1]], [1.0, 1.0], (2,))
+    x = torch.tensor([1.5, 1.5], requires_grad=True)
+    x.backward(sparse)
+    assert x.grad.is_sparse
+    assert x.grad.to_dense().tolist() == [0, 2]
+    x.backward(torch.ones(2))
+    assert x.grad.tolist() == [1, 3]
+    (x * 2).backward(sparse)
+    assert x.grad.to_dense().tolist() == [1, 7]
+    with pytest.raises(RuntimeError, match="Mismatch in shape"):
+        x.backward(torch.sparse_coo_tensor([[1]], [1.0], (3,)))
