@@ -6,6 +6,7 @@ An annotation is an expression of the syntax tree, whether it was written in liv
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -268,6 +269,8 @@ class AnnotationReader:
                 return None
             meaning = member(part.name, part.name_span)
         if isinstance(meaning, TypeName):
+            if meaning.dtype is not None and not self._is_text:
+                _warn_of_dtype(node.span)
             return meaning.type
         if isinstance(meaning, SpecialForm) and meaning.name in _PLAIN and not self._is_text:
             return TYPE_NAMES[meaning.name]
@@ -477,6 +480,17 @@ class AnnotationReader:
             )
         )
         return UNKNOWN
+
+
+def _warn_of_dtype(span: Span) -> None:
+    """Say that `torch.LongTensor` and the like are any tensors, as torch does."""
+    warnings.warn_explicit(
+        "TorchScript will treat type annotations of Tensor dtype-specific subtypes as if they are "
+        "normal Tensors. dtype constraints are not enforced in compilation either.",
+        UserWarning,
+        str(span.filename),
+        span.line,
+    )
 
 
 def _is_read(node: tree.Expr) -> bool:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import pickle
 import warnings
+import zipfile
 from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -244,3 +249,24 @@ def test_calls_are_inlined_in_traces_and_scripts_where_that_is_wished() -> None:
         torch._C._jit_set_inline_everything_mode(False)
     assert "hello" in str(traced.graph)
     assert "aten::add" not in str(scripted.graph)
+
+
+def test_python_reads_the_debug_records_of_archives(tmp_path: Path) -> None:
+    @torch.jit.script
+    def plus_one(x: Tensor) -> Tensor:
+        return x + 1
+
+    plus_one.save(tmp_path / "plus_one.pt")
+    with zipfile.ZipFile(tmp_path / "plus_one.pt") as archive:
+        (name,) = (each for each in archive.namelist() if each.endswith(".debug_pkl"))
+        data = archive.read(name)
+    assert b"torch.jit._pickle" in data
+    given = {"torch.jit._pickle": import_module("rushlight.jit._pickle")}
+
+    class Reader(pickle.Unpickler):
+        def find_class(self, module: str, name: str) -> Any:
+            return getattr(given[module], name)
+
+    kind, lines, _ = Reader(io.BytesIO(data)).load()
+    assert kind == "FORMAT_WITH_STRING_TABLE"
+    assert "        return x + 1\n" in lines

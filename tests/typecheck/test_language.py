@@ -121,6 +121,7 @@ RESULTS: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:TorchScript will treat type annotations")
 @pytest.mark.parametrize(("function", "arguments", "expected"), RESULTS)
 def test_results(function: Callable[..., Any], arguments: tuple[Any, ...], expected: Any) -> None:
     assert torch.jit.script(function)(*arguments) == expected

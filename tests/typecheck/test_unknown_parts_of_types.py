@@ -1,4 +1,4 @@
-"""Torch's words for live annotations with a part that is no type."""
+"""Torch's words for live annotations with a part that is no type, or that says too much."""
 
 from __future__ import annotations
 
@@ -95,3 +95,14 @@ def test_words(
         if "~" in line
     ]
     assert underlined == ([marked] if marked else [])
+
+
+def of_a_dtype(x: List[torch.LongTensor]):  # noqa: UP006
+    return x[0]
+
+
+def test_that_dtypes_are_not_checked_is_said() -> None:
+    with pytest.warns(UserWarning, match="dtype constraints are not enforced") as told:
+        scripted = torch.jit.script(of_a_dtype)
+    assert [each.filename for each in told] == [__file__]
+    assert scripted([torch.ones(1)]).tolist() == [1.0]
