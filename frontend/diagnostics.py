@@ -59,13 +59,16 @@ class Frame:
 class Demand:
     """`callee` is compiled because `caller` calls it at `span`; both by qualified name.
 
-    `written` is the callee alone, as the call writes it.
+    `written` is the callee alone, as the call writes it; `holder` and `attribute` say of which
+    class of modules it is a value, and how it is called there.
     """
 
     callee: str
     caller: str
     span: Span
     written: Span | None = None
+    holder: str = ""
+    attribute: str = ""
 
 
 @value_class(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from .diagnostics import Collector, Diagnostic
 from .folding import fold
 from .paths import is_own_file
 from .terminal import colors_wanted, width_wanted
-from .torch_text import compile_error_text
+from .torch_text import compile_error_text, exception_name
 from .uncaught import show_readable_first
 
 __all__ = [
@@ -114,7 +114,7 @@ def exception_for(diagnostics: Sequence[Diagnostic], text: str | None = None) ->
     mode = _mode()
     if mode == "rich":
         message = _readable(fold(diagnostics))
-    return attach(_make(exception_class(first.exception), message), fold(diagnostics))
+    return attach(_make(exception_class(exception_name(first)), message), fold(diagnostics))
 
 
 def _make(cls: type[Exception], message: str) -> Exception:

@@ -7,11 +7,12 @@ arrow.  Torch counts bytes, so what stands under a line with other than ASCII le
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .diagnostics import Demand, Diagnostic, Frame
 from .source import Span
 
-__all__ = ["compile_error_text", "highlight", "runtime_error_text"]
+__all__ = ["compile_error_text", "exception_name", "highlight", "runtime_error_text"]
 
 AROUND = 2
 """How many lines torch shows before and after the ones it underlines."""
@@ -92,6 +93,9 @@ def _marked_lines(data: bytes, start: int, end: int) -> tuple[bytes, int]:
 
 def compile_error_text(diagnostic: Diagnostic) -> str:
     """What torch says of a compile error: sentence, place, and how it came to compile that."""
+    held = _held(diagnostic)
+    if held is not None:
+        return _attribute_text(diagnostic, held)
     if diagnostic.torch_text:
         return diagnostic.torch_text
     sentence = diagnostic.torch_message or diagnostic.message
@@ -105,6 +109,29 @@ def compile_error_text(diagnostic: Diagnostic) -> str:
     if is_early and counted and not counted[-1].callee.startswith(_CLASSES):
         counted = counted[:-1]  # the call of a class has begun when its methods are read
     return f"{before}{sentence}:\n{highlight(span)}{_chain(counted)}"
+
+
+def exception_name(diagnostic: Diagnostic) -> str:
+    """The class that torch raises, whatever it has found on its way there."""
+    return diagnostic.exception if _held(diagnostic) is None else "RuntimeError"
+
+
+def _held(diagnostic: Diagnostic) -> int | None:
+    """Which demand is the first one for a function that a module holds."""
+    return next((i for i, demand in enumerate(diagnostic.demands) if demand.holder), None)
+
+
+def _attribute_text(diagnostic: Diagnostic, held: int) -> str:
+    """What torch says of a module's function that cannot be compiled: it takes it for absent."""
+    demands = diagnostic.demands
+    demand = demands[held]
+    inner = compile_error_text(replace(diagnostic, demands=demands[held + 1 :]))
+    return (
+        f"\nModule '{demand.holder}' has no attribute '{demand.attribute}' (This function exists "
+        "as an attribute on the Python module, but we failed to compile it to a TorchScript "
+        f"function. \nThe error stack is reproduced here:\n{inner}):\n"
+        f"{highlight(demand.written or demand.span)}{_chain(demands[:held])}"
+    )
 
 
 _CLASSES = "__torch__."

@@ -90,7 +90,8 @@ def check_call(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
         return special_form(scope, callee, node, hint)
     if isinstance(callee, FunctionName | BoundMethod):
         # as in torch, the callee is compiled where it is named: before the arguments
-        signature_of(scope, callee.function, node, node.function.span)
+        named = callee if isinstance(callee, FunctionName) else None
+        signature_of(scope, callee.function, node, node.function.span, named)
     statements: list[typed.Statement] = []
     begun = len(scope.collector.found)
     given = check_arguments(scope, node, statements)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from ..frontend import tree
 from ..frontend.diagnostics import Demand, Label
@@ -15,6 +16,7 @@ from .conversions import with_tuples_converted
 from .functions import Function, RecursiveDefinition
 from .matching import Given, Match, match_signature
 from .mismatches import report_mismatch
+from .names import FunctionName
 from .schema import Signature
 from .scope import Scope
 from .sugar import BoundMethod
@@ -23,12 +25,16 @@ __all__ = ["call_bound", "call_function", "call_method", "shifted", "signature_o
 
 
 @contextmanager
-def _demanding(scope: Scope, function: Function, node: tree.Expr) -> Iterator[None]:
+def _demanding(
+    scope: Scope, function: Function, node: tree.Expr, named: FunctionName | None
+) -> Iterator[None]:
     """While the callee is compiled, its diagnostics say why it is."""
     is_direct = scope.direct is not None and scope.direct[0] is node
     span = scope.direct[1] if scope.direct is not None and is_direct else whole_range(node)
     written = node.function.span.whole if isinstance(node, tree.Call) else None
     demand = Demand(_title(function), _title(scope.function), span, written)
+    if named is not None and named.holder:
+        demand = replace(demand, holder=named.holder, attribute=named.attribute)
     scope.collector.demands.append(demand)
     try:
         yield
@@ -37,12 +43,16 @@ def _demanding(scope: Scope, function: Function, node: tree.Expr) -> Iterator[No
 
 
 def signature_of(
-    scope: Scope, function: Function, node: tree.Expr, place: Span
+    scope: Scope,
+    function: Function,
+    node: tree.Expr,
+    place: Span,
+    named: FunctionName | None = None,
 ) -> Signature | None:
     """The callee's signature, its body checked now if that has not happened."""
     if not function.is_being_defined:
         try:
-            with _demanding(scope, function, node):
+            with _demanding(scope, function, node, named):
                 return function.signature
         except RecursiveDefinition:
             # Its own error was reported while it was being defined, or it is a recursion.

@@ -51,9 +51,12 @@ class SpecialForm:
 
 @value_class(frozen=True, slots=True)
 class FunctionName:
-    """A scripted or scriptable function."""
+    """A scripted or scriptable function; `holder` is the module class that has it as an attribute,
+    and `attribute` the name that it has there."""
 
     function: Function
+    holder: str = ""
+    attribute: str = ""
 
 
 @value_class(frozen=True, slots=True)

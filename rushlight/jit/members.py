@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..frontend.from_text import function_trees
@@ -46,7 +47,10 @@ def find_other(
     if name in functions:
         if inspect.ismethod(functions[name]):  # bound to this module
             return _python_method(cls, functions[name])
-        return meaning_of(functions[name], name, compile_function, constant=True)
+        meaning = meaning_of(functions[name], name, compile_function, constant=True)
+        if isinstance(meaning, FunctionName):
+            return replace(meaning, holder=python.__name__, attribute=name)
+        return meaning
     found = inspect.getattr_static(python, name, None)
     if isinstance(found, staticmethod):
         return FunctionName(compile_function(found.__func__))

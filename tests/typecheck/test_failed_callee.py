@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import rushlight
+from rushlight import nn
 
 
 def refused(x: int) -> str:
@@ -45,3 +49,48 @@ def test_what_the_syntax_refuses_stays_refused() -> None:
     for function in (filters, calls_filter, filters, calls_filter):
         with pytest.raises(Exception, match="Comprehension ifs are not supported yet"):
             rushlight.jit.script(function)
+
+
+def _without_a_name(x):
+    return not_there  # noqa: F821
+
+
+def _importing(x):
+    import os  # noqa: F401
+
+    return x
+
+
+class Holding(nn.Module):
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.helped(x)
+
+    def helped(self, x):
+        return self.function(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (_without_a_name, "\n\nundefined value not_there:\n"),
+        (_importing, "\nimport statements aren't supported:\n"),
+    ],
+)
+def test_a_function_that_a_module_holds_is_absent_to_torch(
+    function: Callable[[Any], Any], words: str
+) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        rushlight.jit.script(Holding(function))
+    text = str(caught.value)
+    begin = (
+        "\nModule 'Holding' has no attribute 'function' (This function exists as an attribute on "
+    )
+    assert text.startswith(begin)
+    assert f"The error stack is reproduced here:{words}" in text
+    assert "return self.function(x)\n               ~~~~~~~~~~~~~ <--- HERE" in text
+    assert text.count("is being compiled since it was called from") == 1
+    assert text.count("'Holding.helped' is being compiled") == 1
