@@ -100,14 +100,16 @@ gradient(
     "aten::softshrink",
     self=lambda g, self, lambd: g.masked_fill((self >= -lambd).logical_and(self <= lambd), 0),
 )
-gradient(
-    "aten::softplus",
-    self=rounded_once(
-        lambda g, self, beta, threshold: aten.where(
-            self * beta > threshold, g, g * (self * beta).sigmoid()
-        )
-    ),
-)
+
+
+@rounded_once
+def _softplus(g: Tensor, self: Tensor, beta: Scalar, threshold: Scalar) -> Tensor:
+    x = self if beta == 1 else self * beta
+    found: Tensor = aten.where(x > threshold, g, g * x.sigmoid())
+    return found
+
+
+gradient("aten::softplus", self=_softplus)
 
 
 def log_sigmoid_slope(g: Tensor, self: Tensor) -> Tensor:
