@@ -10,7 +10,7 @@ from ..kernels import LARGE, by_formula
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.order import beside
-from ..memory.overlap import warn_if_expanded
+from ..memory.overlap import check_inputs, overlaps_itself, warn_if_expanded
 from ..memory.warned import warn_caller_once
 from ..table.formula import formula
 from ..table.layouts import contiguous
@@ -196,14 +196,24 @@ def masked_fill_in_place(self: Array, mask: Array, value: Scalar) -> Array:
     if self.shape != mask.shape:
         shape = checked_broadcast(self.shape, mask.shape, ("self", "mask"))
         check_result_shape(self.shape, shape)
-    return write(self, masked_fill(self, mask, value))
+    check_inputs(self, (mask,))
+    return _written_where(mask, self, masked_fill(self, mask, value))
+
+
+def _written_where(mask: Array, self: Array, filled: Array) -> Array:
+    """A tensor filled; elements in one place are written by those that the mask names alone."""
+    if not overlaps_itself(self):
+        return write(self, filled)
+    np.copyto(self, filled, where=mask)
+    return self
 
 
 def masked_fill_tensor_in_place(self: Array, mask: Array, value: Array) -> Array:
     check_mask(mask)
     warn_if_expanded(self, "masked_fill_", "tensor[mask] = scalar")
     checked_broadcast(self.shape, mask.shape, ("self", "mask"))
-    return write(self, masked_fill_tensor(self, mask, value))
+    check_inputs(self, (mask,))
+    return _written_where(mask, self, masked_fill_tensor(self, mask, value))
 
 
 operator(

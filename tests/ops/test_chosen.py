@@ -145,3 +145,16 @@ def test_rows_that_are_taken_are_the_same_whether_somebody_learns_or_not(shape: 
     assert () in seen.notes  # nothing is learned from what depends on elements
     with pytest.raises(IndexOutOfRange, match="out of bounds"):
         index.forward(x, [np.array([0, shape[0]])])
+
+
+@pytest.mark.filterwarnings("ignore:Use of masked_fill_ on expanded tensors")
+@pytest.mark.parametrize("value", [7.0, torch.tensor(7.0)])
+def test_elements_in_one_place_are_filled_where_a_mask_names_any(value: Any) -> None:
+    x = torch.zeros(2, 1)
+    mask = torch.tensor([[True, False, False], [False, False, False]])
+    assert x.expand(2, 3).masked_fill_(mask, value).tolist() == [[7.0] * 3, [0.0] * 3]
+    assert x.tolist() == [[7.0], [0.0]]
+    flags = torch.tensor([True, False, True])
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        flags[1:].masked_fill_(flags[:-1], False)
+    assert flags.masked_fill_(flags, False).tolist() == [False] * 3
