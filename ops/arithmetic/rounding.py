@@ -10,7 +10,7 @@ import numpy as np
 from ..memory.dtype import Array
 from ..table.declare import with_twin
 from ..table.formula import formula
-from ..table.out_dtypes import CASTABLE, FOUND
+from ..table.out_dtypes import FOUND
 from ..table.pointwise import as_array
 from ..table.promotion import kind
 from ..table.refusals import Refusal
@@ -46,7 +46,7 @@ for _name, _refuse, _kernel, _alias in (
         with_twin(
             f"aten::{_spelling}(Tensor self) -> Tensor",
             formula=formula(_kernel.__name__, meets="own"),
-            out_dtype=CASTABLE if _spelling == "fix" else FOUND,
+            out_dtype=FOUND,
         )(_forward)
 
 

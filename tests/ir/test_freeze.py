@@ -419,3 +419,29 @@ class Storing(nn.Module):
 def test_code_may_put_attributes_into_containers() -> None:
     module = frozen(Storing())
     assert [module(torch.ones(2)).tolist() for _ in range(2)] == [[3.0, 3.0], [4.0, 4.0]]
+
+
+def test_properties_may_have_no_setter() -> None:
+    class Halves(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.half: int = 1
+
+        @property
+        def whole(self) -> int:
+            return self.half * 2
+
+        @whole.setter
+        def whole(self, value: int) -> None:
+            self.half = value // 2
+
+        @property
+        def third(self) -> int:
+            return self.whole // 3
+
+        def forward(self, x: int) -> int:
+            self.whole = x
+            return self.third + self.whole
+
+    frozen = torch.jit.freeze(torch.jit.script(Halves()).eval())
+    assert [frozen(9), frozen(6)] == [10, 8]

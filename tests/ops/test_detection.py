@@ -47,6 +47,9 @@ def test_nms_keeps_boxes_that_overlap_no_better_one(threshold: float) -> None:
 
 
 def test_nms_at_its_edges() -> None:
+    half = torch.tensor([[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 2.0, 1.0]])  # they overlap by exactly 0.5
+    assert VISION.nms(half, torch.tensor([0.9, 0.8]), 0.5).tolist() == [0, 1]
+    assert VISION.nms(half, torch.tensor([0.9, 0.8]), 0.49).tolist() == [0]
     two = torch.zeros(2, 4)
     assert VISION.nms(two, torch.ones(2), 0.5).tolist() == [0, 1]  # no union: NaN is no overlap
     assert VISION.nms(two[:0], torch.ones(0), 0.5).tolist() == []

@@ -31,6 +31,45 @@ def test_every_class_gives_what_torch_gives() -> None:
     assert found.keys() == RECORDED.keys()
 
 
+def _laws() -> list[d.Distribution]:
+    rows = torch.tensor([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
+    one, tril = torch.tensor([0.3, 0.6]), torch.tensor([[1.0, 0.0], [0.5, 2.0]]).repeat(2, 1, 1)
+    of_one = (d.Bernoulli, d.Chi2, d.ContinuousBernoulli, d.Exponential, d.Geometric, d.HalfCauchy)
+    of_two = (d.Beta, d.Cauchy, d.FisherSnedecor, d.Gamma, d.Gumbel, d.InverseGamma, d.Kumaraswamy)
+    return [
+        *(law(one) for law in (*of_one, d.HalfNormal, d.Poisson, d.StudentT)),
+        *(law(one, one + 1) for law in (*of_two, d.Laplace, d.LogNormal, d.Normal, d.Pareto)),
+        *(law(one, one + 1) for law in (d.Uniform, d.VonMises, d.Weibull)),
+        *(law(torch.tensor([3, 5]), one) for law in (d.Binomial, d.NegativeBinomial)),
+        *(law(rows) for law in (d.Categorical, d.Dirichlet, d.OneHotCategorical)),
+        d.Multinomial(4, rows),
+        d.LogisticNormal(rows, rows),
+        d.RelaxedOneHotCategorical(torch.tensor(0.7), rows),
+        d.RelaxedBernoulli(torch.tensor(0.7), one),
+        d.MultivariateNormal(torch.zeros(2, 2), scale_tril=tril),
+        d.LowRankMultivariateNormal(torch.zeros(2, 3), torch.ones(2, 3, 1), rows),
+        d.Wishart(torch.tensor([3.0, 4.0]), scale_tril=tril),
+        d.LKJCholesky(3, one),
+        d.Independent(d.Normal(rows, rows), 1),
+        d.MixtureSameFamily(d.Categorical(rows), d.Normal(rows, rows)),
+    ]
+
+
+@pytest.mark.filterwarnings("ignore:Singular sample detected")
+@pytest.mark.parametrize("law", _laws(), ids=lambda law: type(law).__name__)
+def test_a_larger_batch_is_of_the_same_law(law: d.Distribution) -> None:
+    wide = law.expand([4, 2])
+    assert (wide.batch_shape, wide.event_shape) == ((4, 2), law.event_shape)
+    torch.manual_seed(3)
+    drawn = wide.sample((5,))
+    assert drawn.shape == (5, 4, 2, *law.event_shape)
+    assert torch.allclose(wide.log_prob(drawn), law.log_prob(drawn), equal_nan=True)
+    for name in law.arg_constraints:
+        if name in vars(law):
+            parameter = getattr(law, name)
+            assert getattr(wide, name).shape == (4, *parameter.shape)
+
+
 def test_the_library_itself_loads_no_distributions() -> None:
     code = "import sys, rushlight.nn; print('rushlight.distributions' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -203,3 +203,16 @@ def test_the_gradient_of_a_product_with_the_jacobian_by_the_vector() -> None:
 def test_sizes_are_asked_of_slices_of_slices() -> None:
     halved = torch.vmap(torch.vmap(lambda x: x / x.shape[0]))(torch.ones(2, 3, 4))
     assert halved.tolist() == [[[0.25] * 4] * 3] * 2
+
+
+def test_arguments_are_counted_from_either_end() -> None:
+    x, y = torch.tensor(2.0), torch.tensor(3.0)
+
+    def product(a: Any, b: Any) -> Any:
+        return a * a * b
+
+    assert [grad(product, argnums=n)(x, y).item() for n in (0, 1, -1, -2)] == [12, 4, 4, 12]
+    assert [each.item() for each in grad(product, argnums=(-2, 1))(x, y)] == [12, 4]
+    for number in (2, -3):
+        with pytest.raises(RuntimeError, match=f"Got argnum={number}, but only 2 positional"):
+            grad(product, argnums=number)(x, y)

@@ -69,3 +69,15 @@ def test_tensors_without_elements_stay_as_they_are() -> None:
     for fill in (torch.nn.init.kaiming_uniform_, torch.nn.init.kaiming_normal_):
         with pytest.warns(UserWarning, match="Initializing zero-element tensors is a no-op"):
             assert fill(torch.empty(0, 1)).shape == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("shape", "fans"), [((4, 3), (3, 4)), ((4, 3, 5), (15, 20)), ((4, 3, 5, 2, 7), (210, 280))]
+)
+def test_weights_of_windows_fan_out_by_their_size(
+    shape: tuple[int, ...], fans: tuple[int, int]
+) -> None:
+    assert init._calculate_fan_in_and_fan_out(torch.empty(shape)) == fans
+    torch.manual_seed(0)
+    bound = init.xavier_uniform_(torch.empty(shape)).abs().max().item()
+    assert bound <= (6 / sum(fans)) ** 0.5

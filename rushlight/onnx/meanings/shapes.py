@@ -32,7 +32,7 @@ def reshape(x: Tensor, shape: Any, allowzero: int = 0) -> Any:
 @means("Flatten")
 def flatten(x: Tensor, axis: int = 1) -> Any:
     rows = 1
-    for size in x.shape[: axis % (x.dim() + 1)]:
+    for size in x.shape[: axis if axis >= 0 else axis + x.dim()]:
         rows *= size
     return x.reshape(rows, -1)
 

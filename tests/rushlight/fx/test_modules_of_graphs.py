@@ -209,3 +209,33 @@ def test_sources_are_let_go_with_their_modules() -> None:
     assert "def forward" in inspect.getsource(made.forward)
     del made
     assert sources() == before
+
+
+def test_functions_of_one_name_stay_apart() -> None:
+    def adding(number: int) -> Callable[[Any], Any]:
+        def function(x: Any) -> Any:
+            return x + number
+
+        return function
+
+    graph, one = fx.Graph(), adding(1)
+    x = graph.placeholder("x")
+    for each in (one, adding(10), one):
+        x = graph.call_function(each, (x,))
+    graph.output(x)
+    made = fx.GraphModule(nn.Module(), graph)
+    assert made(torch.zeros(1)).item() == 12
+    assert made.code.count("function(") == 2
+
+
+@pytest.mark.parametrize(
+    ("arg", "most", "text"),
+    [
+        ([1, 2, 3], 2, "[1, 2, ...[total_len=3]]"),
+        ([1, 2, 3], 3, "[1, 2, 3]"),
+        ((1, 2, 3), 1, "(1, ...[total_len=3])"),
+        ((1,), 1, "(1,)"),
+    ],
+)
+def test_long_arguments_are_cut(arg: Any, most: int, text: str) -> None:
+    assert fx.node._format_arg(arg, most) == text

@@ -98,6 +98,25 @@ def numbers(x: torch.Tensor) -> torch.Tensor:
     return torch.tensor(sizes)
 
 
+def exchanged(x: torch.Tensor, n: int) -> torch.Tensor:
+    rows = [x, x + 1, x + 2]
+    rows[n] = x * 10
+    rows[-1] = x - 1
+    return torch.stack(rows)
+
+
+def test_arguments_by_name_stand_at_the_end() -> None:
+    class Sum(nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor | None = None) -> torch.Tensor:
+            return x if y is None else x - y
+
+    file = io.BytesIO()
+    torch.onnx.export(Sum(), (torch.ones(2), {"y": torch.ones(2)}), file)
+    model = reference.ReferenceEvaluator(onnx.load_from_string(file.getvalue()))
+    arrays = {"x": np.full(2, 3, np.float32), "y": np.ones(2, np.float32)}
+    assert model.run(None, arrays)[0].tolist() == [2, 2]
+
+
 def test_a_module_keeps_the_names_of_its_weights() -> None:
     model, x = Net(), torch.randn(2, 3)
     for program in (
@@ -121,6 +140,7 @@ def test_a_module_keeps_the_names_of_its_weights() -> None:
         (halved, (torch.ones(2),), (torch.tensor([5.0, 1.0, 9.0]),)),
         (returned, (torch.ones(2), 2), (torch.tensor([-1.0, -2.0, 3.0]), 3)),
         (written, (torch.ones(2, 3),), (torch.randn(4, 3),)),
+        (exchanged, (torch.ones(2), 0), (torch.randn(3), 1)),
         (viewed, (torch.ones(2, 3),), (torch.ones(4, 3),)),
         (numbers, (torch.ones(2),), (torch.ones(5),)),
     ],
@@ -149,6 +169,10 @@ NAN = float("nan")
         ("torch.float_power(x, 2)", (torch.tensor([3, 0.5]),)),
         ("torch.inner(x, y)", (torch.arange(4.0).reshape(2, 2), torch.ones(2, 2).tril())),
         ("x.T", (torch.arange(8).reshape(2, 2, 2),)),
+        ("torch.pixel_shuffle(x, 2)", (torch.arange(16.0).reshape(4, 2, 2),)),
+        ("torch.pixel_shuffle(x, 2)", (torch.arange(48.0).reshape(3, 1, 4, 2, 2),)),
+        ("torch.pixel_unshuffle(x, 2)", (torch.arange(24.0).reshape(3, 2, 4),)),
+        ("torch.pixel_unshuffle(x, 2)", (torch.arange(24.0).reshape(3, 1, 1, 2, 4),)),
     ],
 )
 def test_operators_keep_dtypes_sizes_and_nan(body: str, given: Any) -> None:

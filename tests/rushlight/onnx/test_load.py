@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rushlight as torch
@@ -206,6 +207,120 @@ def _message(nodes: list[Any], inputs: list[str], **weights: Any) -> Any:
 
 def _loaded(message: Any) -> Any:
     return torch.onnx.load(io.BytesIO(message.SerializeToString()))
+
+
+IMAGE = np.sin(np.arange(72.0)).reshape(2, 4, 3, 3).astype(np.float32)
+STEPS = np.sin(np.arange(30.0)).reshape(5, 2, 3).astype(np.float32)
+PLACES = np.array([[0, 2, -1], [1, 0, -2], [2, 1, 0]])
+UPDATES = np.cos(PLACES).astype(np.float32)
+NODES: list[tuple[str, dict[str, Any], tuple[Any, ...]]] = [
+    *(("GatherElements", each, (IMAGE[0, 0], PLACES)) for each in ({}, {"axis": 1}, {"axis": -1})),
+    *(("Gather", each, (IMAGE[0, 0], PLACES)) for each in ({}, {"axis": 1})),
+    *(("ScatterElements", each, (IMAGE[0, 0], PLACES, UPDATES)) for each in ({}, {"axis": 1})),
+    ("ScatterElements", {"reduction": "add"}, (IMAGE[0, 0], PLACES, UPDATES)),
+    ("GatherND", {}, (IMAGE, np.array([[1, 2], [0, -1]]))),
+    ("GatherND", {"batch_dims": 1}, (IMAGE, np.array([[1, 2], [0, -1]]))),
+    *(("Concat", {"axis": axis}, (IMAGE, IMAGE[:, :, :, :])) for axis in (0, 1, -1)),
+    *(("Flatten", each, (IMAGE,)) for each in ({}, {"axis": 0}, {"axis": 2}, {"axis": -1})),
+    *(("Softmax", each, (IMAGE,)) for each in ({}, {"axis": 1})),
+    *(("LogSoftmax", each, (IMAGE,)) for each in ({}, {"axis": 0})),
+    *(("Hardmax", each, (IMAGE[0, 0],)) for each in ({}, {"axis": 0})),
+    *(("CumSum", each, (IMAGE[0, 0], np.array(1))) for each in ({}, {"exclusive": 1})),
+    ("CumSum", {"exclusive": 1, "reverse": 1}, (IMAGE[0, 0], np.array(0))),
+    *(("ArgMax", each, (IMAGE,)) for each in ({}, {"axis": 2}, {"axis": 1, "keepdims": 0})),
+    ("ArgMin", {"axis": -1, "select_last_index": 1}, (np.ones((2, 3), np.float32),)),
+    *(("Trilu", each, (IMAGE,)) for each in ({}, {"upper": 0})),
+    ("Trilu", {"upper": 0}, (IMAGE, np.array(-1))),
+    *(("DepthToSpace", {"blocksize": 2, "mode": mode}, (IMAGE,)) for mode in ("DCR", "CRD")),
+    *(("Transpose", each, (IMAGE,)) for each in ({}, {"perm": [1, 0, 3, 2]})),
+    *(("Gemm", each, (IMAGE[0, 0], IMAGE[1, 1])) for each in ({}, {"transA": 1}, {"alpha": 0.5})),
+    ("Gemm", {"transB": 1, "beta": 0.25}, (IMAGE[0, 0], IMAGE[1, 1], IMAGE[0, 0, 0])),
+    *(
+        ("AveragePool", {"kernel_shape": [2, 2], "pads": [1, 0, 1, 0], **each}, (IMAGE,))
+        for each in ({}, {"count_include_pad": 1}, {"strides": [2, 1]})
+    ),
+    ("MaxPool", {"kernel_shape": [2, 2], "dilations": [2, 1]}, (IMAGE,)),
+    ("MaxPool", {"kernel_shape": [2, 2], "strides": [2, 2], "ceil_mode": 1}, (IMAGE,)),
+    *(
+        (kind, each, (IMAGE,))
+        for kind in ("ReduceSum", "ReduceMean")
+        for each in ({}, {"keepdims": 0})
+    ),
+    ("ReduceSum", {"noop_with_empty_axes": 1}, (IMAGE,)),
+    ("ReduceLogSumExp", {"keepdims": 0}, (IMAGE, np.array([1, -1]))),
+    *((kind, {}, (IMAGE,)) for kind in ("LeakyRelu", "Elu", "Celu", "HardSigmoid", "Shrink")),
+    *((kind, {"alpha": 0.3}, (IMAGE,)) for kind in ("LeakyRelu", "Elu", "Celu", "HardSigmoid")),
+    ("Shrink", {"lambd": 0.2, "bias": 0.1}, (IMAGE,)),
+    *(
+        ("Mod", {"fmod": 1}, pair)
+        for pair in ((IMAGE, IMAGE[:, ::-1] + 2), (PLACES, PLACES * 2 + 7))
+    ),
+    ("Mod", {}, (PLACES, PLACES * 2 + 7)),
+    ("IsInf", {"detect_negative": 0}, (np.array([np.inf, -np.inf, 1.0], np.float32),)),
+    ("IsInf", {"detect_positive": 0}, (np.array([np.inf, -np.inf, 1.0], np.float32),)),
+    ("OneHot", {"axis": 0}, (PLACES, np.array(4), np.array([2.0, 5.0], np.float32))),
+    ("OneHot", {}, (PLACES, np.array(4), np.array([2.0, 5.0], np.float32))),
+    ("EyeLike", {"k": 1}, (IMAGE[0, 0],)),
+    ("LayerNormalization", {"axis": 2}, (IMAGE, IMAGE[0, 0], IMAGE[1, 1])),
+    ("LayerNormalization", {}, (IMAGE, IMAGE[0, 0, 0])),
+    (
+        "Slice",
+        {},
+        (IMAGE, np.array([2, -1]), np.array([0, -9]), np.array([1, 2]), np.array([-1, -2])),
+    ),
+    ("Pad", {"mode": "reflect"}, (IMAGE[0, 0], np.array([1, 2, 0, 1]))),
+    ("Pad", {}, (IMAGE[0, 0], np.array([1, 2, 0, 1]), np.array(3.0, np.float32))),
+    *(
+        (
+            "GRU",
+            {"hidden_size": 3, **each},
+            (
+                STEPS,
+                *(
+                    np.sin(np.arange(n)).reshape(1, *shape).astype(np.float32)
+                    for n, shape in ((27, (9, 3)), (27, (9, 3)), (18, (18,)))
+                ),
+            ),
+        )
+        for each in ({}, {"linear_before_reset": 1})
+    ),
+    *(
+        (
+            kind,
+            {"hidden_size": 3},
+            (
+                STEPS,
+                *(
+                    np.cos(np.arange(n)).reshape(1, *shape).astype(np.float32)
+                    for n, shape in ((gates * 9, (gates * 3, 3)), (gates * 9, (gates * 3, 3)))
+                ),
+            ),
+        )
+        for kind, gates in (("LSTM", 4), ("RNN", 1))
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "number", range(len(NODES)), ids=lambda number: f"{NODES[number][0]}-{NODES[number][1]}"
+)
+def test_nodes_mean_what_onnx_says(number: int) -> None:
+    helper, (kind, options, given) = onnx.helper, NODES[number]
+    arrays = {f"x{place}": array for place, array in enumerate(given)}
+
+    def info(name: str, array: Any) -> Any:
+        number = helper.np_dtype_to_tensor_dtype(array.dtype)
+        return helper.make_tensor_value_info(name, number, array.shape)
+
+    node = helper.make_node(kind, [*arrays], ["y"], **options)
+    inputs = [info(name, array) for name, array in arrays.items()]
+    graph = helper.make_graph([node], "g", inputs, [onnx.ValueInfoProto(name="y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    reference = pytest.importorskip("onnx.reference")
+    (wanted,) = reference.ReferenceEvaluator(model).run(None, arrays)
+    model.graph.output[0].CopyFrom(info("y", wanted))
+    made = _loaded(model)(*map(torch.from_numpy, given))
+    np.testing.assert_allclose(made.numpy(), wanted, 1e-5, 1e-6)
 
 
 @pytest.mark.parametrize(
