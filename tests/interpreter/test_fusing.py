@@ -137,6 +137,23 @@ def f(x: Tensor, w: Tensor, alpha: float):
     assert joined == [5, 2, 5, 2]
 
 
+@pytest.mark.parametrize("number", [1, 2, -1, 0.5, 3])
+def test_formulas_of_one_number_are_not_taken_for_others(number: float) -> None:
+    """`alpha=1` has a formula of its own, as squares, cubes and roots have among powers."""
+    calls = [f"torch.{name}(x, {y}, alpha={{n}})" for name in ("add", "sub", "rsub") for y in "y3"]
+    calls += ["torch.addcmul(x, y, y, value={n})", "torch.addcdiv(x, y, y, value={n})", "x ** {n}"]
+    calls += [
+        "torch.ops.aten.elu(x, 1, {n}, 1)",
+        "torch.ops.aten.elu(x, 1, 1, {n})",
+        "x.clamp({n}, 2)",
+    ]
+    calls += [f"torch.div(x, y, rounding_mode='{mode}') * {{n}}" for mode in ("floor", "trunc")]
+    calls += [f"torch.ops.aten.gelu(x, approximate='{kind}') * {{n}}" for kind in ("none", "tanh")]
+    shown = ", ".join(f"{call.format(n=number)} * 2 + y" for call in calls)
+    source = f"def f(x: Tensor, y: Tensor):\n    return [{shown}]\n"
+    check(source, torch.rand(100, 100) + 0.5, torch.rand(100, 100) + 0.5)
+
+
 def test_loops_join_what_is_in_them(joined: list[int]) -> None:
     source = """
 def f(x: Tensor, n: int):

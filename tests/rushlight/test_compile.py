@@ -16,6 +16,7 @@ import pytest
 import rushlight as torch
 from rushlight import Tensor, nn
 from rushlight.__main__ import main
+from rushlight.ahead.replaced import _REPLACED
 
 pytest.importorskip("llvmlite")
 
@@ -105,6 +106,22 @@ class Recurrent(nn.Module):
         for t in range(x.size(0)):
             h, c = self.cell(x[t], (h, c))
         return torch.softmax(self.out(h), 1)
+
+
+@pytest.mark.parametrize("both_ways", [False, True])
+@pytest.mark.parametrize("cell", ["lstm", "gru", "rnn_tanh", "rnn_relu"])
+def test_recurrent_layers_are_written_as_their_cells(cell: str, both_ways: bool) -> None:
+    kind = {"lstm": nn.LSTM, "gru": nn.GRU}.get(cell, nn.RNN)
+    for batch_first, has_biases in ((False, True), (True, False)):
+        layer = kind(3, 4, 2, bias=has_biases, bidirectional=both_ways)
+        weights = [each.detach() for each in layer._flat_weights]
+        start = torch.rand(4 if both_ways else 2, 2, 4)
+        x = torch.rand(2, 5, 3) if batch_first else torch.rand(5, 2, 3)
+        state = [start, start * 2] if cell == "lstm" else start
+        given = (x, state, weights, has_biases, 2, 0.0, False, both_ways, batch_first)
+        made, wanted = _REPLACED[f"aten::{cell}.input"](*given), getattr(torch, cell)(*given)
+        for one, other in zip(made, wanted, strict=True):
+            assert torch.allclose(one, other, atol=1e-6)
 
 
 class Attending(nn.Module):

@@ -21,14 +21,14 @@ class Model(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.layer = nn.Linear(4, 3)
-        self.version, self.scale = 7, 2.0
+        self.version, self.scale, self.factor = 7, 2.0, 2.0
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.layer(x) * self.scale
 
     @torch.jit.export
     def doubled(self, x: torch.Tensor) -> torch.Tensor:
-        return x * 2
+        return x * self.factor
 
 
 @pytest.fixture
