@@ -38,6 +38,7 @@ from ..table.table import operator
 from ..table.without_data import rows_of
 from .convolution_checks import (
     check_convolution,
+    check_dims,
     check_ranks,
     check_transposed_sizes,
     expanded,
@@ -412,12 +413,12 @@ def convolution(
     """Any convolution: the others say what they mean in its terms."""
     input, weight = input[...], weight[...]  # which no other thread can change
     bias = None if bias is None else bias[...]
+    check_dims(weight)
     dims = weight.ndim - 2
-    if dims > 0:
-        stride = expanded(stride, dims, "stride")
-        padding = expanded(padding, dims, "padding")
-        dilation = expanded(dilation, dims, "dilation")
-        output_padding = expanded(output_padding, dims, "output_padding")
+    stride = expanded(stride, dims, "stride")
+    padding = expanded(padding, dims, "padding")
+    dilation = expanded(dilation, dims, "dilation")
+    output_padding = expanded(output_padding, dims, "output_padding")
     check_convolution(input, weight, bias, stride, padding, dilation, transposed, groups)
     if not transposed:
         pads = [(p, p) for p in padding]

@@ -11,7 +11,7 @@ from ..memory.errors import OperatorError
 from ..shapes.windows import Ints
 from ..table.refusals import class_name, cpp_name, not_implemented
 
-__all__ = ["check_convolution", "check_ranks", "check_transposed_sizes", "expanded"]
+__all__ = ["check_convolution", "check_dims", "check_ranks", "check_transposed_sizes", "expanded"]
 
 
 def _shape_error(sentence: str, headline: str, **roles: str) -> OperatorError:
@@ -46,11 +46,11 @@ def _check_settings(stride: Ints, padding: Ints, dilation: Ints, groups: int) ->
         raise OperatorError("non-positive groups is not supported")
 
 
-def check_ranks(input: Array, weight: Array) -> None:
-    """Refuse an input and a weight of different numbers of dimensions.
+def check_dims(weight: Array) -> None:
+    """Refuse a weight that leaves no dimension of space.
 
     Raises:
-        OperatorError: they differ, or are too few.
+        OperatorError: it has too few dimensions.
     """
     if weight.ndim < 3:
         raise _shape_error(
@@ -58,6 +58,15 @@ def check_ranks(input: Array, weight: Array) -> None:
             f"`weight` has {weight.ndim} dimensions, at least 3 are needed",
             weight=f"has shape {list(weight.shape)}",
         )
+
+
+def check_ranks(input: Array, weight: Array) -> None:
+    """Refuse an input and a weight of different numbers of dimensions.
+
+    Raises:
+        OperatorError: they differ, or are too few.
+    """
+    check_dims(weight)
     if input.ndim != weight.ndim:
         raise _shape_error(
             f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional "

@@ -60,10 +60,7 @@ def pack_halves(weight: Array, optimized: bool, bins: int, ratio: float) -> Arra
     spread = weight.max(-1) - least.astype(F32)
     scale = np.where(spread == 0, F32(1), spread / F32(LARGEST_HALF)).astype(np.float16)
     scale = np.where(scale == 0, np.float16(1), scale)
-    with np.errstate(over="ignore", divide="ignore"):
-        inverse = F32(1) / scale.astype(F32)
-    scale = np.where(np.isinf(inverse), np.float16(1), scale)
-    inverse = np.where(np.isinf(inverse), F32(1), inverse)
+    inverse = F32(1) / scale.astype(F32)  # which is finite for every float16 but 0
     steps = np.rint((weight - least.astype(F32)[:, None]) * inverse[:, None])
     numbers = np.clip(steps, 0, LARGEST_HALF).astype(np.uint8)
     ends = np.stack([scale, least], -1).astype("<f2").view(np.uint8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import traceback
 import warnings
 from collections.abc import Callable
@@ -129,12 +130,13 @@ def fail() -> None:
     raise KeyError("x")
 
 
-def frames(call: Callable[[Callable[[], None]], None]) -> dict[str, str | None]:
+def frames(call: Callable[[Callable[[], None]], None]) -> dict[str, str]:
     """The functions of a traceback, with the lines that they are at."""
     try:
         call(fail)
     except KeyError as error:
-        return {frame.name: frame.line for frame in traceback.extract_tb(error.__traceback__)}
+        places = [(f.f_code, line) for f, line in traceback.walk_tb(error.__traceback__)]
+        return {c.co_name: linecache.getline(c.co_filename, line).strip() for c, line in places}
     raise AssertionError("nothing was raised")
 
 

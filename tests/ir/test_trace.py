@@ -406,3 +406,13 @@ def test_constants_of_traces_keep_their_element_types() -> None:
     constants = traced.graph.findAllNodes("prim::Constant")
     tensors = [n.t("value") for n in constants if n.kindOf("value") == "t"]
     assert [each.dtype for each in tensors] == [torch.int64]
+
+
+def test_sizes_within_a_trace_are_whole_numbers() -> None:
+    def program(x: Tensor) -> Tensor:
+        for wrong in (1.5, None, "a"):
+            with pytest.raises(TypeError, match=r"torch.Size\(\) takes an iterable of 'int'"):
+                torch.Size([wrong])
+        return x.reshape(torch.Size([x.size(0), 1]))
+
+    assert torch.jit.trace(program, torch.ones(2))(torch.ones(3)).shape == (3, 1)
