@@ -18,6 +18,7 @@ __all__ = [
     "check_same_dtype",
     "check_square",
     "real_dtype",
+    "refuse_not_finite",
 ]
 
 
@@ -99,3 +100,13 @@ def batch_prefix(info: Array) -> tuple[str, int]:
     flat = info.reshape(-1)
     place = int(np.argmax(flat != 0))
     return (f"(Batch element {place}): " if info.ndim else ""), int(flat[place])
+
+
+def refuse_not_finite(matrices: Array) -> None:
+    """Raise if any of a batch of matrices is said to hold what has no singular values."""
+    if matrices.any():
+        raise LinAlgError(
+            f"linalg.svd: {batch_prefix(matrices)[0]}The algorithm failed to converge because the "
+            "input matrix contained non-finite values.",
+            headline="the matrix has elements that are not finite",
+        )

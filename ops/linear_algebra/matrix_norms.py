@@ -20,7 +20,14 @@ from ..table.pointwise import as_array, cast
 from ..table.promotion import kind, promote
 from ..table.refusals import Refusal
 from ..table.table import operator
-from .matrix_checks import check_floating, check_lapack, check_matrix, check_square, real_dtype
+from .matrix_checks import (
+    check_floating,
+    check_lapack,
+    check_matrix,
+    check_square,
+    real_dtype,
+    refuse_not_finite,
+)
 
 __all__ = ["matrix_norm", "singular_values", "vector_norm"]
 
@@ -191,10 +198,15 @@ def linalg_powsum(self: Array, ord: Scalar, dim: Dims, keepdim: bool, dtype: int
 
 
 def singular_values(array: Array) -> Array:
-    """The singular values of matrices, largest first."""
+    """The singular values of matrices, largest first; NaN for what is infinite.
+
+    Raises:
+        LinAlgError: an element is NaN.
+    """
     count = min(array.shape[-2:])
     if not array.size:
         return np.zeros((*array.shape[:-2], count), real_dtype(array.dtype))
+    refuse_not_finite(as_array(np.isnan(array).any((-2, -1))))
     found: Array = blas.svd(array, compute_uv=False)
     return found.astype(real_dtype(array.dtype), copy=False)
 

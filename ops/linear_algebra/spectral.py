@@ -25,6 +25,7 @@ from .matrix_checks import (
     check_matrix,
     check_square,
     real_dtype,
+    refuse_not_finite,
 )
 from .matrix_norms import singular_values
 from .products import matrix_power
@@ -171,16 +172,7 @@ def _check_svd(A: Array, driver: str | None) -> None:
             "cuSOLVER backend."
         )
     check_lapack(A, "linalg_svd_cpu")
-    if not np.isfinite(A).all():
-        raise _not_finite()
-
-
-def _not_finite() -> LinAlgError:
-    return LinAlgError(
-        "linalg.svd: The algorithm failed to converge because the input matrix contained "
-        "non-finite values.",
-        headline="the matrix has elements that are not finite",
-    )
+    refuse_not_finite(as_array(~np.isfinite(A).all((-2, -1))))
 
 
 @operator(
@@ -324,8 +316,7 @@ def _finite_svd(A: Array) -> tuple[Array, Array, Array]:
     if finite.all():
         found = blas.svd(A, False)
         return found
-    if np.isnan(A).any():
-        raise _not_finite()
+    refuse_not_finite(as_array(np.isnan(A).any((-2, -1))))
     left, values, turned = blas.svd(np.where(finite[..., None, None], A, 0), False)
     for part in (left, values, turned):
         part[~finite] = np.nan
@@ -457,7 +448,7 @@ def _check_full_rank(a: Array) -> None:
     is_zero = (diagonals == 0) & as_array(tall.any((-2, -1)))[..., None]
     info = np.where(is_zero.any(-1), is_zero.argmax(-1) + 1, 0)
     if info.any():
-        prefix, order = batch_prefix(info)
+        prefix, order = batch_prefix(info if info.size > 1 else info.reshape(()))
         raise LinAlgError(
             f"torch.linalg.lstsq: {prefix}The least squares solution could not be computed because "
             f"the input matrix does not have full rank (error code: {order})."

@@ -191,12 +191,24 @@ def test_eigenvalues_that_are_not_found(name: str, code: int) -> None:
         getattr(rushlight.linalg, name)(matrices)
 
 
+def test_singular_values_of_what_is_not_finite() -> None:
+    matrices = rushlight.eye(3).repeat(2, 2, 1, 1)
+    matrices[1, 0, 2] = float("nan")
+    words = "linalg.svd: {}The algorithm failed to converge because the input matrix contained"
+    for matrix, place in ((matrices, r"\(Batch element 2\): "), (matrices[1, 0], "")):
+        for function in (rushlight.linalg.svd, rushlight.linalg.svdvals, rushlight.linalg.pinv):
+            with pytest.raises(rushlight.linalg.LinAlgError, match=words.format(place)):
+                function(matrix)
+
+
 def test_least_squares_by_triangular_factors_want_full_rank() -> None:
     lstsq, flat = rushlight.linalg.lstsq, rushlight.tensor([[1.0, 0.0], [2.0, 0.0]])
     words = r"lstsq: {}The least squares solution .* have full rank \(error code: 2\)"
     for matrix in (flat, flat.mT):
         with pytest.raises(rushlight.linalg.LinAlgError, match=words.format("")):
             lstsq(matrix, rushlight.ones(2, 1), driver="gels")
+        with pytest.raises(rushlight.linalg.LinAlgError, match=words.format("")):
+            lstsq(matrix[None], rushlight.ones(1, 2, 1), driver="gels")
         assert lstsq(matrix, rushlight.ones(2, 1)).rank == 1
     several = rushlight.stack([rushlight.eye(2), flat])
     with pytest.raises(rushlight.linalg.LinAlgError, match=words.format(r"\(Batch element 1\): ")):
