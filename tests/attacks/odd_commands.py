@@ -277,7 +277,7 @@ def terminal_gone() -> None:
                     stdout=full if sink == "/dev/full" else writer,
                     stderr=subprocess.PIPE,
                     env={**os.environ, "PYTHONPATH": str(ROOT)},
-                    timeout=60,
+                    timeout=300,
                     check=False,
                 )
             os.close(writer)
