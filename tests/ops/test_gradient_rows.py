@@ -51,8 +51,8 @@ to_sparse to_sparse_bsc to_sparse_bsr to_sparse_csc to_sparse_csr values
 """
 """They serve sparse tensors, whose own forms carry the gradients."""
 
-REFUSED = "_pin_memory"
-"""It is refused."""
+REFUSED = "_pin_memory cuda"
+"""They are refused."""
 
 TO_BE_WRITTEN = "_pack_sequence embedding_renorm"
 
