@@ -336,6 +336,7 @@ def _norm(
 @operator(
     "aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
+    prepared=True,
     cost="matrices",
     out_dtype=_OUT_OF_LINALG_MATRIX_NORM,
     out_layout="C",

@@ -12,7 +12,7 @@ import rushlight as torch
 from rushlight.ops.kernels import family
 from rushlight.ops.memory.metadata import become
 from rushlight.ops.table import direct
-from rushlight.ops.table.direct import direct_form
+from rushlight.ops.table.direct import direct_form, notes_of_parts
 from rushlight.ops.table.table import TABLE
 
 module = family("prepared")
@@ -661,3 +661,19 @@ def test_new_tensors_are_known_by_their_numbers():
         assert torch.zeros(3).dtype == torch.eye(2, 3).dtype == torch.float64
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("pad", [[1, 2], [0, 3, 1, 0]])
+def test_padding_with_a_number_is_learned(pad):
+    known, calls = known_calls(TABLE.operator("aten::pad").forward)
+    for seed in range(4):
+        x = random(3, 5, seed=seed)
+        pairs = [(0, 0), *zip(pad[::2], pad[1::2], strict=True)][-2:]
+        if len(pad) == 4:
+            pairs = pairs[::-1]
+        expected = np.pad(x, pairs, constant_values=np.float32(2.5))
+        values = x, pad, 2.5  # whose kernels are compiled before they are learned
+        border = TABLE.operator("aten::constant_pad_nd")
+        assert notes_of_parts(border, values, expected, at_any_cost=True)
+        assert known(x, pad, "constant", 2.5).tobytes() == expected.tobytes()
+    assert len(calls) == 1
