@@ -51,10 +51,8 @@ def fused_double(a: Array, b: float, c: float) -> Array:
     The sum of the exact parts of product and sum is rounded to odd before it is added (Boldo and
     Melquiond 2008); numbers near the ends of the range are left to exact fractions.
     """
-    if b == 1.0:
-        return a + c
-    if c == 0.0:
-        return a * b
+    if b == 1.0 or c == 0.0:
+        return a * b + c
     made = _by_instruction(a, np.asarray(b, D), np.asarray(c, D))
     if made is not None:
         return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Final
 
@@ -50,6 +51,10 @@ for _name, _refuse, _kernel, _alias in (
         )(_forward)
 
 
+_MOST_DIGITS: Final = 308
+"""More places than that make a power of ten that no float64 holds."""
+
+
 @with_twin("aten::round.decimals(Tensor self, *, int decimals) -> Tensor", out_dtype=FOUND)
 def round_decimals(self: Array, decimals: int) -> Array:
     if not decimals:
@@ -57,7 +62,7 @@ def round_decimals(self: Array, decimals: int) -> Array:
     _refuse_round_decimals(self.dtype)
     if self.itemsize < 4:
         return round_decimals(self.astype(np.float32), decimals).astype(self.dtype)
-    scale = self.dtype.type(10.0 ** abs(decimals))
+    scale = self.dtype.type(10.0 ** abs(decimals) if abs(decimals) <= _MOST_DIGITS else math.inf)
     if decimals > 0:
         return as_array((np.rint(self * scale) / scale).astype(self.dtype))
     return as_array((np.rint(self / scale) * scale).astype(self.dtype))

@@ -177,6 +177,11 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: object = None) -> object
         if dims > min(a.dim(), b.dim()):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         dims = [list(range(-dims, 0)), list(range(dims))]
+    if isinstance(dims, float):
+        raise RuntimeError(
+            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] "
+            f"containing two lists, but got dims={dims}"
+        )
     return eager_function("aten::tensordot")(a, b, list(dims[0]), list(dims[1]), **options)
 
 

@@ -13,7 +13,7 @@ from ..arithmetic.comparison import clamp
 from ..arithmetic.maths import limit_of, sigmoid
 from ..kernels import LARGE, by_formula, family, pointwise
 from ..memory.dims import wrap_dim
-from ..memory.dtype import Array, Dtype, Scalar, dtype_of
+from ..memory.dtype import Array, Dtype, Scalar, dtype_of, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.order import beside
 from ..reductions.loss_reduction import widened
@@ -33,7 +33,7 @@ from ..table.pointwise import (
 )
 from ..table.promotion import kind
 from ..table.record import Known
-from ..table.refusals import Refusal, check_kernel, not_implemented
+from ..table.refusals import Refusal, check_kernel, check_number, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 
@@ -326,13 +326,6 @@ def log_sigmoid_forward(self: Array) -> tuple[Array, Array]:
 
 
 def _softshrink(x: Array, lambd: float) -> object:
-    dtype = dtype_of(x)
-    largest = float(limit_of(x.dtype))
-    if not 0 <= lambd <= largest:
-        raise OperatorError(
-            f"lambda must be in range [0, {largest:g}] for input dtype {dtype.scalar_name}, "
-            f"but found {lambd:g}"
-        )
     outer = np.where(x < 0, x + lambd, x - lambd)
     return np.where(np.abs(x) <= lambd, x * 0, outer)
 
@@ -341,19 +334,41 @@ def _hardshrink(x: Array, lambd: float) -> object:
     return np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
 
 
+def _check_width(lambd: Scalar, dtype: Dtype) -> None:
+    largest = float(limit_of(dtype))
+    if isinstance(lambd, complex) or not 0 <= lambd <= largest:
+        raise OperatorError(
+            f"lambda must be in range [0, {largest:g}] for input dtype "
+            f"{of_numpy(dtype).scalar_name}, but found {lambd:g}"
+        )
+
+
+def _checking(
+    check: Callable[[Scalar, Dtype], None], forward: Callable[..., Array]
+) -> Callable[..., Array]:
+    """The forward, with its number checked against floats as they are given, not widened."""
+
+    def checked(self: Array, lambd: Scalar) -> Array:
+        if kind(self.dtype) == 2:
+            check(lambd, self.dtype)
+        return forward(self, lambd)
+
+    return checked
+
+
 operator(
     "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     face="layer",
     out_dtype=FOUND,
     rows=rows_of("self"),
     formula=formula("softshrink", 0, 1, checks=True),
-)(_floats_only("softshrink_check", _softshrink))
+)(_checking(_check_width, _floats_only("softshrink_check", _softshrink)))
 operator(
     "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     out_dtype=FOUND,
     rows=rows_of("self"),
     formula=formula("hardshrink", 0, 1, checks=True),
-)(_floats_only("hardshrink_cpu", _hardshrink))
+)(_checking(check_number, _floats_only("hardshrink_cpu", _hardshrink)))
 
 operator(
     "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",

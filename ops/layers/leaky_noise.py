@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..memory.dtype import Array, Scalar
@@ -25,9 +27,12 @@ def slope_bounds(lower: Scalar, upper: Scalar) -> tuple[float, float]:
     """Between which numbers slopes are drawn.
 
     Raises:
-        OperatorError: the lower one is above the upper one.
+        OperatorError: one is not finite, or the lower one is above the upper one.
     """
     low, high = float(lower.real), float(upper.real)
+    for name, bound in (("lower", low), ("upper", high)):
+        if not math.isfinite(bound):
+            raise OperatorError(f"rrelu: {name} bound must be finite, got {bound:g}")
     if low > high:
         raise OperatorError("Lower bound should be less than or equal to the upper bound")
     return low, high

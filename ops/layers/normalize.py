@@ -377,11 +377,16 @@ def native_group_norm(
     _check_groups(input, channels, group)
     _check_group_parameters(input.shape, weight, bias, channels)
     _check_float(input, "GroupNormKernelImpl")
-    if not input.flags.c_contiguous and not is_channels_last(input):
-        raise OperatorError(
-            "Expected X.is_contiguous(memory_format) to be true, but got false.  (Could this "
-            "error message be improved?  If so, please report an enhancement request to PyTorch.)"
-        )
+    lies = input.flags.c_contiguous or is_channels_last(input)
+    for what, holds in (
+        ("X.numel() == N * C * HxW", batch * channels * space == input.size),
+        ("X.is_contiguous(memory_format)", lies),
+    ):
+        if not holds:
+            raise OperatorError(
+                f"Expected {what} to be true, but got false.  (Could this error message be "
+                "improved?  If so, please report an enhancement request to PyTorch.)"
+            )
     saved = statistics_dtype(input, weight, bias)
     rows = input.reshape(batch * group, channels // group * space)
     kernels = family("rows") if is_ready(rows) else None

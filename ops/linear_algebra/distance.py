@@ -74,7 +74,7 @@ def _check_rows(x1: Array, x2: Array, p: float) -> None:
         )
     _check_floats("cdist", x1, "X1")
     _check_floats("cdist", x2, "X2")
-    if p < 0:
+    if not p >= 0:
         raise OperatorError("cdist only supports non-negative p values")
     if x1.dtype != x2.dtype:
         raise scalar_types_differ(x1, x2, "x1", "x2")
@@ -259,6 +259,8 @@ def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Array:
             f"expected common dtype to be floating point, yet common dtype is {word}",
             code="dtype-mismatch",
         )
+    if not eps >= 0:
+        raise OperatorError(f"eps must be non-negative, got: {eps:g}")
     shape = checked_broadcast(x1.shape, x2.shape, ("x1", "x2"))
     axis = wrap_dim(dim, len(shape))
     if x1.shape == x2.shape and is_ready(x1) and is_ready(x2):

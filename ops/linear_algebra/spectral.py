@@ -535,7 +535,7 @@ def linalg_matrix_power(self: Array, n: int) -> Array:
 def linalg_tensorinv(self: Array, ind: int) -> Array:
     """The inverse of a tensor that is square once its first `ind` dimensions are one."""
     if ind <= 0:
-        raise OperatorError("Expected a strictly positive integer for 'ind'")
+        raise OperatorError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     first, rest = self.shape[:ind], self.shape[ind:]
     if prod(first) != prod(rest):
         raise OperatorError(

@@ -145,7 +145,7 @@ def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float) -> A
 )
 def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Array:
     """Squares up to `delta`, lines from there on."""
-    if delta <= 0:
+    if not delta > 0:
         raise OperatorError("huber_loss does not support non-positive values for delta.")
 
     def losses(a: Array, b: Array) -> object:

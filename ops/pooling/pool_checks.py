@@ -74,7 +74,7 @@ def pooled_size(
         raise OperatorError("stride should not be zero")
     if padding < 0:
         raise OperatorError(f"pad must be non-negative, but got pad: {padding}")
-    if padding > ((kernel - 1) * dilation + 1) // 2:
+    if padding > int(((kernel - 1) * dilation + 1) / 2):
         raise OperatorError(
             "pad should be at most half of effective kernel size, but got "
             f"pad={padding}, kernel_size={kernel} and dilation={dilation}"

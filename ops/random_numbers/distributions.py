@@ -80,7 +80,7 @@ def _check_floats(self: Array, name: str) -> None:
     f"{_GENERATOR}) -> Tensor(a!)"
 )
 def cauchy_(self: Array, median: float, sigma: float, generator: Generator | None) -> Array:
-    if sigma <= 0:
+    if not sigma > 0:
         raise OperatorError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     if kind(self.dtype) != 2:
         raise OperatorError(
@@ -97,7 +97,7 @@ def cauchy_(self: Array, median: float, sigma: float, generator: Generator | Non
     f"{_GENERATOR}) -> Tensor(a!)"
 )
 def log_normal_(self: Array, mean: float, std: float, generator: Generator | None) -> Array:
-    if std <= 0:
+    if not std > 0:
         raise OperatorError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     _check_floats(self, "log_normal_cpu")
     values = single_normals(generator or default_generator, self.size, mean, std)

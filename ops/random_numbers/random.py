@@ -551,7 +551,7 @@ def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> A
     is_single = array.dtype is _FLOAT32
     if not is_single:
         _float_kind(array, "normal_kernel_cpu")
-    if std < 0:
+    if not std >= 0:
         raise OperatorError(f"normal expects std >= 0.0, but found std {std:g}")
     generator = g or default_generator
     if not is_single and is_complex(

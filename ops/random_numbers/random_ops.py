@@ -212,7 +212,7 @@ def exponential_(self: Array, lambd: float, generator: Generator | None) -> Arra
             f"floating point but you specified {dtype_of(self).scalar_name}",
             code="dtype-mismatch",
         )
-    if lambd <= 0:
+    if not lambd > 0:
         raise OperatorError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     target = memory_order(self)
     target[...] = exponential(generator, self.size, lambd).reshape(target.shape)

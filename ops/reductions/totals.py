@@ -86,7 +86,7 @@ def renorm(self: Array, p: Scalar, dim: int, maxnorm: Scalar) -> Array:
     """The slices along a dimension, those of a larger norm scaled down to `maxnorm`."""
     if isinstance(p, complex) or not p > 0:
         raise OperatorError("renorm: non-positive-norm not supported")
-    if isinstance(maxnorm, complex) or maxnorm < 0:
+    if isinstance(maxnorm, complex) or not maxnorm >= 0:
         raise OperatorError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     if self.ndim < 2:
         raise OperatorError(

@@ -74,7 +74,9 @@ _truth("any", np.any)
     layout="C",
 )
 def count_nonzero(self: Array, dim: int | None) -> Array:
-    axis = None if dim is None or not self.ndim else wrap_dim(dim, self.ndim)
+    axis = None if dim is None else wrap_dim(dim, self.ndim)
+    if not self.ndim:
+        axis = None
     return asarray(np.count_nonzero(self, axis), _INT64)
 
 

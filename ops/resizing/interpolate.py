@@ -142,7 +142,7 @@ def _check(input: Array, output: Ints) -> None:
     if any(size <= 0 for size in (*space, *output)):
         raise OperatorError(
             "Input and output sizes should be greater than 0, but got input "
-            f"({_named(space)}) output ({_named(output)})",
+            f"({_named(space)}) {'and ' if dims == 1 else ''}output ({_named(output)})",
             code="shape-mismatch",
         )
     if not input.size and not all(input.shape[1:]):

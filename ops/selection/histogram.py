@@ -121,7 +121,7 @@ def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Array:
     if low == high and self.size:
         low, high = self.min(), self.max()
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise OperatorError(f"range of [{low:g}, {high:g}] is not finite")
+        raise OperatorError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low == high:
         low, high = low - number(1), high + number(1)
     values = self.reshape(-1)

@@ -243,7 +243,7 @@ def _declare_quantile(name: str) -> None:
         self: Array, q: float, dim: int | None, keepdim: bool, interpolation: str
     ) -> Array:
         if not 0 <= q <= 1:
-            raise OperatorError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+            raise OperatorError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         wanted = self.dtype if kind(self.dtype) == 2 else np.dtype(np.float32)
         return _quantile(name, self, np.asarray(q, wanted), dim, keepdim, interpolation)
 
