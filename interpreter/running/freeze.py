@@ -458,21 +458,29 @@ def _constant(graph: Graph, value: object, type: Type) -> Node:
         return create_constant(graph, array, type_of_array(array))
     if value is None:
         return create_constant(graph, None, NONE)
-    return create_constant(graph, _as_graphs_have_it(value), type.optional_of or type)
+    return create_constant(graph, _as_graphs_have_it(value, {}), type.optional_of or type)
 
 
-def _as_graphs_have_it(value: object) -> object:
-    """A value of the machine with members of enumerations as constants of graphs are."""
+def _as_graphs_have_it(value: object, known: dict[int, object]) -> object:
+    """A value of the machine with members of enumerations as constants of graphs are.
+
+    `known` are the values that were met, by their identity: each is walked through once.
+    """
     if isinstance(value, EnumMember):
         return typed.EnumMember(value.name, value.value)
-    if isinstance(value, dict):
-        found = {key: _as_graphs_have_it(each) for key, each in value.items()}
-        return found if any(found[key] is not each for key, each in value.items()) else value
-    if isinstance(value, (list, tuple)):
-        parts = [_as_graphs_have_it(each) for each in value]
-        if any(part is not each for part, each in zip(parts, value, strict=True)):
-            return parts if isinstance(value, list) else tuple(parts)
-    return value
+    if not isinstance(value, (dict, list, tuple)):
+        return value
+    if id(value) not in known:
+        parts = value.values() if isinstance(value, dict) else value
+        found = [_as_graphs_have_it(each, known) for each in parts]
+        made: object = value
+        if any(part is not each for part, each in zip(found, parts, strict=True)):
+            if isinstance(value, dict):
+                made = dict(zip(value, found, strict=True))
+            else:
+                made = found if isinstance(value, list) else tuple(found)
+        known[id(value)] = made
+    return known[id(value)]
 
 
 def _all_nodes(block: Block) -> Iterator[Node]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from ...frontend.locks import fork_safe_lock
 from ..memory.dtype import Array, DType, dtype_of
+from ..memory.storage import spread
 from ..memory.versions import version_of
 from ..table.grad_mode import ANOMALY, RUNNING, is_grad_enabled
 from ..tensors.tensor import Tensor
@@ -427,8 +428,7 @@ FREED: Final = (
 
 def _form_of(array: Array) -> Array:
     """An array of the same sizes and dtype, all of whose elements are one."""
-    dtype, dims = array.dtype, array.ndim
-    return np.ndarray(array.shape, dtype, np.empty((), dtype), 0, (0,) * dims)
+    return spread(np.empty((), array.dtype), array.shape, (0,) * array.ndim)
 
 
 _HOW_TO_FIND: Final = (

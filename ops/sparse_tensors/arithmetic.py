@@ -93,9 +93,8 @@ def add_in_place(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     return a.index_put_(tuple(own.indices), values.to(a.dtype), accumulate=True)
 
 
-_ADDED: Final = OutDtype(
-    "castable", "Can't convert result type {result} to output {out} in add operation"
-)
+_NOT_CAST: Final = "Can't convert result type {result} to output {out} in add operation"
+_ADDED: Final = OutDtype("castable", _NOT_CAST)
 
 
 def in_dtype_of(first: Tensor, made: Tensor, rule: OutDtype) -> Tensor:
