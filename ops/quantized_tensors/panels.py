@@ -128,9 +128,10 @@ class _Panels:
         `found` holds the rows' scale and zero point.
         """
         integers = family("integers")
+        least = max(1, LEAST // (rows.size * integers.PANEL * integers.PANELS))
         integers.run(
             *(integers.panel_product(form), -(-len(self.weights) // integers.PANELS)),
-            *(LEAST // (rows.size * integers.PANEL * integers.PANELS) + 1, rows.size // self.depth),
+            *(least, rows.size // self.depth),
             *(self.depth // 4, self.columns, rows, self.weights, self.sums, found, factors, bias),
             out,
         )
