@@ -361,9 +361,9 @@ class ExpressionConverter:
 
     def formatted_value(self, whole: ast.JoinedStr, value: ast.FormattedValue) -> tree.Expr:
         if value.conversion != -1:
-            return self.refuse("conversion", value)
+            return self.refuse("conversion", whole)  # where Python before 3.12 has its parts
         if value.format_spec is not None:
-            return self.refuse("format", value)
+            return self.refuse("format", whole)
         return self.expression(value.value)
 
 

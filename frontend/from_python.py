@@ -110,12 +110,17 @@ def class_tree(cls: type, collector: Collector) -> tree.ClassDefinition | None:
 
 
 def _methods(cls: type) -> list[tuple[str, Callable[..., object]]]:
-    """The functions and class methods of a class's own body, sorted by name, as torch does."""
+    """The functions and class methods of a class's own body, sorted by name, as torch does.
+
+    What stands there by another name (as `dataclasses` puts `__replace__`) is none of them.
+    """
     found = []
     for name, member in sorted(vars(cls).items()):
         if isinstance(member, classmethod):
             found.append((name, getattr(cls, name)))
-        elif inspect.isfunction(member) and not _modifier(member).startswith("_drop"):
+        elif not inspect.isfunction(member) or member.__name__ not in vars(cls):
+            continue
+        elif not _modifier(member).startswith("_drop"):
             found.append((name, member))
     return found
 

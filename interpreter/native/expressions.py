@@ -10,9 +10,9 @@ from ...frontend.walks import MOST_COPIED
 from ...ops.kernels.code.text import DOUBLE
 from ...ops.python_values.strings import to_bytes
 from .compound import Compounds
+from .dict_versions import VERSION_AT
 from .emitter import CONTEXT, Instance, Item, Known, Value
 from .externals import EXTERNALS, INT32, VARIADIC
-from .kept import VERSION_AT
 from .kinds import ADDRESS, BOOL, FLOAT, INT, NONE, STR, Kind, NotNative, tuple_of
 
 __all__ = ["Expressions"]

@@ -7,24 +7,13 @@ The copies lie in bytes of Python's, which go with the function; `kept.native` m
 
 from __future__ import annotations
 
-import platform
-import sys
 from typing import Final
 
 from ...ir.graph import Value
 from .kinds import BOOL, FLOAT, INT, STR, Kind
 from .native_source import NativeSource
 
-__all__ = ["VERSION_AT", "is_keepable", "is_only_read", "note_sites"]
-
-_COUNTS: Final = (
-    platform.python_implementation() == "CPython"
-    and sys.version_info < (3, 12)
-    and (object.__basicsize__, dict.__basicsize__) == (16, 48)
-)
-
-VERSION_AT: Final = 24 if _COUNTS else 0
-"""Where the count of changes lies in a dict; 0 where there is none."""
+__all__ = ["is_keepable", "is_only_read", "note_sites"]
 
 _WORDS: Final = 4
 """Of a site: the dict, its count of changes, the copy if there is one, and who uses that now."""
@@ -32,11 +21,7 @@ _WORDS: Final = 4
 
 def is_keepable(kind: Kind) -> bool:
     """Whether what a dict holds changes only as the dict does."""
-    return (
-        VERSION_AT > 0
-        and kind.family == "dict"
-        and all(part in (INT, FLOAT, BOOL, STR) for part in kind.parts)
-    )
+    return kind.family == "dict" and all(part in (INT, FLOAT, BOOL, STR) for part in kind.parts)
 
 
 def is_only_read(mapping: Value) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ...typecheck.types import Type
+from .dict_versions import VERSION_AT
 from .kinds import Kind
 
 __all__ = ["NativeSource"]
@@ -51,7 +52,10 @@ class NativeSource:
 
     @property
     def sites(self) -> list[tuple[str, int]]:
-        """The attributes, by class and slot, that are dicts of which copies are kept."""
+        """The attributes, by class and slot, that are dicts of which copies are kept: none where
+        nothing says whether they were changed."""
+        if not VERSION_AT:
+            return []
         return [site for site, is_kept in self.kept.items() if is_kept][:MOST_SITES]
 
     @property

@@ -12,9 +12,9 @@ from typing import Final
 
 from ...ops.kernels.code.methods import BYTES_BEGIN, method
 from ...ops.kernels.code.objects import is_kept, native_addresses
+from .dict_versions import VERSION_AT
 from .emitter import ALIASES, CONTEXT, Value
 from .externals import table_of, words_of
-from .kept import VERSION_AT
 from .kinds import ADDRESS
 from .lowering import Module
 from .source import NativeSource

@@ -207,7 +207,11 @@ def singular_values(array: Array) -> Array:
     if not array.size:
         return np.zeros((*array.shape[:-2], count), real_dtype(array.dtype))
     refuse_not_finite(as_array(np.isnan(array).any((-2, -1))))
-    found: Array = blas.svd(array, compute_uv=False)
+    is_finite = np.asarray(np.isfinite(array).all((-2, -1)))
+    within = array if is_finite.all() else np.where(is_finite[..., None, None], array, 0)
+    found: Array = blas.svd(within, compute_uv=False)
+    if within is not array:
+        found[~is_finite] = np.nan
     return found.astype(real_dtype(array.dtype), copy=False)
 
 

@@ -196,7 +196,8 @@ def test_an_unused_method_raises_and_is_not_read(module) -> None:  # type: ignor
 
 def test_a_function_without_source() -> None:
     names: dict[str, object] = {}
-    exec("def f(x):\n    return x", names)
+    # in `python -c` 3.13 keeps the program's text by the name `<string>`
+    exec(compile("def f(x):\n    return x", "<made>", "exec"), names)
     collector = Collector()
     assert function_tree(names["f"], collector) is None  # type: ignore[arg-type]
     (diagnostic,) = collector.found
@@ -221,3 +222,20 @@ def test_a_class_whose_lines_cannot_be_taken_by_themselves(
     collector = Collector()
     assert class_tree(nested.A, collector) is None
     assert [d.exception for d in collector.found] == ["SyntaxError"]
+
+
+def test_what_a_class_holds_by_another_name_is_no_method(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "held.py"
+    file.write_text(
+        "class Held:\n    def get(self) -> int:\n        return 1\n"
+        "    again = get\n"
+        "def _other(self, /, **changes):\n    return changes\n"
+        "Held.__replace__ = _other\n"  # as dataclasses of Python 3.13 have it
+    )
+    module = load_module(file)
+    monkeypatch.setitem(sys.modules, "held", module)
+    found = class_tree(module.Held, Collector())
+    assert found is not None
+    assert [method.name for method in found.methods] == ["again", "get"]

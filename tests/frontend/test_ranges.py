@@ -20,6 +20,10 @@ def test_ranges_are_those_of_torch() -> None:
     converter = converter_of(source, Collector())
     (function,) = ast.parse(source.text).body
     assert isinstance(function, ast.FunctionDef)
+    for text in (n for n in ast.walk(function) if isinstance(n, ast.JoinedStr)):
+        for part in text.values:
+            if isinstance(part, ast.Constant):
+                ast.copy_location(part, text)  # where Python before 3.12 has it
     found = []
     for node in ast.walk(function):
         if isinstance(node, ast.expr) and not isinstance(node, ast.Slice | ast.FormattedValue):
