@@ -263,14 +263,12 @@ class _StandingIn:
 
     @staticmethod
     def find_spec(fullname: str, path: object = None, target: object = None) -> Any:
-        root, _, inside = fullname.partition(".")
-        if root not in ("torch", "functorch"):
+        if fullname.partition(".")[0] not in ("torch", "functorch"):
             return None
         own = sys.modules.get(_NAME)
         if own is None or sys.modules.get("torch") is not own:
             return None
-        inside = inside if root == "torch" else fullname
-        return import_module(".as_torch", _NAME).alias(fullname, f"{_NAME}.{inside}")
+        return import_module(".as_torch", _NAME).torchs_module(fullname)
 
 
 sys.meta_path.insert(0, _StandingIn)

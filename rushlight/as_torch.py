@@ -140,16 +140,14 @@ class StandIn(abc.MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> machinery.ModuleSpec | None:
         """Where a module of torch, or one of rushlight that is to be renamed, comes from."""
-        root, _, inside = fullname.partition(".")
+        root = fullname.partition(".")[0]
         if root == _OWN or fullname == _SPAWN:
             found = machinery.PathFinder.find_spec(fullname, path)
             if found is not None and found.loader is not None:
                 tell = self.rename if root == _OWN else self.tell_children
                 found.loader = _Told(tell, found.loader)
             return found
-        if root == "torch":
-            return alias(fullname, f"{_OWN}.{inside}" if inside else _OWN)
-        return alias(fullname, f"{_OWN}.{fullname}") if root == "functorch" else None
+        return torchs_module(fullname)
 
     def find_distributions(
         self, context: metadata.DistributionFinder.Context | None = None
@@ -220,7 +218,16 @@ class _Distribution(metadata.Distribution):
         return Path(path)
 
 
-def alias(name: str, own: str) -> machinery.ModuleSpec | None:
+def torchs_module(fullname: str) -> machinery.ModuleSpec | None:
+    """How a module of PyTorch's packages gives the one that stands for it; None of other modules,
+    and where there is none."""
+    root, _, inside = fullname.partition(".")
+    if root == "torch":
+        return _alias(fullname, f"{_OWN}.{inside}" if inside else _OWN)
+    return _alias(fullname, f"{_OWN}.{fullname}") if root == "functorch" else None
+
+
+def _alias(name: str, own: str) -> machinery.ModuleSpec | None:
     """How `import name` gives the module `own`; None where there is no such module."""
     try:
         module = import_module(own)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from enum import Enum
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 import rushlight as torch
 from rushlight.__main__ import main
 from rushlight.serialization.files.errors import ArchiveError
+from tests.frontend.frontend_support import load_module
 
 DATA = Path(__file__).resolve().parent / "data"
 Captured = pytest.CaptureFixture[str]
@@ -62,15 +62,6 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def module_at(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def convert(*words: str | Path) -> int:
     return main(["convert", *map(str, words)])
 
@@ -87,7 +78,7 @@ def test_written_source_runs(weights: str, archive: str, tmp_path: Path) -> None
         assert convert(archive, given) == 0
     if weights != ".safetensors":
         assert convert(archive, tmp_path / "m.py") == 0
-    source = module_at(tmp_path / "m.py")
+    source = load_module(tmp_path / "m.py")
     made = source.load() if weights == ".safetensors" else source.load(given)
     x = torch.tensor([[1.0, 2.0, 3.0], [-1.0, 0.0, 0.5]])
     for ours, theirs in zip(made(x), original(x), strict=True):
@@ -103,7 +94,7 @@ def test_written_source_runs(weights: str, archive: str, tmp_path: Path) -> None
 
 def test_weights_that_are_no_arrays_are_told(archive: str, tmp_path: Path) -> None:
     assert convert(archive, tmp_path / "m.py") == 0
-    source, odd = module_at(tmp_path / "m.py"), tmp_path / "m.npz"
+    source, odd = load_module(tmp_path / "m.py"), tmp_path / "m.npz"
     odd.write_bytes(b"PK no zip")
     with pytest.raises(ArchiveError, match="holds no arrays"):
         source.load(odd)
@@ -117,7 +108,7 @@ def test_weights_that_are_no_arrays_are_told(archive: str, tmp_path: Path) -> No
 
 def test_source_without_weights(archive: str, tmp_path: Path) -> None:
     assert convert(archive, tmp_path / "m.py") == 0
-    source = module_at(tmp_path / "m.py")
+    source = load_module(tmp_path / "m.py")
     made = source.load()
     assert getattr(made.layers, "0").weight.abs().sum().item() == 0
     made.load_state_dict(torch.jit.load(archive).state_dict())
@@ -139,7 +130,7 @@ def test_source_keeps_the_trust_it_was_written_with(tmp_path: Path) -> None:
     torch.jit.script(Doubled()).save(tmp_path / "m.pt")
     for trust in ("none", "full"):
         assert convert("--trust", trust, tmp_path / "m.pt", tmp_path / f"{trust}.py") == 0
-        source = module_at(tmp_path / f"{trust}.py")
+        source = load_module(tmp_path / f"{trust}.py")
         (record,) = source.CODE
         assert "torch.mul(x, 2)" in source.CODE[record]
         source.CODE[record] = source.CODE[record].replace("mul(x, 2)", "mul(x, 3)")
@@ -158,7 +149,7 @@ def test_archives_of_torch_become_source(path: Path, tmp_path: Path, capsys: Cap
         assert os.listdir(tmp_path) == []
         assert capsys.readouterr().err
         return
-    made, original = module_at(tmp_path / "m.py").load(), torch.jit.load(path)
+    made, original = load_module(tmp_path / "m.py").load(), torch.jit.load(path)
     assert made.state_dict().keys() == original.state_dict().keys()
     assert [name for name, _ in made.named_modules()] == [n for n, _ in original.named_modules()]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from .options import add_force
+from .options import add_archive, add_force
 
 __all__ = ["add"]
 
@@ -17,7 +17,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "library. Sizes of arguments are fixed, or numbers between bounds that the function takes. "
         "The code is for the machine at hand."
     )
-    parser.add_argument("archive", help="a TorchScript archive (.pt)")
+    add_archive(parser)
     parser.add_argument("-o", "--output", required=True, metavar="NAME", help="path without ending")
     parser.add_argument(
         "--input",

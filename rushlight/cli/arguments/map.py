@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from .options import add_trust
+from .options import add_archive, add_trust
 
 __all__ = ["add"]
 
@@ -20,7 +20,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "of an .npy file or the rows of a .parquet file, or those of all such files in a folder. "
         "Called again after it was stopped, it computes the parts that are missing."
     )
-    parser.add_argument("archive", help="a TorchScript archive (.pt)")
+    add_archive(parser)
     parser.add_argument("input", help="an .npy or .parquet file, or a folder of them")
     parser.add_argument("out", help="the folder for the results, which has map.json besides")
     parser.add_argument("--method", default="forward", help="the method; it takes one tensor")

@@ -8,7 +8,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ...ops.memory.dtype import DType
 
-__all__ = ["add_force", "add_json", "add_sizes", "add_trust", "named_dtype"]
+__all__ = [
+    *("add_archive", "add_force", "add_json", "add_method", "add_sizes", "add_trust"),
+    "named_dtype",
+]
+
+
+def add_archive(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that names an archive."""
+    parser.add_argument("archive", help="a TorchScript archive (.pt)")
+
+
+def add_method(parser: argparse.ArgumentParser) -> None:
+    """Add the option that chooses a method."""
+    parser.add_argument(
+        "--method", default="forward", help="the method, also of a submodule: encoder.forward"
+    )
 
 
 def add_trust(parser: argparse.ArgumentParser) -> None:

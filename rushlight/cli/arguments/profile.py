@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from math import isfinite
 
-from .options import add_force, add_json, add_trust
+from .options import add_archive, add_force, add_json, add_method, add_trust
 
 __all__ = ["add"]
 
@@ -17,11 +17,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         "operators, lines and modules take, what runs each function (machine, plan or native "
         "code), and why nothing quicker does. Inputs are written as for `rushlight run`."
     )
-    parser.add_argument("archive", help="a TorchScript archive (.pt)")
+    add_archive(parser)
     parser.add_argument("inputs", nargs="*", metavar="INPUT", help="the arguments, in order")
-    parser.add_argument(
-        "--method", default="forward", help="the method, also of a submodule: encoder.forward"
-    )
+    add_method(parser)
     parser.add_argument(
         "--seconds",
         type=_seconds,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from .options import add_force, add_json, add_trust
+from .options import add_archive, add_force, add_json, add_method, add_trust
 
 __all__ = ["add"]
 
@@ -17,10 +17,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "(arrays by parameter name, or arr_0, arr_1 ... in order), FILE.npz:NAME, or "
         "NAME=INPUT. Write -- before inputs that begin with a minus sign."
     )
-    parser.add_argument("archive", help="a TorchScript archive (.pt)")
-    parser.add_argument(
-        "--method", default="forward", help="the method, also of a submodule: encoder.forward"
-    )
+    add_archive(parser)
+    add_method(parser)
     parser.add_argument("--output", metavar="FILE.npz", help="also write the tensors there")
     parser.add_argument(
         "--each",

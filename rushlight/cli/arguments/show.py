@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from .options import add_json, add_trust
+from .options import add_json, add_method, add_trust
 
 __all__ = ["VIEWS", "WHOLE", "add"]
 
@@ -40,9 +40,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     for view, help in {**VIEWS, **WHOLE}.items():
         option = f"--{view}"
         views.add_argument(option, dest="view", action="store_const", const=view, help=help)
-    parser.add_argument(
-        "--method", default="forward", help="the method, also of a submodule: encoder.forward"
-    )
+    add_method(parser)
     add_json(parser)
     add_trust(parser)
     parser.set_defaults(view="")

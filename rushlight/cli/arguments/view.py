@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from .options import add_force, add_json, add_sizes, add_trust
+from .options import add_archive, add_force, add_json, add_sizes, add_trust
 
 __all__ = ["add"]
 
@@ -17,7 +17,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "what differs. The page is one file and asks nothing of the network. With --input the "
         "model runs on tensors without data, which tells the sizes on the edges."
     )
-    parser.add_argument("archive", help="a TorchScript archive (.pt)")
+    add_archive(parser)
     parser.add_argument("second", nargs="?", metavar="OTHER", help="an archive to compare with")
     add_sizes(parser)
     parser.add_argument("--method", default="forward", help="the method that runs or is drawn")
