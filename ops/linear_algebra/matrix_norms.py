@@ -29,7 +29,7 @@ from .matrix_checks import (
     refuse_not_finite,
 )
 
-__all__ = ["matrix_norm", "singular_values", "vector_norm"]
+__all__ = ["finite_svd", "matrix_norm", "singular_values", "vector_norm"]
 
 _OUT_OF_LINALG_MATRIX_NORM: Final = OutDtype(
     "same", "{name} expected out tensor dtype {result} but got: {out}"
@@ -206,13 +206,28 @@ def singular_values(array: Array) -> Array:
     count = min(array.shape[-2:])
     if not array.size:
         return np.zeros((*array.shape[:-2], count), real_dtype(array.dtype))
-    refuse_not_finite(as_array(np.isnan(array).any((-2, -1))))
-    is_finite = np.asarray(np.isfinite(array).all((-2, -1)))
-    within = array if is_finite.all() else np.where(is_finite[..., None, None], array, 0)
-    found: Array = blas.svd(within, compute_uv=False)
-    if within is not array:
-        found[~is_finite] = np.nan
+    (found,) = finite_svd(array, vectors=False)
     return found.astype(real_dtype(array.dtype), copy=False)
+
+
+def finite_svd(array: Array, *, vectors: bool) -> tuple[Array, ...]:
+    """The singular values of matrices, between their vectors if these are wanted; NaN for matrices
+    with infinite elements, which LAPACK may never come to an end with.
+
+    Raises:
+        LinAlgError: an element is NaN.
+    """
+    is_finite = np.asarray(np.isfinite(array).all((-2, -1)))
+    within = array
+    if not is_finite.all():
+        refuse_not_finite(as_array(np.isnan(array).any((-2, -1))))
+        within = np.where(is_finite[..., None, None], array, 0)
+    made = blas.svd(within, False, vectors)
+    parts: tuple[Array, ...] = tuple(made) if vectors else (made,)
+    if within is not array:
+        for part in parts:
+            part[~is_finite] = np.nan
+    return parts
 
 
 def _matrix_dims(self: Array, dim: Sequence[int]) -> tuple[int, int]:

@@ -27,7 +27,7 @@ from .matrix_checks import (
     real_dtype,
     refuse_not_finite,
 )
-from .matrix_norms import singular_values
+from .matrix_norms import finite_svd, singular_values
 from .products import matrix_power
 from .triangular import adjoint, is_vector, linalg_inv, linalg_solve
 
@@ -304,25 +304,6 @@ def linalg_matrix_rank_above(self: Array, tol: Array | float, hermitian: bool) -
 # --------------------------------------------------------------------------- pseudo-inverses
 
 
-def _finite_svd(A: Array) -> tuple[Array, Array, Array]:
-    """The reduced decomposition; NaN for matrices with infinite elements, which LAPACK may never
-    come to an end with.
-
-    Raises:
-        LinAlgError: an element is NaN.
-    """
-    finite = np.asarray(np.isfinite(A).all((-2, -1)))
-    found: tuple[Array, Array, Array]
-    if finite.all():
-        found = blas.svd(A, False)
-        return found
-    refuse_not_finite(as_array(np.isnan(A).any((-2, -1))))
-    left, values, turned = blas.svd(np.where(finite[..., None, None], A, 0), False)
-    for part in (left, values, turned):
-        part[~finite] = np.nan
-    return left, values, turned
-
-
 def _pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
     rows, columns = A.shape[-2:]
     if not A.size:
@@ -332,7 +313,7 @@ def _pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Arra
         values, left = linalg_eigh(A, "L")
         right = left
     else:
-        left, values, turned = _finite_svd(A)
+        left, values, turned = finite_svd(A, vectors=True)
         right = adjoint(turned)
     sizes = np.abs(values)
     kept = sizes > _threshold(sizes, atol, rtol)

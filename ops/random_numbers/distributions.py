@@ -46,9 +46,7 @@ from .random_ops import (
     random_between,
     uniform_,
 )
-from .whole_numbers import (
-    whole_numbers,
-)
+from .whole_numbers import whole_numbers
 
 __all__: list[str] = []
 

@@ -196,14 +196,9 @@ class Generator:
 
     def _draw_ahead(self, least: int) -> None:
         """Have so many draws at hand, those that are already among them."""
-        engine, rest = self._engine(), self._ahead[self._at :]
-        before = engine.state
-        if rest.size:
-            past = Engine(self._before)
-            past.skip(self._at)
-            before = past.state
+        before, rest = self._standing(), self._ahead[self._at :]
         size = max(min(max(2 * self._ahead.size, WORDS), _LARGE), least - rest.size)
-        self._ahead, self._at = np.concatenate([rest, engine.draw(size)]), 0
+        self._ahead, self._at = np.concatenate([rest, self._engine().draw(size)]), 0
         self._before = before
 
     def _note(self) -> None:
@@ -211,14 +206,13 @@ class Generator:
         if _DRAWN and get_ident() in _DRAWN:
             _DRAWN[get_ident()] = True
 
-    def _position(self) -> tuple[Array, int]:
+    def _standing(self) -> Array:
         """The engine's 624 words and how many of them are used, as if nothing were drawn ahead."""
         engine = self._engine()
         if self._at < self._ahead.size:
             engine = Engine(self._before)
             engine.skip(self._at)
-        state = engine.state
-        return state[:WORDS], int(state[WORDS])
+        return engine.state
 
     def long_words(self, count: int) -> Array:
         """`count` draws of 64 bits, the high word drawn first."""
@@ -259,8 +253,9 @@ class Generator:
     def state_bytes(self) -> bytes:
         """The state as torch lays it out, 5056 bytes."""
         with self.lock:
-            key, position = self._position()
+            state = self._standing()
             seed, fresh, cached = self._seed, self.fresh, self.cached_normal
+        key, position = state[:WORDS], int(state[WORDS])
         left, place = (1, 0) if fresh else (625 - position, position)
         normal = 0.0 if cached is None else cached
         head = struct.pack("<QiiQ", seed, left, 1, place)
@@ -554,9 +549,8 @@ def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> A
     if not std >= 0:
         raise OperatorError(f"normal expects std >= 0.0, but found std {std:g}")
     generator = g or default_generator
-    if not is_single and is_complex(
-        array.dtype
-    ):  # both parts have the mean, and half of the variance
+    if not is_single and is_complex(array.dtype):
+        # both parts have the mean, and half of the variance
         fill_normal(parts(array), mean, std / math.sqrt(2), g)
         return given
     if array.flags.c_contiguous:

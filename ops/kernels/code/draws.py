@@ -15,6 +15,7 @@ import numpy as np
 from ...memory.dtype import Array
 from .c_functions import c_function, called_at, has_c_functions
 from .objects import kernel
+from .outcomes import opposite
 from .run import run, unforeseen
 from .target import Target
 from .text import DOUBLE, FLOAT, INT64, LANES, POINTER, Code, Value
@@ -181,7 +182,7 @@ def _taken_text(target: Target, form: str, is_single: int) -> str:
     place = {name: code.argument(kind, name) for kind, name in words}
     stream = _Stream(code, place, is_single=bool(is_single))
     number = code.variable(code.load(INT64, place["at"]))
-    with code.repeated(lambda: (number.now < place["count"]) & _not(stream.is_out.now)):
+    with code.repeated(lambda: (number.now < place["count"]) & opposite(stream.is_out.now)):
         now, begin = number.now, stream.place.now
         has, kept = stream.has_normal.now, stream.kept_normal.now
         given = [code.load(DOUBLE, code.at(place[name], now, DOUBLE)) for name in names[1:3]]
@@ -191,7 +192,7 @@ def _taken_text(target: Target, form: str, is_single: int) -> str:
             stream.place.set(begin)
             stream.has_normal.set(has)
             stream.kept_normal.set(kept)
-        with code.when(_not(is_out)):
+        with code.when(opposite(is_out)):
             code.store(drawn, code.at(place["out"], now, DOUBLE))
             number.set(now + 1)
     code.store(number.now, place["at"])
@@ -199,10 +200,6 @@ def _taken_text(target: Target, form: str, is_single: int) -> str:
     code.store(stream.has_normal.now, place["normal"])
     code.store(stream.kept_normal.now, code.at(place["normal"], 1, DOUBLE))
     return code.kernel("numbers_taken", words)
-
-
-def _not(value: Value) -> Value:
-    return value ^ 1
 
 
 class _Stream:
@@ -242,7 +239,7 @@ class _Stream:
         code, at = self.code, self.place.now
         behind = at + 2
         is_there = behind <= self._size
-        self.is_out.set(self.is_out.now | _not(is_there))
+        self.is_out.set(self.is_out.now | opposite(is_there))
         self.place.set(behind)
         begin = code.choose(is_there, at, 0)
         pair = (code.load(INT64, code.at(self._words, begin + each, INT64)) for each in (0, 1))
@@ -254,7 +251,7 @@ class _Stream:
         found = code.variable(self.kept_normal.now)
         is_kept = self.has_normal.now > 0.0
         self.has_normal.set(self.real(0.0))
-        with code.when(_not(is_kept)):
+        with code.when(opposite(is_kept)):
             first, second = self.draw(), self.draw()
             radius = self.by_instruction("sqrt", self.by_c("log1p", -second) * -2.0)
             angle = first * (2.0 * math.pi)
@@ -267,16 +264,16 @@ class _Stream:
         """The first number that is taken: a step says whether its one is."""
         code = self.code
         found, is_going = code.variable(self.real(0.0)), code.variable(code.constant(_BIT, 1))
-        with code.repeated(lambda: is_going.now & _not(self.is_out.now)):
+        with code.repeated(lambda: is_going.now & opposite(self.is_out.now)):
             is_taken, value = step()
             found.set(value)
-            is_going.set(_not(is_taken))
+            is_going.set(opposite(is_taken))
         return found.now
 
     def taken_at_last(self, quickly: Value, perhaps: Value, decide: Callable[[], Value]) -> Value:
         """Whether a number is taken: at once, or, where it may be, by what costs more."""
         found = self.code.variable(quickly)
-        with self.code.when(perhaps & _not(quickly)):
+        with self.code.when(perhaps & opposite(quickly)):
             found.set(decide())
         return found.now
 
@@ -312,7 +309,7 @@ def _poisson(s: _Stream, operands: Sequence[Value]) -> Value:
                 left = s.by_c("log", v) + s.by_c("log", scale) - s.by_c("log", a / (us * us) + b)
                 return left <= -rate + k * logarithm - s.by_c("lgamma", k + 1.0)
 
-            return s.taken_at_last((us >= 0.07) & (v <= sure), _not(is_beside), decide), k
+            return s.taken_at_last((us >= 0.07) & (v <= sure), opposite(is_beside), decide), k
 
         found.set(s.first_taken(step))
     return found.now
@@ -335,7 +332,7 @@ def _gamma(s: _Stream, operands: Sequence[Value]) -> Value:
             y = c * x + 1.0
             v = y * y * y
             taken = code.variable(code.constant(_BIT, 0))
-            with code.when(_not(y <= 0.0)):
+            with code.when(opposite(y <= 0.0)):
                 u, square = 1.0 - s.draw(), x * x
 
                 def decide() -> Value:
@@ -362,7 +359,7 @@ def _binomial(s: _Stream, operands: Sequence[Value]) -> Value:
         are_many = s.rounded(count * small) >= 10.0
         with code.when(are_many):
             found.set(_by_rejection(s, count, small))
-        with code.when(_not(are_many)):
+        with code.when(opposite(are_many)):
             found.set(_by_gaps(s, count, small))
         found.set(code.choose(is_low, found.now, count - found.now))
     return found.now
@@ -412,7 +409,7 @@ def _by_rejection(s: _Stream, count: Value, p: Value) -> Value:
             return level <= limit
 
         is_beside = (k < 0.0) | (k > count)
-        return s.taken_at_last((us >= 0.07) & (v <= sure), _not(is_beside), decide), k
+        return s.taken_at_last((us >= 0.07) & (v <= sure), opposite(is_beside), decide), k
 
     return s.first_taken(step)
 

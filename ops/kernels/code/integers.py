@@ -8,7 +8,7 @@ sums are of whole numbers, so their order does not matter.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -40,6 +40,7 @@ __all__ = [
     "ROWS",
     "TAKEN",
     "beside",
+    "in_blocks",
     "PanelProduct",
     "added_products",
     "extremes",
@@ -234,6 +235,19 @@ _COUNTS: Final = ("rows", "depth", "columns")
 _PLACES: Final = ("numbers", "weights", "sums", "found", "scales", "bias", "out")
 
 
+_Place = TypeVar("_Place", int, Value)
+
+
+def in_blocks(start: _Place, whole: _Place, stop: _Place) -> Iterator[tuple[int, _Place, _Place]]:
+    """How many panels are worked on together, and from which one to which: fours have all of their
+    columns, as those before `whole` have."""
+    first = start
+    for count in (PANELS, 2, 1):
+        last = first + (((whole if count == PANELS else stop) - first) & -count)
+        yield count, first, last
+        first = last
+
+
 class PanelProduct:
     """The parts of a product that its blocks share."""
 
@@ -254,13 +268,10 @@ class PanelProduct:
     def columns(self, start: Value, stop: Value, *, is_turned: bool = False) -> Iterator[Columns]:
         """Loops over panels, as many at once as there are; fours have all of their columns."""
         whole = self.code.lesser(stop, self.count["columns"].unsigned_shift(4))
-        begun = start
-        for count in (PANELS, 2, 1):
-            last = begun + (((whole if count == PANELS else stop) - begun) & -count)
-            with self.code.counted(begun, last, count) as panel:
+        for count, first, last in in_blocks(start, whole, stop):
+            with self.code.counted(first, last, count) as panel:
                 taken = is_turned or count == PANELS
                 yield Columns(self.results, panel, count, is_turned=taken)
-            begun = last
 
     def sums(self, columns: Columns, rows: int) -> dict[tuple[int, int], Variable]:
         """Sums that begin for so many rows, and the vectors of each."""

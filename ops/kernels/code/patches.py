@@ -14,7 +14,7 @@ import numpy as np
 
 from ...memory.dtype import Array
 from .byte_results import PANEL, WHOLES, Columns
-from .integers import PANELS, ROWS, TAKEN, PanelProduct, added_products, beside
+from .integers import ROWS, TAKEN, PanelProduct, added_products, beside, in_blocks
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -274,14 +274,11 @@ def channel_weights(weights: Array) -> tuple[Array, Array]:
     filled[:channels, :taps] = weights
     words = filled.view(np.int32).reshape(panels, PANEL, -1)
     made = np.zeros((panels, words.shape[2], TAKEN, 4, PANEL // 4), np.int32)
-    begun, whole = 0, channels // PANEL
-    for count in (PANELS, 2, 1):
-        last = begun + (((whole if count == PANELS else panels) - begun) & -count)
+    for count, begun, last in in_blocks(0, channels // PANEL, panels):
         for panel in range(begun, last, count):
             for lane in range(4):
                 quarters = words[panel + lane % count].reshape(4, PANEL // 4, -1)
                 made[panel, :, :, lane] = quarters.transpose(2, 0, 1)
-        begun = last
     return made, filled.sum(1, dtype=np.int32)
 
 

@@ -11,9 +11,10 @@ import numpy as np
 from ...memory.dtype import Array
 from .along import ELEMENTS
 from .objects import kernel
+from .outcomes import opposite
 from .run import run
 from .target import Target
-from .text import INT64, POINTER, Code, Kind, Value
+from .text import INT64, POINTER, Code, Kind
 
 __all__ = ["searched"]
 
@@ -63,12 +64,8 @@ def _text(target: Target, element: str, behind: int) -> str:
         with code.repeated(lambda: low.now < high.now):
             middle = (low.now + high.now) >> 1
             found = code.load(kind, code.at(begin, middle, kind))
-            is_behind = _not(found > value) if behind else _not(found >= value)
+            is_behind = opposite(found > value if behind else found >= value)
             low.set(code.choose(is_behind, middle + 1, low.now))
             high.set(code.choose(is_behind, high.now, middle))
         code.store(low.now, code.at(out, at, INT64))
     return code.kernel("searches", words)
-
-
-def _not(value: Value) -> Value:
-    return value ^ 1
