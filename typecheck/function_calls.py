@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from ..frontend import tree
 from ..frontend.diagnostics import Demand, Label
@@ -32,10 +31,10 @@ def _demanding(
     is_direct = scope.direct is not None and scope.direct[0] is node
     span = scope.direct[1] if scope.direct is not None and is_direct else whole_range(node)
     written = node.function.span.whole if isinstance(node, tree.Call) else None
-    demand = Demand(_title(function), _title(scope.function), span, written)
-    if named is not None and named.holder:
-        demand = replace(demand, holder=named.holder, attribute=named.attribute)
-    scope.collector.demands.append(demand)
+    holder, attribute = ("", "") if named is None else (named.holder, named.attribute)
+    scope.collector.demands.append(
+        Demand(_title(function), _title(scope.function), span, written, holder, attribute)
+    )
     try:
         yield
     finally:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from ..memory.dtype import Device, DType
 from ..table.direct import TRIALS, direct_form, has_direct_form
 from ..tensors.sizes import Size
-from ..tensors.tensor import Parameter, Tensor
+from ..tensors.tensor import PLAIN_TENSORS, Tensor
 from .binding import Form, fits
 from .calls import run
 from .fronts import Given, Learn
@@ -23,9 +23,8 @@ __all__ = ["Key", "Recipe", "keep", "key_of"]
 
 Key = tuple[Any, ...]
 
-_TENSORS: Final = frozenset({Tensor, Parameter})
-_PLAIN: Final = _TENSORS | {int, float, bool, complex, str, type(None), DType, Device}
-_ELEMENTS: Final = _TENSORS | {int, float}
+_PLAIN: Final = PLAIN_TENSORS | {int, float, bool, complex, str, type(None), DType, Device}
+_ELEMENTS: Final = PLAIN_TENSORS | {int, float}
 _OTHERWISE: Final = frozenset({"out", "requires_grad"})
 """Names of arguments that are looked at before an overload is chosen."""
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..memory.dtype import LAYOUTS, dtype_of
-from ..tensors.tensor import Parameter, Tensor
+from ..tensors.tensor import PLAIN_TENSORS, Tensor
 from .autograd import AccumulateGrad, Edge, Node, edge_of, single
 from .fitting import fit
 
@@ -51,10 +51,11 @@ def place_of(value: Tensor | GradientEdge) -> Edge | None:
 
 
 def _is_sparse(value: object) -> bool:
-    return type(value) not in _DENSE and isinstance(value, Tensor) and value.layout in _SPARSE
+    return (
+        type(value) not in PLAIN_TENSORS and isinstance(value, Tensor) and value.layout in _SPARSE
+    )
 
 
-_DENSE: Final = frozenset({Tensor, Parameter})
 _SPARSE: Final = frozenset(layout for layout in LAYOUTS.values() if "sparse" in str(layout))
 
 

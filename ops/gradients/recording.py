@@ -18,7 +18,7 @@ from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import version_of
 from ..table.grad_mode import ANOMALY, RUNNING
 from ..tensors.tape_port import MISSED
-from ..tensors.tensor import Parameter, Tensor
+from ..tensors.tensor import PLAIN_TENSORS, Parameter, Tensor
 from .autograd import TURN, WALKING, Saved, edge_of, edge_within, node_class, packed
 from .bound import Back, Bound, Recorder, Replay, RowNode
 from .fitting import fit
@@ -36,7 +36,6 @@ _NOTED: Final = (_PLAIN - {Tensor, Parameter}) | {np.ndarray}
 _TENSORS: Final = (Tensor, Parameter, np.ndarray)
 _UNREAD: Final = Meta(np.empty(0))
 """Stands for a tensor that is not kept, of which nothing is read."""
-_HANDLES: Final = frozenset({Tensor, Parameter})
 _LISTS: Final = (list, tuple)
 
 _EDGE: Final = """
@@ -164,14 +163,14 @@ _FIT: Final = """
 
 def are_floats(given: Sequence[object], arrays: Sequence[Any]) -> bool:
     """Whether the elements of a list are plain tensors of floats."""
-    return all(type(each) in _HANDLES for each in given) and not any(
+    return all(type(each) in PLAIN_TENSORS for each in given) and not any(
         each.dtype.kind in "biu" for each in arrays
     )
 
 
 def are_whole(given: Sequence[object], arrays: Sequence[Any]) -> bool:
     """Whether they are plain tensors of whole numbers, or nothing."""
-    return all(type(each) in _HANDLES or each is None for each in given) and all(
+    return all(type(each) in PLAIN_TENSORS or each is None for each in given) and all(
         each is None or each.dtype.kind in "biu" for each in arrays
     )
 

@@ -18,7 +18,7 @@ from ..selection.along import is_within
 from ..selection.places import copied, span
 from ..table.pointwise import as_array, cast
 from ..table.promotion import common_dtype
-from ..table.refusals import class_name, cpp_name, letter
+from ..table.refusals import class_name, cpp_name, letter, not_held
 from ..table.table import operator
 from ..table.without_data import rows_of
 
@@ -191,12 +191,7 @@ def _check_weights(
             (given.size == indices.size, "numel() == indices.numel()"),
         ):
             if not fits:
-                raise OperatorError(
-                    f"Expected per_sample_weights.value().{text} to be true, but got false.  "
-                    "(Could this error message be improved?  If so, please report an enhancement "
-                    "request to PyTorch.)",
-                    code="shape-mismatch",
-                )
+                raise not_held(f"per_sample_weights.value().{text}", code="shape-mismatch")
     if extra and not offsets.size:
         raise OperatorError("include_last_offset: number of offset should be at least 1")
     if mode not in (_SUM, _MEAN, _MAX):

@@ -21,7 +21,7 @@ from ..memory.remembered import remembered
 from ..shapes.windows import Ints, channels_last, ends_in_channels, wide_dtype
 from ..table.layouts import contiguous
 from ..table.pointwise import cast, operand
-from ..table.refusals import not_implemented
+from ..table.refusals import not_held, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 
@@ -383,10 +383,7 @@ def native_group_norm(
         ("X.is_contiguous(memory_format)", lies),
     ):
         if not holds:
-            raise OperatorError(
-                f"Expected {what} to be true, but got false.  (Could this error message be "
-                "improved?  If so, please report an enhancement request to PyTorch.)"
-            )
+            raise not_held(what)
     saved = statistics_dtype(input, weight, bias)
     rows = input.reshape(batch * group, channels // group * space)
     kernels = family("rows") if is_ready(rows) else None

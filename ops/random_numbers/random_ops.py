@@ -32,7 +32,7 @@ from ..table.layouts import strides_like
 from ..table.out_dtypes import ANY, MADE, OutDtype
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
-from ..table.refusals import check_kernel, cpp_name, letter, not_implemented
+from ..table.refusals import check_kernel, cpp_name, letter, not_held, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .random import (
@@ -450,11 +450,7 @@ def bernoulli(self: Array, generator: Generator | None) -> Array:
             headline=f"chances are floats, not `{dtype_of(self)}`",
         )
     if not ((self >= 0) & (self <= 1)).all():
-        raise OperatorError(
-            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message "
-            "be improved?  If so, please report an enhancement request to PyTorch.)",
-            headline="every element must be a probability",
-        )
+        raise not_held("p_in >= 0 && p_in <= 1", headline="every element must be a probability")
     return chances_each(generator, self).astype(self.dtype)
 
 

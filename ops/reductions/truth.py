@@ -75,9 +75,7 @@ _truth("any", np.any)
 )
 def count_nonzero(self: Array, dim: int | None) -> Array:
     axis = None if dim is None else wrap_dim(dim, self.ndim)
-    if not self.ndim:
-        axis = None
-    return asarray(np.count_nonzero(self, axis), _INT64)
+    return asarray(np.count_nonzero(self, axis if self.ndim else None), _INT64)
 
 
 @operator("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", layout="C")

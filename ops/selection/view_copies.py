@@ -11,6 +11,7 @@ from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..shapes import join, shape
 from ..table.out_dtypes import SAME, OutDtype
+from ..table.refusals import not_held
 from ..table.table import operator
 from .copying import copy_into
 from .strides import copy_with_storage
@@ -36,10 +37,8 @@ def _same(self: Array) -> Array:
 def _narrowed(self: Array, dim: int, start: int, length: int) -> Array:
     """`narrow`, whose copy words a negative length in its own way."""
     if self.ndim and dim >= self.ndim:
-        raise OperatorError(
-            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  "
-            "(Could this error message be improved?  If so, please report an enhancement request "
-            "to PyTorch.)",
+        raise not_held(
+            "dim < static_cast<int64_t>(self_sizes.size())",
             headline=f"dimension {dim} of a tensor of {self.ndim} dimensions",
         )
     if length < 0 and self.ndim:

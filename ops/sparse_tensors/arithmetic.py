@@ -110,6 +110,16 @@ def in_dtype_of(first: Tensor, made: Tensor, rule: OutDtype) -> Tensor:
     return of_parts(own.with_values(own.values.to(first.dtype)))
 
 
+def put_into(first: Tensor, made: Tensor) -> Tensor:
+    """A sparse tensor with what was made in the place of its elements.
+
+    Raises:
+        OperatorError: the one's dtype may not be cast to the other's.
+    """
+    first.__dict__["parts"] = parts_of(in_dtype_of(first, made, CASTABLE))
+    return first
+
+
 @form("aten::sub_", "aten::subtract_")
 def sub_in_place(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     """The difference, in the first tensor, as `add_`."""
@@ -154,8 +164,7 @@ def mul_in_place(a: Tensor, b: Tensor) -> Tensor:
     """The product, in the first tensor."""
     if not is_sparse(a):
         return a.mul_(to_dense(b))
-    a.__dict__["parts"] = parts_of(in_dtype_of(a, mul(a, b), CASTABLE))
-    return a
+    return put_into(a, mul(a, b))
 
 
 # --------------------------------------------------------------------------- reductions

@@ -7,7 +7,6 @@ from typing import Any
 
 from ..eager.dispatch import eager_function
 from ..eager.elsewhere import Choose
-from ..table.out_dtypes import CASTABLE
 from ..tensors.tensor import Tensor
 from . import arithmetic, creation, products, resizing, structure  # noqa: F401  (with forms)
 from .forms import FORMS
@@ -29,8 +28,7 @@ def call(
         return known(*args, **kwargs)
     if operator_name.endswith("_") and args and isinstance(args[0], Tensor) and is_sparse(args[0]):
         made = call(operator_name[:-1], args, kwargs, choose)
-        args[0].__dict__["parts"] = parts_of(arithmetic.in_dtype_of(args[0], made, CASTABLE))
-        return args[0]
+        return arithmetic.put_into(args[0], made)
     return _on_values(operator_name, args, kwargs)
 
 

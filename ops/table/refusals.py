@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache, wraps
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from .promotion import kind
 
 __all__ = [
     *("NO_BOOLS", "Refusal", "check_dtype", "check_kernel", "check_number", "check_ordered"),
-    *("class_name", "cpp_name", "letter", "not_implemented", "operands_differ", "refusing"),
-    "scalar_types_differ",
+    *("class_name", "cpp_name", "letter", "not_held", "not_implemented", "operands_differ"),
+    *("refusing", "scalar_types_differ"),
 ]
 
 _LETTERS: Final = {
@@ -128,6 +128,16 @@ def check_number(number: Scalar, dtype: Dtype) -> None:
             code="dtype-mismatch",
             headline=f"{number} is not a `{given}`",
         )
+
+
+def not_held(condition: str, **about: Any) -> OperatorError:
+    """The error of a condition that torch has no sentence of its own for; `about` is told as well,
+    as `OperatorError` takes it."""
+    return OperatorError(
+        f"Expected {condition} to be true, but got false.  (Could this error message be improved?  "
+        "If so, please report an enhancement request to PyTorch.)",
+        **about,
+    )
 
 
 def not_implemented(

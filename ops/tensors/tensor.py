@@ -54,7 +54,7 @@ from .tracing import (
 )
 from .untyped_storage import Storage
 
-__all__ = ["Parameter", "Tensor", "all_members"]
+__all__ = ["PLAIN_TENSORS", "Parameter", "Tensor", "all_members"]
 
 Shown = TypeVar("Shown", bound="Tensor")
 
@@ -568,6 +568,9 @@ def _as_class(result: object, cls: type[Tensor]) -> object:
         return type(result)._make(parts) if hasattr(result, "_make") else type(result)(parts)
     return result
 
+
+PLAIN_TENSORS: Final = frozenset({Tensor, Parameter})
+"""The classes whose tensors are an array and nothing else."""
 
 _NUMBERS = (bool, int, float, complex, np.integer)
 

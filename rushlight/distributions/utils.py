@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 from ..module_names import names_of
 from ..ops.eager import namespace as _namespace  # noqa: F401  gives tensors their methods
@@ -11,7 +11,7 @@ from ..ops.gradients.rows import aten
 from ..ops.memory.dtype import Device, DType, get_default_dtype
 from ..ops.table.grad_mode import enable_grad
 from ..ops.tensors.construct import finfo
-from ..ops.tensors.tensor import Parameter, Tensor
+from ..ops.tensors.tensor import PLAIN_TENSORS, Tensor
 from ..ops.tensors.tracing import ACTIVE
 
 __all__ = [
@@ -61,13 +61,10 @@ def broadcast_all(*values: Tensor | float) -> tuple[Tensor, ...]:
 def _are_of_one_shape(values: Sequence[Any]) -> bool:
     """Whether values are plain tensors that need no broadcasting."""
     first = values[0]
-    if type(first) not in _PLAIN:
+    if type(first) not in PLAIN_TENSORS:
         return False
     shape = first._array.shape
-    return all(type(each) in _PLAIN and each._array.shape == shape for each in values)
-
-
-_PLAIN: Final = frozenset({Tensor, Parameter})
+    return all(type(each) in PLAIN_TENSORS and each._array.shape == shape for each in values)
 
 
 def _in_shape(value: Tensor, shape: Sequence[int]) -> Tensor:

@@ -21,7 +21,7 @@ from ..ops.random_numbers.random import default_generator
 from ..ops.table.autocast import autocast_state, set_autocast_state
 from ..ops.table.grad_mode import enable_grad, no_grad
 from ..ops.tensors.sizes import Size
-from ..ops.tensors.tensor import Parameter, Tensor
+from ..ops.tensors.tensor import PLAIN_TENSORS, Tensor
 from .selective_checkpoint import SAC_IGNORED_OPS as SAC_IGNORED_OPS
 from .selective_checkpoint import CheckpointPolicy as CheckpointPolicy
 from .selective_checkpoint import SelectiveCheckpointContext as SelectiveCheckpointContext
@@ -135,12 +135,9 @@ class _Kept:
         self.value: Tensor | None = None
 
 
-_PLAIN: Final = frozenset({Tensor, Parameter})
-
-
 def _form(tensor: Tensor) -> tuple[Any, ...]:
     """Sizes, dtype and device; of plain tensors, which are on the CPU, as their array has them."""
-    if type(tensor) in _PLAIN:
+    if type(tensor) in PLAIN_TENSORS:
         array = tensor._array
         return array.shape, array.dtype, CPU
     return tensor.shape, tensor.dtype, tensor.device
@@ -167,7 +164,8 @@ class _Conditions:
     @contextmanager
     def again(self) -> Iterator[None]:
         """A block under the same, that records for gradients; the generator is as before then."""
-        now, place = default_generator.place(), self._random
+        place = self._random
+        now = None if place is None else default_generator.place()
         autocast = autocast_state()
         with enable_grad():
             try:
@@ -177,7 +175,7 @@ class _Conditions:
                 yield
             finally:
                 set_autocast_state(autocast)
-                if place is not None:
+                if now is not None:
                     default_generator.return_to(now)
 
 
@@ -224,7 +222,7 @@ class _Again:
                 raise CheckpointError(_MORE)
             if kept is not None:
                 self._check(kept, tensor)
-                is_plain = type(tensor) in _PLAIN
+                is_plain = type(tensor) in PLAIN_TENSORS
                 kept.value = Tensor._of(tensor._array) if is_plain else tensor.detach()
             if self.early_stop and count > last:
                 raise _Enough
