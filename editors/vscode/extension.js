@@ -5,6 +5,7 @@ const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
 let client;
+const changed = new vscode.EventEmitter();
 
 function start() {
   const python = vscode.workspace.getConfiguration("rushlight").get("python", "python3");
@@ -17,9 +18,24 @@ function start() {
   return client.start();
 }
 
+// A read-only page of its own scheme: an untitled file would ask to be saved when it is closed.
+const graphs = {
+  onDidChange: changed.event,
+  provideTextDocumentContent(page) {
+    const [uri, line] = JSON.parse(page.query);
+    return vscode.commands.executeCommand("rushlight.graph", uri, line);
+  },
+};
+
 async function showGraph(uri, line) {
-  const content = await vscode.commands.executeCommand("rushlight.graph", uri, line);
-  const document = await vscode.workspace.openTextDocument({ content });
+  const file = vscode.Uri.parse(uri);
+  const page = file.with({
+    scheme: "rushlight-graph",
+    path: `${file.path}:${line + 1}.graph`,
+    query: JSON.stringify([uri, line]),
+  });
+  changed.fire(page);
+  const document = await vscode.workspace.openTextDocument(page);
   await vscode.window.showTextDocument(document, vscode.ViewColumn.Beside);
 }
 
@@ -30,6 +46,8 @@ async function restart() {
 
 async function activate(context) {
   context.subscriptions.push(
+    changed,
+    vscode.workspace.registerTextDocumentContentProvider("rushlight-graph", graphs),
     vscode.commands.registerCommand("rushlight.showGraph", showGraph),
     vscode.commands.registerCommand("rushlight.restart", restart),
   );
