@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
 import re
 import shutil
@@ -388,21 +389,64 @@ def test_a_program_that_does_not_end_is_stopped(tmp_path: Path) -> None:
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no browser")
-def test_a_browser_draws_what_svg_shows(archive: Path, tmp_path: Path) -> None:
-    """The page's own layout puts boxes where that of `places.py` does."""
+def in_a_browser(file: Path) -> str:
+    """The document that a browser makes of a page."""
     assert CHROMIUM is not None
-    page(tmp_path, archive, "--input", "5,4")
-    target = (tmp_path / "page.html").as_uri()
     words = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking"
     done = subprocess.run(
-        [CHROMIUM, *words.split(), f"--user-data-dir={tmp_path}", "--dump-dom", target],
+        [
+            *(CHROMIUM, *words.split(), f"--user-data-dir={file.parent}"),
+            *("--dump-dom", file.as_uri()),
+        ],
         capture_output=True,
         text=True,
         timeout=120,
     )
-    stage = re.search(r'<svg id="graph".*?</svg>', done.stdout, re.DOTALL)
-    assert stage is not None, done.stderr
+    return done.stdout
+
+
+PRESSED = """<script>
+const told = [];
+for (const key of ["t", "?", "t", "Escape", "t", "?", "?", "/"]) {
+  document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  const dark = document.documentElement.classList.contains("dark");
+  told.push([key, dark, document.getElementById("keys").open, document.activeElement.id]);
+}
+document.title = JSON.stringify(told);
+</script>"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no browser")
+def test_keys_change_what_is_in_front(archive: Path, tmp_path: Path) -> None:
+    """While the list of keys is open, keys only close it."""
+    page(tmp_path, archive)
+    file = tmp_path / "page.html"
+    policy = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+    text, policies = policy.subn("", file.read_text(encoding="utf-8"))
+    assert policies == 1  # which would not let the test's script run
+    file.write_text(text + PRESSED, encoding="utf-8")
+    title = re.search(r"<title>(.*?)</title>", in_a_browser(file))
+    assert title is not None
+    pressed = json.loads(html.unescape(title.group(1)))
+    assert [dark != pressed[0][1] for _, dark, _, _ in pressed[:5]] == [False] * 4 + [True]
+    assert [is_open for _, _, is_open, _ in pressed] == [
+        False,
+        True,
+        True,
+        *[False] * 2,
+        True,
+        *[False] * 2,
+    ]
+    assert pressed[-1][3] == "search"
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no browser")
+def test_a_browser_draws_what_svg_shows(archive: Path, tmp_path: Path) -> None:
+    """The page's own layout puts boxes where that of `places.py` does."""
+    page(tmp_path, archive, "--input", "5,4")
+    shown = in_a_browser(tmp_path / "page.html")
+    stage = re.search(r'<svg id="graph".*?</svg>', shown, re.DOTALL)
+    assert stage is not None, shown
     assert (
         main(["view", str(archive), "--svg", "--input", "5,4", "-o", str(tmp_path / "m.svg")]) == 0
     )

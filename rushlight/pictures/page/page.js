@@ -207,10 +207,15 @@ const view = new GraphView(byId("graph"), state, { choose, toggle });
 const KEYS = {
   "/": () => byId("search").focus(), ArrowDown: () => step(1), ArrowUp: () => step(-1), ArrowRight: () => step(1), ArrowLeft: () => step(-1),
   Enter: () => toggle(state.chosen), e: () => openAll(), c: closeAll, f: () => view.fit(), "+": () => view.zoom(1.25), "-": () => view.zoom(0.8),
-  t: () => setTheme(!document.documentElement.classList.contains("dark")), "?": () => byId("keys").showModal(), Escape: () => choose(null),
+  t: () => setTheme(!document.documentElement.classList.contains("dark")), "?": () => help.showModal(), Escape: () => choose(null),
   d: () => page.models.length > 1 && showSide(1 - page.models.indexOf(state.model)),
 };
+const help = byId("keys");
 document.addEventListener("keydown", (event) => {
+  if (help.open) {
+    if (event.key === "Escape" || event.key === "?") help.close();
+    return; // nothing changes behind the list of keys
+  }
   const typing = event.target.matches("input, select");
   if (typing && event.key === "Escape") {
     byId("search").value = "";
@@ -228,6 +233,7 @@ byId("close-all").addEventListener("click", closeAll);
 byId("fit").addEventListener("click", () => view.fit());
 byId("theme").addEventListener("click", KEYS.t);
 byId("help").addEventListener("click", KEYS["?"]);
+help.addEventListener("click", () => help.close());
 if (page.models.length > 1)
   byId("sides").replaceChildren(...page.models.map((model, i) => {
     const button = html("button", {}, model.name);
