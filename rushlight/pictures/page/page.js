@@ -81,7 +81,9 @@ const EMPTY = { values: [], source: null, line: 0, last: 0, area: { title: "", i
 
 function render() {
   view.draw();
-  byId("tree").replaceChildren(treeOf(state.model.modules, { visit }, state.path));
+  const tree = byId("tree"), focused = tree.contains(document.activeElement);
+  tree.replaceChildren(treeOf(state.model.modules, { visit }, state.path));
+  if (focused) tree.querySelector(".chosen")?.focus();
   choose(state.chosen);
 }
 
@@ -174,7 +176,7 @@ function search(words) {
     ...(found.length ? found.slice(0, FOUND) : [["nothing found", "", () => {}]]).map(([name, more, go]) => {
       const row = html("li", { className: "row", tabIndex: 0 }, html("span", {}, name), html("span", { className: "class" }, shortened(more, 30)));
       row.addEventListener("click", go);
-      row.addEventListener("keydown", (event) => event.key === "Enter" && go());
+      listen(row, { Enter: go });
       return row;
     }),
   );
@@ -221,7 +223,11 @@ document.addEventListener("keydown", (event) => {
     byId("search").value = "";
     search("");
     event.target.blur();
-  } else if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && KEYS[event.key] && !(event.key === "Enter" && event.target.matches("button, .row"))) {
+  } else if (event.target.id === "search" && event.key === "Enter") {
+    byId("found").firstElementChild?.click();
+  } else if (event.target.id === "search" && event.key === "ArrowDown") {
+    shownRows()[0]?.focus();
+  } else if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && KEYS[event.key] && !(event.key === "Enter" && event.target.matches("button"))) {
     event.preventDefault();
     KEYS[event.key]();
   }

@@ -21,28 +21,48 @@ function bytes(number) {
 
 const short = (number) => (Number.isInteger(number) && Math.abs(number) < 1e6 ? String(number) : number.toPrecision(4));
 
+const shownRows = () => [...document.querySelectorAll("nav .row")].filter((row) => row.offsetParent);
+
+// Rows take the keys of a tree: up and down, Enter, right to open and left to close.
+function listen(row, keys) {
+  const move = (by) => shownRows()[shownRows().indexOf(row) + by]?.focus();
+  const all = { ArrowDown: () => move(1), ArrowUp: () => move(-1), ...keys };
+  row.addEventListener("keydown", (event) => {
+    if (!all[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    all[event.key]();
+  });
+}
+
 // The tree of modules with their sizes; a click shows the module's graph.
 function treeOf(module, told, chosen, depth = 0) {
+  const open = depth < 2 || chosen.startsWith(module.path + ".");
   const item = html("li", { role: "treeitem" });
   const inner = html("ul", { role: "group" });
-  const twist = html("span", { className: "twist" }, module.modules.length ? (depth < 2 ? "▾" : "▸") : "");
+  const twist = html("span", { className: "twist" }, module.modules.length ? (open ? "▾" : "▸") : "");
   const fill = () => inner.replaceChildren(...module.modules.map((child) => treeOf(child, told, chosen, depth + 1)));
   const row = html(
     "div",
-    { className: `row ${module.change || ""} ${module.path === chosen ? "chosen" : ""}`, title: `${count(module.bytes)} bytes` },
+    { className: `row ${module.change || ""} ${module.path === chosen ? "chosen" : ""}`, tabIndex: 0, title: `${count(module.bytes)} bytes` },
     twist,
     html("span", {}, module.name || "self"),
     html("span", { className: "class" }, module.class),
     html("span", { className: "size" }, module.parameters ? count(module.parameters) : ""),
   );
-  row.addEventListener("click", () => told.visit(module.path));
-  twist.addEventListener("click", (event) => {
-    event.stopPropagation();
-    const opening = twist.textContent === "▸";
+  const turn = (opening) => {
+    if (!module.modules.length) return;
     twist.textContent = opening ? "▾" : "▸";
     opening ? fill() : inner.replaceChildren();
+  };
+  const visit = () => told.visit(module.path);
+  row.addEventListener("click", visit);
+  listen(row, { Enter: visit, ArrowRight: () => turn(true), ArrowLeft: () => turn(false) });
+  twist.addEventListener("click", (event) => {
+    event.stopPropagation();
+    turn(twist.textContent === "▸");
   });
-  if (depth < 2) fill();
+  if (open) fill();
   item.append(row, inner);
   return item;
 }
