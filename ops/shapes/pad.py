@@ -134,7 +134,8 @@ def _circular(at: Array, size: int) -> Array:
 
 
 def _taken(self: Array, pad: Ints, indexer: Indexer) -> Array:
-    """The array with each padded dimension read at the places `indexer` says."""
+    """The array, which is nobody else's, with each padded dimension read at the places `indexer`
+    says."""
     pairs = _pairs(pad)
     is_plain = self.size and not self.dtype.hasobject and self.dtype.names is None
     native = family("edges") if is_plain else None
@@ -215,12 +216,14 @@ def _check_reflection(self: Array, pad: Ints) -> None:
 
 def _declare(dims: int) -> None:
     def reflection(self: Array, padding: Ints) -> Array:
+        self = self[...]  # which no other thread can change
         _check_rank(self, padding, dims)
         _check_reflection(self, padding)
         _check_output(self, padding, dims)
         return _taken(self, padding, _reflected)
 
     def replication(self: Array, padding: Ints) -> Array:
+        self = self[...]  # which no other thread can change
         _check_rank(self, padding, dims)
         _check_output(self, padding, dims)
         return _taken(self, padding, _replicated)
@@ -259,6 +262,7 @@ for _dims in (1, 2, 3):
     prepared=True,
 )
 def _pad_circular(self: Array, pad: Ints) -> Array:
+    self = self[...]  # which no other thread can change
     pairs = _pairs(pad)
     if len(pairs) + 2 != self.ndim:
         raise OperatorError("Invalid padding size, expected 2 * the number of dimensions of space")
@@ -285,6 +289,7 @@ _BY_RANK: Final = {(2, 2): 1, (2, 3): 1, (4, 3): 2, (4, 4): 2, (6, 4): 3, (6, 5)
 
 
 def _padded(self: Array, pad: Ints, mode: int, value: float | None) -> Array:
+    self = self[...]  # which no other thread can change
     if len(pad) % 2:
         raise OperatorError("Padding length must be divisible by 2")
     if len(pad) > 2 * self.ndim:

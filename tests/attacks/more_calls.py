@@ -32,6 +32,8 @@ MORE_CALLS: dict[str, dict[str, str]] = {
         "back(F.linear)": "R(16, 64), R(32, 64), R(32)",
         "back(F.scaled_dot_product_attention)": "R(2, 4, 40, 8), R(2, 4, 40, 8), R(2, 4, 40, 8)",
         "back(lambda x: F.pad(x, (1, 1, 1, 1), mode='reflect'))": "R(2, 8, 16, 16)",
+        "back(lambda x: F.pad(x, (1, 1, 1, 1), mode='circular'))": "R(2, 8, 16, 16)",
+        "lambda x: torch._C._nn.replication_pad2d(x, (2, 2, 2, 2))": "R(2, 8, 16, 16)",
         "back(lambda x: F.unfold(x, 3))": "R(2, 8, 16, 16)",
         "back(lambda x, t: F.ctc_loss(x.log_softmax(2), t, torch.full((4,), 30), torch.full((4,), 8)))": "R(30, 4, 20), I(19, 4, 8) + 1",
     },

@@ -58,8 +58,8 @@ class Places(NamedTuple):
 
 
 def edged(x: Array, places: Places) -> Array:
-    """The elements at some places of the last dimensions of an array in one piece."""
-    x = x[...]  # which no other thread can change
+    """The elements at some places of the last dimensions of an array in one piece, which no other
+    thread can change."""
     before = x.shape[: x.ndim - len(places.shape)]
     out = np.empty((*before, *places.shape), x.dtype)
     count, width = prod(before) * len(places.rows), len(places.columns)
