@@ -40,7 +40,7 @@ _LEVEL: Final = [DebugLevel.OFF]
 
 
 def get_debug_level() -> DebugLevel:
-    """What was said last; nothing is checked besides."""
+    """What was said last; that processes begin the same is checked in any case."""
     return _LEVEL[0]
 
 

@@ -13,8 +13,11 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
+import numpy as np
+
 from ..frontend.uncaught import after_uncaught
 from ..ops.memory.dtype import Array
+from .agreement import Agreed, told
 from .backends import DistBackendError, ReduceOp, default_pg_timeout
 from .communicators import Communicator, Pending
 from .printed import wait_until_read
@@ -118,44 +121,66 @@ class MPICommunicator:
         self._open[id(request)] = request  # also where nobody waits for it
         return request
 
+    def _agreed(self, says: Array, begin: Callable[[], object], *held: object) -> Pending:
+        """Begin what all members are to begin, and tell them so."""
+        rows = np.empty((self.size, len(says)), np.int64)
+        telling = self._begun(lambda: self._comm.Iallgather(says, rows), says, rows)
+        return Agreed(telling, rows, self._begun(begin, *held))
+
     def barrier(self) -> Pending:
-        return self._begun(self._comm.Ibarrier)
+        return self._agreed(told("barrier", self.size), self._comm.Ibarrier)
 
     def broadcast(self, values: Array, root: int) -> Pending:
-        return self._begun(lambda: self._comm.Ibcast(_bytes(values), root), values)
+        says = told("broadcast", self.size, values, root=root)
+        return self._agreed(says, lambda: self._comm.Ibcast(_bytes(values), root), values)
 
     def reduce(self, values: Array, op: ReduceOp, root: int | None) -> Pending:
         how, numbers, in_place = _operation(op, values), _numbers(values), _mpi().IN_PLACE
-        if root is None:
-            return self._begun(lambda: self._comm.Iallreduce(in_place, numbers, how), values)
-        if root == self.rank:
-            return self._begun(lambda: self._comm.Ireduce(in_place, numbers, how, root), values)
-        return self._begun(lambda: self._comm.Ireduce(numbers, None, how, root), values)
+        says = told("all_reduce" if root is None else "reduce", self.size, values, op, root)
+
+        def begin() -> object:
+            if root is None:
+                return self._comm.Iallreduce(in_place, numbers, how)
+            if root == self.rank:
+                return self._comm.Ireduce(in_place, numbers, how, root)
+            return self._comm.Ireduce(numbers, None, how, root)
+
+        return self._agreed(says, begin, values)
 
     def reduce_scatter(self, sent: Array, received: Array, op: ReduceOp) -> Pending:
         how, numbers, into = _operation(op, sent), _numbers(sent), _numbers(received)
-        return self._begun(
-            lambda: self._comm.Ireduce_scatter_block(numbers, into, how), sent, received
+        return self._agreed(
+            told("reduce_scatter", self.size, sent, op),
+            lambda: self._comm.Ireduce_scatter_block(numbers, into, how),
+            *(sent, received),
         )
 
     def gather(
         self, sent: Array, received: Array | None, counts: Sequence[int], root: int | None
     ) -> Pending:
         into = None if received is None else _parts(received, counts)
-        if root is None:
-            return self._begun(
-                lambda: self._comm.Iallgatherv(_bytes(sent), into), sent, received, into
-            )
-        return self._begun(
-            lambda: self._comm.Igatherv(_bytes(sent), into, root), sent, received, into
-        )
+        call = "all_gather" if root is None else "gather"
+        gives = [sent.nbytes if root in (None, to) else 0 for to in range(self.size)]
+        takes = [0] * self.size if received is None else list(counts)
+
+        def begin() -> object:
+            if root is None:
+                return self._comm.Iallgatherv(_bytes(sent), into)
+            return self._comm.Igatherv(_bytes(sent), into, root)
+
+        says = told(call, self.size, root=root, exchanged=(gives, takes))
+        return self._agreed(says, begin, sent, received, into)
 
     def scatter(
         self, sent: Array | None, counts: Sequence[int], received: Array, root: int
     ) -> Pending:
         parts = None if sent is None else _parts(sent, counts)
-        return self._begun(
-            lambda: self._comm.Iscatterv(parts, _bytes(received), root), sent, received, parts
+        gives = [0] * self.size if sent is None else list(counts)
+        takes = [received.nbytes if each == root else 0 for each in range(self.size)]
+        return self._agreed(
+            told("scatter", self.size, root=root, exchanged=(gives, takes)),
+            lambda: self._comm.Iscatterv(parts, _bytes(received), root),
+            *(sent, received, parts),
         )
 
     def all_to_all(
@@ -166,7 +191,11 @@ class MPICommunicator:
         received_counts: Sequence[int],
     ) -> Pending:
         parts, into = _parts(sent, sent_counts), _parts(received, received_counts)
-        return self._begun(lambda: self._comm.Ialltoallv(parts, into), sent, received, parts, into)
+        return self._agreed(
+            told("all_to_all", self.size, exchanged=(list(sent_counts), list(received_counts))),
+            lambda: self._comm.Ialltoallv(parts, into),
+            *(sent, received, parts, into),
+        )
 
     def send(self, values: Array, to: int, tag: int) -> Pending:
         return self._begun(lambda: self._comm.Isend(_bytes(values), to, tag), values)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+from rushlight.distributed import DistBackendError, ReduceOp
+from rushlight.distributed.agreement import Agreed
+from rushlight.distributed.agreement import told as told_by_members
+from rushlight.distributed.communicators import Alone
 
 pytest.importorskip("mpi4py")
 HERE = Path(__file__).with_name("processes")
@@ -193,6 +200,65 @@ def test_messages_of_another_length_are_refused(told: Told) -> None:
     assert told[1]["longer than the tensor"] == "DistBackendError: MPI: Message truncated"
     shorter = "DistBackendError: recv: 8 bytes came, and the tensor has 16"
     assert told[1]["shorter than the tensor"] == shorter
+
+
+def test_processes_that_begin_what_differs_are_told() -> None:
+    done = started(str(HERE / "differs_program.py"))
+    assert "no error" not in done.stdout
+    assert (
+        "Detected mismatch between collectives on ranks. Rank 0 is running collective: all_reduce "
+        "of 4 int32 elements by SUM, but Rank 1 is running collective: all_reduce of 4 float32 "
+        "elements by SUM"
+    ) in done.stdout
+
+
+THREE, FOUR = np.zeros(3, np.float32), np.zeros(4, np.float32)
+SAME: Any = (("barrier", 2), {})
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (SAME, SAME, None),
+        (
+            SAME,
+            (("broadcast", 2, THREE), {"root": 0}),
+            "barrier, but Rank 1 is running collective: broadcast of 3 bytes with root 0",
+        ),
+        (
+            (("all_reduce", 2, THREE, ReduceOp.SUM), {}),
+            (("all_reduce", 2, FOUR, ReduceOp.SUM), {}),
+            "of 3 float32 elements by SUM, but",
+        ),
+        (
+            (("all_reduce", 2, THREE, ReduceOp.SUM), {}),
+            (("all_reduce", 2, THREE, ReduceOp.MAX), {}),
+            "by SUM, but",
+        ),
+        ((("gather", 2), {"root": 0}), (("gather", 2), {"root": 1}), "gather with root 0, but"),
+        (
+            (("all_to_all", 2), {"exchanged": ([8, 4], [8, 12])}),
+            (("all_to_all", 2), {"exchanged": ([12, 0], [4, 0])}),
+            None,
+        ),
+        (
+            (("all_to_all", 2), {"exchanged": ([8, 4], [8, 12])}),
+            (("all_to_all", 2), {"exchanged": ([8, 0], [4, 0])}),
+            "Rank 1 gives 8 bytes to Rank 0, which expects 12",
+        ),
+    ],
+)
+def test_what_members_tell_each_other_is_compared(
+    one: Any, other: Any, expected: str | None
+) -> None:
+    rows = np.stack([told_by_members(*given, **named) for given, named in (one, other)])
+
+    agreed = Agreed(Alone().barrier(), rows, Alone().barrier())
+    if expected is None:
+        assert agreed.done()
+    else:
+        with pytest.raises(DistBackendError, match=re.escape(expected)):
+            agreed.done()
 
 
 @pytest.mark.parametrize(
