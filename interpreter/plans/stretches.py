@@ -18,6 +18,7 @@ from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import opcode, read_numbers, row
 from .chains import find_chains
 from .groups import find_runs
+from .registers import Part, Registers, targets_of
 from .replaying import Stretch
 
 __all__ = ["Found", "find_stretches"]
@@ -43,8 +44,6 @@ before the row is left alone."""
 LONGEST: Final = 1000
 """Instructions of a code that is looked at."""
 
-Part = Step | Branch | Repeat
-
 
 class Found(NamedTuple):
     """A stretch from one position of a region up to another, and the text of what it is given.
@@ -63,7 +62,7 @@ def find_stretches(code: Code) -> dict[int, dict[int, Found]]:
     """The stretches of a code: of each region, by its identity, where they begin."""
     finder = _Finder(code)
     if len(code.instructions) <= LONGEST:
-        finder.region(code.body, set())
+        finder.region(code.body, frozenset())
     return finder.found
 
 
@@ -74,26 +73,27 @@ class _Finder:
         self.code = code
         self.found: dict[int, dict[int, Found]] = {}
         self._indices: set[str] = set()
+        self._registers = Registers()
         names = {row(each).name for each in code.instructions}
         self._reads_slots = names.isdisjoint(_CHANGING)
 
-    def region(self, region: Region, live_end: set[int]) -> None:
+    def region(self, region: Region, live_end: frozenset[int]) -> None:
         """Find those of a region, behind which the registers `live_end` are needed."""
         if _worth(self.code, region) < FEWEST:  # nor is any part of it worth more
             return
         position, failed, tried = 0, -1, 0
         together = _together(self.code, region)
+        needed = self._registers.needed(region, live_end)
+        latest = self._latest_begins(region)
         while position < len(region):
-            stop, lists = position, set[int]()
-            while stop < len(region) and self._takes(region[stop]):
-                if _takes_list(region[stop], lists):
-                    break
+            stop = position
+            while stop < len(region) and position <= latest[stop]:
                 stop += 1
             found, is_begin = None, stop > position and not _is_idle(region[position])
             is_begin = is_begin and not any(a < position < b for a, b in together)
             if is_begin and stop != failed:
                 row = region, position, stop
-                found = self._longest(*row, together, live_end)
+                found = self._longest(*row, together, needed)
             if found is not None:
                 self.found.setdefault(id(region), {})[position] = found
                 stop = found.stop
@@ -101,18 +101,16 @@ class _Finder:
                 tried += is_begin
                 failed, tried = (stop, 0) if tried >= _MOST_BEGUN else (failed, tried)
                 stop = position + 1
-                self._inside(region, position, live_end)
+                self._inside(region[position], needed[position + 1])
             position = stop
 
-    def _inside(self, region: Region, position: int, live_end: set[int]) -> None:
-        """Look into the loop or branch at a position."""
-        part = region[position]
-        after = _live(region, position + 1, live_end)
+    def _inside(self, part: Part, after: frozenset[int]) -> None:
+        """Look into a loop or branch, behind which the registers `after` are needed."""
         if isinstance(part, Branch):
             for way in (part.then, part.otherwise):
-                self.region(way, set(after))
+                self.region(way, after)
         elif isinstance(part, Repeat):
-            live = after | _exposed(part.body) | set(part.carried)
+            live = after | self._registers.exposed(part.body) | set(part.carried)
             live |= {part.condition} if part.condition is not None else set()
             before = set(self._indices)
             self._indices.add(f"r{part.index}")
@@ -125,7 +123,7 @@ class _Finder:
         start: int,
         stop: int,
         together: Sequence[tuple[int, int]],
-        live_end: set[int],
+        needed: Sequence[frozenset[int]],
     ) -> Found | None:
         """The longest stretch that begins there; its last parts may be left out."""
         for last in range(stop, max(start, stop - _MOST_LEFT_OUT), -1):
@@ -138,11 +136,23 @@ class _Finder:
                 _worth(self.code, region[a:b]) == worth for a, b in together if start <= a < last
             ):
                 return None  # it is one group, and better so
-            live = _live(region, last, live_end)
-            found = _Building(self.code, region[start:last], live).found(last)
+            row = region[start:last]
+            found = _Building(self.code, self._registers, row, needed[last]).found(last)
             if found is not None and self._indices.isdisjoint(found.given):
                 return found  # one that takes another number in each round would never be known
         return None
+
+    def _latest_begins(self, region: Region) -> list[int]:
+        """Of each part of a region, the last position where a stretch with it may begin, and -1 if
+        none may.  Lists of tensors that it reads come from the stretch: no call is known that takes
+        one."""
+        found, origins = list[int](), dict[int, int]()
+        for position, part in enumerate(region):
+            latest = [origins.get(register, -1) for register in _lists_read(part)]
+            found.append(min([position, *latest]) if self._takes(part) else -1)
+            for register, is_list in _written_lists(part):
+                origins[register] = position if is_list else -1
+        return found
 
     def _takes(self, part: Part) -> bool:
         """Whether a part can belong to a stretch."""
@@ -158,29 +168,33 @@ class _Finder:
         return name not in _REFUSED
 
 
-def _takes_list(part: Part, lists: set[int]) -> bool:
-    """Whether a part reads a list of tensors that does not come from the row it belongs to: no call
-    is known that takes one.  `lists` are the registers that hold those of the row; the part's own
-    are added."""
+def _lists_read(part: Part) -> set[int]:
+    """The registers with lists of tensors that a part reads and has not made itself."""
     if isinstance(part, Step):
         numbers, inputs = read_numbers(part.instruction), part.node.inputs
-        if len(numbers) == len(inputs) and any(
-            number >= 0 and value.type.list_of == TENSOR and number not in lists
-            for number, value in zip(numbers, inputs, strict=True)
-        ):
-            return True
-        targets = list(_targets(part))
+        if len(numbers) != len(inputs):
+            return set()
+        pairs = zip(numbers, inputs, strict=True)
+        return {n for n, value in pairs if n >= 0 and value.type.list_of == TENSOR}
+    found = set[int]()
+    for region in (part.then, part.otherwise) if isinstance(part, Branch) else (part.body,):
+        own = set[int]()
+        for each in region:
+            found |= _lists_read(each) - own
+            for register, is_list in _written_lists(each):
+                (own.add if is_list else own.discard)(register)
+    return found
+
+
+def _written_lists(part: Part) -> Iterator[tuple[int, bool]]:
+    """The registers of a part's results, and whether they hold lists of tensors then."""
+    if isinstance(part, Step):
+        goals: Sequence[int] = list(targets_of(part))
     else:
-        regions = (part.then, part.otherwise) if isinstance(part, Branch) else (part.body,)
-        for region in regions:
-            inside = set(lists)
-            if any(_takes_list(each, inside) for each in region):
-                return True
-        targets = list(part.results if isinstance(part, Branch) else part.carried)
-    if len(targets) == len(part.node.outputs):
-        for register, value in zip(targets, part.node.outputs, strict=True):
-            (lists.add if value.type.list_of == TENSOR else lists.discard)(register)
-    return False
+        goals = part.results if isinstance(part, Branch) else part.carried
+    if len(goals) == len(part.node.outputs):
+        for register, value in zip(goals, part.node.outputs, strict=True):
+            yield register, value.type.list_of == TENSOR
 
 
 def _together(code: Code, region: Region) -> list[tuple[int, int]]:
@@ -243,71 +257,6 @@ def _worth(code: Code, region: Sequence[Part], weight: int = 1) -> int:
     return count
 
 
-# ------------------------------------------------------------------------------------- registers
-
-
-def _exposed(region: Sequence[Part]) -> set[int]:
-    """The registers that are read before the region writes them."""
-    found, written = set[int](), set[int]()
-    for part in region:
-        found |= _reads(part) - written
-        written |= _written([part], sure=True)
-    return found
-
-
-def _reads(part: Part) -> set[int]:
-    """The registers that a part reads, and has not written itself."""
-    if isinstance(part, Step):
-        return {number for number in read_numbers(part.instruction) if number >= 0}
-    if isinstance(part, Branch):
-        found = _exposed(part.then) | _exposed(part.otherwise)
-        return found | ({part.condition} if part.condition >= 0 else set())
-    found = _exposed(part.body) - {part.index}
-    for number in (part.count, part.condition):
-        if number is not None and number >= 0:
-            found.add(number)
-    return found
-
-
-def _written(region: Sequence[Part], *, sure: bool = False) -> set[int]:
-    """The registers that a region writes; only those that it writes in any case if `sure`.
-
-    A way that raises leads to nothing behind it.
-    """
-    found = set[int]()
-    for part in region:
-        if isinstance(part, Step):
-            if row(part.instruction).name != "free":
-                found.update(_targets(part))
-        elif isinstance(part, Branch):
-            ways = [
-                _written(way, sure=sure)
-                for way in (part.then, part.otherwise)
-                if not any(map(_raises, way))
-            ]
-            found |= set.intersection(*ways) if sure and ways else set[int]().union(*ways)
-        elif not sure:
-            found |= _written(part.body) | {part.index}
-    return found
-
-
-def _raises(part: Part) -> bool:
-    return isinstance(part, Step) and row(part.instruction).name == "raise"
-
-
-def _targets(step: Step) -> Iterator[int]:
-    for kind, operand in zip(row(step.instruction).kinds, step.instruction[1:], strict=True):
-        if kind[0] == "R":
-            numbers = operand if isinstance(operand, tuple) else (operand,)
-            yield from (number for number in numbers if isinstance(number, int))
-
-
-def _live(region: Region, position: int, live_end: set[int]) -> set[int]:
-    """The registers that are needed at a position of a region."""
-    rest = region[position:]
-    return _exposed(rest) | (live_end - _written(rest, sure=True))
-
-
 def _is_object(type: Type) -> bool:
     return isinstance(type, ClassType)
 
@@ -318,8 +267,11 @@ def _is_object(type: Type) -> bool:
 class _Building:
     """A stretch whose reads of modules are put in front of it."""
 
-    def __init__(self, code: Code, region: Sequence[Part], live: set[int]) -> None:
+    def __init__(
+        self, code: Code, registers: Registers, region: Sequence[Part], live: frozenset[int]
+    ) -> None:
         self._code = code
+        self._registers = registers
         self._region = region
         self._live = live
         self._paths: dict[int, str] = {}
@@ -336,14 +288,14 @@ class _Building:
         if not self._is_known or self._loses_objects(body):
             return None
         objects = {number: path for number, path in self._paths.items() if number in self._live}
-        results = sorted((_written(body) & self._live) - objects.keys())
+        results = sorted((self._registers.written(body) & self._live) - objects.keys())
         lists = [each for each in results if self._types.get(each) != TENSOR]
         if not results or len(lists) > 1 or any(not self._is_list(each) for each in lists):
             return None
         if not self._views.isdisjoint(results):
             return None
         results = [each for each in results if each not in lists] + lists
-        given = sorted(_exposed(body), key=lambda n: (n in self._read_lists, n))
+        given = sorted(self._registers.exposed(body), key=lambda n: (n in self._read_lists, n))
         texts = {number: text for text, number in self._reads.items()}
         if not given or len(given) + len(results) > _MOST_GIVEN:
             return None
@@ -361,7 +313,8 @@ class _Building:
         read_lists = [each for each in given if each in self._read_lists]
         stretch = Stretch(code, tuple(given), len(read_lists), tuple(results), bool(lists))
         emptied = tuple(n for n in given if n not in texts and n not in self._live)
-        heavy = tuple(n for n in emptied if n in _freed(self._region) and n not in results)
+        freed = _freed(self._registers, self._region)
+        heavy = tuple(n for n in emptied if n in freed and n not in results)
         single = [texts.get(n, f"r{n}") for n in given if n not in read_lists]
         lengths = [f"len({texts[n]})" for n in read_lists]
         elements = [f"*{texts[n]}" for n in read_lists]
@@ -370,9 +323,13 @@ class _Building:
 
     def _loses_objects(self, body: Region) -> bool:
         """Whether the body or what comes behind it needs an object whose way is not known."""
-        without = _written(self._region) - _written(body) - self._paths.keys()
-        known = _exposed(self._region) | set(self._reads.values())
-        return not without.isdisjoint(self._live) or not _exposed(body) <= known
+        without = (
+            self._registers.written(self._region)
+            - self._registers.written(body)
+            - self._paths.keys()
+        )
+        known = self._registers.exposed(self._region) | set(self._reads.values())
+        return not without.isdisjoint(self._live) or not self._registers.exposed(body) <= known
 
     def _is_list(self, register: int) -> bool:
         type = self._types.get(register)
@@ -392,7 +349,7 @@ class _Building:
                 self._forget(part, zip(part.results, part.node.outputs, strict=False))
                 found.append(made)
             elif isinstance(part, Repeat):
-                for register in _written(part.body):
+                for register in self._registers.written(part.body):
                     self._wrote(register)
                 body = self._without_reads(part.body)
                 self._forget(part, zip(part.carried, part.node.outputs, strict=False))
@@ -408,7 +365,7 @@ class _Building:
 
     def _forget(self, part: Part, known: Iterator[tuple[int, Any]]) -> None:
         """What registers held may be something else behind a branch or loop."""
-        for register in _written([part]):
+        for register in self._registers.written([part]):
             self._wrote(register)
         self._types.update((register, value.type) for register, value in known)
 
@@ -425,7 +382,7 @@ class _Building:
         made: list[Step] = [step]
         if name in ("get_slot", "get_tensor"):
             made = [] if path else self._read(step, name)
-        targets, outputs = list(_targets(step)), step.node.outputs
+        targets, outputs = list(targets_of(step)), step.node.outputs
         source = step.instruction[2] if name == "move" else None
         for register in targets if name != "free" else ():
             self._wrote(register)
@@ -468,12 +425,12 @@ class _Building:
         return [Step((_MOVE, target, number), step.node)]
 
 
-def _freed(region: Sequence[Part]) -> set[int]:
+def _freed(registers: Registers, region: Sequence[Part]) -> set[int]:
     """The registers that a region empties at its end."""
     found = set[int]()
     for part in region:
         if isinstance(part, Step) and row(part.instruction).name == "free":
-            found.update(_targets(part))
+            found.update(targets_of(part))
         else:
-            found -= _written([part])
+            found -= registers.written([part])
     return found

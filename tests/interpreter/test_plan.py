@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from rushlight.interpreter.code.code import Code
 from rushlight.interpreter.code.instructions import ROWS
 from rushlight.interpreter.code.machine import Machine
 from rushlight.interpreter.plans.plan import Plan, make_plan
+from rushlight.interpreter.plans.stretches import find_stretches
 from rushlight.interpreter.values.objects import ScriptObject
 from rushlight.ir.parser import parse_ir
 from rushlight.ops.table.table import TABLE
@@ -208,3 +211,34 @@ def test_quantized_arrays_go_to_the_operator() -> None:
         assert turned.q_scale() == 0.1
         assert rushlight.equal(turned.dequantize(), x.relu().t().dequantize())
         assert largest.dequantize() == x.max().dequantize()
+
+
+def calls_to_search(count: int) -> int:
+    """How many functions are called to search a row of `count` branches for stretches."""
+    branches = "".join(
+        f"""
+          %s{i} : bool = aten::gt(%n, %n)
+          %x{i + 1} : Tensor = prim::If(%s{i})
+            block0():
+              %a{i} : Tensor = aten::relu(%x{i})
+              -> (%a{i})
+            block1():
+              %b{i} : Tensor = aten::nonzero(%x{i})
+              -> (%b{i})"""
+        for i in range(count)
+    )
+    text = f"graph(%x0 : Tensor, %n : int):{branches}\n          return (%x{count})"
+    code = assemble(parse_ir(text, table=TABLE))
+    calls = [0]
+
+    def called(frame: FrameType, event: str, what: object) -> None:
+        calls[0] += event == "call"
+
+    sys.setprofile(called)
+    find_stretches(code)
+    sys.setprofile(None)
+    return calls[0]
+
+
+def test_stretches_are_searched_for_in_time_that_grows_with_the_code() -> None:
+    assert calls_to_search(60) < 2.5 * calls_to_search(30)

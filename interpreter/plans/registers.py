@@ -1,0 +1,94 @@
+"""Which registers the parts of register code read and write, each part looked at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from ..code.code import Branch, Region, Repeat, Step
+from ..code.instructions import read_numbers, row
+
+__all__ = ["Part", "Registers", "targets_of"]
+
+Part = Step | Branch | Repeat
+
+
+class _Uses(NamedTuple):
+    """The registers that a part reads and has not written itself, those that it may write, and
+    those that it writes in any case."""
+
+    read: frozenset[int]
+    written: frozenset[int]
+    surely: frozenset[int]
+
+
+_NONE: Final = frozenset[int]()
+
+
+class Registers:
+    """What the parts of a code do to registers.
+
+    A way that raises leads to nothing behind it, so what it writes is left out.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Part, _Uses]] = {}  # the part itself, so that it stays alive
+
+    def exposed(self, region: Sequence[Part]) -> set[int]:
+        """The registers that are read before the region writes them."""
+        found, written = set[int](), set[int]()
+        for part in region:
+            uses = self._uses(part)
+            found |= uses.read - written
+            written |= uses.surely
+        return found
+
+    def written(self, region: Sequence[Part]) -> set[int]:
+        """The registers that a region may write."""
+        return set[int]().union(*(self._uses(part).written for part in region))
+
+    def needed(self, region: Region, at_end: frozenset[int]) -> list[frozenset[int]]:
+        """The registers that are needed at each position of a region, and behind it."""
+        found = [at_end]
+        for part in reversed(region):
+            uses = self._uses(part)
+            found.append(uses.read | (found[-1] - uses.surely))
+        return found[::-1]
+
+    def _uses(self, part: Part) -> _Uses:
+        known = self._known.get(id(part))
+        if known is None:
+            known = self._known[id(part)] = part, self._look(part)
+        return known[1]
+
+    def _look(self, part: Part) -> _Uses:
+        if isinstance(part, Step):
+            read = frozenset(number for number in read_numbers(part.instruction) if number >= 0)
+            is_free = row(part.instruction).name == "free"
+            written = _NONE if is_free else frozenset(targets_of(part))
+            return _Uses(read, written, written)
+        if isinstance(part, Branch):
+            own = (part.condition,) if part.condition >= 0 else ()
+            read = frozenset(self.exposed(part.then) | self.exposed(part.otherwise)).union(own)
+            ways = [way for way in (part.then, part.otherwise) if not any(map(_raises, way))]
+            surely = frozenset.intersection(*map(self._surely, ways)) if ways else _NONE
+            return _Uses(read, _NONE.union(*map(self.written, ways)), surely)
+        asked = (number for number in (part.count, part.condition) if number is not None)
+        read = frozenset(self.exposed(part.body) - {part.index})
+        written = frozenset(self.written(part.body) | {part.index})
+        return _Uses(read.union(number for number in asked if number >= 0), written, _NONE)
+
+    def _surely(self, region: Region) -> frozenset[int]:
+        return _NONE.union(*(self._uses(part).surely for part in region))
+
+
+def targets_of(step: Step) -> Iterator[int]:
+    """The registers that a step gives something new, or empties."""
+    for kind, operand in zip(row(step.instruction).kinds, step.instruction[1:], strict=True):
+        if kind[0] == "R":
+            numbers = operand if isinstance(operand, tuple) else (operand,)
+            yield from (number for number in numbers if isinstance(number, int))
+
+
+def _raises(part: Part) -> bool:
+    return isinstance(part, Step) and row(part.instruction).name == "raise"
