@@ -65,7 +65,7 @@ def _with_alpha(
     a NaN beside it, and subtracted by adding them times `-alpha`.
     """
     dtype = common_dtype(a, b) if isinstance(b, ndarray) else common_dtype_with(a, b)
-    _check_alpha(dtype, alpha)
+    check_alpha(dtype, alpha)
     if kernel is _subtract and dtype.kind == "c":
         kernel, alpha = _add, -alpha
     factor = number_in(alpha, dtype)
@@ -81,7 +81,12 @@ def _is_complex(self: Array, other: Scalar) -> bool:
     return self.dtype.kind == "c" or type(other) is complex
 
 
-def _check_alpha(dtype: Dtype, alpha: Scalar) -> None:
+def check_alpha(dtype: Dtype, alpha: Scalar) -> None:
+    """See that sums of a dtype may have this factor.
+
+    Raises:
+        KernelError: it is a number of a kind above the dtype's, or a bool for other numbers.
+    """
     if isinstance(alpha, bool) and dtype != _BOOL:
         raise KernelError("Boolean alpha only supported for Boolean results.")
     if kind(dtype) < 2 and not isinstance(alpha, int):
@@ -162,7 +167,12 @@ def add_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     return _with_number(_refuse_sum, _add, self, other)
 
 
-def _check_subtraction(*dtypes: Dtype) -> None:
+def check_subtraction(*dtypes: Dtype) -> None:
+    """See that the operands of a difference are no bools.
+
+    Raises:
+        OperatorError: one is.
+    """
     bools = [dtype == _BOOL for dtype in dtypes]
     if all(bools):
         raise OperatorError(
@@ -193,7 +203,7 @@ def _check_subtraction(*dtypes: Dtype) -> None:
 def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     dtype = self.dtype
     if dtype is not other.dtype or dtype is _BOOL:
-        _check_subtraction(dtype, other.dtype)
+        check_subtraction(dtype, other.dtype)
     if type(alpha) is not int or alpha != 1:
         return _with_alpha(_refuse_sum, _subtract, self, other, alpha)
     if dtype is other.dtype:
@@ -222,7 +232,7 @@ def sub(self: Array, other: Array, alpha: Scalar) -> Array:
 )
 def sub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if self.dtype is _BOOL or isinstance(other, bool):
-        _check_subtraction(self.dtype, number_dtype(other))
+        check_subtraction(self.dtype, number_dtype(other))
     if type(alpha) is not int or alpha != 1 or _is_complex(self, other):
         return _with_alpha(_refuse_sum, _subtract, self, other, alpha)
     return _with_number(_refuse_sum, _subtract, self, other)
@@ -245,7 +255,7 @@ def rsub(self: Array, other: Array, alpha: Scalar) -> Array:
 )
 def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if self.dtype is _BOOL or isinstance(other, bool):
-        _check_subtraction(self.dtype, number_dtype(other))
+        check_subtraction(self.dtype, number_dtype(other))
     if type(alpha) is not int or alpha != 1 or _is_complex(self, other):
         return _with_alpha(_refuse_sum, _subtract, asarray(other, number_dtype(other)), self, alpha)
     return _with_number(_refuse_sum, _subtract, self, other, swapped=True)

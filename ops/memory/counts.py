@@ -15,7 +15,7 @@ from .dtype import Array, Dtype
 from .errors import OperatorError
 
 __all__ = [
-    *("MOST_DIMENSIONS", "check_count", "check_room", "check_storage", "repeated"),
+    *("MOST_DIMENSIONS", "check_count", "check_room", "check_storage", "check_strides", "repeated"),
     "too_many_dimensions",
 ]
 
@@ -48,6 +48,16 @@ def too_many_dimensions(count: int) -> OperatorError:
     )
 
 
+def check_strides(sizes: list[int]) -> None:
+    """See that the steps between a tensor's elements can be counted, if it has none.
+
+    Raises:
+        OperatorError: they cannot.
+    """
+    if 0 in sizes and prod(size or 1 for size in sizes[1:]) > _MOST:
+        raise OperatorError("Stride calculation overflowed", code="shape-mismatch")
+
+
 def check_storage(sizes: list[int]) -> None:
     """See that a new tensor may have these sizes.
 
@@ -58,8 +68,7 @@ def check_storage(sizes: list[int]) -> None:
         raise too_many_dimensions(len(sizes))
     if max(sizes, default=0) > _MOST:
         raise OperatorError("numel: integer multiplication overflow", code="shape-mismatch")
-    if 0 in sizes and prod(size or 1 for size in sizes[1:]) > _MOST:
-        raise OperatorError("Stride calculation overflowed", code="shape-mismatch")
+    check_strides(sizes)
     if prod(size or 1 for size in sizes) > _LARGEST:
         raise OperatorError(
             f"Storage size calculation overflowed with sizes={sizes}", code="shape-mismatch"

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ..arithmetic.convert import in_format
-from ..memory.counts import check_count
+from ..memory.counts import check_count, check_strides
 from ..memory.dtype import Array, Device, Dtype, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..memory.metadata import become
@@ -300,6 +300,7 @@ def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Arra
         raise OperatorError("Unsupported memory formatPreserve")
     if memory_format is None and self.shape == tuple(size):
         return self
+    check_strides([*size])
     stride: Sizes = contiguous_strides(tuple(size))
     if memory_format:
         stride = strides_of(in_format(np.empty(size, self.dtype), memory_format))

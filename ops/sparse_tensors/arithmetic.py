@@ -7,10 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..arithmetic.elementwise import check_alpha, check_subtraction
 from ..eager.dispatch import eager_function
 from ..memory.dims import wrap_dims
-from ..memory.dtype import DType, Scalar
+from ..memory.dtype import DType, Scalar, of_numpy
 from ..table.out_dtypes import CASTABLE, OutDtype, check_out_dtype
+from ..table.pointwise import number_in
+from ..table.promotion import promote
 from ..tensors.tensor import Tensor
 from .forms import form
 from .parts import Compressed, Coo, are_unheard, flat_places
@@ -44,12 +47,18 @@ def add(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     """
     if not is_sparse(a):
         _same_sizes("add", a, b)
-        return a + to_dense(b) * alpha
+        return a.add(to_dense(b), alpha=alpha)
     if not is_sparse(b):
         raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+    check_alpha(promote(a.dtype.numpy, b.dtype.numpy), alpha)
+    return _sum(a, b, alpha)
+
+
+def _sum(a: Tensor, b: Tensor, alpha: Scalar) -> Tensor:
+    """The sum of two sparse tensors; the factor is cut to a number of the common dtype."""
     _same_sizes("add", a, b)
     one, other = parts_of(a).to_coo(), parts_of(b).to_coo()
-    added = other.values * alpha if alpha != 1 else other.values
+    added = _scaled(one.values, other.values, alpha)
     is_compressed = isinstance(parts_of(a), Compressed)
     if one.indices is other.indices and not (one.coalesced or is_compressed):
         return of_parts(Coo(one.indices, one.values + added, one.sizes))
@@ -59,6 +68,14 @@ def add(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     elif _ascends(one) and _ascends(other):
         made = made.once()._replace(coalesced=False)
     return compress(made) if is_compressed else of_parts(made)
+
+
+def _scaled(one: Tensor, other: Tensor, alpha: Scalar) -> Tensor:
+    """A factor times the second operand's elements, in the dtype in which both meet."""
+    dtype = promote(one.dtype.numpy, other.dtype.numpy)
+    factor = number_in(alpha, dtype)
+    wide = other.to(of_numpy(dtype))
+    return wide if alpha == 1 else wide * Tensor._of(factor)
 
 
 def _ascends(part: Coo) -> bool:
@@ -83,12 +100,13 @@ def add_in_place(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     Raises:
         RuntimeError: as `add` does.
     """
-    if is_sparse(a) or not is_sparse(b):
-        a.data = in_dtype_of(a, add(a, b, alpha=alpha), _ADDED)
+    if is_sparse(a):
+        made = _sum(a, b, alpha) if is_sparse(b) else add(a, b, alpha=alpha)
+        a.data = in_dtype_of(a, made, _ADDED)
         return a
     _same_sizes("add", a, b)
     own = parts_of(b).to_coo()
-    values = own.values * alpha if alpha != 1 else own.values
+    values = _scaled(a, own.values, alpha)
     check_out_dtype(_ADDED, "aten::add_", values.dtype, a.dtype)
     return a.index_put_(tuple(own.indices), values.to(a.dtype), accumulate=True)
 
@@ -123,13 +141,21 @@ def put_into(first: Tensor, made: Tensor) -> Tensor:
 @form("aten::sub_", "aten::subtract_")
 def sub_in_place(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     """The difference, in the first tensor, as `add_`."""
-    return add_in_place(a, b, alpha=-alpha)
+    return add_in_place(a, b, alpha=_negated(a, b, alpha))
 
 
 @form("aten::sub", "aten::subtract")
 def sub(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     """The difference, as `add`."""
-    return add(a, b, alpha=-alpha)
+    return add(a, b, alpha=_negated(a, b, alpha))
+
+
+def _negated(a: Tensor, b: Tensor, alpha: Scalar) -> Scalar:
+    """The factor that makes a sum the difference."""
+    check_subtraction(*(each.dtype.numpy for each in (a, b) if isinstance(each, Tensor)))
+    if isinstance(alpha, bool):
+        raise RuntimeError("torch boolean negative, the `-` operator, is not supported.")
+    return -alpha
 
 
 @form("aten::mul", "aten::multiply")

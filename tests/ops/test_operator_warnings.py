@@ -127,7 +127,7 @@ _REFUSED: dict[str, Callable[[], object]] = {
     'torch.meshgrid: indexing must be one of "xy" or "ij", but received: ': (
         lambda: torch.meshgrid(torch.ones(2), torch.ones(3), indexing="")
     ),
-    "Stride calculation overflowed": lambda: torch.empty(0, 4, 2**61),
+    "Stride calculation overflowed": lambda: torch.empty(0).resize_([0, 4, 2**61]),
     "legacy constructor expects device type: cpu but device type: cuda was passed": (
         lambda: torch.FloatTensor(device="cuda")
     ),

@@ -388,3 +388,21 @@ def test_a_walk_may_begin_with_a_sparse_gradient() -> None:
     assert x.grad.to_dense().tolist() == [1, 7]
     with pytest.raises(RuntimeError, match="Mismatch in shape"):
         x.backward(torch.sparse_coo_tensor([[1]], [1.0], (3,)))
+
+
+def test_factors_are_taken_in_the_dtype_in_which_both_meet() -> None:
+    bytes_ = torch.tensor([1, 2, 3], dtype=torch.uint8).to_sparse()
+    signed = torch.tensor([5, 0, -3], dtype=torch.int8)
+    for first in (signed, signed.to_sparse()):
+        made = torch.sub(first, bytes_).to_dense()
+        assert (made.tolist(), made.dtype) == ([4, -2, -6], torch.int16)
+        assert torch.add(first, bytes_, alpha=300).to_dense().tolist() == [305, 600, 897]
+        with pytest.raises(RuntimeError, match="alpha must not be a floating point number"):
+            torch.add(first, bytes_, alpha=0.5)
+        with pytest.raises(RuntimeError, match="boolean negative"):
+            torch.sub(first, bytes_, alpha=True)
+        with pytest.raises(RuntimeError, match="with a bool tensor is not supported"):
+            torch.sub(first, bytes_.bool())
+    written = signed.clone()
+    assert written.sub_(bytes_).tolist() == [4, -2, -6]
+    assert signed.to_sparse().add_(bytes_, alpha=0.5).to_dense().tolist() == signed.tolist()
