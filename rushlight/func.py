@@ -12,7 +12,7 @@ from ._functorch.modules import (
 from ._functorch.rearrange import rearrange
 from ._functorch.transforms import grad, grad_and_value, jvp, linearize, vjp
 from ._functorch.vmap import vmap
-from .nn.utils.stateless import call_with as functional_call
+from .nn.utils.stateless import _functional_call as functional_call
 
 __all__ = [
     "debug_unwrap",

@@ -68,8 +68,8 @@ def _filled(args: Sequence[object], dtype: DType, place: Device) -> UntypedStora
     if len(args) > 1:
         raise RuntimeError(_unfit("Too many positional arguments"))
     source = args[0] if args else 0
-    if isinstance(source, int):
-        return UntypedStorage(source * dtype.itemsize, device=place)
+    if isinstance(source, int | np.integer):
+        return UntypedStorage(int(source) * dtype.itemsize, device=place)
     if not isinstance(source, Sequence):
         raise TypeError(_unfit(f"Argument type not recognized: {type(source)}"))
     if place.type == "meta":

@@ -237,9 +237,15 @@ def admitted(ndarray: Array) -> Array:
 
     Raises:
         TypeError: no tensor has such elements.
-        ValueError: a stride is negative, or the byte order is not the machine's.
+        ValueError: a stride is negative or no multiple of the elements' size, or the byte order is
+            not the machine's.
     """
     given = ndarray.dtype
+    if not ndarray.flags.c_contiguous and _is_ragged(ndarray):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy "
+            "array to reallocate the memory."
+        )
     if not given.isnative:
         raise ValueError(
             "given numpy array has byte order different from the native byte order. "
@@ -253,6 +259,12 @@ def admitted(ndarray: Array) -> Array:
             "copy of your array  with array.copy().) "
         )
     return ndarray if given is own else ndarray.view(np.ndarray).view(own)
+
+
+def _is_ragged(array: Array) -> bool:
+    """Whether elements do not lie a whole number of them apart."""
+    known = array.dtype.kind not in "SUVO"
+    return known and any(stride % array.itemsize for stride in array.strides)
 
 
 class _Default:

@@ -19,6 +19,7 @@ import numpy as np
 from ..arithmetic.scalar_maths import int_of
 from ..memory.dtype import Array, Device, DType, Dtype, admitted, default_dtype, of_numpy
 from ..memory.errors import BadNumber, OperatorError
+from ..memory.warned import warn_caller_once
 from ..table.pointwise import cast
 from ..table.promotion import promote
 
@@ -158,8 +159,10 @@ def _at_once(data: object, wanted: DType | None) -> Array | None:
         return None
     if not found.size or (own is not None and (own != found.dtype or not found.ndim)):
         return None
-    if isinstance(first, np.ndarray) and not first.ndim:
-        return None
+    if isinstance(first, np.ndarray):
+        if not first.ndim:
+            return None
+        _warn_of_arrays()
     return _without_dtype(data, found, own) if wanted is None else _of_dtype(data, found, wanted)
 
 
@@ -328,7 +331,17 @@ def _leaves(
             f"expected sequence of length {shape[depth]} at dim {depth} (got {len(items)})"
         )
     for item in items:
+        if isinstance(item, np.ndarray):
+            _warn_of_arrays()
         yield from _leaves(item, shape, depth + 1, store)
+
+
+def _warn_of_arrays() -> None:
+    warn_caller_once(
+        "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider "
+        "converting the list to a single numpy.ndarray with numpy.array() before converting to a "
+        "tensor."
+    )
 
 
 def _real(number: Any) -> float:

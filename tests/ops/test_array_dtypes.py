@@ -33,6 +33,7 @@ BORDERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Creating a tensor from a list of numpy.ndarrays")
 @pytest.mark.parametrize("border", BORDERS)
 @pytest.mark.parametrize("made", MADE)
 def test_whole_numbers_stay_exact(made: str, border: str) -> None:
@@ -66,6 +67,9 @@ def test_foreign_bytes_are_refused(border: str) -> None:
         BORDERS[border](np.array([1, 2], ">i8"))
     with pytest.raises(ValueError, match="stride in the given numpy array is negative"):
         BORDERS[border](np.arange(3)[::-1])
+    odd = np.ndarray((3,), np.float64, np.zeros(20, np.uint8), 0, (3,))
+    with pytest.raises(ValueError, match="strides not a multiple of the element byte size"):
+        BORDERS[border](odd)
 
 
 def test_scalars_of_numpy_keep_their_dtype() -> None:
@@ -74,3 +78,13 @@ def test_scalars_of_numpy_keep_their_dtype() -> None:
     assert torch.tensor(np.array([BIG], np.uint64)[0]).item() == BIG
     with pytest.raises(TypeError, match=r"can't convert np.ndarray of type numpy.datetime64"):
         torch.tensor([np.datetime64("2020-01-01")])
+
+
+@pytest.mark.parametrize("data", [[np.ones(1), np.ones(1)], [1, [np.ones(1)]], [[np.ones(1)]]])
+def test_lists_of_arrays_are_warned_of(data: list[Any]) -> None:
+    torch.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match="list of numpy.ndarrays is extremely slow"):
+            torch.tensor(data[-1:])
+    finally:
+        torch.set_warn_always(False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
 import pytest
 
 import rushlight as torch
@@ -50,6 +51,7 @@ def test_storages_are_objects_with_sizes() -> None:
     assert [copied.tolist()[0], X[0, 0].item()] == [5.0, 0.0]
     assert torch.UntypedStorage([1, 2]).tolist() == [1, 2]
     assert torch.FloatStorage([1, 2]).tolist() == [1.0, 2.0]
+    assert torch.FloatStorage(np.int16(3)).size() == 3
     assert isinstance(X.storage(), torch.FloatStorage)
     assert not isinstance(X.storage(), torch.LongStorage)
     assert isinstance(X.storage(), torch.TypedStorage)

@@ -13,7 +13,7 @@ from ...ops.tensors.tracing import current_tracer
 from ..modules.module import Module
 from ._named_member_accessor import swap_tensors
 
-__all__ = ["call_with", "functional_call"]
+__all__ = ["functional_call"]
 
 
 def _named(module: Module) -> dict[str, Tensor]:
@@ -103,7 +103,7 @@ def _together(dicts: Any) -> dict[str, Any]:
     return {name: value for some in dicts for name, value in some.items()}
 
 
-def call_with(
+def _functional_call(
     module: Module,
     parameter_and_buffer_dicts: Any,
     args: object = None,
@@ -156,6 +156,6 @@ def functional_call(
         FutureWarning,
         stacklevel=2,
     )
-    return call_with(
+    return _functional_call(
         module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict
     )
