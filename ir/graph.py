@@ -486,7 +486,7 @@ class Graph:
         yield self
         for node in self.all_nodes:
             task = node.attributes.get("Subgraph")
-            if isinstance(task, Graph):
+            if isinstance(task, Graph) and node.kind != "prim::PythonOp":
                 yield from task.with_tasks
 
     def add_input(self, type: Type = TENSOR, name: str | None = None) -> Value:

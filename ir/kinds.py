@@ -98,6 +98,7 @@ _KINDS = (
         1,
         "call a function that is left to Python",
         attributes=(("function", "value"),),
+        optional=(("inplace", "value"), ("module", "str"), ("Subgraph", "graph")),
         effect="effect",
     ),
     Kind("prim::CallFunction", ANY, 1, "call the function given first", effect="effect"),

@@ -14,7 +14,7 @@ graph(%x.1 : Tensor,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ..frontend.deep_stack import goes_deep
 from ..frontend.literal_text import escape
@@ -28,8 +28,7 @@ __all__ = ["print_graph", "print_node"]
 @goes_deep
 def print_graph(graph: Graph, *, comments: bool = True) -> str:
     """The text of a graph, ending with a line end; `comments` adds `# file:line:column`."""
-    printer = _Printer(comments)
-    return printer.graph("graph", graph) + "".join(printer.subgraphs())
+    return _with_tasks(graph, comments)
 
 
 def print_node(node: Node, *, comments: bool = True) -> str:
@@ -39,27 +38,28 @@ def print_node(node: Node, *, comments: bool = True) -> str:
     return "".join(printer.lines)
 
 
+def _with_tasks(graph: Graph, comments: bool) -> str:
+    """The text of a graph and, behind it, of each of its tasks with that one's own."""
+    printer = _Printer(comments)
+    text = printer.graph(graph)
+    for number, (kind, task) in enumerate(printer.tasks):
+        text += f"with {kind}_{number} = {_with_tasks(task, comments)}"
+    return text
+
+
 class _Printer:
     def __init__(self, comments: bool) -> None:
         self.comments = comments
         self.lines: list[str] = []
         self.tasks: list[tuple[str, Graph]] = []
 
-    def graph(self, head: str, graph: Graph) -> str:
-        self.lines = []
+    def graph(self, graph: Graph) -> str:
         inputs = ",\n      ".join(map(_declaration, graph.inputs))
-        self.lines.append(f"{head}({inputs}):\n")
+        self.lines.append(f"graph({inputs}):\n")
         for node in graph.nodes:
             self.node(node, 1)
         self.lines.append(f"  return ({_names(graph.outputs)})\n")
         return "".join(self.lines)
-
-    def subgraphs(self) -> Iterable[str]:
-        number = 0
-        while number < len(self.tasks):
-            kind, task = self.tasks[number]
-            yield self.graph(f"with {kind}_{number} = graph", task)
-            number += 1
 
     def node(self, node: Node, level: int) -> None:
         outputs = ", ".join(map(_declaration, node.outputs))
@@ -78,14 +78,14 @@ class _Printer:
         self.lines.append(f"{indent}  -> ({_names(block.outputs)})\n")
 
     def kind(self, node: Node) -> str:
+        if node.kind == "prim::PythonOp":
+            return _python_kind(node)
         subgraph = node.attributes.get("Subgraph")
         if isinstance(subgraph, Graph):
             self.tasks.append((node.kind, subgraph))
             return f"{node.kind}_{len(self.tasks) - 1}"
         if not node.attributes:
             return node.kind
-        if node.kind == "prim::PythonOp":
-            return f"^{getattr(node.attributes['function'], 'name', '')}[]()"
         parts = (f"{name}={_attribute(node, name)}" for name in node.attributes)
         return f"{node.kind}[{', '.join(parts)}]"
 
@@ -94,6 +94,14 @@ class _Printer:
         if not self.comments or span.filename is None:
             return ""
         return f" # {span.filename}:{span.line}:{span.byte_column}"
+
+
+def _python_kind(node: Node) -> str:
+    """`^name[inplace=0, module="m"](3)`: the attributes that users know, and the scalars."""
+    function = node.attributes["function"]
+    known = (f"{name}={_attribute(node, name)}" for name in node.attributes if name != "function")
+    scalars = ", ".join(map(str, getattr(function, "scalars", ())))
+    return f"^{getattr(function, 'name', '')}[{', '.join(known)}]({scalars})"
 
 
 def _declaration(value: Value) -> str:
@@ -106,6 +114,8 @@ def _names(values: Sequence[Value]) -> str:
 
 def _attribute(node: Node, name: str) -> str:
     value = node.attributes[name]
+    if isinstance(value, Graph):
+        return "<Graph>"
     if name == "value" and node.is_constant:
         return constant_text(value, node.output.type)
     if isinstance(value, str):

@@ -58,7 +58,9 @@ _CONSTANT: Final = (
     "case, this might cause the trace to be incorrect."
 )
 _SIZE: Final = RefinedTensor(scalar="Long", sizes=(), strides=(), device="cpu")
-_INSIDE: Final = ("rushlight.ops.", "rushlight.ir.", "rushlight.jit.")
+_INSIDE: Final = (
+    *("rushlight.ops.", "rushlight.ir.", "rushlight.jit.", "rushlight.autograd.function"),
+)
 
 
 _READERS: Final = {
@@ -411,7 +413,7 @@ class GraphTracer(Scopes):
     ) -> Value:
         """A call of compiled code, with constants for the arguments the trace does not know."""
         self.settle()
-        inputs = [self._any(value, type) for value, type in args]
+        inputs = [self.any_value(value, type) for value, type in args]
         if target is not None:
             node = self.insert("prim::CallMethod", [target, *inputs], [returns], placed=True)
             node.attributes["name"] = callee.name
@@ -421,23 +423,24 @@ class GraphTracer(Scopes):
         inputs = [constant.output, *inputs]
         return self.insert("prim::CallFunction", inputs, [returns], placed=True).output
 
-    def _any(self, value: object, type: Type) -> Value:
+    def any_value(self, value: object, type: Type) -> Value:
         """The value of an argument of compiled code."""
         if isinstance(value, Tensor):
             return self.value_of(value)
         if isinstance(value, tuple):
-            parts = [self._any(v, TENSOR) for v in value]
+            types = type.inner.tuple_of or (TENSOR,) * len(value)
+            parts = [self.any_value(v, t) for v, t in zip(value, types, strict=True)]
             made = TupleType(tuple(part.type for part in parts))
             return self.insert("prim::TupleConstruct", parts, [made]).output
         type = type.inner
         if isinstance(value, list) and (element := type.list_of) is not None:
             if value and all(isinstance(v, (bool, int, float, str)) for v in value):
                 return self.constant(value, type)
-            parts = [self._any(v, element) for v in value]
+            parts = [self.any_value(v, element) for v in value]
             return self.insert("prim::ListConstruct", parts, [type]).output
         if isinstance(value, dict) and (entry := type.dict_of) is not None:
             pairs = [
-                self._any(part, wanted)
+                self.any_value(part, wanted)
                 for item in value.items()
                 for part, wanted in zip(item, entry, strict=True)
             ]
@@ -518,9 +521,10 @@ class GraphTracer(Scopes):
             for key, each in result.items():
                 self.spread(each, self._item(value, key, entry))
         else:
+            kind = _TAGS.get(type(result), type(result).__name__)
             raise RuntimeError(
-                f"Tracer cannot set value trace for type {type(result).__name__}. Supported types "
-                "are tensor, tensor list, and tuple of tensors."
+                f"Tracer cannot set value trace for type {kind}. Supported types are tensor, "
+                "tensor list, and tuple of tensors."
             )
 
 
@@ -563,6 +567,7 @@ def _type_of_number(values: Sequence[object]) -> Type:
     return FLOAT if any(isinstance(v, float) for v in values) else INT
 
 
+_TAGS: Final = {bool: "Bool", int: "Int", float: "Double", str: "String", type(None): "None"}
 _EXACT: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, str: STRING}
 
 

@@ -28,13 +28,16 @@ class PythonFunction:
     """A function that stays Python's: compiled code calls `run` with Python's values.
 
     One that is not `is_typed` says nothing of its types: it gives a tensor, or as many as are
-    unpacked.
+    unpacked.  `scalars` are arguments that are always the same, `object` is what a user knows it as
+    if that is not `run`.
     """
 
     name: str
     run: Callable[..., object]
     signature: Signature
     is_typed: bool = True
+    scalars: tuple[object, ...] = ()
+    object: object = None
 
     @property
     def qualified_name(self) -> str:

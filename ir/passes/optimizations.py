@@ -8,6 +8,7 @@ from .constant_pooling import pool_constants
 from .constant_propagation import propagate_constants
 from .context import Pass
 from .dead_code import eliminate_dead_code
+from .inline_tasks import inline_tasks
 from .loop_unrolling import unroll_constant_loops, unroll_loops
 from .lower_tuples import lower_all_tuples, lower_simple_tuples
 from .mutable_constants import propagate_all_constants
@@ -41,6 +42,7 @@ OPTIMIZATIONS: tuple[Pass, ...] = (
     Pass("fold_frozen_linear_bn", fold_frozen.fold_linear_batch_norm, "on frozen graphs"),
     Pass("fuse_addmm", fewer_operators.fuse_addmm, "where sizes are known"),
     Pass("fuse_linear", fewer_operators.fuse_linear, "on traced graphs"),
+    Pass("inline_fork_wait", inline_tasks, "for formats without tasks"),
     Pass("integer_value_refinement", refine_numbers, "before constant propagation"),
     Pass("loop_unrolling", unroll_loops, "before passes that know no loops"),
     Pass("lower_all_tuples", lower_all_tuples, "for formats without tuples"),

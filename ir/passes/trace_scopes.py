@@ -7,11 +7,14 @@ prim::TracedModuleForward[scope="__module.fc"]()
 ->
 %fc : Linear = prim::GetAttr[name="fc"](%self)
 %y : Tensor = prim::CallMethod[name="forward"](%fc, %x)
+
+Bodies of forks, and of functions in Python, become graphs whose inputs are what they use from
+outside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ...typecheck.class_types import ClassType
@@ -44,7 +47,23 @@ def fix_scopes(graph: Graph, has_self: bool, add_method: AddMethod) -> list[Grap
         _make_calls(graph, graphs, add_method, made)
     else:
         _inline_calls(graph.block)
+    for each in (graph, *made):
+        _lift_bodies(each.block)
     return made
+
+
+def _is_body(node: Node) -> bool:
+    """Whether it is a fork, or a call of Python, whose body is a block still."""
+    return node.kind in ("prim::fork", "prim::PythonOp") and bool(node.blocks)
+
+
+def _calls(block: Block) -> Iterator[Node]:
+    """The calls in a block and in the bodies in it."""
+    for node in list(block.nodes):
+        if node.kind == _CALL:
+            yield node
+        elif _is_body(node):
+            yield from _calls(node.blocks[0])
 
 
 def _ancestor(one: Block | None, other: Block | None) -> Block | None:
@@ -56,6 +75,17 @@ def _ancestor(one: Block | None, other: Block | None) -> Block | None:
     while other not in around and other is not None:
         other = other.node.owner if other.node is not None else None
     return other
+
+
+@dataclass
+class _Place:
+    """A block of a module's: which of the attributes it uses are known in it, and as what."""
+
+    block: Block
+    prefix: str
+    self_value: Value
+    known: dict[Value, Value] = field(default_factory=dict)
+    missing: list[Value] = field(default_factory=list)
 
 
 class _Attributes:
@@ -76,55 +106,48 @@ class _Attributes:
                 node.destroy()
 
     def _add_self(self, block: Block) -> None:
-        for node in block.nodes:
-            if node.kind == _CALL:
-                value = self.by_name[str(node.attributes["scope"])]
-                node.add_input(value)
-                inner = node.blocks[0].add_input(value.type)
-                inner.name = "self"
-                self._add_self(node.blocks[0])
+        for node in _calls(block):
+            value = self.by_name[str(node.attributes["scope"])]
+            node.add_input(value)
+            inner = node.blocks[0].add_input(value.type)
+            inner.name = "self"
+            self._add_self(node.blocks[0])
 
     def _block(self, block: Block, prefix: str, self_value: Value) -> list[Value]:
         """Make a block's references local; gives what is not below its module."""
-        missing: list[Value] = []
-        known: dict[Value, Value] = {}
+        place = _Place(block, prefix, self_value)
+        self._nodes(block, place)
+        return place.missing
+
+    def _nodes(self, block: Block, place: _Place) -> None:
         for node in block.nodes:
             if node.kind == _CALL:
                 inner = node.blocks[0]
                 path = str(node.attributes["scope"])
                 for value in self._block(inner, path, inner.inputs[0]):
                     node.add_input(value)
-            for place in range(len(node.inputs)):
-                self._input(block, node, place, prefix, self_value, known, missing)
-        for place in range(len(block.ret.inputs)):
-            self._input(block, block.ret, place, prefix, self_value, known, missing)
-        return missing
+            elif node.kind == "prim::fork":
+                for value in self._block(node.blocks[0], place.prefix, place.self_value):
+                    node.add_input(value)
+            self._inputs(node, place)
+            if node.kind == "prim::PythonOp":  # which is given values, and no modules
+                self._nodes(node.blocks[0], place)
+        self._inputs(block.ret, place)
 
-    def _input(
-        self,
-        block: Block,
-        node: Node,
-        place: int,
-        prefix: str,
-        self_value: Value,
-        known: dict[Value, Value],
-        missing: list[Value],
-    ) -> None:
-        value = node.inputs[place]
-        if value in known:
-            node.set_input(place, known[value])
-            return
-        if value.node.kind != "prim::TracedAttr":
-            return
+    def _inputs(self, node: Node, place: _Place) -> None:
+        for number, value in enumerate(node.inputs):
+            if value not in place.known and value.node.kind == "prim::TracedAttr":
+                place.known[value] = self._local(value, place)
+            if value in place.known:
+                node.set_input(number, place.known[value])
+
+    def _local(self, value: Value, place: _Place) -> Value:
         path = str(value.node.attributes["scope"])
-        if path == prefix or path.startswith(prefix + "."):
-            names = path[len(prefix) + 1 :].split(".") if path != prefix else []
-            local = self._read(block.first, self_value, names)
-        else:
-            local = block.add_input(value.type)
-            missing.append(value)
-        known[value] = local
-        node.set_input(place, local)
+        if path == place.prefix or path.startswith(place.prefix + "."):
+            names = path[len(place.prefix) + 1 :].split(".") if path != place.prefix else []
+            return self._read(place.block.first, place.self_value, names)
+        place.missing.append(value)
+        return place.block.add_input(value.type)
 
     def _read(self, before: Node, value: Value, names: list[str]) -> Value:
         for name in names:
@@ -157,7 +180,7 @@ class _Dominance:
                 node.set_input(place, value)
             if value.node.owner is not block:
                 self._bring(node, place, value)
-        if node.kind == _CALL:
+        if node.kind == _CALL or _is_body(node):
             self.run(node.blocks[0])
 
     def _furthest(self, value: Value) -> Value:
@@ -180,9 +203,7 @@ class _Dominance:
 
 
 def _return_tuples(block: Block) -> None:
-    for node in block.nodes:
-        if node.kind != _CALL:
-            continue
+    for node in _calls(block):
         inner = node.blocks[0]
         _return_tuples(inner)
         graph = block.graph
@@ -212,36 +233,76 @@ class _Lifted:
 
     def find(self, value: Value) -> Value:
         if value not in self.known:
-            copy = self.graph.add_input(value.type)
-            copy.copy_name(value)
-            self.known[value] = copy
+            self.add(value)
             self.node.add_input(value)
         return self.known[value]
+
+    def add(self, value: Value) -> None:
+        """A new input of the graph that stands for the value."""
+        self.known[value] = copy = self.graph.add_input(value.type)
+        copy.copy_name(value)
 
 
 def _lift(block: Block, graphs: dict[Node, Graph]) -> None:
     """Make graphs of the blocks of calls; what they use from outside becomes inputs."""
-    for node in block.nodes:
-        if node.kind != _CALL:
-            continue
+    for node in _calls(block):
         inner = node.blocks[0]
         _lift(inner, graphs)
-        graph = Graph()
-        calls = [n for n in inner.nodes if n.kind == _CALL]
-        clone_block(inner, graph.block, _Lifted(graph, node).find)
-        for old, new in zip(calls, [n for n in graph.nodes if n.kind == _CALL], strict=True):
+        calls = list(_calls(inner))
+        graph = graphs[node] = _lifted(node)
+        for old, new in zip(calls, _calls(graph.block), strict=True):
             graphs[new] = graphs.pop(old)
-        graphs[node] = graph
-        inner._destroy()
-        node.blocks.clear()
+
+
+def _lifted(node: Node) -> Graph:
+    """The block of a node as a graph; what it uses from outside become inputs of both."""
+    graph = Graph()
+    inner = node.blocks[0]
+    lifted = _Lifted(graph, node)
+    find = lifted.find
+    if _is_body(node):
+        for value in node.inputs[: len(node.inputs) - len(inner.inputs)]:
+            lifted.add(value)
+        for value in _from_outside(inner, set()):
+            find(value)
+    clone_block(inner, graph.block, find)
+    inner._destroy()
+    node.blocks.clear()
+    return graph
+
+
+def _from_outside(block: Block, made: set[Value]) -> Iterator[Value]:
+    """The values that a block uses and does not make itself."""
+    made.update(block.inputs)
+    for node in (*block.nodes, block.ret):
+        yield from (value for value in node.inputs if value not in made)
+        for inner in node.blocks:
+            yield from _from_outside(inner, made)
+        made.update(node.outputs)
+
+
+def _lift_bodies(block: Block) -> None:
+    for node in list(block.nodes):
+        if not _is_body(node):
+            continue
+        if node.kind == "prim::PythonOp":
+            _lift_bodies(node.blocks[0])
+            node.attributes["Subgraph"] = _lifted(node)
+            continue
+        task = block.graph.create("prim::fork", (), [node.output.type], node.span)
+        task.insert_before(node)
+        _lift_bodies(node.blocks[0])
+        task.attributes["Subgraph"] = _lifted(node)
+        for value in node.inputs:
+            task.add_input(value)
+        node.output.replace_uses(task.output)
+        node.destroy()
 
 
 def _make_calls(
     graph: Graph, graphs: dict[Node, Graph], add_method: AddMethod, made: list[Graph]
 ) -> None:
-    for node in list(graph.nodes):
-        if node.kind != _CALL:
-            continue
+    for node in _calls(graph.block):
         inner = graphs[node]
         _make_calls(inner, graphs, add_method, made)
         cls = node.inputs[0].type
@@ -260,9 +321,7 @@ def _make_calls(
 
 def _inline_calls(block: Block) -> None:
     """Take blocks of calls out of the way: their nodes go before them."""
-    for node in list(block.nodes):
-        if node.kind != _CALL:
-            continue
+    for node in _calls(block):
         inner = node.blocks[0]
         _inline_calls(inner)
         for each in list(inner.nodes):

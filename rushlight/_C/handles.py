@@ -31,6 +31,7 @@ from ..ir.verify import verify
 from ..ops.table.table import TABLE
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.class_types import FunctionType
+from ..typecheck.functions import PythonFunction
 from ..typecheck.schema_text import parse_schema
 from ..typecheck.signature_text import torch_signature
 from ..typecheck.types import TENSOR, TupleType
@@ -310,7 +311,22 @@ class Node(Handle[InnerNode], _Searching, AttributesByKind, of=InnerNode):
 
     def pyname(self) -> str:
         """The name of the Python function that the node calls."""
-        return str(getattr(self._attribute("function"), "name", ""))
+        return self._function.name
+
+    def pyobj(self) -> object:
+        """The Python function that the node calls."""
+        return self._function.object or self._function.run
+
+    def scalar_args(self) -> list[object]:
+        """What the Python function is given beside the node's inputs."""
+        return list(self._function.scalars)
+
+    @property
+    def _function(self) -> PythonFunction:
+        function = self._attribute("function")
+        if not isinstance(function, PythonFunction):
+            raise RuntimeError(f"{self.kind()} calls no function of Python")
+        return function
 
 
 def _without_uses(value: InnerValue) -> None:

@@ -72,11 +72,11 @@ class AttributesByKind:
 
     def attributeNames(self) -> list[str]:
         """The names, in the order they were set."""
-        return list(self._inner.attributes)
+        return [name for name in self._inner.attributes if name != "function"]
 
     def hasAttributes(self) -> bool:
         """Whether there is any."""
-        return bool(self._inner.attributes)
+        return bool(self.attributeNames())
 
     def hasAttribute(self, name: str) -> bool:
         """Whether there is one of that name."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 from ..frontend.port import Port
@@ -27,6 +29,7 @@ from ..ops.memory.versions import written
 from ..ops.memory.warned import warn_caller
 from ..ops.table.grad_mode import is_grad_enabled, no_grad
 from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.tracing import ACTIVE, Tracer, current_tracer
 
 if TYPE_CHECKING:
     from ..ops.batching.batched import Level
@@ -331,7 +334,33 @@ class Function(metaclass=_FunctionMeta):
             cls.setup_context(node, args, result)
             return result
 
+        tracer = current_tracer() if ACTIVE else None
+        if tracer is not None:
+            return _run_traced(tracer, cls, args, compute, kwargs)
         return run_function(cls, args, compute)
+
+
+def _run_traced(
+    tracer: Tracer,
+    cls: type[Function],
+    args: Sequence[object],
+    compute: Callable[[Any], object],
+    kwargs: Mapping[str, object],
+) -> Any:
+    """The same while a tracer listens: the trace calls the function again."""
+    bodies: Any = import_module("...ir.trace_bodies", __name__)
+    call = bodies.TracedPythonCall(tracer, cls, args)
+    node: Any = None
+
+    def noted(own: Any) -> Any:
+        nonlocal node
+        node = own
+        return call.run(lambda: compute(own))
+
+    made = run_function(cls, args, noted)
+    apply = partial(cls.apply, **kwargs) if kwargs else cls.apply
+    call.give(made, apply, in_place=bool(node._dirty))
+    return made
 
 
 _NEEDS_SETUP: Final = (
@@ -416,7 +445,10 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
         if not dirty and output._view_of is not None and output._base is not None:
             output._view_among = type(node).__name__.removesuffix("Backward")
             output._view_of_function = len(outputs) == 1
-            output._unwatched = "" if active else output._unwatched or "no_grad"
+            if active:
+                output._unwatched = ""
+            elif is_wanted(output._base):
+                output._unwatched = output._unwatched or "no_grad"
         smooth = output._array.dtype.kind not in "biu"
         if not has_gradient:
             node._without_gradient.add(number)

@@ -379,9 +379,10 @@ def _signature(name: str, graph: Graph) -> Signature:
 
 
 def _clean(graph: Graph) -> None:
-    lower_simple_tuples(graph, CONTEXT)
-    eliminate_dead_code(graph)
-    normalize(graph, CONTEXT)
+    for each in graph.with_tasks:
+        lower_simple_tuples(each, CONTEXT)
+        eliminate_dead_code(each)
+        normalize(each, CONTEXT)
 
 
 # ---------------------------------------------------------------------- the trace itself
@@ -428,6 +429,7 @@ def create_graph(
                 "The traced function didn't return any values! Side-effects are not captured in "
                 "traces, so it would be a no-op."
             )
+        _inferred(result)
         tracer.settle()
         graph.block.add_output(give(tracer, result, 0))
     if SWITCHES["_jit_get_inline_everything_mode"]():
@@ -454,12 +456,15 @@ def _in_order(examples: Any, names: list[str]) -> tuple[list[object], list[str] 
     return [examples[key] for key in keys], keys, keys
 
 
-def _types_of(args: Sequence[object]) -> list[Type]:
-    types = []
+def _inferred(value: object) -> Type:
     try:
-        types = [infer_type(value) for value in args]
+        return infer_type(value)
     except CannotInfer as error:
-        raise RuntimeError(str(error)) from None
+        raise RuntimeError(f"Tracer cannot infer type of {value!r}\n:{error}") from None
+
+
+def _types_of(args: Sequence[object]) -> Sequence[Type]:
+    types = _inferred(tuple(args)).contained
     if not all(map(_is_traceable, types)):
         whole = TupleType(tuple(types))
         raise RuntimeError(

@@ -6,7 +6,6 @@ import difflib
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -25,20 +24,31 @@ __all__ = ["TracingCheckError", "check_against_new_traces", "compare_runs"]
 
 
 class TracingCheckError(Exception):
-    """Tracing again gave another graph, or other constants."""
+    """Tracing again gave another graph, or other constants, or what was traced did not run."""
 
-    def __init__(self, graph_diff_error: str | None, tensor_compare_error: str | None) -> None:
+    def __init__(
+        self,
+        graph_diff_error: str | None,
+        tensor_compare_error: str | None,
+        extra_msg: str | None = None,
+    ) -> None:
         self.message = "Tracing failed sanity checks!\n"
+        if extra_msg is not None:
+            self.message += extra_msg + "\n"
         if graph_diff_error is not None:
             self.message += "ERROR: Graphs differed across invocations!\n"
-            self.message += indent(graph_diff_error, "\t") + "\n"
+            self.message += _indented(graph_diff_error) + "\n"
         if tensor_compare_error is not None:
             self.message += (
                 "ERROR: Tensor-valued Constant nodes differed in value across invocations. This "
                 "often indicates that the tracer has encountered untraceable code.\n"
             )
-            self.message += indent(tensor_compare_error, "\t") + "\n"
+            self.message += _indented(tensor_compare_error) + "\n"
         super().__init__(self.message)
+
+
+def _indented(text: str) -> str:
+    return "\n".join("\t" + line for line in text.splitlines())
 
 
 def check_against_new_traces(
@@ -51,15 +61,17 @@ def check_against_new_traces(
     """Trace again with copies of each of some arguments and compare graphs and results.
 
     Raises:
-        TracingCheckError: the graphs differ.
+        TracingCheckError: the graphs differ, or one of the two fails.
     """
     for given in inputs:
         given = (given,) if isinstance(given, Tensor) else given
         with no_grad():
             other = again(_copies(given))
-            _compare_graphs(_plain(traced), _plain(other))
-            nondeterministic = _random_nodes(_plain(traced))
-            expected, found = _runs(original, traced, given)
+            one = _plain(traced)
+            differences = _differences(one, _plain(other))
+            nondeterministic = _random_nodes(one)
+            found = _tried(traced, given, "trace", differences)
+            expected = _tried(original, given, "Python function", differences)
         if nondeterministic:
             _warn(
                 "Trace had nondeterministic nodes. Did you forget call .eval() on your model? "
@@ -67,6 +79,23 @@ def check_against_new_traces(
                 "trace checking, pass check_trace=False to torch.jit.trace()"
             )
         _compare_results(expected, found, tolerance)
+        if any(differences):
+            raise TracingCheckError(*differences)
+
+
+def _tried(
+    function: object, given: object, what: str, differences: tuple[str | None, str | None]
+) -> list[object]:
+    """The results of a run.
+
+    Raises:
+        TracingCheckError: it fails.
+    """
+    try:
+        return _run(function, _copies(given))
+    except Exception as error:
+        text = f"encountered an exception while running the {what} with test inputs.\nException:\n"
+        raise TracingCheckError(*differences, text + _indented(str(error))) from error
 
 
 def compare_runs(
@@ -76,12 +105,9 @@ def compare_runs(
     for given in inputs:
         given = (given,) if isinstance(given, Tensor) else given
         with no_grad():
-            expected, found = _runs(original, traced, given)
+            expected = _run(original, _copies(given))
+            found = _run(traced, _copies(given))
         _compare_results(expected, found, tolerance)
-
-
-def _runs(original: object, traced: object, given: object) -> tuple[list[object], list[object]]:
-    return _run(original, _copies(given)), _run(traced, _copies(given))
 
 
 def _copies(value: object) -> Any:
@@ -106,25 +132,23 @@ def _text(graph: Graph) -> str:
     return re.sub(r"(\w+)\([^()]*device=cpu\)", "Tensor", text)
 
 
-def _compare_graphs(one: Graph, other: Graph) -> None:
+def _differences(one: Graph, other: Graph) -> tuple[str | None, str | None]:
+    """What differs between two graphs, and between their constants."""
     a, b = _text(one), _text(other)
-    difference = _difference(one, other, a, b) if a != b else None
-    constants = _differing_constants(one, other)
-    if difference is not None or constants is not None:
-        raise TracingCheckError(difference, constants)
+    return _difference(one, other, a, b) if a != b else None, _differing_constants(one, other)
 
 
 def _difference(one: Graph, other: Graph, a: str, b: str) -> str:
     lines = "".join(difflib.ndiff(a.splitlines(True), b.splitlines(True)))
-    found = "Graph diff:\n" + indent(lines, "\t") + "\n"
+    found = "Graph diff:\n" + _indented(lines) + "\n"
     for first, second in zip(one.nodes, other.nodes, strict=False):
         texts = print_node(first), print_node(second)
         if texts[0] != texts[1]:
             nodes = "".join(difflib.ndiff(texts[0].splitlines(True), texts[1].splitlines(True)))
-            found += "First diverging operator:\nNode diff:\n" + indent(nodes, "\t") + "\n"
+            found += "First diverging operator:\nNode diff:\n" + _indented(nodes) + "\n"
             for name, node in (("Trace", first), ("Check", second)):
                 if node.span.filename is not None:
-                    place = indent(node.span.text, "\t")
+                    place = _indented(node.span.text)
                     found += f"{name} source location:\n{place}\n"
             break
     return found
@@ -138,7 +162,7 @@ def _differing_constants(one: Graph, other: Graph) -> str | None:
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
             fault = _mismatch(a, b, 1.3e-6)
             if fault is not None:
-                return f"Node:\n{indent(print_node(first), chr(9))}\n{fault}"
+                return f"Node:\n{_indented(print_node(first))}\n{fault}"
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..interpreter.values.objects import ScriptObject
-from ..ir.graph import Node
+from ..ir.graph import Graph, Node
 from ..jit.qualified_names import unmangled
 from ..typecheck.class_types import ClassType, FunctionType
 from ..typecheck.functions import Function
@@ -62,6 +62,16 @@ def _call_function(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
     if not isinstance(function, Function):
         raise Unsupported("a function that stays Python's is called")
     return walk.call(graph_of(function), items[1:], node, function.name)
+
+
+@step("prim::PythonOp")
+def _call_python(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    """A function of autograd's that was traced: what its forward computed is written."""
+    body, result = node.attributes.get("Subgraph"), node.output.type.tuple_of
+    if not isinstance(body, Graph) or len(body.outputs) != (1 if result is None else len(result)):
+        raise Unsupported("a function that stays Python's is called")
+    made = walk.call(body, items, node, "forward")
+    return made if result is None else [tuple(made)]
 
 
 @step("prim::TupleConstruct")

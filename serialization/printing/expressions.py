@@ -352,7 +352,8 @@ def _call_python(e: Expressions, text: Text, node: Node) -> None:
     name = str(getattr(node.attributes["function"], "name", ""))
     if e.importable:
         raise PythonCallError(name, node.span)
-    text.write(f"^{name}()(")
+    scalars = ", ".join(map(str, getattr(node.attributes["function"], "scalars", ())))
+    text.write(f"^{name}({scalars})(")
     for i, value in enumerate(node.inputs):
         if i:
             text.write(", ")

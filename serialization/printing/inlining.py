@@ -54,7 +54,7 @@ def _before(node: Node) -> Node:
 
 def _can_inline(value: Value) -> bool:
     node = value.node
-    if len(node.outputs) != 1 or len(value.uses) != 1 or node.blocks:
+    if len(node.outputs) != 1 or len(value.uses) != 1 or node.blocks or node.kind in TASKS:
         return False
     ((user, index),) = value.uses
     if value.name is not None and user.kind != "prim::Return":

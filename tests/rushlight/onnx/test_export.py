@@ -231,6 +231,22 @@ def test_weights_may_lie_beside_the_file(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, model(torch.ones(1, 40)).detach().numpy(), 1e-4, 1e-6)
 
 
+def test_functions_of_ones_own_are_written_out() -> None:
+    class Both(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor, by: float) -> Any:
+            return x * by, x + by
+
+    class Inner(nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            one, other = Both.apply(x, 2.0)
+            return one - other
+
+    program = nn.Sequential(nn.Linear(2, 2), Inner())
+    x = torch.ones(1, 2)
+    np.testing.assert_allclose(run(program, (x,))[0], program(x).detach().numpy())
+
+
 def test_the_command_writes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     torch.jit.script(Net()).save(str(tmp_path / "m.pt"))
     target = tmp_path / "m.onnx"
