@@ -34,7 +34,8 @@ of one matrix to the next one's."""
 def solved(a: Array, b: Array) -> Any:
     """X [matrices, rows, columns] of A X = B, which lies by columns; None if one is singular.
 
-    Both are of one dtype, float32 or float64, and in one piece; B may be one for all.
+    Both are of one dtype, float32 or float64, and in one piece; B may be one for all.  No other
+    thread can change them, as in what follows.
     """
     count, columns = len(a), b.shape[2]
     out = np.empty((count, columns, a.shape[1]), a.dtype)
@@ -56,7 +57,6 @@ def cholesky(a: Array) -> Any:
 
 
 def _done(what: str, a: Array, b: Array, out: Array, columns: int, beside: int) -> bool:
-    a, b = a[...], b[...]  # which no other thread can change
     count, size = len(a), a.shape[1]
     least = _LEAST // (LANES * size * size * (size + columns)) + 1
     counts, flag = _counts(count, size, columns, beside), np.zeros(1, np.int64)
