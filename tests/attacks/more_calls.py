@@ -146,6 +146,10 @@ MORE_CALLS: dict[str, dict[str, str]] = {
         "step(lambda p: torch.optim.SGD(p, lr=0.1), True)": "R(50, 32), R(50, 32)",
     },
     "other operators": {
+        "torch.linalg.solve": "R(30, 4, 4) + 4 * torch.eye(4), R(30, 4, 2)",
+        "torch.linalg.inv": "R(30, 4, 4) + 4 * torch.eye(4)",
+        "torch.linalg.det": "R(30, 4, 4) + 4 * torch.eye(4)",
+        "torch.linalg.cholesky": "R(30, 4, 4) + 9 * torch.eye(4)",
         "lambda x, i, s: torch.segment_reduce(x, 'sum', lengths=i)": "R(60, 16), torch.full((10,), 6), R(1)",
         "lambda x, y: torch.cdist(x, y)": "R(60, 16), R(50, 16)",
         "lambda x: F.pdist(x)": "R(60, 16)",
