@@ -1,6 +1,7 @@
 """Products, factorisations, norms and distances of vectors and matrices."""
 
 from . import (
+    determinants,
     distance,
     einsum,
     factorisations,
@@ -16,6 +17,7 @@ from . import (
 )
 
 __all__ = [
+    "determinants",
     "distance",
     "einsum",
     "factorisations",

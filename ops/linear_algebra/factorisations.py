@@ -145,6 +145,7 @@ def _by_cholesky(b: Array, factors: Array, upper: bool) -> Array:
 @operator(
     "aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     autocast="full",
+    prepared=True,
     layout="F",
     cost="matrices",
     out_dtype=SAFELY,

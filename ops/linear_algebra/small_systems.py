@@ -11,7 +11,10 @@ import numpy as np
 from ..kernels import family, in_order
 from ..memory.dtype import Array, Dtype
 
-__all__ = ["identity", "small_cholesky", "small_determinants", "solved_small"]
+__all__ = [
+    *("identity", "small_cholesky", "small_determinants", "small_factors"),
+    *("small_log_determinants", "small_triangles", "solved_small"),
+]
 
 
 @lru_cache(64)
@@ -32,7 +35,9 @@ def _kernels(a: Array) -> Any:
 
 
 def _flat(a: Array) -> Array:
-    """The matrices of a batch in one piece, one after the other."""
+    """The matrices of a batch, one after the other."""
+    if a.ndim < 4:
+        return a if a.ndim == 3 else a[None]
     return in_order(a).reshape(prod(a.shape[:-2]), *a.shape[-2:])
 
 
@@ -55,6 +60,39 @@ def small_determinants(a: Array) -> Array | None:
     native = _kernels(a)
     found = None if native is None else native.determinants(_flat(a))
     return None if found is None else found.reshape(a.shape[:-2])
+
+
+def small_log_determinants(a: Array) -> tuple[Array, Array] | None:
+    """Signs of the determinants of square matrices that are not singular, and their logarithms."""
+    a = a[...]  # which no other thread can change
+    native = _kernels(a)
+    found = None if native is None else native.log_determinants(_flat(a))
+    if found is None:
+        return None
+    sign, size = (each.reshape(a.shape[:-2]) for each in found)
+    return sign, size
+
+
+def small_factors(a: Array) -> tuple[Array, Array] | None:
+    """L and U in one, and the rows exchanged (from 1), of square matrices that are not singular."""
+    a = a[...]  # which no other thread can change
+    native = _kernels(a)
+    found = None if native is None else native.factored(_flat(a))
+    return None if found is None else (found[0].reshape(a.shape), found[1].reshape(a.shape[:-1]))
+
+
+def small_triangles(a: Array, b: Array, upper: bool, unit: bool) -> Array | None:
+    """X of A X = B of triangular matrices of float32 or float64; batches broadcast."""
+    a, b = a[...], b[...]  # which no other thread can change
+    native = family("small_systems")
+    if native is None or a.dtype != b.dtype or not a.shape[-2] == a.shape[-1] == b.shape[-2]:
+        return None
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    if not native.holds(prod(batch), *b.shape[-2:]):
+        return None
+    pair = [_flat(np.broadcast_to(each, (*batch, *each.shape[-2:]))) for each in (a, b)]
+    found = native.substituted(*pair, upper, unit)
+    return found.reshape(*batch, *b.shape[-2:])  # type: ignore[no-any-return]
 
 
 def small_cholesky(a: Array) -> Array | None:

@@ -8,8 +8,11 @@ import numpy as np
 
 from ..kernels import blas, family
 from ..memory.dtype import Array
+from .small_systems import small_triangles
 
 __all__ = ["solve_triangular"]
+
+_KERNELS: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def solve_triangular(a: Array, b: Array, upper: bool, unit: bool = False) -> Array:
@@ -17,6 +20,10 @@ def solve_triangular(a: Array, b: Array, upper: bool, unit: bool = False) -> Arr
 
     Rows are solved in blocks; what the known ones take from the others is a product of matrices.
     """
+    if a.dtype in _KERNELS and a.size and b.size:
+        quick = small_triangles(a, b, upper, unit)
+        if quick is not None:
+            return quick
     size = a.shape[-1]
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     x = np.empty((*batch, *b.shape[-2:]), np.result_type(a, b))

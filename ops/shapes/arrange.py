@@ -14,14 +14,15 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..reductions.reduce import sum_over, total
-from ..table.layouts import contiguous, lies_like
+from ..table.formula import Part, moved
+from ..table.layouts import contiguous, like
 from ..table.out_dtypes import SAME
 from ..table.pointwise import as_array, cast, number_to_fill, operand
 from ..table.promotion import result_dtype
 from ..table.table import operator
 from ..table.without_data import always
 from . import join, shape
-from .join import JOINED, flip
+from .join import JOINED
 
 __all__: list[str] = []
 
@@ -209,21 +210,36 @@ _declare_split("dsplit", 3, lambda self: 2)
 # --------------------------------------------------------------------------- turning
 
 
-@operator("aten::fliplr(Tensor self) -> Tensor", layout="L", out="")
+def _turned_over(axis: int) -> Callable[[Array, Array], list[Part]]:
+    return lambda result, self: [moved(np.flip(self, axis), result)]
+
+
+@operator("aten::fliplr(Tensor self) -> Tensor", layout="L", out="", parts=_turned_over(1))
 def fliplr(self: Array) -> Array:
     if self.ndim < 2:
         raise OperatorError("Input must be >= 2-d.", code="shape-mismatch")
     return self[:, ::-1].copy()
 
 
-@operator("aten::flipud(Tensor self) -> Tensor", layout="L", out="")
+@operator("aten::flipud(Tensor self) -> Tensor", layout="L", out="", parts=_turned_over(0))
 def flipud(self: Array) -> Array:
     if not self.ndim:
         raise OperatorError("Input must be >= 1-d.", code="shape-mismatch")
     return self[::-1].copy()
 
 
-@operator("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor")
+def _quarter_turns(self: Array, k: int, dims: Sequence[int]) -> Array:
+    """The elements after so many quarter turns, as a view."""
+    over: dict[int, tuple[int, ...]] = {0: (), 1: (dims[1],), 2: (dims[0], dims[1]), 3: (dims[0],)}
+    turned: Array = np.flip(self, over[k % 4])
+    return turned.swapaxes(dims[0], dims[1]) if k % 2 else turned
+
+
+def _turned_around(result: Array, self: Array, k: int, dims: Sequence[int]) -> list[Part]:
+    return [moved(_quarter_turns(self, k, dims), result)]
+
+
+@operator("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", parts=_turned_around)
 def rot90(self: Array, k: int, dims: Sequence[int]) -> Array:
     if len(dims) != 2:
         raise OperatorError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
@@ -235,8 +251,9 @@ def rot90(self: Array, k: int, dims: Sequence[int]) -> Array:
         )
     if not k % 4:
         return contiguous(self.copy())
-    turned = lies_like(flip(self, {1: [dims[1]], 2: dims, 3: [dims[0]]}[k % 4]), self)
-    return turned.swapaxes(dims[0], dims[1]) if k % 2 else turned
+    turned = like(self, self.dtype).swapaxes(*dims) if k % 2 else like(self, self.dtype)
+    turned[...] = _quarter_turns(self, k, dims)
+    return turned
 
 
 operator(

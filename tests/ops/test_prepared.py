@@ -488,6 +488,9 @@ def seen_natively(monkeypatch, name, given, other):
 MOVES = [
     ("flip", [1]),
     ("flip", [0, -1]),
+    ("fliplr",),
+    ("flipud",),
+    *(("rot90", turns, [-1, 0]) for turns in (1, 2, -1)),
     ("roll", [2, -1], [0, 1]),
     ("roll", [5], []),
     ("repeat", [2, 1, 3]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,10 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "linalg_det": linalg.det,
     "linalg_cholesky": lambda a: linalg.cholesky(a @ a.mT + a.shape[-1] * torch.eye(a.shape[-1])),
     "linalg_solve": lambda a: linalg.solve(a, torch.ones(*a.shape[:-1], 2)),
+    "linalg_solve_triangular": lambda a: linalg.solve_triangular(a, a, upper=True),
+    "cholesky_solve": lambda a: torch.cholesky_solve(torch.ones(*a.shape[:-1], 2), a),
+    "linalg_slogdet": lambda a: torch.stack(linalg.slogdet(a), -1),
+    "linalg_lu_factor": lambda a: linalg.lu_factor(a)[0],
 }
 
 
@@ -27,7 +32,7 @@ def drawn(*shape: int, dtype: str = "f8") -> Any:
     return np.random.default_rng(sum(shape)).standard_normal(shape).astype(dtype)
 
 
-@pytest.mark.parametrize("size", range(1, 10))
+@pytest.mark.parametrize("size", [*range(1, 10), 15, 16, 17])
 @pytest.mark.parametrize("batch", [(), (1,), (3, 5), (33,)])
 def test_every_size_of_float64(size: int, batch: tuple[int, ...]) -> None:
     a, b = drawn(*batch, size, size), drawn(*batch, size, 3)
@@ -45,6 +50,50 @@ def test_every_size_of_float64(size: int, batch: tuple[int, ...]) -> None:
         whole = (made.mT @ made if upper else made @ made.mT).numpy()
         np.testing.assert_allclose(whole, good, **near)
         assert not made.tril(-1).any() if upper else not made.triu(1).any()
+
+
+@pytest.mark.parametrize("size", [1, 7, 16, 17, 40])
+@pytest.mark.parametrize("batch", [(), (2, 3), (18,)])
+def test_triangles_of_many_rows(size: int, batch: tuple[int, ...]) -> None:
+    a = torch.from_numpy(drawn(*batch, size, size) / 4 + 2 * np.eye(size))
+    b = torch.from_numpy(drawn(*batch, size, 3))
+    for upper, unit in product((False, True), repeat=2):
+        half = (a.triu if upper else a.tril)()
+        if unit:
+            half = half - torch.diag_embed(half.diagonal(0, -2, -1) - 1)
+        x = linalg.solve_triangular(a, b, upper=upper, unitriangular=unit)
+        np.testing.assert_allclose((half @ x).numpy(), b.numpy(), rtol=1e-8, atol=1e-9)
+        other = linalg.solve_triangular(a.mT, b.mT, upper=not upper, left=False, unitriangular=unit)
+        assert torch.equal(other.mT, x)
+        first, own = a.reshape(-1, size, size)[0], x.reshape(-1, size, 3)[0]
+        alone = linalg.solve_triangular(
+            first, b.reshape(-1, size, 3)[0], upper=upper, unitriangular=unit
+        )
+        assert torch.equal(alone, own)  # alone or among others, and in vectors or row by row
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("size", [1, 5, 16])
+def test_factors_and_logarithms(size: int, dtype: str) -> None:
+    a = drawn(3, 7, size, size, dtype=dtype)
+    factors, pivots = linalg.lu_factor(torch.from_numpy(a))
+    lower = np.tril(factors.numpy(), -1) + np.eye(size)
+    assert np.abs(lower).max() <= 1
+    made = lower @ np.triu(factors.numpy())
+    for matrix, result, rows in zip(
+        a.reshape(-1, size, size),
+        made.reshape(-1, size, size),
+        pivots.reshape(-1, size).tolist(),
+        strict=True,
+    ):
+        given = matrix.copy()
+        for k, row in enumerate(rows):
+            given[[k, row - 1]] = given[[row - 1, k]]
+        np.testing.assert_allclose(result, given, rtol=0, atol=1e-5)
+    signs, sizes = np.linalg.slogdet(a.astype("f8"))
+    found = linalg.slogdet(torch.from_numpy(a))
+    np.testing.assert_array_equal(found[0].numpy(), signs)
+    np.testing.assert_allclose(found[1].numpy(), sizes, rtol=0, atol=1e-4)
 
 
 def test_float32_and_matrices_that_lie_otherwise() -> None:
@@ -65,7 +114,7 @@ def test_bits_depend_on_no_threads_and_calls_become_known(name: str) -> None:
     try:
         for count in (1, 2, 3):
             threads.set_threads(count)
-            found += [str(CALLS[name](x).flatten().tolist()) for _ in range(15)]
+            found += [str(CALLS[name](x).flatten().tolist()) for _ in range(25)]
     finally:
         threads.set_threads(before)
     assert len(set(found)) == 1
