@@ -1,4 +1,4 @@
-"""Lark grammars: operator schemas and graph text."""
+"""The lark grammar of graph text."""
 
 from __future__ import annotations
 

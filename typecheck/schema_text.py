@@ -2,17 +2,30 @@
 
     aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 
+    schema    = name ("." name)? "(" (argument ("," argument)*)? ")" "->" returns
+    argument  = "*" | "..." | type name ("=" default)?            (behind "*": keyword-only)
+    returns   = "(" ")" | "..." | result                         (several look like a tuple)
+    result    = type name?
+    type      = basic ("[" int? "]" | "?" | "(" sets "!"? ("->" sets)? ")")*
+    basic     = ("Dict" | "Future" | "Await" | "RRef" | "Union") "(" type ("," type)* ")"
+              | "(" result ("," result)* ")" | class | name
+    sets      = (name | "*") ("|" (name | "*"))*
+    default   = number | string | word | "[" (default ("," default)*)? "]"
+
 Type words that are not types (`t`, `t1`) are type variables; a dtype, layout or memory format is an
 int, as in torch's own script signatures.
+
+Each process reads some hundred of them before its first script has run, so this is no grammar of
+lark's: making a parser of one takes longer than all of that.
 """
 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+import re
+from typing import Final
 
 from ..frontend.bounds import bounded
-from ..grammar import load
 from .builtin_classes import builtin_class
 from .schema import NO_DEFAULT, AliasInfo, Argument, Signature
 from .types import (
@@ -28,9 +41,6 @@ from .types import (
     VariableType,
 )
 
-if TYPE_CHECKING:
-    from lark import Tree
-
 __all__ = ["SchemaError", "parse_schema"]
 
 
@@ -44,114 +54,26 @@ def parse_schema(text: str) -> Signature:
     Raises:
         SchemaError: the text is not a schema.
     """
-    from lark.exceptions import LarkError
-
-    try:
-        parsed: Tree[Any] = load("schema").parse(text)
-    except LarkError as error:
-        raise SchemaError(f"not an operator schema: {text!r}: {error}") from None
-    operator, arguments, returns = parsed.children
-    name, *overload = map(str, operator.children)
     with bounded("the schema", SchemaError):
-        read, vararg = _arguments(arguments)
-        results, varret = _returns(returns)
-    return Signature(name, overload[0] if overload else "", read, results, vararg, varret)
+        return _Reading(text).schema()
 
 
-def _arguments(parsed: Tree[Any]) -> tuple[tuple[Argument, ...], bool]:
-    found: list[Argument] = []
-    keyword_only = vararg = False
-    for child in parsed.children:
-        if isinstance(child, str):
-            vararg = True
-        elif child.data == "keyword_mark":
-            keyword_only = True
-        else:
-            found.append(_argument(child, keyword_only))
-    return tuple(found), vararg
+def _token(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"({pattern})\s*")
 
 
-def _argument(parsed: Tree[Any], keyword_only: bool) -> Argument:
-    type_tree, name, *default = parsed.children
-    type, size, alias = _type(type_tree)
-    value = _default(default[0], type) if default else NO_DEFAULT
-    return Argument(str(name), type, value, keyword_only, size, alias, _word(type_tree))
+_SPACE: Final = re.compile(r"\s*")
+_NAME: Final = _token(r"[A-Za-z_][A-Za-z_0-9]*")
+_QUALIFIED: Final = _token(r"[A-Za-z_0-9]+::[A-Za-z_0-9]+|[A-Za-z_][A-Za-z_0-9]*")
+_CLASS: Final = _token(r"__torch__(?:\.[A-Za-z_0-9]+)+")
+_INT: Final = _token(r"\d+")
+_NUMBER: Final = _token(r"-?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)")
+_STRING: Final = _token(r'"(?:\\.|[^"\\])*"|' + r"'(?:\\.|[^'\\])*'")
 
+_PARTS: Final = {"Dict": (2, 2), "Future": (1, 1), "Await": (1, 1), "RRef": (1, 1), "Union": (1, 0)}
+"""Words before types in parentheses, and how many there are at least and at most, if any."""
 
-def _returns(parsed: Tree[Any]) -> tuple[tuple[Argument, ...], bool]:
-    if not parsed.children:
-        return (), False
-    (only,) = parsed.children
-    if isinstance(only, str):
-        return (), True
-    basic, *suffixes = only.children[0].children
-    if basic.data == "tuple" and not suffixes:
-        return tuple(map(_result, basic.children)), False
-    return (_result(only),), False
-
-
-def _result(parsed: Tree[Any]) -> Argument:
-    type_tree, *name = parsed.children
-    type, size, alias = _type(type_tree)
-    word = _word(type_tree)
-    return Argument(str(name[0]) if name else "", type, size=size, alias=alias, word=word)
-
-
-def _word(parsed: Tree[Any]) -> str:
-    """What the schema calls a number that stands for something else; "" if it stands for none."""
-    basic = parsed.children[0]
-    word = str(basic.children[0]) if basic.data == "name" else ""
-    return word if word != INT.text and SIMPLE_TYPES.get(word) is INT else ""
-
-
-def _type(parsed: Tree[Any]) -> tuple[Type, int | None, AliasInfo | None]:
-    """The type, the N of a trailing `[N]`, and the alias mark."""
-    basic, *suffixes = parsed.children
-    type = _basic(basic)
-    size: int | None = None
-    alias: AliasInfo | None = None
-    for suffix in suffixes:
-        if suffix.data == "list":
-            size = int(str(suffix.children[0])) if suffix.children else None
-            type = ListType(type)
-            if alias is not None:
-                alias = AliasInfo(alias.sets, alias.is_write, alias.after, of_elements=True)
-        elif suffix.data == "optional":
-            type = OptionalType(type)
-        else:
-            alias = _alias(suffix)
-    return type, size, alias
-
-
-def _alias(parsed: Tree[Any]) -> AliasInfo:
-    sets = [tuple(map(str, c.children)) for c in parsed.children if not isinstance(c, str)]
-    is_write = any(isinstance(c, str) for c in parsed.children)
-    return AliasInfo(sets[0], is_write, sets[1] if len(sets) > 1 else ())
-
-
-def _basic(parsed: Tree[Any]) -> Type:
-    if parsed.data in ("name", "class"):
-        word = str(parsed.children[0])
-        if parsed.data == "class":
-            return builtin_class(word)
-        return SIMPLE_TYPES.get(word) or VariableType(word)
-    if parsed.data == "tuple":
-        return TupleType(tuple(_result(child).type for child in parsed.children))
-    parts = tuple(_type(child)[0] for child in parsed.children)
-    match parsed.data:
-        case "dict":
-            return DictType(*parts)
-        case "future":
-            return FutureType(parts[0])
-        case "await":
-            return FutureType(parts[0], "Await")
-        case "rref":
-            return FutureType(parts[0], "RRef")
-        case _:
-            return UnionType(parts)
-
-
-_WORDS: dict[str, object] = {
+_WORDS: Final[dict[str, object]] = {
     "None": None,
     "True": True,
     "False": False,
@@ -162,22 +84,201 @@ _WORDS: dict[str, object] = {
 }
 
 
-def _default(parsed: Tree[Any], type: Type) -> object:
-    """A default's value; a whole number for a float argument is a float."""
-    if parsed.data == "numbers":
-        element = type.contained[0] if type.contained else type
-        return [_default(child, element) for child in parsed.children]
-    text = str(parsed.children[0])
-    if parsed.data == "string":
-        try:
-            return ast.literal_eval(text)
-        except SyntaxError:
-            raise SchemaError(f"no text is {text[:80]}") from None
-    if parsed.data == "word":
-        if text not in _WORDS:
-            raise SchemaError(f"unknown default {text}")
-        return _WORDS[text]
-    wants_float = "float" in str(type)
-    if wants_float or not text.lstrip("-").isdigit():
-        return float(text)
-    return int(text)
+class _Reading:
+    """A text, and the place up to which it has been read; each method reads what it is named by."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._place = 0
+        self._found(_SPACE)
+
+    # -- tokens
+
+    def _found(self, token: re.Pattern[str]) -> str:
+        """What stands next, if it is such a token; empty otherwise."""
+        match = token.match(self._text, self._place)
+        if match is None:
+            return ""
+        self._place = match.end()
+        return match[match.lastindex or 0]
+
+    def _has(self, mark: str) -> bool:
+        """Whether a mark stands next, which is passed then."""
+        if not self._text.startswith(mark, self._place):
+            return False
+        self._place += len(mark)
+        self._found(_SPACE)
+        return True
+
+    def _need(self, mark: str) -> None:
+        if not self._has(mark):
+            raise self._wrong(f"`{mark}`")
+
+    def _name(self) -> str:
+        return self._found(_NAME) or self._raise("a name")
+
+    def _raise(self, wanted: str) -> str:
+        raise self._wrong(wanted)
+
+    def _wrong(self, wanted: str) -> SchemaError:
+        where = f"{wanted} is wanted at character {self._place}"
+        return SchemaError(f"not an operator schema: {self._text!r}: {where}")
+
+    # -- the parts of a schema
+
+    def schema(self) -> Signature:
+        name = self._found(_QUALIFIED) or self._raise("the name of an operator")
+        overload = self._name() if self._has(".") else ""
+        self._need("(")
+        arguments, vararg = self._arguments()
+        self._need("->")
+        returns, varret = self._returns()
+        if self._place < len(self._text):
+            raise self._wrong("the end")
+        return Signature(name, overload, arguments, returns, vararg, varret)
+
+    def _arguments(self) -> tuple[tuple[Argument, ...], bool]:
+        found = list[Argument]()
+        keyword_only = False
+        while not self._has(")"):
+            if found or keyword_only:
+                self._need(",")
+            if self._has("..."):
+                self._need(")")
+                return tuple(found), True
+            if self._has("*"):
+                keyword_only = True
+            else:
+                found.append(self._argument(keyword_only))
+        return tuple(found), False
+
+    def _argument(self, keyword_only: bool) -> Argument:
+        type, size, alias, word = self._type()
+        name = self._name()
+        value = self._default(type) if self._has("=") else NO_DEFAULT
+        return Argument(name, type, value, keyword_only, size, alias, word)
+
+    def _returns(self) -> tuple[tuple[Argument, ...], bool]:
+        if self._has("..."):
+            return (), True
+        start = self._place
+        if not self._has("("):
+            return (self._result(),), False
+        if self._has(")"):
+            return (), False
+        results = self._several()
+        if self._text[self._place : self._place + 1] in ("[", "?", "("):
+            self._place = start  # one type that begins with a tuple
+            return (self._result(),), False
+        self._found(_NAME)
+        return results, False
+
+    def _result(self) -> Argument:
+        type, size, alias, word = self._type()
+        return Argument(self._found(_NAME), type, size=size, alias=alias, word=word)
+
+    def _several(self) -> tuple[Argument, ...]:
+        """Results up to a closing parenthesis."""
+        found = [self._result()]
+        while not self._has(")"):
+            self._need(",")
+            found.append(self._result())
+        return tuple(found)
+
+    # -- types
+
+    def _type(self) -> tuple[Type, int | None, AliasInfo | None, str]:
+        """The type, the N of a trailing `[N]`, the alias mark, and what the schema calls a number
+        that stands for something else, empty if it stands for none."""
+        type, word = self._basic()
+        size: int | None = None
+        alias: AliasInfo | None = None
+        while True:
+            if self._has("["):
+                digits = self._found(_INT)
+                size = int(digits) if digits else None
+                self._need("]")
+                type = ListType(type)
+                if alias is not None:
+                    alias = AliasInfo(alias.sets, alias.is_write, alias.after, of_elements=True)
+            elif self._has("?"):
+                type = OptionalType(type)
+            elif self._has("("):
+                alias = self._alias()
+            else:
+                return type, size, alias, word
+
+    def _basic(self) -> tuple[Type, str]:
+        if self._has("("):
+            return TupleType(tuple(each.type for each in self._several())), ""
+        name = self._found(_CLASS)
+        if name:
+            return builtin_class(name), ""
+        name = self._found(_NAME) or self._raise("a type")
+        if name in _PARTS:
+            return self._made_of_parts(name), ""
+        type = SIMPLE_TYPES.get(name)
+        is_word = type is INT and name != INT.text
+        return type or VariableType(name), name if is_word else ""
+
+    def _made_of_parts(self, name: str) -> Type:
+        self._need("(")
+        parts = [self._type()[0]]
+        while not self._has(")"):
+            self._need(",")
+            parts.append(self._type()[0])
+        least, most = _PARTS[name]
+        if len(parts) < least or (most and len(parts) > most):
+            raise self._wrong(f"{least} types for {name}")
+        match name:
+            case "Dict":
+                return DictType(*parts)
+            case "Union":
+                return UnionType(tuple(parts))
+            case "Future":
+                return FutureType(parts[0])
+            case _:
+                return FutureType(parts[0], name)
+
+    def _alias(self) -> AliasInfo:
+        sets, after = self._sets(), tuple[str, ...]()
+        is_write = self._has("!")
+        if self._has("->"):
+            after = self._sets()
+        self._need(")")
+        return AliasInfo(sets, is_write, after)
+
+    def _sets(self) -> tuple[str, ...]:
+        found = ["*" if self._has("*") else self._name()]
+        while self._has("|"):
+            found.append("*" if self._has("*") else self._name())
+        return tuple(found)
+
+    # -- defaults
+
+    def _default(self, type: Type) -> object:
+        """A default's value; a whole number for a float argument is a float."""
+        if self._has("["):
+            return self._defaults(type.contained[0] if type.contained else type)
+        number = self._found(_NUMBER)
+        if number:
+            is_whole = number.lstrip("-").isdigit() and "float" not in str(type)
+            return int(number) if is_whole else float(number)
+        text = self._found(_STRING)
+        if text:
+            try:
+                return ast.literal_eval(text)
+            except SyntaxError:
+                raise SchemaError(f"no text is {text[:80]}") from None
+        word = self._found(_NAME) or self._raise("a default")
+        if word not in _WORDS:
+            raise SchemaError(f"unknown default {word}")
+        return _WORDS[word]
+
+    def _defaults(self, element: Type) -> list[object]:
+        found = list[object]()
+        while not self._has("]"):
+            if found:
+                self._need(",")
+            found.append(self._default(element))
+        return found

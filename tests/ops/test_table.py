@@ -91,14 +91,16 @@ def test_an_overload_is_declared_once() -> None:
     assert table.operator("aten::f") is None
 
 
-def test_import_needs_neither_lark_nor_llvmlite_nor_ml_dtypes() -> None:
+def test_import_needs_neither_lark_nor_llvmlite_nor_ml_dtypes_and_a_script_no_lark() -> None:
     program = (
         "import sys, rushlight.ops.eager.namespace as n; n.public_names(); "
-        "print([m for m in ('lark', 'llvmlite', 'ml_dtypes', 'numpy.random') if m in sys.modules])"
+        "print([m for m in ('lark', 'llvmlite', 'ml_dtypes', 'numpy.random') if m in sys.modules]); "
+        "import rushlight; unit = rushlight.jit.CompilationUnit('def f(x): return x + 1'); "
+        "unit.f(rushlight.ones(2)); print('lark' in sys.modules)"
     )
     root = Path(__file__).resolve().parent.parent.parent
     done = subprocess.run([sys.executable, "-c", program], cwd=root, text=True, capture_output=True)
-    assert done.stdout == "[]\n", done.stderr
+    assert done.stdout == "[]\nFalse\n", done.stderr
 
 
 def test_what_may_take_long_says_how_its_steps_are_counted() -> None:

@@ -65,9 +65,20 @@ def test_equal_texts_give_equal_signatures() -> None:
     assert parse_schema(text).returns[0].type == TENSOR
 
 
-@pytest.mark.parametrize("text", ["", "aten::f", "aten::f(Tensor) -> Tensor", "f(int x) -> "])
-def test_what_is_no_schema_is_refused(text: str) -> None:
-    with pytest.raises(SchemaError, match="not an operator schema"):
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("", 0),
+        ("aten::f", 7),
+        ("aten::f(Tensor) -> Tensor", 14),
+        ("f(int x) -> ", 12),
+        ("f(Dict(int) x) -> ()", 12),
+        ("f(int x,) -> ()", 8),
+        ("f() -> () x", 10),
+    ],
+)
+def test_what_is_no_schema_is_refused(text: str, place: int) -> None:
+    with pytest.raises(SchemaError, match=f"not an operator schema.*at character {place}$"):
         parse_schema(text)
 
 
