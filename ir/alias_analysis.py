@@ -59,8 +59,8 @@ def written_values(node: Node) -> list[Value]:
         return [node.inputs[0]]
     if node.signature is None:
         return []
-    arguments = zip(node.signature.arguments, node.inputs, strict=False)
-    written = [value for a, value in arguments if a.alias is not None and a.alias.is_write]
+    inputs = node.inputs
+    written = [inputs[place] for place in node.signature.written if place < len(inputs)]
     return [*written, *trained(node)]
 
 
@@ -88,16 +88,20 @@ class AliasAnalysis(ABC, Generic[P]):
     """The places of a graph's values; `same` are the nodes that hand on what they are given."""
 
     same: ClassVar[frozenset[str]]
+    in_order: ClassVar[bool] = False
+    """Whether one walk tells all of a graph without loops: nothing behind a node changes what is
+    found of the values before it."""
     may_train: bool = True
     """Whether norms may be training."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._at: dict[Value, set[P]] = {}
-        self._grew = True
+        self._grew, self._loops = True, not self.in_order
         for value in graph.inputs:
             self._point(value, [self._outside(value.type)])
-        while self._grew:
+        self._block(graph.block)
+        while self._grew and self._loops:
             self._grew = False
             self._block(graph.block)
 
@@ -168,6 +172,7 @@ class AliasAnalysis(ABC, Generic[P]):
                 self._block(block)
                 self._flow(block.outputs, node.outputs)
         elif node.kind == "prim::Loop":
+            self._loops = True
             body = node.blocks[0]
             for source in (node.inputs[2:], body.outputs[1:]):
                 self._flow(source, body.inputs[1:])
@@ -183,6 +188,10 @@ class AliasAnalysis(ABC, Generic[P]):
             self._primitive(node)
 
     def _operator(self, node: Node, signature: Signature) -> None:
+        if not signature.shares and node.kind not in TABLE.names_with("trains_by"):
+            for output, _ in zip(node.outputs, signature.returns, strict=False):
+                self._fresh(node, output)
+            return
         sets: dict[str, list[Value]] = {}
         for argument, value in zip(signature.arguments, node.inputs, strict=False):
             alias = argument.alias

@@ -25,6 +25,7 @@ Locations = set[int]
 class Aliases(AliasAnalysis[int]):
     """The locations of a graph's values."""
 
+    in_order = True
     same = frozenset(
         {"prim::unchecked_cast", "aten::wait", "prim::awaitable_wait", "prim::awaitable_nowait"}
     )

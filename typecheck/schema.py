@@ -70,6 +70,27 @@ class Signature:
     returns: tuple[Argument, ...]
     vararg: bool = False
     varret: bool = False
+    _written: tuple[int, ...] | None = field(default=None, init=False, repr=False, compare=False)
+    _shares: bool | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def written(self) -> tuple[int, ...]:
+        """The places of arguments that are changed in place."""
+        if self._written is None:  # which is asked of every node, over and over
+            found = enumerate(self.arguments)
+            places = tuple(i for i, a in found if a.alias is not None and a.alias.is_write)
+            object.__setattr__(self, "_written", places)
+            return places
+        return self._written
+
+    @property
+    def shares(self) -> bool:
+        """Whether an argument or result says anything about what shares memory or is changed."""
+        if self._shares is None:
+            shares = any(a.alias is not None for a in (*self.arguments, *self.returns))
+            object.__setattr__(self, "_shares", shares)
+            return shares
+        return self._shares
 
     @property
     def full_name(self) -> str:
@@ -79,7 +100,7 @@ class Signature:
     @property
     def is_mutable(self) -> bool:
         """Whether an argument is changed in place."""
-        return any(a.alias is not None and a.alias.is_write for a in self.arguments)
+        return bool(self.written)
 
 
 class OperatorTable(Protocol):

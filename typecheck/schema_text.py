@@ -235,10 +235,10 @@ class _Reading:
                 return DictType(*parts)
             case "Union":
                 return UnionType(tuple(parts))
-            case "Future":
-                return FutureType(parts[0])
-            case _:
+            case "Await" | "RRef":
                 return FutureType(parts[0], name)
+            case _:
+                return FutureType(parts[0])
 
     def _alias(self) -> AliasInfo:
         sets, after = self._sets(), tuple[str, ...]()

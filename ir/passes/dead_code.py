@@ -40,8 +40,8 @@ class _Elimination:
         self.live: set[Value] = set()
         self.marked: set[Node] = set()
         self.effects: dict[Node, bool] = {}
-        mutates = any(map(written_values, graph.all_nodes))
-        self.aliases = Aliases(graph) if mutates and not keeps_writes else None
+        mutates = not keeps_writes and any(map(written_values, graph.all_nodes))
+        self.aliases = Aliases(graph) if mutates else None
         self.live_locations: set[int] = set()
 
     def run(self) -> bool:

@@ -28,12 +28,22 @@ __all__ = ["read_known_containers"]
 def read_known_containers(graph: Graph, context: PassContext) -> bool:
     """Replace reads of lists, then of dicts."""
     nodes = list(graph.all_nodes)
-    if not any(node.kind in ("prim::ListConstruct", "prim::DictConstruct") for node in nodes):
+    if not any(map(_may_read, nodes)):
         return False
     reading = _Reading(graph)
     lists = [reading.of_list(node) for node in nodes]
     dicts = [reading.of_dict(node) for node in nodes]
     return any(lists) or any(dicts)
+
+
+def _may_read(node: Node) -> bool:
+    """Whether a node is one of those below, of a container whose making is in sight; where there is
+    none nobody asks what is changed, which takes longest."""
+    match node.kind:
+        case "aten::len" | "aten::__getitem__" | "aten::add" | "aten::slice" | "prim::ListUnpack":
+            made = node.inputs[0].node.kind
+            return made in ("prim::ListConstruct", "prim::DictConstruct")
+    return False
 
 
 class _Reading:

@@ -94,8 +94,8 @@ def test_an_overload_is_declared_once() -> None:
 def test_import_needs_neither_lark_nor_llvmlite_nor_ml_dtypes_and_a_script_no_lark() -> None:
     program = (
         "import sys, rushlight.ops.eager.namespace as n; n.public_names(); "
-        "print([m for m in ('lark', 'llvmlite', 'ml_dtypes', 'numpy.random') if m in sys.modules]); "
-        "import rushlight; unit = rushlight.jit.CompilationUnit('def f(x): return x + 1'); "
+        "print([m for m in ('lark', 'llvmlite', 'ml_dtypes', 'numpy.random') if m in sys.modules])"
+        "\nimport rushlight; unit = rushlight.jit.CompilationUnit('def f(x): return x + 1'); "
         "unit.f(rushlight.ones(2)); print('lark' in sys.modules)"
     )
     root = Path(__file__).resolve().parent.parent.parent
