@@ -455,7 +455,11 @@ def _clamp_in_place(forward: Callable[..., Array]) -> Callable[..., Array]:
     general = in_place(forward)
 
     def write_result(self: Array, *bounds: Scalar | None) -> Array:
-        if self.dtype is not _FLOAT32:
+        if len(bounds) == 1 and isinstance(bounds[0], complex):
+            return forward(self, *bounds)  # which refuses it
+        if kind(self.dtype) == 2:
+            bounds = tuple(map(_real, bounds))
+        elif self.dtype is not _FLOAT32:
             dtype = result_dtype([self, *(bound for bound in bounds if bound is not None)])
             if not can_cast(dtype, self.dtype):
                 raise OperatorError(
@@ -511,10 +515,14 @@ def _declare_clamp() -> None:
             )((in_place if suffix else _clamp_in_place)(forward))
     for type, suffix, forward in (("Scalar", "", clamp), ("Tensor", ".Tensor", clamp_tensors)):
 
-        def above(self: Array, min: object, forward: Any = forward) -> Array:
+        def above(self: Array, min: Any, forward: Any = forward) -> Array:
+            if isinstance(min, complex):
+                _refuse_clamp[True, False](result_dtype([self, min]))
             return forward(self, min, None)  # type: ignore[no-any-return]
 
-        def below(self: Array, max: object, forward: Any = forward) -> Array:
+        def below(self: Array, max: Any, forward: Any = forward) -> Array:
+            if isinstance(max, complex):
+                _refuse_clamp[False, True](result_dtype([self, max]))
             return forward(self, None, max)  # type: ignore[no-any-return]
 
         for bound, one_sided in (("min", above), ("max", below)):

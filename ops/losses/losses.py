@@ -14,8 +14,16 @@ from ..memory.dtype import Array, Dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError
 from ..memory.order import beside
 from ..reductions.loss_reduction import floats, reduced, widened
-from ..table.pointwise import as_array, binary, cast, checked_broadcast, with_number
-from ..table.promotion import common_dtype, kind, result_dtype
+from ..table.pointwise import (
+    as_array,
+    binary,
+    cast,
+    cast_error,
+    check_result_shape,
+    checked_broadcast,
+    with_number,
+)
+from ..table.promotion import can_cast, common_dtype, kind, result_dtype
 from ..table.refusals import NO_BOOLS, Refusal, not_implemented
 from ..table.table import operator
 
@@ -164,9 +172,14 @@ def huber_loss(self: Array, target: Array, reduction: int, delta: float) -> Arra
     face="layer",
 )
 def soft_margin_loss(self: Array, target: Array, reduction: int) -> Array:
-    """`log(1 + exp(-target * self))`, rounded to the dtype after every step."""
-    product = binary(np.multiply, self, as_array(np.negative(target)))
-    dtype = product.dtype
+    """`log(1 + exp(-target * self))`, rounded to the dtype of `self` after every step, each of
+    which is written in its place."""
+    check_result_shape(self.shape, checked_broadcast(self.shape, target.shape))
+    product, dtype = binary(np.multiply, self, as_array(np.negative(target))), self.dtype
+    result = result_dtype([product, 1.0])
+    if not can_cast(result, dtype):
+        raise cast_error(result, dtype)
+    product = cast(product, dtype)
     grown = as_array(np.exp(widened(product))).astype(dtype)
     return reduced(as_array(np.log1p(widened(grown))).astype(dtype), reduction)
 
