@@ -7,8 +7,9 @@ from typing import Any
 
 from ...ops.memory.errors import Elsewhere
 from ...ops.memory.quiet import QUIET, enter, leave
-from ...ops.table.grad_mode import RUNNING, is_grad_enabled
+from ...ops.table.grad_mode import RUNNING, is_grad_enabled, is_recording
 from ...ops.tensors.overriding import STATE
+from ...ops.tensors.tape_port import tape
 from ...typecheck.functions import Function
 from ..failures.errors import Failure, is_from_outside, script_error
 from ..native.program import FAILED
@@ -59,9 +60,9 @@ def call(
     depth = len(ENTERED.objects)
     recognize = tiers.binding.recognize
     try:
-        if not records and (recognize is not None or is_grad_enabled()):
+        if not records and (recognize is not None or is_recording()):
             reached = Reached((*given, *kwargs.values()) if kwargs else given)
-        if reached is not None and is_grad_enabled() and _is_recorded(way, reached):
+        if reached is not None and is_recording() and _is_recorded(way, reached):
             record = begun(reached, tiers)
             way = tiers.way(True)
         loud = enter(QUIET)  # without NumPy's warnings about numbers
@@ -96,7 +97,9 @@ def call(
 
 
 def _is_recorded(way: Way, reached: Reached) -> bool:
-    """Whether gradients may be wanted of what a call gives."""
+    """Whether gradients may be wanted of what a call gives, or directions."""
+    if not is_grad_enabled():
+        return tape().is_directed(reached.tensors)
     return way.executable.makes_leaves or any(t._requires_grad for t in reached.tensors)
 
 

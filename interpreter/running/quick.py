@@ -15,7 +15,7 @@ from numpy import ndarray
 
 from ...ops.memory.quiet import QUIET, enter, leave
 from ...ops.table.autocast import OFF, autocast_state
-from ...ops.table.grad_mode import RUNNING, is_grad_enabled
+from ...ops.table.grad_mode import RUNNING, is_recording
 from ...ops.tensors.overriding import STATE
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...ops.tensors.tracing import ACTIVE
@@ -147,7 +147,7 @@ class _Text:
         self.space: dict[str, Any] = {
             "__builtins__": _BUILTINS,
             **{"ACTIVE": ACTIVE, "KEEPING": KEEPING, "RUNNING": RUNNING, "STATE": STATE},
-            **{"OFF": OFF, "autocast": autocast_state, "grad": is_grad_enabled},
+            **{"OFF": OFF, "autocast": autocast_state, "grad": is_recording},
             **{"QUIET": QUIET, "enter": enter, "leave": leave, "new": object.__new__},
             **{"Tensor": Tensor, "Parameter": Parameter, "ndarray": ndarray},
             **{"Tiers": Tiers, "usual": Tiers.usual_way, "function": quick.function},

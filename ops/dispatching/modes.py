@@ -25,7 +25,7 @@ from ..gradients.heard_members import MEMBERS
 from ..memory.errors import Elsewhere
 from ..memory.unforeseen import told
 from ..meta.tensors import closed
-from ..table.grad_mode import no_grad
+from ..table.grad_mode import grad_mode_set
 from ..table.table import Operator
 from ..tensors.overriding import ARMED, STATE
 from ..tensors.tensor import Tensor
@@ -134,7 +134,7 @@ class Modes(threading.local):
     def through(self, entry: Operator, values: Sequence[object]) -> Any:
         """What the last mode makes of an operator, as machine values."""
         known, function = self._seen
-        with no_grad(), paused():
+        with grad_mode_set(False), paused():
             made = self._ask(entry, function, _arguments(entry, values, known))
         return _lowered(entry, made)
 

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from ..gradients.rows import aten
-from ..table.grad_mode import is_grad_enabled
+from ..table.grad_mode import is_recording
 from ..tensors.tensor import Tensor
 from .forms import form_of
 
@@ -51,7 +51,7 @@ def _folds(a: Tensor, b: Tensor) -> bool:
     large, small = (a, b) if a.dim() >= b.dim() else (aten.mT(b), a)
     if large.dim() < 3 or small.dim() > 2:
         return False
-    if small.requires_grad and is_grad_enabled():
+    if small.requires_grad and is_recording():
         return True
     if a.dim() == 2:
         return False

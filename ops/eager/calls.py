@@ -11,7 +11,7 @@ from ..memory.dtype import Array, dtype_by_number
 from ..memory.named_results import named_results
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import written
-from ..table.grad_mode import is_grad_enabled
+from ..table.grad_mode import is_recording
 from ..table.out_forms import outs_in
 from ..table.table import Operator
 from ..tensors.tape_port import tape
@@ -45,7 +45,7 @@ def run(
     """
     if ACTIVE:
         forward = with_plain_numbers(forward or entry.forward)
-    if any_requires_grad(handles) and is_grad_enabled():
+    if any_requires_grad(handles) and is_recording():
         return tape().taped(entry, values, handles, entry.unwatched is not None, None, forward)
     state = enter(QUIET)
     try:
@@ -98,7 +98,7 @@ def finish(entry: Operator, values: list[Any], result: object, handles: Sequence
 def note_view(wrapped: object, handles: Sequence[object]) -> None:
     """Tell views what they are views of, unless the tape does."""
     base = handles[0] if handles else None
-    if not isinstance(base, Tensor) or (base._requires_grad and is_grad_enabled()):
+    if not isinstance(base, Tensor) or (base._requires_grad and is_recording()):
         return
     for view in wrapped if isinstance(wrapped, tuple) else (wrapped,):
         if isinstance(view, Tensor) and view is not base:

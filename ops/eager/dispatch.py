@@ -14,7 +14,7 @@ from ..memory.errors import Elsewhere
 from ..memory.overlap import check_out
 from ..memory.unforeseen import told
 from ..table.faces import Face, face_of
-from ..table.grad_mode import is_grad_enabled
+from ..table.grad_mode import is_recording
 from ..table.out_forms import check_dtype_of_out, no_gradients
 from ..table.pointwise import cast, number_as
 from ..table.promotion import common_dtype_with, number_dtype
@@ -265,7 +265,7 @@ class EagerFunction:
         else:
             tracer, result = None, run(form.entry, values, handles)
         if out is not None and out is not _NO_TENSORS:
-            if any_requires_grad([result, out]) and is_grad_enabled():
+            if any_requires_grad([result, out]) and is_recording():
                 raise no_gradients(self.__name__)
             check_dtypes_of_out(form.entry, result, out)
             written_out = write_out(form.entry, result, out, values)

@@ -25,7 +25,7 @@ import numpy as np
 from ...typecheck.types import BOOL, FLOAT, INT, STRING, TENSOR, Type
 from ..memory.dtype import dtype_by_number
 from ..table.autocast import autocast_state
-from ..table.grad_mode import RUNNING, no_grad
+from ..table.grad_mode import RUNNING, grad_mode_set
 from ..table.inline import Native, native
 from ..table.record import Known, Operator
 from ..tensors.tensor import Tensor
@@ -57,7 +57,7 @@ def below_autograd() -> Iterator[None]:
     """A block in which operators run their own kernels, not those registered for gradients."""
     before, _LEVEL.below = _LEVEL.below, True
     try:
-        with no_grad():
+        with grad_mode_set(False):
             yield
     finally:
         _LEVEL.below = before

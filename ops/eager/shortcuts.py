@@ -17,7 +17,7 @@ from ..kernels import LARGE
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import written
 from ..table.direct import TRIALS, direct_form, has_direct_form
-from ..table.grad_mode import is_grad_enabled
+from ..table.grad_mode import GRAD_MODE
 from ..table.table import Operator
 from ..tensors.tape_port import MISSED, tape
 from ..tensors.tensor import Tensor
@@ -57,9 +57,9 @@ _TEXT: Final = """
 def make(_entry, _forward, _on_arrays, _own, {constants}):
  _kept = [None]
  def call({parameters}):
-{read}  if ({requires}) and _is_grad_enabled():
+{read}  if ({requires}) and (_mode := _grad_mode()):
    _values, _args, _record = [{values}], [{args}], _kept[0]
-   if _record is not None and not _ACTIVE:
+   if _record is not None and _mode is True and not _ACTIVE:
     _made = _record(_args, _values, _forward)
     if _made is not _MISSED:
      return _made
@@ -112,7 +112,7 @@ _SPACE: Final[dict[str, Any]] = {
         "_all": all,
     },
     **{"_ACTIVE": ACTIVE, "_QUIET": QUIET, "_Tensor": Tensor, "_ndarray": np.ndarray},
-    **{"_enter": enter, "_finish": finish, "_leave": leave, "_is_grad_enabled": is_grad_enabled},
+    **{"_enter": enter, "_finish": finish, "_leave": leave, "_grad_mode": GRAD_MODE.get},
     **{
         "_views_of": views_of,
         "_map": map,

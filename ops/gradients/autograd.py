@@ -20,7 +20,7 @@ from ...frontend.locks import fork_safe_lock
 from ..memory.dtype import Array, DType, dtype_of
 from ..memory.storage import spread
 from ..memory.versions import version_of
-from ..table.grad_mode import ANOMALY, RUNNING, is_grad_enabled
+from ..table.grad_mode import ANOMALY, RUNNING, is_recording
 from ..tensors.tensor import Tensor
 from .anomaly import note_place
 from .hook_results import all_after, none_after
@@ -310,7 +310,7 @@ class AccumulateGrad(Node):
                 self.variable._gradient = first
             elif type(before) is not Tensor and before.is_sparse:
                 self.variable._gradient = grad + before
-            elif grad._requires_grad or before._requires_grad or is_grad_enabled():
+            elif grad._requires_grad or before._requires_grad or is_recording():
                 self.variable._gradient = before + grad
             elif not added_to(before, grad):
                 before.add_(grad)
@@ -499,7 +499,7 @@ class Saved:
             edge = self.edge
         else:
             edge = node, self.number
-            if not is_grad_enabled():  # nobody can tell that it has no history
+            if not is_recording():  # nobody can tell that it has no history
                 return Tensor._of(array)
         if handle is not None and handle._array is array:
             if edge is None or not isinstance(edge[0], AccumulateGrad):

@@ -11,7 +11,7 @@ from ...typecheck.types import TENSOR
 from ..eager.calls import tensors_in
 from ..memory.dtype import Array, of_numpy
 from ..memory.versions import owner_of
-from ..table.grad_mode import ANOMALY, RUNNING, enable_grad, is_grad_enabled
+from ..table.grad_mode import ANOMALY, RUNNING, enable_grad, is_recording
 from ..table.table import TABLE, Operator
 from ..tensors.tape_port import way_through
 from ..tensors.tensor import Tensor
@@ -543,7 +543,7 @@ class RowNode(Node):
     ) -> list[Tensor | None]:
         """The same, one by one."""
         bound = self._bound
-        create = is_grad_enabled()
+        create = is_recording()
         assert bound.row is not None
         assert bound.row.composite is not None
         values = {n: [*each] if type(each) is list else each for n, each in values.items()}

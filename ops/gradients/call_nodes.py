@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from ..memory.dtype import Array, of_numpy
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import version_of, write_count
-from ..table.grad_mode import ANOMALY, RUNNING, is_grad_enabled
+from ..table.grad_mode import ANOMALY, RUNNING, is_recording
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .autograd import FREED, RESOLVING, WALKING, Edge, Node, edge_of, edge_within
@@ -207,7 +207,7 @@ class CallNode(Node):
     # ------------------------------------------------------------------ the way back
 
     def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
-        if is_grad_enabled():
+        if is_recording():
             return self._differentiated(grads)
         if self._values is None:
             raise RuntimeError(FREED)

@@ -32,7 +32,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     Raises:
         RuntimeError: the tensor requires no gradient.
     """
-    edge = edge_of(tensor) if tensor.requires_grad else None
+    edge = edge_of(tensor)
     if edge is None:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require "

@@ -10,7 +10,7 @@ from ..layers.attention import dropped
 from ..layers.batch_norm import batch_norm_gradients
 from ..layers.convolution_gradients import weight_gradient
 from ..memory.dtype import Array
-from ..table.grad_mode import is_grad_enabled
+from ..table.grad_mode import is_recording
 from ..tensors.tensor import Tensor
 from .rows import Ints, Tensors, Wanted, aten, composite, conj, constant, gradient, joint, lying
 from .rules import computed_wide, rounded_once
@@ -93,7 +93,7 @@ def _of_weight(
 ) -> Tensor:
     """The gradient of the weight: a convolution of the input by the result's gradient, the batch
     in the place of the channels, steps and dilation changed over."""
-    if not is_grad_enabled():
+    if not is_recording():
         quick = weight_gradient(
             x._array, y._array, tuple(sizes), stride, padding, dilation, groups
         )  # fmt: skip
@@ -195,7 +195,7 @@ def batch_norm(
     running_var: Tensor | None, training: bool, eps: float,
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:  # fmt: skip
     """Channels brought to mean 0 and variance 1."""
-    if not is_grad_enabled():
+    if not is_recording():
         weights, mean, var = (
             None if each is None else each._array for each in (weight, running_mean, running_var)
         )

@@ -343,6 +343,11 @@ def _sgn(g: Tensor, self: Tensor, result: Tensor) -> Tensor:
 gradient("aten::sgn", self=_sgn)
 for _name in "sign floor ceil round trunc fix special_round".split():
     gradient(f"aten::{_name}", self=lambda g: aten.zeros_like(g))
+_COMPARED = "eq ne lt le gt ge not_equal less less_equal greater greater_equal"
+for _name in _COMPARED.split():  # written into a tensor of floats, truths are floats
+    gradient(
+        f"aten::{_name}_", self=lambda g: aten.zeros_like(g), other=lambda g: aten.zeros_like(g)
+    )
 gradient(
     "aten::copysign",
     self=lambda g, self, result: (

@@ -18,7 +18,7 @@ from ..memory.dtype import Array
 from ..memory.versions import owner_of, versions_then, write_count, written
 from ..python_values.futures import TASK_RESULTS
 from ..python_values.named_tuples import NamedValues, make_named
-from ..table.grad_mode import RUNNING, is_grad_enabled
+from ..table.grad_mode import RUNNING, is_recording
 from ..table.out_forms import no_gradients, outs_in
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
@@ -90,7 +90,7 @@ class Record(Noted):
 
     def check_write(self, array: Array) -> None:
         """Refuse to write into a leaf that requires gradients, or into a view of one."""
-        if not is_grad_enabled():
+        if not is_recording():
             return
         if id(owner_of(array)) in self._guarded or self._is_of_leaf(array):
             target: Tensor | None = self.handle_of(array)
@@ -243,7 +243,7 @@ def _open_recorder(entry: OpenOperator) -> Callable[..., object]:
 
     def run(*args: Any) -> Any:
         record = RUNNING.record
-        on_tensors = None if record is None or not is_grad_enabled() else entry.on_tensors
+        on_tensors = None if record is None or not is_recording() else entry.on_tensors
         if on_tensors is None:
             return noting(*args)
         record.resolve()
@@ -273,7 +273,7 @@ def _noting_recorder(bound: Bound) -> Callable[..., object]:
     def run(*args: Any) -> Any:
         result = forward(*args)
         record = RUNNING.record
-        if record is not None and is_grad_enabled():
+        if record is not None and is_recording():
             if has_lists:
                 noted = tuple(list(a) if type(a) is list else a for a in args)
                 kept = list(result) if type(result) is list else result
@@ -294,7 +294,7 @@ def _view_recorder(bound: Bound) -> Callable[..., object]:
         result = forward(*args)
         record = RUNNING.record
         if record is not None:
-            watched = is_grad_enabled()
+            watched = is_recording()
             if bound.is_multiple_view or not watched:
                 record.guard(args[0])
             kept = list(result) if type(result) is list else result
@@ -345,7 +345,7 @@ def _rewriting_recorder(
 
     def run(*args: Any) -> Any:
         record = RUNNING.record
-        if record is None or not is_grad_enabled():
+        if record is None or not is_recording():
             return itself(*args)
         made = rewriting(step, *args)
         return itself(*args) if made is None else made
@@ -364,7 +364,7 @@ def _out_recorder(entry: Operator) -> Callable[..., object]:
             return forward(*args)
         record.resolve()
         arrays = [each for each in args if isinstance(each, np.ndarray)]
-        if is_grad_enabled() and any(is_wanted(record.handle(each)) for each in arrays):
+        if is_recording() and any(is_wanted(record.handle(each)) for each in arrays):
             raise no_gradients(name)
         result = forward(*args)
         for out in outs_in(result, args):
@@ -385,16 +385,16 @@ def _in_place_recorder(bound: Bound) -> Callable[..., object]:
         if record is None:
             return forward(*args)
         record.check_write(target)
-        if not is_grad_enabled() and record.is_noted(target):
+        if not is_recording() and record.is_noted(target):
             record.resolve()  # nobody would note that what nodes keep is written
         old = None
         if becomes or copies:
-            old = target[...] if becomes else target.copy("K") if is_grad_enabled() else None
+            old = target[...] if becomes else target.copy("K") if is_recording() else None
         result = forward(*args)
         written(target)
         if target.dtype.kind not in "biu":  # what has no history
             record.writes.append(id(owner_of(target)))
-        if is_grad_enabled():
+        if is_recording():
             record.steps.append((bound, args, result, old))
         return result
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from ..kernels import is_half
 from ..memory.dtype import Array, DType, of_numpy
 from ..memory.storage import strides_of
-from ..table.grad_mode import is_grad_enabled
+from ..table.grad_mode import is_recording
 from ..tensors.overriding import STATE
 from ..tensors.tensor import Tensor
 
@@ -30,7 +30,7 @@ Call = Callable[[Any, list[Tensor | None]], Any]
 def is_unheard() -> bool:
     """Whether gradients may be computed without operators: they are not differentiated, and nobody
     listens to operators."""
-    return not is_grad_enabled() and STATE.below is None
+    return not is_recording() and STATE.below is None
 
 
 def is_unwatched() -> bool:

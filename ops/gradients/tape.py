@@ -10,13 +10,13 @@ from weakref import ref
 
 import numpy as np
 
-from ..eager.calls import finish, note_view, tensors_in
+from ..eager.calls import finish, note_view, run, tensors_in
 from ..eager.dispatch import eager_function
 from ..memory.dtype import Array
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import address
 from ..memory.warned import warn_caller_once
-from ..table.grad_mode import RUNNING
+from ..table.grad_mode import GRAD_MODE, RUNNING, enable_grad, grad_mode_set
 from ..table.out_forms import no_gradients
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
@@ -30,6 +30,7 @@ from .autograd import (
     single,
 )
 from .bound import Bound, RowNode, bound_row
+from .directed import for_directions_alone, is_directed, require
 from .edges import GradientEdge, add_to_leaf, as_wanted, first_gradient, target_of
 from .handles import lifted, note_handles
 from .items import get_item, parts, set_item
@@ -43,10 +44,12 @@ __all__ = [
     "attach",
     "backward",
     "get_item",
+    "is_directed",
     "parts",
     "refresh",
     "register_after",
     "register_hook",
+    "require",
     "retain_grad",
     "set_item",
     "taped",
@@ -63,6 +66,14 @@ def taped(
     keep: list[Any] | None = None,
 ) -> object:
     """Run an operator on machine values and record it; see `Tape`."""
+    if GRAD_MODE.get() is not True:
+        if not is_directed(handles):
+            with grad_mode_set(False):
+                return run(entry, values, handles, forward)
+        with enable_grad():
+            made = taped(entry, values, handles, own, args, forward)
+        for_directions_alone(tensors_in(made))
+        return made
     bound = bound_row(entry)
     if bound.is_plain and not ACTIVE and not own and entry.on_tensors is None:
         if args is None:

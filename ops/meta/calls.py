@@ -15,7 +15,7 @@ from ..memory.dtype import CPU, Device
 from ..memory.errors import OnMeta
 from ..memory.unforeseen import told
 from ..random_numbers.random import Generator
-from ..table.grad_mode import is_grad_enabled
+from ..table.grad_mode import is_recording
 from ..table.table import Operator
 from ..tensors.tape_port import tape
 from ..tensors.tensor import Tensor
@@ -91,7 +91,7 @@ def _run(entry: Operator, values: list[object], handles: Sequence[object]) -> ob
     if isinstance(entry, OpenOperator):
         return _as_registered(entry, values)
     made = entry if entry.unwatched is not None else _of_outcomes(entry)
-    if any_requires_grad(handles) and is_grad_enabled():
+    if any_requires_grad(handles) and is_recording():
         return on_meta(tape().taped(made, values, handles, True))
     return on_meta(finish(entry, values, made.forward(*values), handles))
 

@@ -11,7 +11,7 @@ from ..eager import methods  # noqa: F401  (adds the methods that are called her
 from ..eager.dispatch import eager_function
 from ..memory.dtype import LAYOUTS, Array, Layout
 from ..selection.places import combined_natively
-from ..table.grad_mode import is_grad_enabled
+from ..table.grad_mode import is_recording
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 
@@ -23,7 +23,7 @@ _COO: Final = LAYOUTS["sparse_coo"]
 
 def are_unheard(*values: Tensor) -> bool:
     """Whether they are plain tensors, and nobody asks for gradients or traces."""
-    return not (is_grad_enabled() or ACTIVE) and all(type(each) is Tensor for each in values)
+    return not (is_recording() or ACTIVE) and all(type(each) is Tensor for each in values)
 
 
 class Coo(NamedTuple):

@@ -19,6 +19,8 @@ from .table import operator
 
 __all__ = [
     "ANOMALY",
+    "BEGINNINGS",
+    "DIRECTIONS",
     "GRAD_MODE",
     "LOOKS_FOR_NAN",
     "RUNNING",
@@ -27,6 +29,7 @@ __all__ = [
     "inference_mode",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "is_recording",
     "no_grad",
     "set_grad_enabled",
 ]
@@ -55,13 +58,41 @@ class _Running(threading.local):
 
 RUNNING: Final = _Running()
 
-GRAD_MODE: Final[ContextVar[bool]] = ContextVar("grad_enabled", default=True)
-"""Whether gradients are recorded, for native code; others ask `is_grad_enabled`."""
+
+class _Directions(threading.local):
+    wanted = 0
+    """How many contexts a thread is in that find directions by what is recorded."""
+    walks = False
+    """Whether the walk that runs is one of which the gradient by its vector is wanted."""
+    passes = False
+    """Whether the walk that runs stands for directions in another way."""
+
+
+DIRECTIONS: Final = _Directions()
+
+BEGINNINGS: Final[set[Any]] = set()
+"""References to the nodes where directions begin: what leads there alone requires no gradients."""
+
+GRAD_MODE: Final[ContextVar[bool | str]] = ContextVar("grad_enabled", default=True)
+"""Whether gradients are recorded, for native code; others ask `is_recording`.
+
+`no_grad` does not end directions: where they are wanted it makes this "directions", and what leads
+to them is recorded nevertheless.
+"""
 
 
 def is_grad_enabled() -> bool:
-    """Whether gradients are recorded here."""
-    return GRAD_MODE.get()
+    """Whether gradients are enabled here."""
+    return GRAD_MODE.get() is True
+
+
+def is_recording() -> bool:
+    """Whether anything is recorded here, be it for directions alone."""
+    return GRAD_MODE.get() is not False
+
+
+def _mode_without_gradients() -> bool | str:
+    return "directions" if DIRECTIONS.wanted and GRAD_MODE.get() else False
 
 
 class _GradMode:
@@ -71,9 +102,11 @@ class _GradMode:
     """
 
     mode = True
+    spares_directions = False
+    """Whether directions are found in spite of it."""
 
     def __init__(self, orig_func: Callable[..., object] | None = None) -> None:
-        self._before: list[bool] = []
+        self._before: list[bool | str] = []
 
     def __new__(cls, orig_func: Callable[..., object] | None = None) -> Any:
         made = super().__new__(cls)
@@ -85,7 +118,7 @@ class _GradMode:
     def __enter__(self) -> Self:
         self._before.append(GRAD_MODE.get())
         try:
-            GRAD_MODE.set(self.mode)
+            self._switch()
             return self
         except BaseException:  # an interrupt: what is not entered is never left
             GRAD_MODE.set(self._before.pop())
@@ -93,6 +126,10 @@ class _GradMode:
 
     def __exit__(self, *exception: object) -> None:
         GRAD_MODE.set(self._before.pop())
+
+    def _switch(self) -> None:
+        off = _mode_without_gradients() if self.spares_directions else False
+        GRAD_MODE.set(self.mode or off)
 
     def clone(self) -> Self:
         """Another such mode."""
@@ -148,6 +185,7 @@ class no_grad(_GradMode):
     """No gradients are recorded inside."""
 
     mode = False
+    spares_directions = True
 
 
 class enable_grad(_GradMode):
@@ -208,6 +246,8 @@ class set_grad_enabled(grad_mode_set):
         TypeError: `mode` is no bool.
     """
 
+    spares_directions = True
+
     def __init__(self, mode: bool) -> None:
         if not isinstance(mode, (bool, np.bool_)):
             raise TypeError(
@@ -216,7 +256,7 @@ class set_grad_enabled(grad_mode_set):
             )
         super().__init__(bool(mode))
         self._before.append(GRAD_MODE.get())
-        GRAD_MODE.set(self.mode)
+        self._switch()
 
     def __enter__(self) -> Self:
         if not self._before:  # not the first block
@@ -231,9 +271,9 @@ class set_grad_enabled(grad_mode_set):
 
 @operator("aten::is_grad_enabled() -> bool", effects=True)
 def grad_enabled() -> bool:
-    return GRAD_MODE.get()
+    return is_grad_enabled()
 
 
 @operator("aten::set_grad_enabled(bool val) -> ()", effects=True)
 def set_enabled(val: bool) -> None:
-    GRAD_MODE.set(val)
+    GRAD_MODE.set(val or _mode_without_gradients())

@@ -8,7 +8,7 @@ from ..memory.dtype import Array
 from ..memory.inference import is_for_inference, is_on
 from ..memory.versions import owner_of, version_of
 from ..memory.warned import warn_caller
-from ..table.grad_mode import RUNNING
+from ..table.grad_mode import BEGINNINGS, RUNNING
 from ..table.table import TABLE
 from .tape_port import tape
 from .tracing import current_tracer
@@ -56,8 +56,10 @@ class Differentiable:
     def requires_grad(self) -> bool:
         """Whether gradients of this tensor are wanted."""
         if self._view_of is not None or self._requires_grad not in (True, False):
-            return tape().is_wanted(self)
-        return bool(self._requires_grad)
+            wanted = tape().is_wanted(self)
+        else:
+            wanted = bool(self._requires_grad)
+        return wanted and not (BEGINNINGS and tape().is_directed([self], alone=True))
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
@@ -85,6 +87,8 @@ class Differentiable:
             )
         if self.is_leaf:
             self._requires_grad = bool(requires_grad)
+        elif requires_grad and BEGINNINGS and not self.requires_grad:
+            tape().require(self)
         return self
 
     @property

@@ -5,14 +5,14 @@ The tape is loaded when something first requires gradients.  `ops` says once how
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Final, Protocol, TypeVar
 
 from ...frontend.port import Port
 from ..table.table import Operator
 
-__all__ = ["MISSED", "WAY_THROUGH", "Tape", "install", "tape", "way_through"]
+__all__ = ["DIRECTION_OF", "MISSED", "WAY_THROUGH", "Tape", "install", "tape", "way_through"]
 
 _T = TypeVar("_T")
 
@@ -48,6 +48,10 @@ class Tape(Protocol):
     def is_wanted(self, tensor: object, /) -> bool:
         """Whether a tensor requires gradients."""
 
+    def is_directed(self, values: Iterable[object], /, *, alone: bool = False) -> bool:
+        """Whether a tensor among some values leads to where a direction begins, and, if `alone` is
+        asked for, to no leaf of the user's."""
+
     def grad_fn(self, tensor: object, /) -> Any:
         """The node that a tensor came from; None for leaves."""
 
@@ -80,12 +84,18 @@ class Tape(Protocol):
     def register_after(self, tensor: object, hook: object, /) -> object:
         """Have a function called when a gradient was added to a leaf."""
 
+    def require(self, tensor: object, /) -> None:
+        """Have a tensor that has a direction alone require gradients."""
+
     def retain_grad(self, tensor: object, /) -> None:
         """Keep the gradient of a tensor that is no leaf."""
 
 
 WAY_THROUGH: Final[Port[Callable[[], Any]]] = Port()
 """Gives what walks back through operators that others compute (`ops/gradients/composed.py`)."""
+
+DIRECTION_OF: Final[Port[Callable[[Any], object]]] = Port()
+"""Gives the direction of a tensor, or None (`rushlight/autograd/forward_ad.py`)."""
 
 _LOADERS: Final[list[Callable[[], Tape]]] = []
 

@@ -32,7 +32,7 @@ from ..memory.warned import warn_of_number
 from ..shapes.nested import NestedArray
 from ..shapes.query import length
 from ..shapes.shape import matrix_t, numpy_t
-from ..table.grad_mode import is_grad_enabled
+from ..table.grad_mode import is_recording
 from . import overriding
 from .differentiable import Differentiable
 from .display import format_array
@@ -43,7 +43,7 @@ from .members import NO_GRADIENTS, NOT_COPIED, Members, attributes_of
 from .overriding import PLAIN, asks
 from .python_data import array_of_arguments, on_cpu_alone, spelled_type
 from .sizes import Size, made_of
-from .tape_port import tape
+from .tape_port import DIRECTION_OF, tape
 from .tracing import (
     ACTIVE,
     asked_by_operators,
@@ -260,7 +260,7 @@ class Tensor(_Base):
         """
         if ACTIVE:
             decided(self, "array")
-        if not force and self.requires_grad and is_grad_enabled():
+        if not force and self.requires_grad and is_recording():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."
@@ -354,9 +354,14 @@ class Tensor(_Base):
             node = self.grad_fn
         except RuntimeError:  # a view made without gradients whose memory was written since
             return ["grad_fn=<Invalid>"]
-        if node is not None:
-            return [f"grad_fn=<{type(node).__name__}>"]
-        return ["requires_grad=True"] if self.requires_grad else []
+        told = []
+        if self.requires_grad:
+            named = f"grad_fn=<{type(node).__name__}>"
+            told.append("requires_grad=True" if node is None else named)
+        if DIRECTION_OF.installed is not None:
+            direction = DIRECTION_OF.installed(self)
+            told += [] if direction is None else [f"tangent={direction}"]
+        return told
 
     def __format__(self, form: str) -> str:
         if type(self) is Tensor and not self._array.ndim:
@@ -383,7 +388,7 @@ class Tensor(_Base):
             plain = without_tensors(key)
         except AsksError:
             return overriding.ask_operator("__getitem__", self, key)  # type: ignore[no-any-return]
-        if self._requires_grad and is_grad_enabled():
+        if self._requires_grad and is_recording():
             return tape().get_item(self, key)
         part = object.__new__(Tensor)
         part._array = get_item(self._array, plain)
@@ -408,7 +413,7 @@ class Tensor(_Base):
         except AsksError:
             overriding.ask_operator("__setitem__", self, key, value)
             return
-        if (self._requires_grad or (is_tensor and value._requires_grad)) and is_grad_enabled():
+        if (self._requires_grad or (is_tensor and value._requires_grad)) and is_recording():
             tape().set_item(self, key, value)
             return
         written(self._array)

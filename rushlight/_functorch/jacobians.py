@@ -41,7 +41,11 @@ def _jacobian(func: Callable[..., object], argnums: object, has_aux: bool, name:
     @functools.wraps(func)
     def wrapped(*args: object, **kwargs: object) -> object:
         chosen = _chosen(args, argnums)
-        run = _Recorded(lambda given: func(*_with_chosen(args, argnums, given), **kwargs), chosen)
+        run = _Recorded(
+            lambda given: func(*_with_chosen(args, argnums, given), **kwargs),
+            chosen,
+            forwards=name == "jacfwd",
+        )
         output, aux = _parted(run.result, has_aux, f"{name}(f)(*args)")
         flat, spec = tree_flatten(output)
         if not all(isinstance(each, Tensor) for each in flat):

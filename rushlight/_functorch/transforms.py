@@ -8,16 +8,18 @@ gradients are recorded as well; else they are given without history.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ..autograd import grad as autograd_grad
 from ..autograd.forward_ad import directions_wanted
 from ..autograd.function import TRANSFORMS
 from ..ops.batching.batched import Batched
-from ..ops.gradients.autograd import edge_of
+from ..ops.gradients.autograd import edge_of, is_wanted
+from ..ops.gradients.directed import begin_direction
 from ..ops.memory.inference import is_for_inference, is_on
-from ..ops.table.grad_mode import enable_grad, is_grad_enabled
+from ..ops.table.grad_mode import DIRECTIONS, enable_grad, is_recording
 from ..ops.tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
 from .vmap import lifted_to_levels
@@ -28,23 +30,45 @@ __all__ = ["grad", "grad_and_value", "jvp", "linearize", "vjp"]
 # --------------------------------------------------------------------------- inputs and outputs
 
 
-def _leaf(value: object, wanted: bool, depth: int) -> object:
-    """A tensor as one of this transform: history leads on where something outside may want it."""
+def _leaf(value: object, wanted: bool, depth: int, forwards: bool) -> tuple[object, object]:
+    """A tensor as one of this transform, for walks back and for the function; history leads on
+    where something outside may want it."""
     if not isinstance(value, Tensor):
-        return value
+        return value, value
     value = lifted_to_levels(value)
-    if wanted and value.requires_grad:
-        return value.view_as(value)
-    is_fixed = is_for_inference(_bare(value)._array) and not is_on()
-    made = (value.clone() if is_fixed else value.detach()).requires_grad_()
-    vars(_bare(made))["_made_at"] = depth
-    return made
+    links = wanted and is_wanted(_bare(value))
+    if is_for_inference(_bare(value)._array) and not is_on() and not links:
+        value = value.clone()
+    if forwards:
+        start, made = begin_direction(_bare(value) if links else _bare(value).detach())
+        start, made = _in_place_of_bare(value, start), _in_place_of_bare(value, made)
+    else:
+        start = made = value.view_as(value) if links else value.detach().requires_grad_()
+    if not links:
+        vars(_bare(start))["_made_at"] = depth
+    return start, made
+
+
+def _in_place_of_bare(value: Tensor, inner: Tensor) -> Tensor:
+    """A tensor like another one, which may stand for slices, around another inner one."""
+    if type(value) is Batched:
+        return Batched.over(_in_place_of_bare(value._value, inner), value._level)
+    return inner
 
 
 def _bare(value: Tensor) -> Tensor:
     while type(value) is Batched:
         value = value._value
     return value
+
+
+def _is_recorded(value: Tensor) -> bool:
+    return is_wanted(_bare(value))
+
+
+def _is_linked(value: Tensor) -> bool:
+    edge = edge_of(_bare(value))
+    return edge is not None and not edge[0].is_leaf
 
 
 def _reaches_others(outputs: Sequence[Tensor], depth: int) -> bool:
@@ -74,25 +98,27 @@ def _made_at(node: object) -> int:
 class _Recorded:
     """A function's results and what is needed to walk back from them."""
 
-    def __init__(self, func: Callable[..., object], inputs: Any) -> None:
+    def __init__(self, func: Callable[..., object], inputs: Any, forwards: bool = False) -> None:
         flat, self.spec = tree_flatten(inputs)
-        outside = is_grad_enabled()  # which the transform around this one has seen to
+        outside = is_recording()  # which the transform around this one has seen to
         self.depth = TRANSFORMS.depth + 1
-        self.leaves = [_leaf(each, outside, self.depth) for each in flat]
-        self.tensors = [each for each in self.leaves if isinstance(each, Tensor)]
+        leaves = [_leaf(each, outside, self.depth, forwards) for each in flat]
+        self.tensors = [each for each, _ in leaves if isinstance(each, Tensor)]
         TRANSFORMS.depth += 1
+        DIRECTIONS.wanted += forwards
         try:
             with enable_grad():
-                self.result = func(tree_unflatten(self.leaves, self.spec))
+                self.result = func(tree_unflatten([given for _, given in leaves], self.spec))
         finally:
             TRANSFORMS.depth -= 1
-        self.outside = outside
+            DIRECTIONS.wanted -= forwards
+        self.outside, self.forwards = outside, forwards
 
     def wants_more(self, outputs: Sequence[Tensor]) -> bool:
         """Whether gradients of these outputs are to be recorded."""
         if not self.outside:
             return False
-        linked = any(each.requires_grad and not each.is_leaf for each in self.tensors)
+        linked = any(_is_linked(each) for each in self.tensors)
         return linked or _reaches_others(outputs, self.depth)
 
     def gradients(
@@ -102,13 +128,13 @@ class _Recorded:
         pairs = [
             (output, None if grads is None else grads[place])
             for place, output in enumerate(outputs)
-            if output.requires_grad
+            if _is_recorded(output)
         ]
-        wanted = is_grad_enabled() and any(g is not None and g.requires_grad for _, g in pairs)
+        wanted = is_recording() and any(g is not None and _is_recorded(g) for _, g in pairs)
         create = wanted or self.wants_more([output for output, _ in pairs])
         found: Sequence[Tensor | None] = [None] * len(self.tensors)
         if pairs:
-            with enable_grad():
+            with enable_grad(), _passing(self.forwards):
                 found = autograd_grad(
                     [output for output, _ in pairs],
                     self.tensors,
@@ -129,6 +155,16 @@ class _Recorded:
         if self.wants_more(tensors):
             return value
         return tree_map(lambda each: each.detach() if isinstance(each, Tensor) else each, value)
+
+
+@contextmanager
+def _passing(wanted: bool) -> Iterator[None]:
+    """Say for a block whether its walk stands for directions."""
+    before, DIRECTIONS.passes = DIRECTIONS.passes, wanted
+    try:
+        yield
+    finally:
+        DIRECTIONS.passes = before
 
 
 def _parted(result: object, has_aux: bool, begin: str) -> tuple[object, object]:
@@ -309,7 +345,7 @@ def jvp(
             "example, if primals is a tuple of 3 tensors, tangents also must be. Got primals with "
             f"structure {tree_flatten(primals)[1]} and tangents with structure {spec}"
         )
-    run = _Recorded(lambda given: func(*given), primals)
+    run = _Recorded(lambda given: func(*given), primals, forwards=True)
     result, aux = _parted(run.result, has_aux, begin)
     flat, out_spec = _checked_outputs(result, begin)
     products = _pushed(run, flat, directions)
@@ -319,10 +355,10 @@ def jvp(
 
 def _pushed(run: _Recorded, flat: Sequence[Tensor], directions: Sequence[Tensor]) -> list[Tensor]:
     """The products of the Jacobian with directions, for each output."""
-    create = run.wants_more(flat) or any(each.requires_grad for each in directions)
+    create = run.wants_more(flat) or any(_is_recorded(each) for each in directions)
     products = []
     for output in flat:
-        if not output.requires_grad:
+        if not _is_recorded(output):
             products.append(output.new_zeros(output.shape))
             continue
         with enable_grad():
@@ -334,7 +370,7 @@ def _pushed(run: _Recorded, flat: Sequence[Tensor], directions: Sequence[Tensor]
             pairs = [
                 (g, d)
                 for g, d in zip(found, directions, strict=True)
-                if g is not None and g.requires_grad
+                if g is not None and _is_recorded(g)
             ]
             made: Tensor | None = None
             if pairs:
@@ -348,7 +384,7 @@ def _pushed(run: _Recorded, flat: Sequence[Tensor], directions: Sequence[Tensor]
 
 def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Callable[..., Any]]:
     """The results of a function, and the linear function of tangents that `jvp` gives there."""
-    run = _Recorded(lambda given: func(*given), primals)
+    run = _Recorded(lambda given: func(*given), primals, forwards=True)
     flat, spec = _checked_outputs(run.result, "linearize(f, *primals)")
 
     def pushed(*tangents: object) -> object:

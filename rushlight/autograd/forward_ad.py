@@ -12,8 +12,12 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, NamedTuple, TypeGuard
 
+from ..ops.gradients.autograd import Edge, edge_of, is_wanted
+from ..ops.gradients.directed import begin_direction, leads_to_leaf, without_direction
+from ..ops.memory.dtype import STRIDED
 from ..ops.memory.versions import owner_of
-from ..ops.table.grad_mode import enable_grad
+from ..ops.table.grad_mode import DIRECTIONS, GRAD_MODE, enable_grad, is_grad_enabled
+from ..ops.tensors.tape_port import DIRECTION_OF
 from ..ops.tensors.tensor import Tensor
 from . import grad
 from . import transformed as transformed  # functions of one's own ask it
@@ -24,8 +28,17 @@ __all__ = [
     "unpack_dual",
 ]
 
-_LEVELS: list[list[tuple[Tensor, Tensor]]] = []
-"""For each level that is entered its tensors and their directions."""
+
+class _Direction(NamedTuple):
+    start: Tensor
+    """What the gradient is found of that is multiplied with the direction."""
+    edge: Edge | None
+    """Where the tensor that was given it came from."""
+    tangent: Tensor
+
+
+_LEVELS: list[list[_Direction]] = []
+"""For each level that is entered the directions that were given there."""
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -45,6 +58,9 @@ def enter_dual_level() -> int:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _LEVELS.append([])
     TRANSFORMS.duals = True
+    DIRECTIONS.wanted += 1
+    if not GRAD_MODE.get():
+        GRAD_MODE.set("directions")
     return 0
 
 
@@ -60,6 +76,9 @@ def exit_dual_level(*, level: int | None = None) -> None:
         raise RuntimeError("Trying to exit a forward AD level that was not the last one created.")
     _LEVELS.pop()
     TRANSFORMS.duals = False
+    DIRECTIONS.wanted -= 1
+    if not (DIRECTIONS.wanted or is_grad_enabled()):
+        GRAD_MODE.set(False)
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
@@ -91,25 +110,29 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "supported."
         )
     with enable_grad():
-        wanted = tensor.requires_grad
-        dual: Tensor = tensor.view_as(tensor) if wanted else tensor.detach().requires_grad_()
-    _LEVELS[-1].append((dual, tangent))
+        if tensor.layout is STRIDED:
+            start, dual = begin_direction(tensor)
+        else:  # whose history is its values'
+            start = dual = tensor.detach().requires_grad_()
+    _LEVELS[-1].append(_Direction(start, edge_of(dual), tangent))
     return dual
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """A tensor without its direction, and the direction; None where it has none."""
-    if not _LEVELS or not tensor.requires_grad:
+    if not _LEVELS or not is_wanted(tensor):
         return UnpackedDualTensor(tensor, None)
     direction = _given(tensor)
     if direction is None:
         direction = _direction(tensor, _LEVELS[-1])
-    return UnpackedDualTensor(tensor.detach(), direction)
+    return UnpackedDualTensor(tensor if direction is None else without_direction(tensor), direction)
 
 
-def _given(tensor: object) -> Tensor | None:
-    """The direction that a tensor was given in this level; None if it was given none."""
-    return next((tangent for dual, tangent in _LEVELS[-1] if dual is tensor), None)
+def _given(tensor: Tensor) -> Tensor | None:
+    """The direction that a tensor was given in this level; None if it was given none, or was
+    written since."""
+    edge = edge_of(tensor)
+    return next((each.tangent for each in _LEVELS[-1] if each.edge == edge), None)
 
 
 # --------------------------------------------------------------------------- functions of users
@@ -154,7 +177,7 @@ def after_function(
             )
         _check_shared(output, tangent, args, given)
         if _given(output) is None:
-            _LEVELS[-1].append((output, tangent))
+            _LEVELS[-1].append(_Direction(output, edge_of(output), tangent))
 
 
 def _has_direction(output: object) -> TypeGuard[Tensor]:
@@ -190,35 +213,40 @@ def _check_shared(
                 )
 
 
-def _direction(result: Tensor, level: list[tuple[Tensor, Tensor]]) -> Tensor | None:
+def _direction(result: Tensor, level: list[_Direction]) -> Tensor | None:
     if not level:
         return None
-    duals, tangents = zip(*level, strict=True)
+    starts = [each.start for each in level]
+    wanted = is_grad_enabled() and leads_to_leaf(result)
     with enable_grad():
         vector: Tensor = result.detach().new_zeros(result.shape).requires_grad_()
         with directions_wanted():
             products = grad(
-                [result], duals, [vector], retain_graph=True, create_graph=True, allow_unused=True
+                [result], starts, [vector], retain_graph=True, create_graph=True, allow_unused=True
             )
         pairs = [
-            (product, tangent)
-            for product, tangent in zip(products, tangents, strict=True)
-            if product is not None and product.requires_grad
+            (product, each.tangent)
+            for product, each in zip(products, level, strict=True)
+            if product is not None and is_wanted(product)
         ]
         if not pairs:
             return None
-        (found,) = grad([p for p, _ in pairs], [vector], [t for _, t in pairs], retain_graph=True)
+        vectors, given = [p for p, _ in pairs], [t for _, t in pairs]
+        (found,) = grad(
+            vectors, [vector], given, retain_graph=True,
+            create_graph=wanted or any(is_wanted(t) for t in given),
+        )  # fmt: skip
     return found
 
 
 @contextmanager
 def directions_wanted() -> Iterator[None]:
     """Say for a block that the gradient of its walk by the vector is wanted: directions."""
-    before, TRANSFORMS.pushes = TRANSFORMS.pushes, True
+    before, DIRECTIONS.walks = DIRECTIONS.walks, True
     try:
         yield
     finally:
-        TRANSFORMS.pushes = before
+        DIRECTIONS.walks = before
 
 
 class dual_level:
@@ -243,3 +271,4 @@ def __getattr__(name: str) -> int:
 
 
 IN_LEVELS.install(sys.modules[__name__])
+DIRECTION_OF.install(lambda tensor: unpack_dual(tensor).tangent)

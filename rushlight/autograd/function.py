@@ -27,7 +27,7 @@ from ..ops.gradients.tape import rebase
 from ..ops.memory.dtype import STRIDED, Array
 from ..ops.memory.versions import written
 from ..ops.memory.warned import warn_caller
-from ..ops.table.grad_mode import is_grad_enabled, no_grad
+from ..ops.table.grad_mode import DIRECTIONS, grad_mode_set, is_recording, no_grad
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE, Tracer, current_tracer
 
@@ -55,8 +55,6 @@ class _Transforms(threading.local):
     """How many transforms of gradients."""
     duals = False
     """Whether a level of `forward_ad` is entered."""
-    pushes = False
-    """Whether the walk that runs is one of which the gradient by its vector is wanted."""
 
     def __init__(self) -> None:
         self.levels: list[Level] = []
@@ -172,7 +170,7 @@ class FunctionNode(Node):
                 g if g is not None or like is None or at in silent else Tensor._of(_zeros(like))
                 for at, (g, like) in enumerate(zip(grads, self._sizes, strict=True))
             ]
-        if TRANSFORMS.pushes:
+        if DIRECTIONS.walks:
             if self._has_directed:
                 return [None] * len(self._arguments)
             assert IN_TRANSFORMS.installed is not None
@@ -405,7 +403,7 @@ def run_function(
     ]
     node = cls._node_class(edges)
     node.function = cls
-    active = is_grad_enabled() and any(edge is not None for edge in edges)
+    active = is_recording() and any(edge is not None for edge in edges)
     needs = [False] * len(args)
     for (place, _), edge in zip(tensors, edges, strict=True):
         needs[place] = edge is not None
@@ -413,7 +411,7 @@ def run_function(
     node._arguments = [(place, (_sizes_of(a), a.dtype)) for place, a in tensors]
     levels = IN_LEVELS.installed if TRANSFORMS.duals and active else None
     given = None if levels is None else levels.before_function(args)
-    with no_grad():
+    with grad_mode_set(False):  # directions too are the affair of the function
         result = compute(node)
     made = _finished(node, result, [a for _, a in tensors], active)
     if levels is not None and given is not None:
@@ -574,9 +572,7 @@ def once_differentiable(function: Any) -> Any:
     def wrapper(ctx: Any, *grads: object) -> object:
         with no_grad():
             results = function(ctx, *grads)
-        if not (
-            is_grad_enabled() and any(isinstance(g, Tensor) and g.requires_grad for g in grads)
-        ):
+        if not (is_recording() and any(isinstance(g, Tensor) and g.requires_grad for g in grads)):
             return results
         node = node_class(_RefusedNode, "Error")([])
         if isinstance(results, tuple):

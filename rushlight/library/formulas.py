@@ -8,7 +8,7 @@ from typing import Any
 from ..autograd.function import Function, run_function
 from ..ops.eager.open_operators import OpenOperator, below_autograd
 from ..ops.eager.packets import Overload
-from ..ops.table.grad_mode import no_grad
+from ..ops.table.grad_mode import grad_mode_set
 from ..ops.tensors.tensor import Tensor
 
 __all__ = ["give_formula", "run_without_gradients"]
@@ -39,7 +39,7 @@ def run_without_gradients(entry: OpenOperator) -> None:
     """Have an operator that changes its arguments run as it is, also where gradients are wanted."""
 
     def run(handles: Sequence[object]) -> Any:
-        with no_grad():
+        with grad_mode_set(False):
             kernel = entry.kernel()
             return entry._missing() if kernel is None else entry.call(kernel, handles)
 
