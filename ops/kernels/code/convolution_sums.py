@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from .convolution_frame import COPIED, PLAIN, After, Convolving
 from .pairs import HALF, joined, seen_as_floats
 from .target import Target
-from .text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value
+from .text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value, Variable
 from .tiles import Tile, turned
 
 __all__ = [
@@ -274,12 +274,16 @@ class _Sums(Convolving):
             with code.counted(start, whole, self.tall) as pixel:
                 is_row = window.holds(self.tall)
                 ahead = self._ahead(weights, piece, (pixel - start) * (LANES // self.tall))
+                sums = self._begun(tiles, pixel, self.tall)
                 with code.when(is_row):
-                    self._tile(tiles, pixel, None, window.row(self.tall), ahead)
+                    self._add(tiles, sums, window.row(self.tall), ahead)
                 with code.when(is_row.equals(0)):
-                    self._tile(tiles, pixel, None, window.places(self.tall), ahead)
+                    self._add(tiles, sums, window.places(self.tall), ahead)
+                self._end(tiles, sums, pixel, None)
             with code.counted(whole, stop, _FEW) as pixel:
-                self._tile(tiles, pixel, stop, window.places(_FEW, stop - pixel))
+                sums = self._begun(tiles, pixel, _FEW)
+                self._add(tiles, sums, window.places(_FEW, stop - pixel))
+                self._end(tiles, sums, pixel, stop)
             begin.set(piece[1])
 
     def _renew(
@@ -316,23 +320,23 @@ class _Sums(Convolving):
 
         return place
 
-    def _tile(
+    def _begun(self, tiles: _Tiles, pixel: Value, count: int) -> list[list[Variable]]:
+        """The sums of some pixels, as they are before this piece of the depth."""
+        code = self.code
+        starts = tiles.starts(tiles.kept(pixel, count))
+        return [[code.variable(code.load(FLOATS, each)) for each in row] for row in starts]
+
+    def _add(
         self,
         tiles: _Tiles,
-        pixel: Value,
-        stop: Value | None,
+        sums: list[list[Variable]],
         places: Callable[[Value], list[Value]],
         ahead: Callable[[Value], Value] | None = None,
     ) -> None:
-        """The sums of some pixels, of which those from `stop` on go nowhere.
-
-        `places` tells where the numbers of windows lie that are so far from the first.
-        """
-        code, vectors, (begin, end) = self.code, range(tiles.vectors), tiles.piece
-        kept = tiles.kept(pixel, self.tall if stop is None else _FEW)
-        starts = tiles.starts(kept)
-        sums = [[code.variable(code.load(FLOATS, each)) for each in row] for row in starts]
-        with code.counted(begin, end) as k:
+        """Add a piece of the depth; `places` tells where the numbers of windows lie that are so far
+        from the first."""
+        code, vectors = self.code, range(tiles.vectors)
+        with code.counted(*tiles.piece) as k:
             if ahead is not None and not self.pairs:
                 code.prefetch(ahead(k))
             offset = code.load(INT64, code.at(self.at["offsets"], k, INT64))
@@ -342,13 +346,19 @@ class _Sums(Convolving):
                 number = code.spread(code.load(FLOAT, place))
                 for weight, total in zip(weights, row, strict=True):
                     total.set(self.multiply_add(number, weight, total.now))
-        is_last = end.equals(self.size["depth"])
+
+    def _end(
+        self, tiles: _Tiles, sums: list[list[Variable]], pixel: Value, stop: Value | None
+    ) -> None:
+        """Give the sums to whom they belong; those of pixels from `stop` on go nowhere."""
+        code = self.code
+        is_last = tiles.piece[1].equals(self.size["depth"])
         with code.when(is_last):
             mask = None if stop is None else code.first(stop - pixel, len(sums))
-            for v in vectors:
+            for v in range(tiles.vectors):
                 self._write(v, [row[v].now for row in sums], pixel, mask)
         with code.when(is_last.equals(0)):
-            for row, goals in zip(sums, kept, strict=True):
+            for row, goals in zip(sums, tiles.kept(pixel, len(sums)), strict=True):
                 for total, goal in zip(row, goals, strict=True):
                     code.store(total.now, goal)
 
