@@ -131,11 +131,13 @@ def attribute_of(scope: Scope, owner: Sugar, access: Access) -> Sugar:
 
 
 def has_attribute(value: typed.Expr, name: str) -> bool:
-    """Whether an object has the attribute or method, for `hasattr`."""
+    """Whether an object has the attribute or method, for `hasattr`; properties and static methods
+    do not count, as in torch."""
     type = value.type
     if isinstance(type, ClassType):
-        tables = (type.attributes, type.constants, type.static_methods, type.properties)
-        if any(name in table for table in tables) or type.method(name) is not None:
+        if name in type.properties or name in type.static_methods:
+            return False
+        if name in type.attributes or name in type.constants or type.method(name) is not None:
             return True
         return type.other(name) is not None
     return name in type.fields or (isinstance(type, InterfaceType) and name in type.methods)

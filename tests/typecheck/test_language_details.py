@@ -94,6 +94,37 @@ def test_hasattr_of_a_class() -> None:
     assert torch.jit.script(f)() == (True, False, True)
 
 
+class Wide:
+    def __init__(self) -> None:
+        self.x = 1
+
+    @property
+    def width(self) -> int:
+        return 4
+
+    @staticmethod
+    def twice(n: int) -> int:
+        return 2 * n
+
+
+def test_hasattr_knows_no_properties() -> None:
+    def f() -> Tuple[bool, bool, bool, int]:  # noqa: UP006
+        w = Wide()
+        return hasattr(w, "width"), hasattr(w, "twice"), hasattr(w, "x"), getattr(w, "width", 7)
+
+    assert torch.jit.script(f)() == (False, False, True, 7)
+
+    class M(nn.Module):
+        @property
+        def wide(self) -> int:
+            return 4
+
+        def forward(self) -> bool:
+            return hasattr(self, "wide")
+
+    assert torch.jit.script(M())() is False
+
+
 def test_operators_that_a_class_lacks() -> None:
     def add() -> Plain:
         return Plain() + Plain()
