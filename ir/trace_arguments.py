@@ -41,7 +41,8 @@ def _with_tensor(entry: Operator, values: list[object]) -> Recorded:
     """`x + 1`: the number is a tensor."""
     overload = entry.overload.replace("Scalar", "Tensor")
     overloads = {e.overload: e.signature for e in TABLE.operators(entry.name)}
-    overload = overload if overload in overloads else ""
+    if overload not in overloads:
+        overload = "out" if overload.endswith("_out") else ""
     if overload in overloads:
         values[1] = np.asarray(values[1])
         return overloads[overload], values, True

@@ -53,12 +53,11 @@ def set_item(tensor: Tensor, key: object, value: object) -> None:
 def _in_place(wanted: bool = True) -> Iterator[None]:
     """Have what writes into a view written down as such, also where a trace wants new memory."""
     tracer: Any = current_tracer()
-    before = tracer.is_outplace
-    tracer.is_outplace = before and not wanted
+    before, tracer.writes_views = tracer.writes_views, wanted
     try:
         yield
     finally:
-        tracer.is_outplace = before
+        tracer.writes_views = before
 
 
 def _fill(view: Tensor, value: Tensor) -> None:

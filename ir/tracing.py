@@ -22,7 +22,7 @@ from ..frontend.source import Source, Span
 from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import Device
 from ..ops.quantized_tensors.packed_weights import PackedWeights
-from ..ops.table.table import TABLE, Operator
+from ..ops.table.table import Operator
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import READINGS, TracedFloat, TracedInt
 from ..typecheck.class_types import FunctionType
@@ -48,6 +48,7 @@ from .tensor_types import type_of_array
 from .trace_arguments import DECOMPOSED, recorded, signature_named
 from .trace_guards import Guards
 from .trace_items import get_item, note_made, set_item
+from .trace_outplace import not_in_place, warn_of_views
 from .trace_scope_names import Scopes
 
 __all__ = ["GraphTracer", "TracerWarning"]
@@ -82,15 +83,6 @@ class TracerWarning(Warning):
         warnings.filterwarnings("ignore", category=TracerWarning, module=rf"{library}\.(?!jit)")
 
 
-def _not_in_place(entry: Operator) -> Operator:
-    """The operator that gives the same result in new memory, if there is one."""
-    if not entry.is_in_place:
-        return entry
-    plain = entry.name.removesuffix("_")
-    full = f"{plain}.{entry.overload}" if entry.overload else plain
-    return TABLE.operator(full) or entry
-
-
 class GraphTracer(Scopes):
     """Writes what happens in this thread into a graph, until it is taken out of `ACTIVE`."""
 
@@ -102,6 +94,7 @@ class GraphTracer(Scopes):
         self.warns = True
         self.guards: Guards | None = None
         self.is_outplace = False  # whether operators in place are written as those that are not
+        self.writes_views = False  # whether, even so, they are written as they are
         self.graph = Graph()
         self.known: dict[int, Value] = {}
         self.paths: dict[int, str] = {}
@@ -199,8 +192,14 @@ class GraphTracer(Scopes):
         return Span(Source(text, code.co_filename, frame.f_lineno), 0, len(text))
 
     def _name_of(self, tensor: Tensor) -> str | None:
-        """The local variable that holds a tensor."""
-        for name, value in self._frame().f_locals.items():
+        """The local variable of the traced program that holds a tensor."""
+        frame = self._frame()
+        inner: FrameType | None = sys._getframe(1)
+        while inner is not None and inner is not frame:
+            if inner.f_globals.get("__name__") == "rushlight.jit.trace":
+                return None  # the program is behind: an operator itself is traced
+            inner = inner.f_back
+        for name, value in frame.f_locals.items():
             if value is tensor:
                 return name if name != "self" and name.isidentifier() else None
         return None
@@ -244,7 +243,11 @@ class GraphTracer(Scopes):
         if replay is not None:
             self._replay(replay(*handles), result)
             return result
-        written = _not_in_place(entry) if self.is_outplace else entry
+        written = entry
+        if self.is_outplace:
+            warn_of_views(self, entry, handles)
+            if not self.writes_views:
+                written, values = not_in_place(entry, values)
         signature, values, kept = recorded(written, values)
         node = self._called(signature, values, handles)
         self._results(node, result, entry, keeps_gradient=kept)

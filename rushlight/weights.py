@@ -40,6 +40,9 @@ def save(
         save_weights(obj, f, _use_new_zipfile_serialization)
 
 
+save._in_script = "aten::save"  # type: ignore[attr-defined]
+
+
 def load(
     f: File,
     map_location: object = None,
@@ -123,6 +126,9 @@ def _weights_only(said: bool | None, pickle_module: object) -> bool:
     if said and pickle_module is not None:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
     return said
+
+
+load._in_script = "aten::load"  # type: ignore[attr-defined]
 
 
 def _check_seekable(f: Any) -> None:

@@ -159,7 +159,7 @@ class ScriptObject:
         )
 
     def __repr__(self) -> str:
-        return f"<{self.cls.qualified_name} object>"
+        return f"ScriptObject <{self.cls.qualified_name}>"
 
 
 @dataclass(frozen=True, slots=True)

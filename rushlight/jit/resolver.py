@@ -472,9 +472,10 @@ def _python_module(module: Module) -> PythonName:
 
 
 def _stand_in(other: object, compile: CompileFunction) -> Meaning:
-    """What script takes for a function: a form, a function, or several of them to choose from."""
+    """What script takes for a function: a form, an operator, a function, or several of these to
+    choose from."""
     if isinstance(other, str):
-        return SpecialForm(other)
+        return OperatorName(other) if "::" in other else SpecialForm(other)
     functions = [compile(one) for one in (other if isinstance(other, tuple) else (other,))]
     for function in functions:
         function.is_inlined = True

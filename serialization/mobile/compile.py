@@ -7,6 +7,7 @@ gave.  Registers are not used twice: mobile code is small, and its reader keeps 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from ...ir.graph import Block, Graph, Node, Value
 from ...ir.kinds import TASKS
@@ -23,6 +24,13 @@ OLDEST_WRITTEN, NEWEST_WRITTEN = 4, 8
 5: operators push all arguments.  6: how many they push is written, and defaults at the end are left
 out.  7: also those before the arguments that are written to.  8: some operators are instructions.
 """
+
+
+_NO_CLASSES: Final = (
+    "__torch__ types other than custom c++ classes (__torch__.torch.classes)are not supported in "
+    "lite interpreter. Workaround: instead of using arbitrary class type (class Foo()), define a "
+    "pytorch class (class Foo(torch.nn.Module)). The problematic type is: {}"
+)
 
 
 class CannotCompile(Exception):
@@ -160,6 +168,8 @@ class MobileWriter:
             if node.kind in TASKS:
                 name = node.kind.partition("::")[2].upper()
                 raise CannotCompile(f"{name} is not supported in mobile module.")
+            if node.kind == "prim::CreateObject":
+                raise CannotCompile(_NO_CLASSES.format(node.output.type.python))
             raise CannotCompile(f"the lite interpreter has no `{node.kind}`")
         name, overload = signature.name, signature.overload
         if name == "aten::format" and self._version >= 8:

@@ -156,8 +156,6 @@ def _objects(owner: ScriptObject, seen: set[int]) -> Iterator[ScriptObject]:
     if id(owner) in seen:
         return
     seen.add(id(owner))
-    if not owner.cls.is_module:
-        raise _refused(f"`{owner.cls.python}` is the class of a value, not of a module")
     yield owner
     for slot in owner.slots:
         if isinstance(slot, ScriptObject):

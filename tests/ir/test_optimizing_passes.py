@@ -283,6 +283,16 @@ def test_numbers_become_tensors_where_formats_want_them() -> None:
     assert str(graph).count("Long(device=cpu)") == 2
 
 
+def test_tensors_may_stand_for_numbers() -> None:
+    graph = parsed(
+        "%x : Tensor",
+        "%1 : int = prim::Constant[value=1]()\n%2 : Tensor = aten::add(%x, %1, %1)",
+        "%2",
+    )
+    assert erase_number_types(graph, CONTEXT)
+    verify(graph)
+
+
 def test_a_pattern_is_replaced_where_nothing_else_needs_its_parts() -> None:
     pattern = parse_ir(
         "graph(%a, %b, %c):\n  %m = aten::mm(%a, %b)\n  %1 : int = prim::Constant[value=1]()\n"

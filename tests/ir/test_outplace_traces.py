@@ -37,7 +37,7 @@ def by_parts(x: Any) -> Any:
     return y
 
 
-@pytest.mark.filterwarnings("ignore:torch.tensor results")
+@pytest.mark.filterwarnings("ignore:torch.tensor results", "ignore:There are 2 live references")
 def test_parts_are_written_where_they_lie() -> None:
     traced = torch.jit.trace(by_parts, (torch.ones(3),), _force_outplace=True, check_trace=False)
     kinds = [n.kind() for n in traced.graph.nodes()]
@@ -45,3 +45,24 @@ def test_parts_are_written_where_they_lie() -> None:
     given = torch.ones(3)
     assert traced(given).tolist() == by_parts(given).tolist() == [5, 9, 7]
     assert given.tolist() == [1, 1, 1]
+
+
+def test_copies_are_spread_and_those_into_views_are_warned_of() -> None:
+    def whole(x: Any) -> Any:
+        made = torch.zeros(x.size())
+        made.copy_(x)
+        return made
+
+    graph, _ = torch.jit._get_trace_graph(whole, (torch.ones(2),), _force_outplace=True)
+    assert "aten::expand_as(%x, %made)" in str(graph)
+
+    def part(x: Any) -> Any:
+        x[0] = torch.zeros(2)
+        return x
+
+    with pytest.warns(torch.jit.TracerWarning, match=r"operator copy_ \(possibly due to an ass"):
+        torch.jit._get_trace_graph(part, (torch.ones(2, 2),), _force_outplace=True)
+    with pytest.warns(torch.jit.TracerWarning, match="tracing in-place operator add_. This might"):
+        torch.jit._get_trace_graph(
+            lambda x: x.view(-1).add_(1), (torch.ones(2, 2),), _force_outplace=True
+        )

@@ -419,3 +419,9 @@ def test_sizes_within_a_trace_are_whole_numbers() -> None:
         return x.reshape(torch.Size([x.size(0), 1]))
 
     assert torch.jit.trace(program, torch.ones(2))(torch.ones(3)).shape == (3, 1)
+
+
+def test_an_operator_itself_is_traced() -> None:
+    input = torch.ones(2)  # whose name is not the program's
+    graph = torch.jit.trace(torch.ops.aten.neg, input).graph
+    assert "graph(%0 :" in str(graph)

@@ -54,3 +54,13 @@ def test_what_makes_tensors_is_copied() -> None:
     traced = torch.jit.trace(count, (torch.ones(4),), check_trace=False)
     assert kinds(traced)[-1] == "aten::copy_"
     assert traced(torch.ones(4)).tolist() == [0, 1, 2, 3]
+
+
+def test_a_number_is_added_into_a_tensor() -> None:
+    def added(x: Any) -> Any:
+        y = x * 2
+        torch.add(x, 1, out=y)
+        return y
+
+    traced = torch.jit.trace(added, (torch.ones(2),))
+    assert traced(torch.zeros(2)).tolist() == [1, 1]

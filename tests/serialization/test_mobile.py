@@ -91,6 +91,44 @@ class Holder(torch.nn.Module):
             return x * 2
 
 
+@torch.jit.interface
+class Scale:
+    def by(self, x: torch.Tensor) -> torch.Tensor:
+        pass
+
+
+@torch.jit.script
+class Twice:
+    def __init__(self) -> None:
+        self.n = 2
+
+    def by(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.n
+
+
+class Scaled(torch.nn.Module):
+    behind: Scale
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.behind = Twice()
+        self.itself = Twice()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.behind.by(x) + self.itself.by(x)
+
+
+class Making(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return Twice().by(x)
+
+
+def test_objects_of_script_classes_are_held_but_not_made() -> None:
+    assert lite(Scaled())(torch.ones(2)).tolist() == [4, 4]
+    with pytest.raises(RuntimeError, match=r"not supported in lite interpreter.*Twice"):
+        lite(Making())
+
+
 def test_what_the_lite_interpreter_cannot_do_is_refused() -> None:
     with pytest.raises(RuntimeError, match="cannot be saved for mobile"):
         torch.jit.script(Holder())._save_to_buffer_for_lite_interpreter()
