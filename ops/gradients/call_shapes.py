@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ..memory.complex_parts import is_complex
 from ..memory.dtype import Array, Device, DType, Layout, MemoryFormat
 from ..table.table import TABLE, Operator
 from .autograd import Edge
@@ -365,7 +366,7 @@ class _Finding:
         return number
 
     def _new(self, array: Array) -> int:
-        if array.dtype.kind == "c":
+        if is_complex(array.dtype):
             raise NotJoined
         number = self._numbers[id(array)] = len(self.shape.values)
         self.shape.values.append(Value(array.shape, array.dtype))

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ..memory.complex_parts import is_complex
 from ..memory.dtype import LAYOUTS, dtype_of
 from ..tensors.tensor import PLAIN_TENSORS, Tensor
 from .autograd import AccumulateGrad, Edge, Node, edge_of, single
@@ -107,7 +108,7 @@ def first_gradient(
             f"Mismatch in shape: grad_output[{number}] has a shape of {grad.shape} and "
             f"output[{number}] has a shape of {_size(like)}."
         )
-    if grad.dtype.is_complex is not (like.dtype.kind == "c"):
+    if grad.dtype.is_complex is not is_complex(like.dtype):
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same dtype. "
             f"Mismatch in dtype: grad_output[{number}] has a dtype of {grad.dtype} and "
@@ -125,7 +126,7 @@ def _size(like: Any) -> object:
 def _one(like: Any) -> Tensor:
     if like is None or like.size != 1:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
-    if like.dtype.kind == "c":
+    if is_complex(like.dtype):
         raise RuntimeError(
             f"grad can be implicitly created only for real scalar outputs but got {dtype_of(like)}"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..memory.complex_parts import is_complex
 from ..tensors.tensor import Tensor
 from .linear import turned
 from .reduction import restored
@@ -44,7 +45,7 @@ gradient(
 
 def _log_det(gs: Grads, A: Tensor, results: Tensors) -> Tensor | None:
     g = gs[1]
-    if gs[0] is not None and A._array.dtype.kind == "c":
+    if gs[0] is not None and is_complex(A._array.dtype):
         turn = aten.imag(gs[0] * conj(results[0]))
         g = aten.complex(aten.zeros_like(turn) if g is None else g, turn)
     return None if g is None else _outer(g) * turned(aten.linalg_inv(A))
@@ -162,7 +163,7 @@ def _svd(gs: Grads, results: Tensors) -> Tensor | None:
         part = Vh @ turned(gVh)
         extra = S.unsqueeze(-1) * ((part - turned(part)) * apart)
         inner = extra if inner is None else inner + extra
-    if gU is not None and gVh is not None and U._array.dtype.kind == "c":
+    if gU is not None and gVh is not None and is_complex(U._array.dtype):
         phases = aten.imag((turned(U) @ gU).diagonal(0, -2, -1)) / S
         inner = inner + aten.diag_embed(aten.complex(aten.zeros_like(phases), phases))
     if gS is not None:

@@ -28,7 +28,7 @@ def fit(
     if type(grad) is not Tensor and grad.is_sparse:
         grad = grad.to_dense()
     if grad.dtype is not dtype:
-        if grad._array.dtype.kind == "c" and not dtype.is_complex:
+        if grad.dtype.is_complex and not dtype.is_complex:
             grad = grad.real
         if grad.dtype is not dtype:
             grad = grad.to(dtype)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..memory.complex_parts import is_complex
 from ..tensors.tensor import Tensor
 from .rows import ROWS, Ints
 
@@ -77,7 +78,7 @@ def _padding(self: Tensor, pad: Ints, mode: str = "constant", value: object = No
 
 def _by_kind(real: str, complex: str) -> Callable[..., str]:
     def name(self: Tensor, *rest: object) -> str:
-        return complex if self._array.dtype.kind == "c" else real
+        return complex if is_complex(self._array.dtype) else real
 
     return name
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ..memory.complex_parts import is_complex
 from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 from .rows import aten, composite, conj, constant, gradient, refused, same_as
@@ -15,7 +16,7 @@ _TWO_PI = 2 / math.sqrt(math.pi)
 
 
 def _is_complex(x: object) -> bool:
-    return isinstance(x, Tensor) and x._array.dtype.kind == "c"
+    return isinstance(x, Tensor) and is_complex(x._array.dtype)
 
 
 # --------------------------------------------------------------------------- arithmetic

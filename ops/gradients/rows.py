@@ -26,6 +26,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NoReturn, TypeVar, overload
 
 from ..eager.dispatch import EagerFunction, eager_function
+from ..memory.complex_parts import is_complex
 from ..memory.dtype import Scalar
 from ..table.table import Operator
 from ..tensors.tensor import Tensor
@@ -278,5 +279,5 @@ def conj(value: Scalar) -> Scalar: ...
 def conj(value: Tensor | Scalar) -> Tensor | Scalar:
     """The complex conjugate of a tensor or number; real ones are their own."""
     if isinstance(value, Tensor):
-        return value.conj() if value._array.dtype.kind == "c" else value
+        return value.conj() if is_complex(value._array.dtype) else value
     return value.conjugate() if isinstance(value, complex) else value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..memory.complex_parts import is_complex
 from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 from .linear import turned
@@ -42,7 +43,7 @@ def cov(
 def _corrcoef_name(self: Tensor) -> str:
     if self.ndim < 2 or self._array.shape[0] == 1:
         return "DivBackward0"
-    return "ComplexBackward0" if self._array.dtype.kind == "c" else "ClampBackward1"
+    return "ComplexBackward0" if is_complex(self._array.dtype) else "ClampBackward1"
 
 
 @composite("aten::corrcoef", name=_corrcoef_name)
@@ -53,7 +54,7 @@ def corrcoef(self: Tensor) -> Tensor:
         return found / found
     deviation = aten.real(found.diagonal()).sqrt()
     found = found / deviation.unsqueeze(-1) / deviation.unsqueeze(0)
-    if self._array.dtype.kind == "c":
+    if is_complex(self._array.dtype):
         return aten.complex(aten.real(found).clamp(-1, 1), aten.imag(found).clamp(-1, 1))
     return found.clamp(-1, 1)
 

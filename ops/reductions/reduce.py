@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import Prepared, by_formula, family, is_half, is_real, is_whole, written_by_numpy
+from ..memory.complex_parts import is_complex
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
@@ -253,11 +254,11 @@ def _variance(
 
 def _wide_moments(self: Array, axes: tuple[int, ...], count: int) -> tuple[Array, Array]:
     """The sum of squared distances from the mean, and the mean, in double."""
-    wide = self.astype(np.complex128 if self.dtype.kind == "c" else _FLOAT64)
+    wide = self.astype(np.complex128 if is_complex(self.dtype) else _FLOAT64)
     middle = asarray(_add_over(wide, axes, None, None, True))
     middle = asarray(np.true_divide(middle, operand(count, middle.dtype)))
     apart = wide - middle
-    squares = np.square(np.abs(apart) if wide.dtype.kind == "c" else apart)
+    squares = np.square(np.abs(apart) if is_complex(wide.dtype) else apart)
     total = asarray(_add_over(squares, axes, None, None, False))
     return total, middle.reshape(total.shape)
 
@@ -280,7 +281,7 @@ def _real(number: Scalar) -> float:
 
 
 def _real_dtype(self: Array) -> Dtype:
-    return dtype_of(self).to_real().numpy if self.dtype.kind == "c" else self.dtype
+    return dtype_of(self).to_real().numpy if is_complex(self.dtype) else self.dtype
 
 
 @operator(

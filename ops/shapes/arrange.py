@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from ..memory.complex_parts import is_complex
 from ..memory.counts import check_count, repeated
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
@@ -269,7 +270,7 @@ operator("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination
 def adjoint(self: Array) -> Array:
     """The conjugate transpose of matrices; a copy where there is something to conjugate."""
     turned = shape.matrix_t(self)
-    return as_array(np.conjugate(turned)) if self.dtype.kind == "c" else turned
+    return as_array(np.conjugate(turned)) if is_complex(self.dtype) else turned
 
 
 @operator(

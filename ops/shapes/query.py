@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..arithmetic.convert import truth
+from ..memory import complex_parts
 from ..memory.dims import wrap_dim
 from ..memory.dtype import CPU, Array, Device, Dtype, Scalar, dtype_by_number, dtype_of, of_numpy
 from ..memory.errors import IndexOutOfRange, OperatorError, no_device
@@ -93,7 +94,7 @@ def is_floating_point(self: Array) -> bool:
 
 @operator("aten::is_complex(Tensor self) -> bool")
 def is_complex(self: Array) -> bool:
-    return self.dtype.kind == "c"
+    return complex_parts.is_complex(self.dtype)
 
 
 @operator("aten::is_signed(Tensor self) -> bool")

@@ -456,7 +456,7 @@ class Tensor(_Base):
         matrix_t(self._array, "mH")  # which refuses what is no matrix
         if ACTIVE and (tracer := current_tracer()) is not None:
             return tracer.operator("aten::mH", self)
-        return self.mT.conj() if self._array.dtype.kind == "c" else self.mT
+        return self.mT.conj() if is_complex(self._array.dtype) else self.mT
 
     def _seen_as(self, base: Tensor) -> Self:
         """This tensor, known to be a view of another one."""

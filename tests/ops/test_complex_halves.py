@@ -25,6 +25,16 @@ def test_gradients_pass_the_parts() -> None:
     x = torch.ones(2, dtype=torch.chalf).requires_grad_()
     total = (x * 2).real.sum()
     assert (total.dtype, total.item()) == (torch.float16, 4.0)
+    real = torch.tensor([1.5, -2.0], requires_grad=True)
+    product = real.chalf() * torch.tensor([1 + 2j, 3 - 1j], dtype=torch.chalf)
+    given = torch.tensor([1 + 1j, 2 - 1j], dtype=torch.chalf)
+    assert torch.autograd.grad(product, real, given)[0].tolist() == [3.0, 7.0]
+
+
+def test_they_are_complex() -> None:
+    x = torch.tensor([[1 + 2j, 3 - 1j]], dtype=torch.chalf)
+    assert x.is_complex() and torch.is_complex(x)
+    assert x.mH.tolist() == x.adjoint().tolist() == [[1 - 2j], [3 + 1j]]
 
 
 @pytest.mark.parametrize("fill", [torch.rand, torch.randn], ids=["rand", "randn"])
