@@ -484,9 +484,11 @@ def entry_points(module: Module) -> list[str]:
     left_out = decorators.modifier(forward) in (decorators.IGNORE, decorators.UNUSED)
     if forward is not getattr(Module, "forward", None) and not left_out:
         names.append("forward")
-    for name in dir(type(module)):
-        item = inspect.getattr_static(type(module), name)
-        if decorators.modifier(item) == decorators.EXPORT and name not in names:
+    found = dict[str, object]()
+    for base in reversed(type(module).__mro__):
+        found.update(vars(base))
+    for name in sorted(found):
+        if decorators.modifier(found[name]) == decorators.EXPORT and name not in names:
             names.append(name)
     return names + [name for name in own if name not in names and name != "forward"]
 
