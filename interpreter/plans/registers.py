@@ -8,12 +8,12 @@ from typing import Final, NamedTuple
 from ..code.code import Branch, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
 
-__all__ = ["Part", "Registers", "targets_of"]
+__all__ = ["Part", "Registers", "Row", "targets_of"]
 
 Part = Step | Branch | Repeat
 
 
-class _Uses(NamedTuple):
+class Uses(NamedTuple):
     """The registers that a part reads and has not written itself, those that it may write, and
     those that it writes in any case."""
 
@@ -32,54 +32,72 @@ class Registers:
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Part, _Uses]] = {}  # the part itself, so that it stays alive
+        self._known: dict[int, tuple[Part, Uses]] = {}  # the part itself, so that it stays alive
 
     def exposed(self, region: Sequence[Part]) -> set[int]:
         """The registers that are read before the region writes them."""
-        found, written = set[int](), set[int]()
+        row = Row(self)
         for part in region:
-            uses = self._uses(part)
-            found |= uses.read - written
-            written |= uses.surely
-        return found
+            row.add(part)
+        return row.exposed
 
     def written(self, region: Sequence[Part]) -> set[int]:
         """The registers that a region may write."""
-        return set[int]().union(*(self._uses(part).written for part in region))
+        return set[int]().union(*(self.uses(part).written for part in region))
 
     def needed(self, region: Region, at_end: frozenset[int]) -> list[frozenset[int]]:
         """The registers that are needed at each position of a region, and behind it."""
         found = [at_end]
         for part in reversed(region):
-            uses = self._uses(part)
+            uses = self.uses(part)
             found.append(uses.read | (found[-1] - uses.surely))
         return found[::-1]
 
-    def _uses(self, part: Part) -> _Uses:
+    def uses(self, part: Part) -> Uses:
+        """What a part does."""
         known = self._known.get(id(part))
         if known is None:
             known = self._known[id(part)] = part, self._look(part)
         return known[1]
 
-    def _look(self, part: Part) -> _Uses:
+    def _look(self, part: Part) -> Uses:
         if isinstance(part, Step):
             read = frozenset(number for number in read_numbers(part.instruction) if number >= 0)
             is_free = row(part.instruction).name == "free"
             written = _NONE if is_free else frozenset(targets_of(part))
-            return _Uses(read, written, written)
+            return Uses(read, written, written)
         if isinstance(part, Branch):
             own = (part.condition,) if part.condition >= 0 else ()
             read = frozenset(self.exposed(part.then) | self.exposed(part.otherwise)).union(own)
             ways = [way for way in (part.then, part.otherwise) if not any(map(_raises, way))]
             surely = frozenset.intersection(*map(self._surely, ways)) if ways else _NONE
-            return _Uses(read, _NONE.union(*map(self.written, ways)), surely)
+            return Uses(read, _NONE.union(*map(self.written, ways)), surely)
         asked = (number for number in (part.count, part.condition) if number is not None)
         read = frozenset(self.exposed(part.body) - {part.index})
         written = frozenset(self.written(part.body) | {part.index})
-        return _Uses(read.union(number for number in asked if number >= 0), written, _NONE)
+        return Uses(read.union(number for number in asked if number >= 0), written, _NONE)
 
     def _surely(self, region: Region) -> frozenset[int]:
-        return _NONE.union(*(self._uses(part).surely for part in region))
+        return _NONE.union(*(self.uses(part).surely for part in region))
+
+
+class Row:
+    """Parts that stand one after the other: the registers that they read before they write them,
+    and those that they may write."""
+
+    def __init__(self, registers: Registers, before: Row | None = None) -> None:
+        """No parts yet, or those of another row."""
+        self._registers = registers
+        self.exposed: set[int] = set(before.exposed) if before else set()
+        self.written: set[int] = set(before.written) if before else set()
+        self._surely: set[int] = set(before._surely) if before else set()
+
+    def add(self, part: Part) -> None:
+        """Take one more at the end."""
+        uses = self._registers.uses(part)
+        self.exposed |= uses.read - self._surely
+        self.written |= uses.written
+        self._surely |= uses.surely
 
 
 def targets_of(step: Step) -> Iterator[int]:

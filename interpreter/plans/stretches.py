@@ -8,6 +8,7 @@ most.  What it reads of modules it is given, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
 
 from ...ops.table.direct import has_direct_form
@@ -18,7 +19,7 @@ from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import opcode, read_numbers, row
 from .chains import find_chains
 from .groups import find_runs
-from .registers import Part, Registers, targets_of
+from .registers import Part, Registers, Row, targets_of
 from .replaying import Stretch
 
 __all__ = ["Found", "find_stretches"]
@@ -85,6 +86,7 @@ class _Finder:
         together = _together(self.code, region)
         needed = self._registers.needed(region, live_end)
         latest = self._latest_begins(region)
+        worth = [0, *accumulate(_worth(self.code, [part]) for part in region)]
         while position < len(region):
             stop = position
             while stop < len(region) and position <= latest[stop]:
@@ -92,8 +94,7 @@ class _Finder:
             found, is_begin = None, stop > position and not _is_idle(region[position])
             is_begin = is_begin and not any(a < position < b for a, b in together)
             if is_begin and stop != failed:
-                row = region, position, stop
-                found = self._longest(*row, together, needed)
+                found = self._longest(region, _ends(position, stop, together, worth), needed)
             if found is not None:
                 self.found.setdefault(id(region), {})[position] = found
                 stop = found.stop
@@ -118,26 +119,17 @@ class _Finder:
             self._indices = before
 
     def _longest(
-        self,
-        region: Region,
-        start: int,
-        stop: int,
-        together: Sequence[tuple[int, int]],
-        needed: Sequence[frozenset[int]],
+        self, region: Region, ends: list[int], needed: Sequence[frozenset[int]]
     ) -> Found | None:
-        """The longest stretch that begins there; its last parts may be left out."""
-        for last in range(stop, max(start, stop - _MOST_LEFT_OUT), -1):
-            worth = _worth(self.code, region[start:last])
-            if worth < FEWEST:
-                return None
-            if any(a < last < b for a, b in together):
-                continue
-            if any(
-                _worth(self.code, region[a:b]) == worth for a, b in together if start <= a < last
-            ):
-                return None  # it is one group, and better so
-            row = region[start:last]
-            found = _Building(self.code, self._registers, row, needed[last]).found(last)
+        """The longest stretch that begins at the first of the `ends` and reaches up to another."""
+        building, built = None, list[tuple[int, _Building]]()
+        for begin, end in pairwise(ends):
+            building = _Building(self.code, self._registers, building)
+            for part in region[begin:end]:
+                building.take(part)
+            built.append((end, building))
+        for end, building in reversed(built):
+            found = building.found(end, needed[end])
             if found is not None and self._indices.isdisjoint(found.given):
                 return found  # one that takes another number in each round would never be known
         return None
@@ -166,6 +158,24 @@ class _Finder:
         if name in ("get_slot", "get_tensor"):
             return self._reads_slots
         return name not in _REFUSED
+
+
+def _ends(
+    start: int, stop: int, together: Sequence[tuple[int, int]], worth: Sequence[int]
+) -> list[int]:
+    """`start`, and where stretches that begin there and reach up to `stop` at most may end; `worth`
+    is that of all in front of each position."""
+    found = list[int]()
+    for last in range(stop, max(start, stop - _MOST_LEFT_OUT), -1):
+        here = worth[last] - worth[start]
+        if here < FEWEST:
+            break
+        if any(a < last < b for a, b in together):
+            continue
+        if any(worth[b] - worth[a] == here for a, b in together if start <= a < last):
+            break  # it is one group, and better so
+        found.append(last)
+    return [start, *reversed(found)]
 
 
 def _lists_read(part: Part) -> set[int]:
@@ -265,44 +275,52 @@ def _is_object(type: Type) -> bool:
 
 
 class _Building:
-    """A stretch whose reads of modules are put in front of it."""
+    """A stretch whose reads of modules are put in front of it, part by part."""
 
-    def __init__(
-        self, code: Code, registers: Registers, region: Sequence[Part], live: frozenset[int]
-    ) -> None:
-        self._code = code
-        self._registers = registers
-        self._region = region
-        self._live = live
-        self._paths: dict[int, str] = {}
-        self._own: set[int] = set()
-        self._reads: dict[str, int] = {}
-        self._read_lists: set[int] = set()
-        self._types: dict[int, Type | None] = {}
-        self._views: set[int] = set()
-        self._is_known = True
+    def __init__(self, code: Code, registers: Registers, before: _Building | None = None) -> None:
+        """No parts yet, or those of another one."""
+        self._code, self._registers = code, registers
+        self._region: Region = [*before._region] if before else []
+        self._body: Region = [*before._body] if before else []
+        self._all: Row = Row(registers, before._all if before else None)
+        self._row: Row = Row(registers, before._row if before else None)
+        self._paths: dict[int, str] = dict(before._paths) if before else {}
+        self._own: set[int] = set(before._own) if before else set()
+        self._reads: dict[str, int] = dict(before._reads) if before else {}
+        self._read_lists: set[int] = set(before._read_lists) if before else set()
+        self._types: dict[int, Type | None] = dict(before._types) if before else {}
+        self._views: set[int] = set(before._views) if before else set()
+        self._is_known: bool = before is None or before._is_known
 
-    def found(self, stop: int) -> Found | None:
-        """The stretch; None if what it takes or gives is no tensor, number or list of tensors."""
-        body = self._without_reads(self._region)
-        if not self._is_known or self._loses_objects(body):
+    def take(self, part: Part) -> None:
+        """Take one more part at the end."""
+        self._region.append(part)
+        self._all.add(part)
+        for each in self._without_reads([part]):
+            self._body.append(each)
+            self._row.add(each)
+
+    def found(self, stop: int, live: frozenset[int]) -> Found | None:
+        """The stretch, behind which the registers `live` are needed; None if what it takes or gives
+        is no tensor, number or list of tensors."""
+        if not self._is_known or self._loses_objects(live):
             return None
-        objects = {number: path for number, path in self._paths.items() if number in self._live}
-        results = sorted((self._registers.written(body) & self._live) - objects.keys())
+        objects = {number: path for number, path in self._paths.items() if number in live}
+        results = sorted((self._row.written & live) - objects.keys())
         lists = [each for each in results if self._types.get(each) != TENSOR]
         if not results or len(lists) > 1 or any(not self._is_list(each) for each in lists):
             return None
         if not self._views.isdisjoint(results):
             return None
         results = [each for each in results if each not in lists] + lists
-        given = sorted(self._registers.exposed(body), key=lambda n: (n in self._read_lists, n))
+        given = sorted(self._row.exposed, key=lambda n: (n in self._read_lists, n))
         texts = {number: text for text, number in self._reads.items()}
         if not given or len(given) + len(results) > _MOST_GIVEN:
             return None
         node = self._region[-1].node
         code = Code(
             self._code.name,
-            [*body, Step((_RETURN, 0), node)],
+            [*self._body, Step((_RETURN, 0), node)],
             self._code.argument_count,
             self._code.register_count + len(self._reads),
             self._code.constants,
@@ -312,7 +330,7 @@ class _Building:
         )
         read_lists = [each for each in given if each in self._read_lists]
         stretch = Stretch(code, tuple(given), len(read_lists), tuple(results), bool(lists))
-        emptied = tuple(n for n in given if n not in texts and n not in self._live)
+        emptied = tuple(n for n in given if n not in texts and n not in live)
         freed = _freed(self._registers, self._region)
         heavy = tuple(n for n in emptied if n in freed and n not in results)
         single = [texts.get(n, f"r{n}") for n in given if n not in read_lists]
@@ -321,15 +339,11 @@ class _Building:
         texts_given = (*single, *lengths, *elements)
         return Found(stop, stretch, texts_given, heavy, tuple(objects.items()))
 
-    def _loses_objects(self, body: Region) -> bool:
+    def _loses_objects(self, live: frozenset[int]) -> bool:
         """Whether the body or what comes behind it needs an object whose way is not known."""
-        without = (
-            self._registers.written(self._region)
-            - self._registers.written(body)
-            - self._paths.keys()
-        )
-        known = self._registers.exposed(self._region) | set(self._reads.values())
-        return not without.isdisjoint(self._live) or not self._registers.exposed(body) <= known
+        without = self._all.written - self._row.written - self._paths.keys()
+        known = self._all.exposed | set(self._reads.values())
+        return not without.isdisjoint(live) or not self._row.exposed <= known
 
     def _is_list(self, register: int) -> bool:
         type = self._types.get(register)
