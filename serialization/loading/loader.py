@@ -32,6 +32,7 @@ from .archive_table import ARCHIVE_TABLE
 from .builtin_methods import packed_class
 from .debug_info import LateOrigins, Origins, read_debug_records
 from .import_code import CodeFile, CodeImporter
+from .operator_kinds import REFUSED, kind_of
 from .refuse import refuse_operators
 from .unknown_operators import unknown_operators
 from .upgraders import NAMESPACE, TEXT, Upgraders
@@ -289,7 +290,8 @@ class Loader:
         return read_debug_records(root, text)
 
     def _check_operators(self, root: ObjectNode) -> None:
-        unknown = unknown_operators(self.importer, class_names(self.described(root)), _is_known)
+        may_be_used = _is_known if self.guard is None else _is_harmless
+        unknown = unknown_operators(self.importer, class_names(self.described(root)), may_be_used)
         if unknown:
             raise ArchiveError(unknown)
 
@@ -344,6 +346,10 @@ class Loader:
 
 def _is_known(operator: str) -> bool:
     return ARCHIVE_TABLE.has(operator)
+
+
+def _is_harmless(operator: str) -> bool:
+    return _is_known(operator) and kind_of(operator) not in REFUSED
 
 
 def run(function: Function, values: Sequence[object]) -> object:

@@ -1,4 +1,5 @@
-"""Finding the operators of an archive that do not exist here, before anything runs.
+"""Finding the operators of an archive that do not exist here, or that code which is not trusted may
+not use, before anything runs.
 
 Nearly always all exist, which the spellings in the texts tell without making trees of them.  If
 not, the trees say which are used, and where.
@@ -18,6 +19,7 @@ from functools import cache
 from ...frontend import tree
 from ...frontend.diagnostics import Diagnostic, Label
 from ...ops.table.table import TABLE
+from .archive_table import ARCHIVE_TABLE
 from .import_code import CodeImporter
 from .operator_kinds import REFUSED, kind_of
 
@@ -25,13 +27,13 @@ __all__ = ["operators_in", "unknown_operators"]
 
 
 def unknown_operators(
-    importer: CodeImporter, classes: Iterable[str], is_known: Callable[[str], bool]
+    importer: CodeImporter, classes: Iterable[str], may_be_used: Callable[[str], bool]
 ) -> list[Diagnostic]:
-    """One diagnostic for each operator that is not known, with every place where it is used.
+    """One diagnostic for each operator that may not be used, with every place where it is.
 
     `classes` are the qualified names to begin with.
     """
-    if all(is_known(operator) for operator in _spelled(importer.texts())):
+    if all(may_be_used(operator) for operator in _spelled(importer.texts())):
         return []
     places: dict[str, list[Label]] = {}
     waiting = list(classes)
@@ -48,7 +50,7 @@ def unknown_operators(
                 if named not in seen:
                     seen.add(named)
                     waiting.append(named)
-            elif not is_known(operator):
+            elif not may_be_used(operator):
                 places.setdefault(operator, []).append(Label(expression.span, "used here"))
     return [_diagnostic(operator, labels) for operator, labels in places.items()]
 
@@ -120,13 +122,16 @@ def _diagnostic(operator: str, labels: list[Label]) -> Diagnostic:
     first, *others = labels
     kind = kind_of(operator)
     if kind in REFUSED:
+        why, torch_message = "there is none here", f"Unknown builtin op: {operator}."
+        if ARCHIVE_TABLE.has(operator):
+            why = 'it was loaded with trust="none"'
+            torch_message = f"`{operator}` is not allowed in an archive that is not trusted"
         return Diagnostic(
             "unsafe-op",
-            f"the archive uses the operator `{spelling}`, which {REFUSED[kind]}: there is none "
-            "here",
+            f"the archive uses the operator `{spelling}`, which {REFUSED[kind]}: {why}",
             first,
             secondary=tuple(others[:3]),
-            torch_message=f"Unknown builtin op: {operator}.",
+            torch_message=torch_message,
         )
     notes = tuple(f"also at {label.span}" for label in others[3:])
     where = "was left out of this bundle" if operator in TABLE.left_out else "does not exist here"
