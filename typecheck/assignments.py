@@ -216,7 +216,6 @@ def assign_attribute(
     value: typed.Expr,
     span: Span,
     into: list[typed.Statement],
-    annotated: Type | None,
 ) -> None:
     """`object.name = value`; in `__init__` of a script class it may be new."""
     cls, name = owner.type, target.name
@@ -245,7 +244,6 @@ def assign_attribute(
         return
     else:
         wanted = slot.type
-    value = convert(scope, value, wanted, span)
     if not is_subtype(value.type, wanted):
         scope.report(
             "type-changed",

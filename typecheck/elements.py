@@ -150,7 +150,7 @@ def check_augmented_assign(
         owner = scope.let(expression(scope, target.value), into)
         left = value_of(scope, _slot_value(scope, owner, target), target.span)
         result = _augmented(scope, node, left, expression(scope, node.value))
-        assign_attribute(scope, owner, target, result, node.span, into, None)
+        assign_attribute(scope, owner, target, result, node.span, into)
     elif isinstance(target, tree.Subscript):
         _augment_element(scope, node, target, into)
     else:

@@ -11,7 +11,6 @@ from ..frontend.source import Span
 from ..frontend.torch_ranges import whole_range
 from . import typed
 from .assignments import assign_attribute, assign_name
-from .class_types import ClassType
 from .dispatch import checks_statement, expression, sugared
 from .elements import assign_element
 from .idioms import rest_of_list
@@ -61,12 +60,8 @@ def _assign_one(
         assign_element(scope, target, shared, span, into)
     elif isinstance(target, tree.Attribute):
         owner = expression(scope, target.value)
-        hint = annotated
-        if hint is None and isinstance(owner.type, ClassType):
-            slot = owner.type.attributes.get(target.name)
-            hint = slot.type if slot is not None else None
-        assigned = expression(scope, value_node, hint)
-        assign_attribute(scope, owner, target, assigned, span, into, annotated)
+        assigned = expression(scope, value_node, annotated)
+        assign_attribute(scope, owner, target, assigned, span, into)
     else:
         # torch places what an unpacking does to elements at the value.
         place = whole_range(value_node)
@@ -107,7 +102,7 @@ def assign_target(
         assign_element(scope, target, scope.let(value, into), span, into)
     elif isinstance(target, tree.Attribute):
         owner = expression(scope, target.value)
-        assign_attribute(scope, owner, target, _plain(scope, item, span), span, into, None)
+        assign_attribute(scope, owner, target, _plain(scope, item, span), span, into)
     elif isinstance(target, tree.Starred):
         _report_lone_star(scope, target)
     else:

@@ -1,6 +1,8 @@
 """Small points of the language and the sentences of errors, one test each."""
 
 import io
+import itertools
+import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple  # noqa: UP035
 
 import pytest
@@ -432,3 +434,39 @@ def test_parts_of_tuples_are_converted_to_what_a_call_wants() -> None:
         torch.jit.script(with_an_int)
     assert "Weighted(int depth=2, (float, str) weights=(1., a)) -> ():" in str(caught.value)
     assert "instead found type 'Tuple[int, str]'" in str(caught.value)
+
+
+NUMBERS = itertools.count()
+
+
+class Slots(nn.Module):
+    number: float
+    perhaps: int | None
+    numbers: List[int] | None  # noqa: UP006
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.number, self.perhaps, self.numbers = 0.5, None, [1]
+
+
+@pytest.mark.parametrize(
+    ("assigned", "given"),
+    [
+        ("self.number = x.item()", "Expected float but got number"),
+        ("self.number = x", "Expected float but got Tensor"),
+        ("self.number = True", "Expected float but got bool"),
+        ("self.perhaps = n or n", "Expected Optional[int] but got bool"),
+        ("self.perhaps = n if n > 1 else None", None),
+        ("self.numbers = []", "Expected Optional[List[int]] but got List[Tensor]"),
+        ("self.numbers = [0.5]", "Expected Optional[List[int]] but got List[float]"),
+        ("self.numbers = [n]", None),
+    ],
+)
+def test_what_is_assigned_to_attributes_is_of_their_types(assigned: str, given: str | None) -> None:
+    source = f"def change_{next(NUMBERS)}(self, x: Tensor, n: int) -> None:\n    {assigned}\n"
+    module = torch.jit.script(Slots())
+    if given is None:
+        module.define(source)
+    else:
+        with pytest.raises(RuntimeError, match=f"Wrong type for attribute.*{re.escape(given)}"):
+            module.define(source)
