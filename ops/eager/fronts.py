@@ -147,16 +147,18 @@ def _argument(each: Given, template: list[object], spread: Any) -> tuple[int, in
         return _TENSOR, 0, 0
     if kind in (int, float) and each.convert is None:
         return _SAME, id(kind), 0
-    if kind is int and each.convert is not None and each.convert(value, False) == [value]:
-        return _LISTED, id(kind), 0
+    if kind is int and each.convert is not None:
+        made = each.convert(value, False)
+        if type(made) is list and made == [value] * len(made):
+            return _LISTED, id(kind), len(made)
     if kind in _CONSTANT:
         template[each.place] = value if each.convert is None else each.convert(value, False)
         return _ITSELF, id(value), 0
-    if isinstance(value, (list, tuple)) and kind in (list, tuple) and value:
+    if isinstance(value, (list, tuple)) and kind in (list, tuple):
         kinds = set(map(type, value))
-        if kinds == {int} and each.convert is not None and each.convert(value, False) == [*value]:
+        if kinds <= {int} and each.convert is not None and each.convert(value, False) == [*value]:
             return _INTS, id(kind), len(value)
-        if kinds <= set(_TENSOR_TYPES):
+        if value and kinds <= set(_TENSOR_TYPES):
             is_spread = spread is not None and each.place in spread
             return (_SPREAD if is_spread else _TENSORS), id(kind), len(value)
     return None

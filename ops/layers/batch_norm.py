@@ -533,6 +533,7 @@ def _repeated(parameter: Array | None, batch: int) -> Array | None:
     f"aten::instance_norm({_PARAMETERS}{_MAYBE}bool use_input_stats, float momentum, float eps, "
     "bool cudnn_enabled) -> Tensor",
     out="",
+    prepared=True,
     rows=rows_of("input"),
     trains_by="use_input_stats",
 )

@@ -14,6 +14,7 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..shapes.shape import diagonal, expand
+from ..table.formula import Part
 from ..table.out_dtypes import AS_INPUT, SAME, OutDtype
 from ..table.pointwise import as_array, cast, checked_broadcast
 from ..table.promotion import kind, promote
@@ -96,9 +97,24 @@ def _crossed(self: Array, other: Array, dim: int) -> Array:
     return np.moveaxis(product, -1, dim)
 
 
+def _products_and_differences(result: Array, self: Array, other: Array, dim: int) -> list[Part]:
+    if result.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+        return []
+    axis = wrap_dim(dim, result.ndim)
+    a, b = (np.moveaxis(np.broadcast_to(each, result.shape), axis, 0) for each in (self, other))
+    made = np.moveaxis(result, axis, 0)
+    steps = [("multiply", "", (0, 1)), ("multiply", "", (2, 3)), ("subtract", "", (4, 5))]
+    rows = [slice(0, 1), slice(1, 2), slice(2, 3)]
+    return [
+        Part(steps, [a[ahead], b[behind], a[behind], b[ahead]], made[own])
+        for own, ahead, behind in zip(rows, rows[1:] + rows[:1], rows[2:] + rows[:2], strict=True)
+    ]
+
+
 @operator(
     "aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
     refuses=Refusal("b", "cross"),
+    parts=_products_and_differences,
     layout="C",
     cost="reads",
     out_dtype=SAME,

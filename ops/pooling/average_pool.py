@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
-from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..shapes.windows import Ints, follow_format, per_dimension, positions, shifted, wide_dtype
+from ..table.formula import Part
 from ..table.layouts import contiguous
 from ..table.out_dtypes import SAME
 from ..table.pointwise import operand
@@ -23,6 +24,7 @@ from .pool_checks import Geometry, check_ints, pool_geometry
 
 __all__: list[str] = []
 
+_KERNELS: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _SETTINGS: Final = (
     "int[{0}] kernel_size, int[{0}] stride=[], int[{0}] padding={1}, bool ceil_mode=False, "
     "bool count_include_pad=True"
@@ -42,9 +44,13 @@ def _sums_along(array: Array, axis: int, g: Geometry, place: int) -> Array:
         sums = sums_in(array, axis, windows_of(array.shape[axis], g, place))
         return sums + sums.dtype.type(0) if before or after else sums
     if before or after:
-        widths = [(0, 0)] * array.ndim
-        widths[axis] = (before, after)
-        array = np.pad(array, widths)
+        shape = [*array.shape]
+        inner = [slice(None)] * array.ndim
+        inner[axis] = slice(before, before + shape[axis])
+        shape[axis] += before + after
+        wide = np.zeros(shape, array.dtype)
+        wide[tuple(inner)] = array
+        array = wide
     index = [slice(None)] * array.ndim
     total: Array | None = None
     for k in range(kernel):
@@ -56,6 +62,44 @@ def _sums_along(array: Array, axis: int, g: Geometry, place: int) -> Array:
             total += part
     assert total is not None
     return total
+
+
+_MOST: Final = 9
+"""Elements of a window that one formula adds up."""
+
+
+def _added_up(
+    dims: int,
+    result: Array,
+    self: Array,
+    kernel_size: Ints,
+    stride: Ints,
+    padding: Ints,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> list[Part]:
+    """Of small windows that lie inside: along each dimension in turn, as `_sums_along` adds."""
+    kernel, pads = per_dimension(kernel_size, dims), per_dimension(padding, dims)
+    steps = per_dimension(stride, dims) if stride else kernel
+    if any(pads) or ceil_mode or prod(kernel) > _MOST or result.dtype not in _KERNELS:
+        return []
+    if any(count < size for count, size in zip(result.shape[-dims:], kernel, strict=True)):
+        return []
+    operands: list[Any] = [
+        shifted(self, place, result.shape[-dims:], steps, [1] * dims) for place in positions(kernel)
+    ]
+    operands.append(prod(kernel) if divisor_override is None else divisor_override)
+    sums = np.arange(prod(kernel)).reshape(kernel)
+    chain: list[tuple[str, str, tuple[int, ...]]] = []
+    for _ in kernel:
+        total = np.array(sums[0])
+        for each in sums[1:]:
+            for at in np.ndindex(total.shape):
+                chain.append(("add", "", (int(total[at]), int(each[at]))))
+                total[at] = len(operands) + len(chain) - 1
+        sums = total
+    return [Part([*chain, ("divide", "", (int(sums), prod(kernel)))], operands, result)]
 
 
 def _counts(size: int, g: Geometry, place: int, include_pad: bool) -> Array:
@@ -140,6 +184,7 @@ def _declare(dims: int) -> None:
     name = f"avg_pool{dims}d"
     kernel_name = name if dims == 2 else "avg_pool3d_out_frame"
     known: Known = {"face": "layer", "cost": "windows", "out_dtype": SAME}
+    known["parts"] = partial(_added_up, dims)
     known["rows"] = rows_of("self")
     if dims == 3:
         known |= {"autocast": "full", "refuses": Refusal("h", kernel_name)}

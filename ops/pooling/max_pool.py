@@ -364,6 +364,7 @@ def _declare(dims: int) -> None:
         out="out out indices",
         face="layer",
         cost="windows",
+        prepared=True,
         rows=rows_of("self"),
     )(pool_with_indices)
 

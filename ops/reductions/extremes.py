@@ -138,6 +138,7 @@ _extreme("min", np.minimum.reduce, ndarray.argmin)
 
 @operator(
     "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+    prepared=True,
     layout="CC",
     out_dtype=SAME,
 )
@@ -150,6 +151,11 @@ def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
             "identity."
         )
     axis = axis if self.ndim else None
+    if self.size and (self.dtype is _FLOAT32 or kind(self.dtype) == 2):
+        axes = None if axis is None else (axis,)
+        ends = [folded(self, axes, keepdim, name) for name in ("min", "max")]
+        if ends[0] is not None and ends[1] is not None:
+            return ends[0], ends[1]
     low, high = np.min(self, axis, keepdims=keepdim), np.max(self, axis, keepdims=keepdim)
     return as_array(low), as_array(high)
 

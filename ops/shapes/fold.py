@@ -9,6 +9,7 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
+from ..table.formula import Part, moved
 from ..table.refusals import Refusal
 from ..table.table import operator
 from ..table.without_data import rows_of
@@ -49,12 +50,26 @@ def _counts(space: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: In
     return [(s + 2 * p - d * (k - 1) - 1) // step + 1 for s, k, d, p, step in settings]
 
 
+def _as_seen(
+    result: Array, self: Array, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints
+) -> list[Part]:
+    """What windows see that all lie inside."""
+    kernel, spread = _pair("kernel_size", kernel_size), _pair("dilation", dilation)
+    pads, steps = _pair("padding", padding), _pair("stride", stride)
+    if any(pads) or self.ndim != 4 or not result.flags.c_contiguous:
+        return []
+    counts = _counts(self.shape[2:], kernel, spread, pads, steps)
+    made = result.reshape(*self.shape[:2], *kernel, *counts)
+    return [moved(windows(self, kernel, counts, steps, spread), made)]
+
+
 @operator(
     "aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, "
     "int[2] stride) -> Tensor",
     refuses=Refusal("iu", "im2col_out_cpu"),
     face="layer",
     cost="windows",
+    parts=_as_seen,
 )
 def im2col(self: Array, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Array:
     """What each window sees, as a column."""
@@ -113,10 +128,43 @@ def _check_columns(self: Array, output: Ints, kernel: Ints, counts: Ints, settin
         )
 
 
+def _tiled(
+    made: Array, kernel: Ints, counts: Ints, spread: Ints, pads: Ints, steps: Ints
+) -> Array | None:
+    """A view (batch, channels, *kernel, *counts) of what each window fills; None if windows do not
+    lie side by side."""
+    is_tiled = [*kernel] == [*steps] and [*spread] == [1, 1] and not any(pads)
+    if not is_tiled or any(
+        k * n != o for k, n, o in zip(kernel, counts, made.shape[2:], strict=True)
+    ):
+        return None
+    split = made.reshape(*made.shape[:2], counts[0], kernel[0], counts[1], kernel[1])
+    return split.transpose(0, 1, 3, 5, 2, 4)
+
+
+def _put_back(
+    result: Array,
+    self: Array,
+    output_size: Ints,
+    kernel_size: Ints,
+    dilation: Ints,
+    padding: Ints,
+    stride: Ints,
+) -> list[Part]:
+    if self.ndim != 3 or not self.flags.c_contiguous or not result.flags.c_contiguous:
+        return []
+    kernel, spread = _pair("kernel_size", kernel_size), _pair("dilation", dilation)
+    pads, steps = _pair("padding", padding), _pair("stride", stride)
+    counts = _counts(_pair("output_size", output_size), kernel, spread, pads, steps)
+    goal = _tiled(result, kernel, counts, spread, pads, steps)
+    return [] if goal is None else [moved(self.reshape(goal.shape), goal)]
+
+
 @operator(
     "aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, "
     "int[2] padding, int[2] stride) -> Tensor",
     face="layer",
+    parts=_put_back,
 )
 def col2im(
     self: Array,
@@ -144,6 +192,11 @@ def col2im(
     batch = self if self.ndim == 3 else self[None]
     channels = batch.shape[1] // prod(kernel)
     parts = batch.reshape(batch.shape[0], channels, *kernel, *counts)
+    made = np.empty((batch.shape[0], channels, *output), self.dtype)
+    goal = _tiled(made, kernel, counts, spread, pads, steps)
+    if goal is not None:
+        goal[...] = parts
+        return made if self.ndim == 3 else made[0]
     space = [o + 2 * p for o, p in zip(output, pads, strict=True)]
     total = np.zeros((batch.shape[0], channels, *space), self.dtype)
     for position in positions(kernel):

@@ -188,13 +188,15 @@ def _check_spectrum(self: Array, n_fft: int, hop: int, onesided: bool) -> None:
 
 
 def _overlapped(pieces: Array, hop: int) -> Array:
-    """The sum of pieces (batch, piece, place), each `hop` further than the one before."""
-    count, size = pieces.shape[1:]
-    total = np.zeros((len(pieces), (count - 1) * hop + size), pieces.dtype)
-    places = np.arange(count)[:, None] * hop + np.arange(size)
-    index: Any = (slice(None), places)
-    np.add.at(total, index, pieces)
-    return total
+    """The sum of pieces (batch, piece, place), each `hop` further than the one before; what comes
+    first of pieces is added last, so that each sum goes through them in order."""
+    batch, count, size = pieces.shape
+    steps = -(-size // hop)
+    total = np.zeros((batch, count + steps - 1, hop), pieces.dtype)
+    for step in reversed(range(steps)):
+        part = pieces[:, :, step * hop : (step + 1) * hop]
+        total[:, step : step + count, : part.shape[2]] += part
+    return total.reshape(batch, -1)[:, : (count - 1) * hop + size]
 
 
 @operator(

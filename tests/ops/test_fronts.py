@@ -93,6 +93,9 @@ CALLS: list[Callable[[], Any]] = [
     lambda: torch.zeros(2, 3),
     lambda: torch.full((2,), 3.0),
     lambda: X.index_select(0, PLACES),
+    lambda: F.max_pool2d(X[None], 2),
+    lambda: F.max_pool2d(X[None], (3, 2), 1, padding=1),
+    lambda: F.avg_pool2d(X[None], 2, stride=[]),
 ]
 
 

@@ -479,9 +479,11 @@ def seen_natively(monkeypatch, name, given, other):
     copied = [np.copy(each, "K") if type(each) is np.ndarray else each for each in other]
     wanted = direct._function(entry)(*copied)
     made = known.call(*other)
-    assert made.dtype == wanted.dtype
-    assert made.shape == wanted.shape
-    assert np.ascontiguousarray(made).tobytes() == np.ascontiguousarray(wanted).tobytes()
+    pairs = zip(made, wanted, strict=True) if type(made) is tuple else [(made, wanted)]
+    for one, its in pairs:
+        assert one.dtype == its.dtype
+        assert one.shape == its.shape
+        assert np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(its).tobytes()
     return len(calls) == 1
 
 
@@ -513,6 +515,41 @@ def test_what_moves_elements_is_known_by_its_parts(monkeypatch, name, rest, layo
     y[...] = random(20, 18, seed=9)
     is_known = seen_natively(monkeypatch, name, (x, *rest), (y, *rest))
     assert is_known or name == "roll"  # which does not roll the whole of what has gaps
+
+
+IMAGES = [
+    ("avg_pool2d", [2, 2], [2, 2], [0], False, True, None),
+    ("avg_pool2d", [3, 2], [2], [0, 0], False, False, 5),
+    ("max_pool2d", [2, 2], [], [0, 0], [1, 1], False),
+    ("max_pool2d_with_indices", [3, 3], [2, 2], [1, 1], [1, 1], True),
+    ("im2col", [3, 2], [1, 2], [0, 0], [2, 1]),
+    ("instance_norm", None, None, None, None, True, 0.1, 1e-5, True),
+    ("upsample_bilinear2d.vec", None, False, [2.0, 1.5]),
+    ("aminmax", 1, True),
+]
+
+
+@pytest.mark.parametrize(("name", "rest"), [(each[0], each[1:]) for each in IMAGES])
+def test_what_windows_see_is_known(monkeypatch, name, rest):
+    x, y = random(2, 3, 9, 8), random(2, 3, 9, 8, seed=5)
+    assert seen_natively(monkeypatch, name, (x, *rest), (y, *rest))
+
+
+def test_columns_side_by_side_and_products_across_are_known(monkeypatch):
+    x, y = random(2, 12, 6), random(2, 12, 6, seed=5)
+    settings = [[4, 6], [2, 2], [1, 1], [0, 0], [2, 2]]
+    assert seen_natively(monkeypatch, "col2im", (x, *settings), (y, *settings))
+    monkeypatch.undo()
+    x, y, z = (random(2, 3, 6, seed=seed) for seed in (1, 2, 3))
+    assert seen_natively(monkeypatch, "linalg_cross", (x, y, 1), (z, x, 1))
+
+
+def test_other_floats_in_a_list_are_another_call():
+    x = torch.from_numpy(random(1, 2, 5, 5))
+    wanted = [F.interpolate(x, scale_factor=[by, 2.0], mode="bilinear") for by in (2.0, 3.0)]
+    for _ in range(60):
+        for by, one in zip((2.0, 3.0), wanted, strict=True):
+            assert torch.equal(F.interpolate(x, scale_factor=[by, 2.0], mode="bilinear"), one)
 
 
 @pytest.mark.parametrize("layout", ["whole", "part", "gaps"])

@@ -112,7 +112,8 @@ tuple:
   ret ptr %inside
 }
 
-define internal ptr @listed(ptr %table, ptr %items, i64 %count, i1 %are_ints, ptr %wanted) {
+define internal ptr @listed(ptr %table, ptr %items, i64 %count, i64 %step, i1 %are_ints, \
+ptr %wanted) {
 entry:
   %over = alloca i32
 {front_loads}
@@ -128,7 +129,8 @@ next:
   %more = icmp ult i64 %i, %count
   br i1 %more, label %look, label %done
 look:
-  %item_place = getelementptr ptr, ptr %items, i64 %i
+  %at = mul i64 %i, %step
+  %item_place = getelementptr ptr, ptr %items, i64 %at
   %item = load ptr, ptr %item_place
   br i1 %are_ints, label %int, label %tensor
 int:
@@ -256,21 +258,26 @@ same:
   store ptr %object, ptr %target
   br label %taken_so
 one_int:
-  %one_list = call ptr @listed(ptr %table, ptr %object_place, i64 1, i1 true, ptr %wanted)
+  %times_place = getelementptr i64, ptr %argument, i64 3
+  %times = load i64, ptr %times_place
+  %one_list = call ptr @listed(ptr %table, ptr %object_place, i64 %times, i64 0, i1 true, \
+ptr %wanted)
   %is_int = icmp ne ptr %one_list, null
   br i1 %is_int, label %own_it, label %give_up
 ints:
   %int_items = call ptr @items_of(ptr %table, ptr %object)
   %int_count_place = getelementptr i8, ptr %object, i64 {head}
   %int_count = load i64, ptr %int_count_place
-  %int_list = call ptr @listed(ptr %table, ptr %int_items, i64 %int_count, i1 true, ptr %wanted)
+  %int_list = call ptr @listed(ptr %table, ptr %int_items, i64 %int_count, i64 1, i1 true, \
+ptr %wanted)
   %are_ints = icmp ne ptr %int_list, null
   br i1 %are_ints, label %own_it, label %give_up
 tensors:
   %items = call ptr @items_of(ptr %table, ptr %object)
   %item_count_place = getelementptr i8, ptr %object, i64 {head}
   %item_count = load i64, ptr %item_count_place
-  %list = call ptr @listed(ptr %table, ptr %items, i64 %item_count, i1 false, ptr %wanted)
+  %list = call ptr @listed(ptr %table, ptr %items, i64 %item_count, i64 1, i1 false, \
+ptr %wanted)
   %are_tensors = icmp ne ptr %list, null
   br i1 %are_tensors, label %own_it, label %give_up
 own_it:
@@ -328,7 +335,7 @@ sizes:
   %sizes_at = load i64, ptr %sizes_target_word
   %sizes_items = getelementptr ptr, ptr %given, i64 %sizes_from
   %sizes_count = sub i64 %n, %sizes_from
-  %sizes_list = call ptr @listed(ptr %table, ptr %sizes_items, i64 %sizes_count, i1 true, \
+  %sizes_list = call ptr @listed(ptr %table, ptr %sizes_items, i64 %sizes_count, i64 1, i1 true, \
 ptr %wanted)
   %are_sizes = icmp ne ptr %sizes_list, null
   br i1 %are_sizes, label %own_sizes, label %give_up

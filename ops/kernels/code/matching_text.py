@@ -2,8 +2,8 @@
 
 An argument matches by `kind`: 0 it is the object a; 1 an array of dtype a, with b dimensions whose
 sizes and strides lie at c, and behind them the bytes it reaches over; 2 an int, 3 a float, equal to
-a; 4 a list of a ints, which lie at b; 5 it is argument a once more; 6 any int of 64 bits, 7 any
-float; 8 a tuple, as 4.
+a; 4 a list of a ints, or, if c is 1, of floats, which lie at b; 5 it is argument a once more; 6 any
+int of 64 bits, 7 any float; 8 a tuple, as 4.
 """
 
 from __future__ import annotations
@@ -28,6 +28,27 @@ look:
   %equal = icmp eq i64 %number, %value
   %both = and i1 %fits, %equal
   ret i1 %both
+no:
+  ret i1 false
+}
+
+define internal i1 @number(ptr %table, ptr %object, i64 %value, i1 %is_real) {
+entry:
+{loads}
+  br i1 %is_real, label %real, label %int
+int:
+  %is_whole = call i1 @whole(ptr %table, ptr %object, i64 %value)
+  ret i1 %is_whole
+real:
+  %type_place = getelementptr i8, ptr %object, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_float = icmp eq ptr %type, %float_type
+  br i1 %is_float, label %word, label %no
+word:
+  %value_place = getelementptr i8, ptr %object, i64 {head}
+  %own = load i64, ptr %value_place
+  %is_equal = icmp eq i64 %own, %value
+  ret i1 %is_equal
 no:
   ret i1 false
 }
@@ -152,6 +173,7 @@ size:
   br i1 %is_as_large, label %compare, label %no
 compare:
   %first = phi ptr [%listed, %items], [%inside, %size]
+  %of_floats = icmp ne ptr %c, null
   br label %next
 next:
   %i = phi i64 [0, %compare], [%i1, %same]
@@ -162,7 +184,7 @@ look:
   %item = load ptr, ptr %item_place
   %number_place = getelementptr i64, ptr %b_address, i64 %i
   %number = load i64, ptr %number_place
-  %equal = call i1 @whole(ptr %table, ptr %item, i64 %number)
+  %equal = call i1 @number(ptr %table, ptr %item, i64 %number, i1 %of_floats)
   br i1 %equal, label %same, label %no
 same:
   %i1 = add i64 %i, 1

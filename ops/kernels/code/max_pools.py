@@ -30,6 +30,8 @@ _COUNTS: Final = (
 )
 """Sizes of planes, of those made and of windows; steps from window to window and within one, and
 how far the first begins outside."""
+_NO_PLACES: Final = np.empty(0, np.int64)
+_NO_PLACES.setflags(write=False)
 _WORDS: Final = INT32.of_lanes(LANES)
 _LOWEST: Final = -inf
 
@@ -43,7 +45,7 @@ def max_pool(
     settings are pairs of ints.  Without places there is an empty array for them.
     """
     made = np.empty((*x.shape[:-2], *output), np.float32)
-    places = np.empty(made.shape if with_places else (0,), np.int64)
+    places = np.empty(made.shape, np.int64) if with_places else _NO_PLACES
     rows, columns = map(_begins, output, stride, pads, dilation)
     form = str(stride[1]) if stride[1] < 3 else "any"
     counts = (*x.shape[-2:], *output, *size, *stride, *dilation, *pads)

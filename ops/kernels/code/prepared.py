@@ -370,9 +370,18 @@ class _Entry:
             return _INT, value, 0, 0
         if kind is float:
             return _FLOAT, _bits(value), 0, 0
-        if kind in (list, tuple) and all(type(each) is int for each in value):
-            return _LIST if kind is list else _TUPLE, len(value), self._kept(value), 0
+        if kind is list or kind is tuple:
+            return self._numbers(value)
         raise Unknown
+
+    def _numbers(self, values: Sequence[Any]) -> tuple[int, int, int, int]:
+        """The four words of a list, or a tuple, of ints alone or of floats alone."""
+        of_floats = bool(values) and type(values[0]) is float
+        kind = float if of_floats else int
+        if not all(type(each) is kind for each in values):
+            raise Unknown
+        words = self._kept([_bits(each) for each in values] if of_floats else values)
+        return _LIST if type(values) is list else _TUPLE, len(values), words, int(of_floats)
 
     @staticmethod
     def _any_number(value: Any) -> tuple[int, int, int, int]:
