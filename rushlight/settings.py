@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from .ops.memory.determinism import DETERMINISM
 from .ops.memory.dtype import DTYPES, Device, place_of, set_default_dtype
 from .ops.memory.entered import ENTERED
-from .ops.memory.unfilled import UNFILLED
 from .ops.memory.warned import ALWAYS, warn_caller_once
 from .ops.table.grad_mode import ANOMALY, LOOKS_FOR_NAN
 
@@ -35,32 +35,36 @@ has_mkl = has_lapack = has_openmp = has_spectral = True
 """Whether linear algebra, threads and Fourier transforms are there (NumPy has them)."""
 
 _STATE: dict[str, Any] = {
-    **{"deterministic": False, "warn_only": False},
     **{"interop": 1, "warn_always": False, "anomaly": False, "check_nan": True},
 }
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Ask for equal results of equal calls: new memory is filled then, all else always is equal."""
-    _STATE.update(deterministic=bool(mode), warn_only=bool(warn_only))
-    UNFILLED.is_determined = bool(mode)
+    for name, given in (("'mode' (position 1)", mode), ("'warn_only'", warn_only)):
+        if not isinstance(given, bool):
+            raise TypeError(
+                f"_set_deterministic_algorithms(): argument {name} must be bool, not "
+                f"{type(given).__name__}"
+            )
+    DETERMINISM.is_wanted, DETERMINISM.only_warns = mode, warn_only
 
 
 def are_deterministic_algorithms_enabled() -> bool:
     """Whether equal results were asked for."""
-    return bool(_STATE["deterministic"])
+    return DETERMINISM.is_wanted
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """Whether other results were to be warned of only."""
-    return bool(_STATE["warn_only"])
+    return DETERMINISM.only_warns
 
 
 def get_deterministic_debug_mode() -> int:
     """0, or 1 to warn, or 2 to raise an error of results that differ between calls."""
-    if not _STATE["deterministic"]:
+    if not DETERMINISM.is_wanted:
         return 0
-    return 1 if _STATE["warn_only"] else 2
+    return 1 if DETERMINISM.only_warns else 2
 
 
 _DEBUG_MODES: Final = ("default", "warn", "error")

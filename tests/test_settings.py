@@ -29,6 +29,27 @@ def test_determinism_is_remembered() -> None:
     assert torch.are_deterministic_algorithms_enabled()
     assert torch.get_deterministic_debug_mode() == 2
     torch.use_deterministic_algorithms(False)
+    with pytest.raises(TypeError, match=r"argument 'mode' \(position 1\) must be bool, not int"):
+        torch.use_deterministic_algorithms(1)  # type: ignore[arg-type]
+
+
+def test_what_torch_does_not_determine_is_refused_or_told() -> None:
+    places = torch.tensor([0, 1])
+    calls = [
+        lambda: torch.zeros(3).put_(places, torch.ones(2)),
+        lambda: torch.nn.functional.max_unpool1d(torch.ones(1, 1, 2), places[None, None], 3, 1),
+    ]
+    try:
+        for call in calls:
+            torch.use_deterministic_algorithms(True)
+            with pytest.raises(RuntimeError, match="does not have a deterministic implementation"):
+                call()
+            torch.use_deterministic_algorithms(True, warn_only=True)
+            with pytest.warns(UserWarning, match="does not have a deterministic implementation"):
+                call()
+        torch.zeros(3).put_(places, torch.ones(2), accumulate=True)
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 @pytest.mark.filterwarnings("ignore:torch.set_default_tensor_type")

@@ -18,6 +18,7 @@ import numpy as np
 
 from ...frontend.locks import fork_safe_lock
 from ..memory.dtype import Array, DType, dtype_of
+from ..memory.inference import MADE, is_for_inference
 from ..memory.storage import spread
 from ..memory.versions import version_of
 from ..table.grad_mode import ANOMALY, RUNNING, is_recording
@@ -382,7 +383,10 @@ def is_wanted(tensor: Tensor) -> bool:
 
 def _is_wanted_of_base(view: Tensor) -> bool:
     """Whether what a tensor is a view of requires gradients, though the view has no history."""
-    base = view._base if view._array.dtype.kind not in "biu" else None
+    array = view._array
+    if array.dtype.kind in "biu" or (MADE[0] and is_for_inference(array)):
+        return False
+    base = view._base
     return base is not None and is_wanted(base)
 
 

@@ -28,6 +28,7 @@ from .removable import SEQUENCE
 from .rows import DIRECT, Row, node_name
 from .rules import Meta, Rule, is_unheard, part_of
 from .saved_tensors import kept_by
+from .together import all_together
 from .walk import run_backward
 
 __all__ = ["Bound", "Meta", "RowNode", "bound_row", "bound_row_in_script"]
@@ -114,6 +115,7 @@ class Bound:
         self.first_of = TABLE.operator(row.first_of) if row is not None and row.first_of else None
         """The operator whose first result it gives, of the same arguments."""
         self.reads_results = any(self.keeps_result.values())
+        self.read_together = {self.positions.get(name) for name in row.together} if row else set()
         self.lays, self.looks = layouts_of("" if row is None else row.lays, self.positions)
         self.may_be_thin = "sparse" in self.positions
         """Whether its gradient may be a sparse tensor."""
@@ -471,7 +473,17 @@ class RowNode(Node):
                 raw[place] = grad = fit(grad, sizes, of_numpy(kind), self, place)
             if lays and (lay := lays.get(self._places[place][0])) is not None:
                 raw[place] = lay(grad, grads[0], self.lie)
+        if bound.row.together and is_recording():
+            self._put_together(raw, grads)
         return raw
+
+    def _put_together(self, made: list[Tensor | None], grads: Sequence[Tensor | None]) -> None:
+        read = [
+            e
+            for (at, _), e in zip(self._places, self.edges, strict=True)
+            if at in self._bound.read_together
+        ]
+        all_together(self, made, read, grads)
 
     def _one_by_one(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         results: list[Tensor | None] = []

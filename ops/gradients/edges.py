@@ -9,7 +9,7 @@ import numpy as np
 from ..memory.complex_parts import is_complex
 from ..memory.dtype import LAYOUTS, dtype_of
 from ..tensors.tensor import PLAIN_TENSORS, Tensor
-from .autograd import AccumulateGrad, Edge, Node, edge_of, single
+from .autograd import Edge, Node, edge_of, single
 from .fitting import fit
 
 __all__ = [
@@ -133,11 +133,11 @@ def _one(like: Any) -> Tensor:
     return Tensor._of(np.ones_like(like))
 
 
-def add_to_leaf(value: Tensor | GradientEdge, grad: Tensor) -> None:
-    """Add to the `grad` of a tensor, or of the leaf that a place is."""
-    if isinstance(value, GradientEdge):
-        if not isinstance(value.node, AccumulateGrad):
-            return
-        value = value.node.variable
+def add_to_leaf(value: Tensor | GradientEdge, leaf: Node, grad: Tensor) -> None:
+    """Add to the `grad` of a leaf, with its node's hooks; `value` is the leaf, or its place."""
+    if not _is_sparse(value):
+        leaf.run([grad])
+        return
+    assert isinstance(value, Tensor)
     before = value._gradient
     value._gradient = grad if before is None else before + grad

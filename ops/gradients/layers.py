@@ -12,7 +12,19 @@ from ..layers.convolution_gradients import weight_gradient
 from ..memory.dtype import Array
 from ..table.grad_mode import is_recording
 from ..tensors.tensor import Tensor
-from .rows import Ints, Tensors, Wanted, aten, composite, conj, constant, gradient, joint, lying
+from .rows import (
+    Ints,
+    Tensors,
+    Wanted,
+    aten,
+    composite,
+    conj,
+    constant,
+    giving_together,
+    gradient,
+    joint,
+    lying,
+)
 from .rules import computed_wide, rounded_once
 from .selection import sparse_rows
 
@@ -511,6 +523,12 @@ def _of_theta(g: Tensor, size: Ints, align_corners: bool) -> Tensor:
 constant("embedding_renorm_", "_no_grad_embedding_renorm_")
 
 
+giving_together(
+    "input weight",
+    *"layer_norm native_layer_norm batch_norm native_batch_norm _native_batch_norm_legit".split(),
+    *"convolution _convolution _convolution_mode conv1d conv2d conv3d".split(),
+    *"conv_transpose1d conv_transpose2d conv_transpose3d".split(),
+)
 lying("by rows", "native_layer_norm", "layer_norm", "instance_norm")
 lying(
     "as images",

@@ -16,7 +16,7 @@ from ..eager.calls import finish
 from ..memory.dtype import of_numpy
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import version_of
-from ..table.grad_mode import ANOMALY, RUNNING
+from ..table.grad_mode import ANOMALY, RUNNING, is_recording
 from ..tensors.tape_port import MISSED
 from ..tensors.tensor import PLAIN_TENSORS, Parameter, Tensor
 from .autograd import TURN, WALKING, Saved, edge_of, edge_within, node_class, packed
@@ -131,7 +131,8 @@ def back(node, gs):
  args, shapes = node._arguments, node._shapes
  {ends}, = node.edges if walking.leads is None else node.asked_edges()
  {founds} = None{formulas}
- return [{list}]
+ made = [{list}]{together}
+ return made
 """
 
 _FORMULA: Final = """
@@ -235,6 +236,7 @@ _SPACE: Final[dict[str, Any]] = {
     },
     **{
         "anomaly": ANOMALY,
+        "is_recording": is_recording,
         "PACKING": PACKING,
         "Saved": Saved,
         "packed": packed,
@@ -451,6 +453,7 @@ def _back(bound: Bound, ends: list[int], tensors: list[int], lists: list[int]) -
         founds=" = ".join(f"r{at}" for at in ends),
         formulas="".join(texts),
         list=", ".join(f"r{at}" for at in ends),
+        together="\n if is_recording(): node._put_together(made, gs)" * bool(bound.row.together),
     )
     exec(compile(text, __file__, "exec"), space)
     made: Back = space["back"]

@@ -101,7 +101,8 @@ class Row:
     `moves` puts the elements of the arguments `of` somewhere else, and nothing more.  `name` is the
     node's, `AddBackward0`, or a function of the arguments.  Results that stand `apart`, by number,
     need no gradients though they hold floats.  `lays` says how torch lays its gradients, all or
-    those of single arguments, where that is not how formulas leave them.
+    those of single arguments, where that is not how formulas leave them.  The gradients of an
+    operator with arguments `together` are results of one operator in torch, which depend on those.
     """
 
     operator: str
@@ -116,6 +117,7 @@ class Row:
     first_of: str = ""
     apart: tuple[int, ...] = ()
     lays: Lies | Mapping[str, Lies] = ""
+    together: tuple[str, ...] = ()
 
 
 ROWS: Final[dict[str, Row]] = {}
@@ -217,6 +219,14 @@ def lying(lies: Lies | Mapping[str, Lies], *operators: str) -> None:
     """Say how the gradients of operators lie that have rows, all or those of single arguments."""
     for operator in operators:
         ROWS[f"aten::{operator}"] = replace(ROWS[f"aten::{operator}"], lays=lies)
+
+
+def giving_together(of: str, *operators: str) -> None:
+    """Say that the gradients of operators that have rows are results of one operator of the
+    gradient and these arguments: if any of them requires gradients, all results do."""
+    for operator in operators:
+        name = f"aten::{operator}"
+        ROWS[name] = replace(ROWS[name], together=tuple(of.split()))
 
 
 def same_as(operator: str, *others: str) -> None:

@@ -11,10 +11,9 @@ from weakref import ref
 import numpy as np
 
 from ..eager.calls import finish, note_view, run, tensors_in
-from ..eager.dispatch import eager_function
 from ..memory.dtype import Array
+from ..memory.inference import MADE, is_for_inference
 from ..memory.quiet import QUIET, enter, leave
-from ..memory.storage import address
 from ..memory.warned import warn_caller_once
 from ..table.grad_mode import GRAD_MODE, RUNNING, enable_grad, grad_mode_set
 from ..table.out_forms import no_gradients
@@ -37,6 +36,7 @@ from .items import get_item, parts, set_item
 from .recording import MISSED, recorder_for
 from .removable import Removable, add_hook
 from .rows import Rewriting
+from .view_nodes import AsStridedBackward0, CopySlices
 from .view_rules import check_in_place, refuse_changed
 from .walk import run_backward
 
@@ -333,14 +333,21 @@ def rebase(target: Tensor, node: Node, own: int | None) -> None:
         root._grad_node, root._output_number = copy, 0
         target._view_version = -1
         refresh(target)
-    for tensor, before, number in kept:  # what is kept is the gradient of what stands there now
-        if before is not None:
-            before.extras().retained.pop(number, None)
-        retain_grad(tensor)
+    for tensor, before, number in kept:
+        _retain_here(tensor, before, number)
+
+
+def _retain_here(tensor: Tensor, before: Node | None, number: int) -> None:
+    """Keep the gradient of what stands in a tensor now, and not of what stood there before."""
+    if before is not None:
+        before.extras().retained.pop(number, None)
+    retain_grad(tensor)
 
 
 def refresh(view: Tensor) -> None:
     """Bring the history of a view up to date after its memory was written through others."""
+    if MADE[0] and is_for_inference(view._array):
+        return  # which nobody counts the writes of
     version = RUNNING.version_of(view._array)
     if version == view._view_version or view._array.dtype.kind in "biu":
         return
@@ -354,105 +361,12 @@ def refresh(view: Tensor) -> None:
     view._view_version = version
     edge = edge_of(root)
     if edge is not None:
+        before, number = view._grad_node, view._output_number
         view._grad_node = AsStridedBackward0(root, view, edge)
         view._output_number = 0
         view._requires_grad = True
-
-
-class _Places:
-    """Where the elements of a tensor and of a view of it lie, as numbers of places in memory."""
-
-    def __init__(self, base: Array, view: Array) -> None:
-        self.split_base = base.itemsize > view.itemsize
-        self.split_view = view.itemsize > base.itemsize
-        unit = min(base.itemsize, view.itemsize)
-        start = min(address(base), address(view))
-        self.base = _places(base, start, unit)
-        self.view = _places(view, start, unit)
-        ends = [int(p.max()) + 1 for p in (self.base, self.view) if p.size]
-        self.size = max(ends, default=0)
-
-    def spread(self, grad: Tensor, of_base: bool) -> Tensor:
-        """The memory that a gradient of one of the two lies in, flat; zero elsewhere."""
-        if self.split_base if of_base else self.split_view:
-            grad = eager_function("aten::view_as_real")(grad)
-        places = Tensor._of((self.base if of_base else self.view).reshape(-1))
-        flat = grad.new_zeros([self.size])
-        spread: Tensor = flat.index_add(0, places, grad.reshape([-1]))
-        return spread
-
-    def gather(self, flat: Tensor, of_base: bool) -> Tensor:
-        """What lies in flat memory, as one of the two tensors."""
-        places = Tensor._of(self.base if of_base else self.view)
-        found: Tensor = flat.take(places)
-        if self.split_base if of_base else self.split_view:
-            found = eager_function("aten::view_as_complex")(found)
-        return found
-
-
-def _places(array: Array, start: int, unit: int) -> Array:
-    offset = (address(array) - start) // unit
-    shape, strides = array.shape, tuple(s // unit for s in array.strides)
-    if array.itemsize > unit:
-        shape, strides = (*shape, array.itemsize // unit), (*strides, 1)
-    places = np.full(shape, offset, np.int64)
-    for dim, (size, stride) in enumerate(zip(shape, strides, strict=True)):
-        steps = np.arange(size) * stride
-        places += steps.reshape((size,) + (1,) * (len(shape) - dim - 1))
-    return places
-
-
-class AsStridedBackward0(Node):
-    """The node of a view whose memory was written after it was made."""
-
-    __slots__ = ("places", "sizes")
-
-    def __init__(self, base: Tensor, view: Tensor, edge: Edge) -> None:
-        super().__init__([edge])
-        self.places = _Places(base._array, view._array)
-
-    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
-        (grad,) = grads
-        if grad is None:
-            return [None]
-        return [self.places.gather(self.places.spread(grad, False), True)]
-
-
-class CopySlices(Node):
-    """The node of a tensor part of which was written through a view, by the node `inner`."""
-
-    __slots__ = ("inner", "own", "places")
-
-    def name(self) -> str:
-        return "torch::autograd::CopySlices"
-
-    def __init__(self, base: Tensor, view: Tensor, inner: Node, own: int | None) -> None:
-        self.own = own
-        edge = edge_of(base)
-        if self.own is not None:
-            inner.edges[self.own] = edge
-        others = [e for i, e in enumerate(inner.edges) if i != self.own]
-        super().__init__([edge, *others])
-        self.inner = inner
-        self.places = _Places(base._array, view._array)
-
-    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
-        (grad,) = grads
-        if grad is None:
-            return [None] * len(self.edges)
-        flat = self.places.spread(grad, True)
-        results = self.inner.apply([self.places.gather(flat, False)])
-        through = None if self.own is None else results[self.own]
-        others = [r for i, r in enumerate(results) if i != self.own]
-        if self.edges[0] is None:
-            return [None, *others]
-        rest = flat.index_fill(0, Tensor._of(self.places.view.reshape(-1)), 0)
-        if through is not None:
-            rest = rest + self.places.spread(through, False)
-        return [self.places.gather(rest, True), *others]
-
-    def release(self) -> None:
-        self.inner.release()
+        if view._retains_grad:
+            _retain_here(view, before, number)
 
 
 # --------------------------------------------------------------------------- what tensors offer
@@ -591,7 +505,11 @@ def backward(
     targets = [edge for edge in edges if edge is not None]
     if len(targets) < len(edges):
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    found = run_backward(roots, targets, keep=keep, create=create)
     for each, edge in zip(inputs, targets, strict=True):
-        if edge in found:
-            add_to_leaf(each, found[edge])
+        if isinstance(each, Tensor) and not edge[0].is_leaf:
+            retain_grad(each)
+    found = run_backward(roots, targets, keep=keep, create=create, runs_targets=True)
+    with grad_mode_set(create):
+        for edge, each in dict(zip(targets, inputs, strict=True)).items():
+            if edge[0].is_leaf and edge in found:
+                add_to_leaf(each, edge[0], found[edge])

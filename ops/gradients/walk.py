@@ -113,6 +113,15 @@ class _Walk:
         self.useful = useful
         self.leads = frozenset(useful | wanted)
 
+    def run_targets(self) -> None:
+        """Go through the nodes, too, that gradients are wanted of the results of, for their hooks;
+        leaves are left to who asked."""
+        assert self.targets is not None
+        assert self.useful is not None
+        self.useful |= {
+            node for node, _ in self.targets if node.attached is not None and not node.is_leaf
+        }
+
     def give(self, edge: Edge, grad: Grad) -> None:
         """Let a gradient arrive."""
         node, number = edge
@@ -242,6 +251,7 @@ def run_backward(
     *,
     keep: bool,
     create: bool,
+    runs_targets: bool = False,
 ) -> dict[Edge, Tensor]:
     """Walk back from results, each with its gradient.
 
@@ -250,6 +260,7 @@ def run_backward(
         targets: what gradients are wanted of; None for all leaves, which get them in `grad`.
         keep: whether the nodes keep what they need for another walk.
         create: whether the gradients can be differentiated themselves.
+        runs_targets: whether the hooks of the nodes that targets came from are called.
 
     Returns:
         The gradients of the targets that were reached.
@@ -258,6 +269,8 @@ def run_backward(
     walk = _Walk(targets, keep, opens, create and keep)
     nodes = [edge[0] for edge, _ in roots]
     walk.prepare(nodes)
+    if runs_targets:
+        walk.run_targets()
     bounded = walk.bounds or RUNNING.bounds
     outer, WALKING.leads = (WALKING.leads, WALKING.walk), walk.leads
     WALKING.walk = walk

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..memory.determinism import alert_not_deterministic
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.storage import settled
@@ -86,6 +87,7 @@ def _unpool(self: Array, indices: Array, output: Ints) -> Array:
     cost="reads",
 )
 def max_unpool2d(self: Array, indices: Array, output_size: Ints) -> Array:
+    alert_not_deterministic("max_unpooling2d_forward_out")
     _check_unpool(self, indices, output_size, 2)
     return _unpool(self, indices, output_size)
 
@@ -101,6 +103,7 @@ def max_unpool2d(self: Array, indices: Array, output_size: Ints) -> Array:
 def max_unpool3d(
     self: Array, indices: Array, output_size: Ints, stride: Ints, padding: Ints
 ) -> Array:
+    alert_not_deterministic("max_unpooling3d_forward_out")
     _check_unpool(self, indices, output_size, 3)
     if any(step <= 0 for step in stride):
         raise OperatorError(f"strides should be greater than zero, but got stride: {list(stride)}")

@@ -10,6 +10,7 @@ import numpy as np
 from ..arithmetic.chosen import chosen_places, put_chosen
 from ..kernels import family, written_by_numpy
 from ..memory.counts import check_storage
+from ..memory.determinism import alert_not_deterministic
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import check_apart
@@ -269,6 +270,8 @@ def scatter_reduce(
     written="unchecked",
 )
 def put_in_place(self: Array, index: Array, source: Array, accumulate: bool) -> Array:
+    if not accumulate:
+        alert_not_deterministic("put_")
     if index.dtype != _INT64:
         raise OperatorError(
             f"put_(): Expected a long tensor for index, but got {dtype_of(index).scalar_name}"

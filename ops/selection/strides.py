@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arithmetic.convert import in_format
 from ..memory.counts import check_count, check_strides
+from ..memory.determinism import unfilled
 from ..memory.dtype import Array, Device, Dtype, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..memory.metadata import become
@@ -22,7 +23,6 @@ from ..memory.storage import (
     strides_of,
     view_of,
 )
-from ..memory.unfilled import unfilled
 from ..shapes import shape as views
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
 from ..table.layouts import contiguous

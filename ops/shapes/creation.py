@@ -11,6 +11,7 @@ import numpy as np
 from ..arithmetic.convert import in_format
 from ..arithmetic.fused import fused_double, fused_float
 from ..memory.counts import MOST_DIMENSIONS, check_count, check_storage
+from ..memory.determinism import unfilled
 from ..memory.dtype import (
     DTYPES,
     Array,
@@ -23,7 +24,6 @@ from ..memory.dtype import (
 )
 from ..memory.errors import BadNumber, OperatorError
 from ..memory.remembered import remembered
-from ..memory.unfilled import unfilled
 from ..table.formula import as_known, few_filled_with, filled_with
 from ..table.layouts import like
 from ..table.out_dtypes import MADE

@@ -152,6 +152,8 @@ class Differentiable:
 
     def _seen_unwatched(self) -> None:
         """This is a view, made without gradients, of a tensor that requires them."""
+        if is_on() and is_for_inference(self._array):
+            return  # gradients can never be wanted of it
         if self._array.dtype.kind not in "biu" and self._base is not None:
             self._requires_grad = True
             self._unwatched = "inference" if is_on() else "no_grad"

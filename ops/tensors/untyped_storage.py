@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NoReturn, Self
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -17,6 +18,9 @@ __all__ = ["Storage"]
 
 _HOLDERS: Final = 2
 """The references to an array of a storage that nothing else lies in, that of the count with it."""
+
+_KNOWN: Final[WeakValueDictionary[int, Any]] = WeakValueDictionary()
+"""The storages that there are by the arrays they hold: the same memory is the same object."""
 
 _FORMS: Final = """
  * (*, int allocator = None, torch.device device = None)
@@ -38,7 +42,7 @@ class Storage:
     """
 
     __module__ = "rushlight.storage"  # its public place
-    __slots__ = ("__weakref__", "_is_mapped", "_owner", "_size", "device", "filename")
+    __slots__ = ("__dict__", "__weakref__", "_is_mapped", "_owner", "_size", "device", "filename")
 
     is_cuda = is_sparse = is_sparse_csr = is_hpu = False
     _owner: Array
@@ -77,9 +81,15 @@ class Storage:
     @classmethod
     def over(cls, array: Array, device: Device = CPU) -> Self:
         """The memory that an array lies in; on `meta` it is only as large."""
-        made = object.__new__(cls)
         owner, _, count = storage_of(array)
-        made._set(_NOTHING if device.type == "meta" else owner, device, count * array.itemsize)
+        owner, size = _NOTHING if device.type == "meta" else owner, count * array.itemsize
+        known = _KNOWN.get(id(owner))
+        if type(known) is cls and known._owner is owner and known._size == size:
+            return known
+        made = object.__new__(cls)
+        made._set(owner, device, size)
+        if owner is not _NOTHING:
+            _KNOWN[id(owner)] = made
         return made
 
     @classmethod

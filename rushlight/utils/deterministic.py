@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import types
 
-from ..ops.memory.unfilled import UNFILLED
+from ..ops.memory.determinism import DETERMINISM
 
 __all__ = ["fill_uninitialized_memory"]
 
@@ -19,13 +19,13 @@ class _Deterministic(types.ModuleType):
     def fill_uninitialized_memory(self) -> bool:
         """Whether `torch.empty` and its like give NaN, the largest number or True, and not what
         lies in memory, while `torch.use_deterministic_algorithms` holds."""
-        return UNFILLED.is_filled
+        return DETERMINISM.is_filled
 
     @fill_uninitialized_memory.setter
     def fill_uninitialized_memory(self, mode: bool) -> None:
         if not isinstance(mode, bool):
             raise TypeError(f"expected a bool, but got {type(mode)}")
-        UNFILLED.is_filled = mode
+        DETERMINISM.is_filled = mode
 
 
 sys.modules[__name__].__class__ = _Deterministic

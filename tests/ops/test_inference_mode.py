@@ -152,3 +152,11 @@ def test_memory_is_counted_in_the_mode_too() -> None:
                 assert torch.ones(3).is_inference() is before
             finally:
                 ledger.close()
+
+
+def test_views_outside_require_no_gradients() -> None:
+    x, wanted = made(), torch.ones(2, requires_grad=True)
+    assert not x.view_as(wanted).requires_grad
+    assert x[0].grad_fn is None
+    with torch.inference_mode():
+        assert not torch.ones(2, requires_grad=True).view(-1).requires_grad

@@ -110,3 +110,14 @@ def test_whole_numbers_made_without_gradients() -> None:
         torch.ones(2, dtype=torch.int32, requires_grad=True)
     with pytest.raises(RuntimeError, match=sentence):
         torch.ones(2).new_ones((2,), dtype=torch.int32, requires_grad=True)
+
+
+def test_the_storage_of_some_memory_is_one_object_with_attributes_of_its_own() -> None:
+    x = torch.ones(3)
+    storage = x.untyped_storage()
+    storage.mark = "seen"
+    assert x[1:].untyped_storage() is storage
+    assert x.view(torch.int32).untyped_storage().mark == "seen"
+    assert torch.ones(3).untyped_storage() is not storage
+    x.set_(torch.zeros(2))
+    assert x.untyped_storage() is not storage

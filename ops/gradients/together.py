@@ -1,0 +1,39 @@
+"""Gradients that are results of one operator, where each requires gradients if one does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..tensors.tensor import Tensor
+from .autograd import Edge, Node, edge_of, node_class
+
+__all__ = ["all_together"]
+
+
+class _Nothing(Node):
+    """The node of a gradient that depends on nothing, though others made with it do."""
+
+    __slots__ = ()
+
+    takes_none = True
+
+    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        return [None] * len(self.edges)
+
+
+def all_together(
+    node: Node, made: list[Tensor | None], edges: Sequence[Edge | None], grads: Sequence[Any]
+) -> None:
+    """Have all gradients that a node made require gradients if anything does that they are made
+    of: the gradients of its results, and the arguments with these edges."""
+    behind = [edge_of(grad) for grad in grads if grad is not None]
+    behind = [edge for edge in (*edges, *behind) if edge is not None]
+    if not behind:
+        return
+    kind = node_class(_Nothing, f"{type(node).__name__.removesuffix('0')}Backward0")
+    for place, grad in enumerate(made):
+        if grad is not None and edge_of(grad) is None:
+            apart: Tensor = grad.detach()
+            apart._view_of, apart._requires_grad, apart._grad_node = None, True, kind(behind)
+            made[place] = apart
