@@ -47,9 +47,9 @@ class Aliases(AliasAnalysis[int]):
                 written |= self.writes(inner)
         return written
 
-    def writes_outside(self, node: Node) -> bool:
-        """Whether the node changes something that the outside may know."""
-        return not self._known.isdisjoint(self.writes(node))
+    def may_know(self, places: Locations) -> bool:
+        """Whether the outside may know what is at one of some places."""
+        return not self._known.isdisjoint(places)
 
     def is_changed(self, value: Value) -> bool:
         """Whether any node changes the value, or the outside might."""

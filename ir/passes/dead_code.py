@@ -39,15 +39,43 @@ class _Elimination:
         self.keeps_writes = keeps_writes
         self.live: set[Value] = set()
         self.marked: set[Node] = set()
-        self.effects: dict[Node, bool] = {}
-        mutates = not keeps_writes and any(map(written_values, graph.all_nodes))
-        self.aliases = Aliases(graph) if mutates else None
+        self.written = {n: found for n in graph.all_nodes if (found := written_values(n))}
+        self.aliases = Aliases(graph) if self.written and not keeps_writes else None
         self.live_locations: set[int] = set()
+        self.effects: set[Node] = set()
+        """The nodes that are needed in any case."""
+        self.writes: dict[Node, set[int]] = {}
+        """What nodes change, and those in their blocks."""
+        self.look(graph.block)
 
     def run(self) -> bool:
         self.mark(self.graph.block.ret)
         self.mark_block(self.graph.block)
         return self.sweep(self.graph.block)
+
+    def look(self, block: Block) -> tuple[bool, set[int]]:
+        """Find the nodes with effects, and what they change: whether there are some in a block, and
+        all that its nodes change."""
+        has_some, all_written = False, set[int]()
+        for node in block.nodes:
+            is_one = has_effects(node) and node.kind not in TASKS
+            written = set[int]()
+            if node in self.written:
+                is_one = is_one or self.keeps_writes
+                if self.aliases is not None:
+                    written.update(*map(self.aliases.places, self.written[node]))
+            for inner in node.blocks:
+                found = self.look(inner)
+                is_one = is_one or found[0]
+                written |= found[1]
+            if written and self.aliases is not None:
+                self.writes[node] = written
+                all_written |= written
+                is_one = is_one or self.aliases.may_know(written)
+            if is_one:
+                self.effects.add(node)
+                has_some = True
+        return has_some, all_written
 
     # -- marking
 
@@ -73,7 +101,7 @@ class _Elimination:
         """Mark what is needed, last node first: a change that nobody sees later is not needed."""
         changed = False
         for node in block.nodes:
-            if self.has_effects(node):
+            if node in self.effects:
                 changed |= self.mark(node)
         changed |= self.mark_outputs(block)
         for node in block.nodes_reversed:
@@ -105,23 +133,9 @@ class _Elimination:
         return changed
 
     def is_needed(self, node: Node) -> bool:
-        if self.has_effects(node) or any(output in self.live for output in node.outputs):
+        if node in self.effects or not self.live.isdisjoint(node.outputs):
             return True
-        return self.aliases is not None and not self.live_locations.isdisjoint(
-            self.aliases.writes(node)
-        )
-
-    def has_effects(self, node: Node) -> bool:
-        known = self.effects.get(node)
-        if known is None:
-            known = has_effects(node) and node.kind not in TASKS
-            known = known or (self.keeps_writes and bool(written_values(node)))
-            known = known or any(
-                self.has_effects(inner) for block in node.blocks for inner in block.nodes
-            )
-            known = known or (self.aliases is not None and self.aliases.writes_outside(node))
-            self.effects[node] = known
-        return known
+        return node in self.writes and not self.live_locations.isdisjoint(self.writes[node])
 
     # -- removal
 

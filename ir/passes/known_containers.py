@@ -51,7 +51,8 @@ class _Reading:
         self.graph = graph
         aliases = Aliases(graph)
         values = (output for node in graph.all_nodes for output in node.outputs)
-        self.changed = {value for value in values if aliases.has_writers(value)}
+        containers = (value for value in values if value.type.list_of or value.type.dict_of)
+        self.changed = {value for value in containers if aliases.has_writers(value)}
 
     def known(self, value: Value, kind: str) -> Sequence[Value] | None:
         """The inputs of the node that makes a container, if nobody changes that."""
