@@ -203,7 +203,7 @@ _WORDS = {
     "RangeValue": "range",
     "EnumerateValue": "iterabletree",
     "ZipValue": "iterabletree",
-    "SliceValue": "slice",
+    "SliceValue": "Python slice value",
     "ExceptionValue": "exception message",
 }
 

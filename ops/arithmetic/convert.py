@@ -9,6 +9,7 @@ import numpy as np
 from ..memory.dtype import Array, Device, Dtype, Scalar, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..table.formula import formula
+from ..table.grad_mode import RUNNING
 from ..table.inline import inline
 from ..table.layouts import lies_like, like
 from ..table.pointwise import cast, number_as
@@ -130,6 +131,13 @@ def float_of_tensor(a: Array) -> float:
 
 
 def _implicit(a: Array) -> Any:
+    record = RUNNING.record
+    if record is not None and record.handle_of(a).requires_grad:
+        raise OperatorError(
+            "Cannot input a tensor that requires grad as a scalar argument",
+            headline="a number is needed, which would lose the gradient of this tensor",
+            roles={"a": "requires gradients"},
+        )
     if a.ndim:
         raise OperatorError(
             "Cannot input a tensor of dimension other than 0 as a scalar argument",

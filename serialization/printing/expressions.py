@@ -363,7 +363,6 @@ def _call_python(e: Expressions, text: Text, node: Node) -> None:
 
 _FORMS: dict[str, Callable[[Expressions, Text, Node], None]] = {
     "aten::Bool": _listed("bool("),
-    "aten::ComplexImplicit": _annotate,
     "aten::Float": _listed("float("),
     "aten::FloatImplicit": _annotate,
     "aten::Int": _listed("int("),

@@ -470,3 +470,20 @@ def test_what_is_assigned_to_attributes_is_of_their_types(assigned: str, given: 
     else:
         with pytest.raises(RuntimeError, match=f"Wrong type for attribute.*{re.escape(given)}"):
             module.define(source)
+
+
+def test_tensors_become_numbers_where_numbers_are_declared() -> None:
+    def as_complex(t: Tensor) -> complex:
+        return t
+
+    def as_float(t: Tensor) -> float:
+        return t
+
+    scripted = torch.jit.script(as_complex)
+    assert "torch.ComplexImplicit(t)" in scripted.code
+    assert scripted(torch.tensor(2 + 1j)) == 2 + 1j
+    floats = torch.jit.script(as_float)
+    assert floats(torch.tensor(1.5)) == 1.5
+    for _ in range(3):  # walked, and as a plan
+        with pytest.raises(RuntimeError, match="tensor that requires grad as a scalar argument"):
+            floats(torch.tensor(1.5, requires_grad=True))
