@@ -263,10 +263,10 @@ class _Matcher:
         following = self.signature.arguments[place + 1 : place + 2]
         if following and not following[0].keyword_only:
             return False
-        formal = argument.type.inner
+        formal = argument.type
         element = formal.list_of
         if element is None or element.is_variable or argument.size is not None:
-            return False
+            return False  # an optional list is none either
         actual = self.inputs[self.first + self.used].type
         if is_subtype(actual, argument.type):
             return False

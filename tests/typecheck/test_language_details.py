@@ -487,3 +487,15 @@ def test_tensors_become_numbers_where_numbers_are_declared() -> None:
     for _ in range(3):  # walked, and as a plan
         with pytest.raises(RuntimeError, match="tensor that requires grad as a scalar argument"):
             floats(torch.tensor(1.5, requires_grad=True))
+
+
+def of_an_optional_list(numbers: Optional[List[int]]) -> int:  # noqa: UP006, UP045
+    return 0 if numbers is None else len(numbers)
+
+
+def test_single_numbers_are_no_optional_lists() -> None:
+    def f(n: int) -> int:
+        return of_an_optional_list(n)
+
+    with pytest.raises(RuntimeError, match=r"Expected a value of type 'Optional\[List\[int\]\]'"):
+        torch.jit.script(f)
