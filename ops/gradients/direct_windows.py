@@ -105,6 +105,6 @@ direct("aten::avg_pool3d", of="self")(_means_by(3))
 @direct("aten::adaptive_avg_pool1d", "aten::adaptive_avg_pool2d", of="self")
 def adaptive(g: Tensor | None, self_sizes: Ints, output_size: Ints) -> One | None:
     """As many parts as there are results."""
-    return (
-        None if g is None or not are_wide(g) else _repeated(g._array, self_sizes, len(output_size))
-    )
+    if g is None or not are_wide(g) or 0 in g.shape:
+        return None
+    return _repeated(g._array, self_sizes, len(output_size))

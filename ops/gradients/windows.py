@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ..memory.dtype import Array
+from ..memory.errors import OperatorError
 from ..tensors.tensor import Tensor
 from .rows import Ints, Several, aten, gradient, lying
 
@@ -102,10 +103,26 @@ def _shares(size: int, count: int) -> Array:
 
 def _of_shares(g: Tensor, sizes: Ints, output_size: Ints) -> Tensor:
     """The gradient of what the means of as many parts as there are results are of."""
+    _check_given("avg", g, len(output_size))
     for d, size in enumerate(output_size):
         dim = len(sizes) - len(output_size) + d
         g = spread(g, _shares(sizes[dim], size), dim)
     return g
+
+
+def _check_given(kind: str, g: Tensor, count: int) -> None:
+    """See that an adaptive pool gave something; one dimension is pooled as two are.
+
+    Raises:
+        OperatorError: a part that is no batch has no elements.
+    """
+    sizes = [*g.shape[:-1], 1, g.shape[-1]] if count == 1 else [*g.shape]
+    if 0 in sizes[1:]:
+        raise OperatorError(
+            f"adaptive_{kind}_pool{max(count, 2)}d_backward(): Expected grad_output to have "
+            f"non-zero size for non-batch dimensions, but grad_output has sizes {sizes} with "
+            f"dimension {sizes.index(0, 1)} being empty"
+        )
 
 
 gradient(
@@ -132,11 +149,21 @@ def _placed(g: Tensor, sizes: Ints, indices: Tensor, count: int) -> Tensor:
     return placed.reshape(list(sizes))
 
 
+def _placed_if_given(g: Tensor, sizes: Ints, indices: Tensor, count: int) -> Tensor:
+    _check_given("max", g, count)
+    return _placed(g, sizes, indices, count)
+
+
 for _count in (1, 2, 3):
     gradient(
         f"aten::max_pool{_count}d_with_indices",
-        f"aten::adaptive_max_pool{_count}d",
         self=lambda g, self_sizes, result1, count=_count: _placed(g, self_sizes, result1, count),
+    )
+    gradient(
+        f"aten::adaptive_max_pool{_count}d",
+        self=lambda g, self_sizes, result1, count=_count: _placed_if_given(
+            g, self_sizes, result1, count
+        ),
     )
     gradient(
         f"aten::max_pool{_count}d",

@@ -142,3 +142,13 @@ def test_batches_of_nothing_have_second_gradients(sizes: tuple[int, ...]) -> Non
     assert [each.tolist() for each in first[1:]] == [[0.0] * 3] * 2
     second = torch.autograd.grad(first[0], weight, torch.ones(sizes))
     assert second[0].tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize("kind", ["avg", "max"])
+def test_adaptive_pools_without_results_have_no_gradient(kind: str) -> None:
+    for count in (1, 2, 3):
+        x = torch.ones(1, 2, *[4] * count, requires_grad=True)
+        made = getattr(functional, f"adaptive_{kind}_pool{count}d")(x, 0)
+        said = rf"adaptive_{kind}_pool{max(count, 2)}d_backward\(\): Expected grad_output to have"
+        with pytest.raises(RuntimeError, match=said):
+            made.sum().backward()
