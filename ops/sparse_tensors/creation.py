@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from ..memory.dtype import LAYOUTS, Device, DType, Layout, check_device, get_default_dtype
 from ..tensors.construct import tensor
 from ..tensors.tensor import Tensor
 from .forms import form
 from .parts import flat_places
-from .tensors import compressed, coo, parts_of
+from .tensors import check_order, compressed, coo, parts_of
 
 __all__ = [
     "sparse_bsc_tensor",
@@ -50,6 +50,14 @@ def _placed(device: Device | str | None) -> None:
         check_device(Device(device))
 
 
+CHECKED: Final = [False]
+"""Whether places are checked when a tensor is made, where its maker is not told."""
+
+
+def _is_checked(said: bool | None) -> bool:
+    return CHECKED[0] if said is None else said
+
+
 @known_as("aten::sparse_coo_tensor")
 def sparse_coo_tensor(
     indices: Any = (),
@@ -86,7 +94,7 @@ def sparse_coo_tensor(
         made = coo(tensor([[]] * len(sizes)).reshape(len(sizes), 0).long(), own, sizes, True)
     else:
         made = coo(indices, _as_tensor(values, dtype), size, bool(is_coalesced))
-    if check_invariants:
+    if _is_checked(check_invariants):
         flat_places(parts_of(made).to_coo())
     return made.requires_grad_() if requires_grad else made
 
@@ -101,7 +109,18 @@ def _compressed(
         width = int(second.max()) + 1 if second.numel() else 0
         size = (first.numel() - 1, width)[:: -1 if by_columns else 1]
     made = compressed(first, second, own, size, by_columns)
+    if _is_checked(options.get("check_invariants")):
+        check_order(parts_of(made))
     return made.requires_grad_() if options.get("requires_grad") else made
+
+
+def _options(
+    dtype: DType | None, device: Device | str | None, requires_grad: bool, checked: bool | None
+) -> dict[str, Any]:
+    return {
+        **{"dtype": dtype, "device": device, "requires_grad": requires_grad},
+        "check_invariants": checked,
+    }
 
 
 @known_as("aten::sparse_csr_tensor")
@@ -122,7 +141,7 @@ def sparse_csr_tensor(
     Raises:
         RuntimeError: starts, indices and values do not belong together.
     """
-    given = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+    given = _options(dtype, device, requires_grad, check_invariants)
     return _compressed(crow_indices, col_indices, values, size, False, **given)
 
 
@@ -140,7 +159,7 @@ def sparse_csc_tensor(
     check_invariants: bool | None = None,
 ) -> Tensor:
     """A matrix by its columns, as `sparse_csr_tensor` by its rows."""
-    given = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+    given = _options(dtype, device, requires_grad, check_invariants)
     return _compressed(ccol_indices, row_indices, values, size, True, **given)
 
 

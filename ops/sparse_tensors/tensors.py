@@ -15,7 +15,7 @@ import numpy as np
 
 from ..eager import methods  # noqa: F401  (adds the methods that are called here)
 from ..eager.dispatch import eager_function
-from ..memory.dtype import DType, get_default_dtype
+from ..memory.dtype import Array, DType, get_default_dtype
 from ..memory.errors import OnSparse
 from ..tensors import overriding
 from ..tensors.construct import tensor
@@ -399,15 +399,69 @@ def compressed(
     places = tuple(map(int, sizes))
     if len(places) != 2 or own.ndim != 1 or starts.ndim != 1 or inner.ndim != 1:
         raise RuntimeError(f"only matrices of numbers are compressed, not sizes {list(places)}")
-    lines, width = places[::-1] if by_columns else places
-    first, within = starts.long().numpy(), inner.long().numpy()
-    if len(first) != lines + 1 or len(within) != own.shape[0]:
-        raise RuntimeError(
-            f"a compressed matrix of sizes {list(places)} has {lines + 1} starts and an index for "
-            f"each value, not {len(first)} and {len(within)} for {own.shape[0]}"
-        )
-    if first[0] or first[-1] != len(within) or (first[1:] < first[:-1]).any():
-        raise RuntimeError("the starts of a compressed matrix run from 0 to the number of values")
-    if len(within) and (within.min() < 0 or within.max() >= width):
-        raise RuntimeError(f"an index of a compressed matrix lies outside its {width} places")
+    _check_starts(starts.long().numpy(), inner.long().numpy(), own.shape[0], places, by_columns)
     return of_parts(Compressed(starts.detach(), inner.detach(), own, places, by_columns))
+
+
+def _names(by_columns: bool) -> tuple[str, str, str, str]:
+    """What starts, indices, lines and what lies across them are called."""
+    if by_columns:
+        return "ccol_indices", "row_indices", "columns", "nrows"
+    return "crow_indices", "col_indices", "rows", "ncols"
+
+
+def _check_starts(
+    first: Array, within: Array, count: int, places: tuple[int, ...], by_columns: bool
+) -> None:
+    """See that indices and where lines begin are those of a matrix, whose memory is not left.
+
+    Raises:
+        RuntimeError: they are not.
+    """
+    starts, inner, lines, across = _names(by_columns)
+    length, width = places[::-1] if by_columns else places
+    if len(first) != length + 1:
+        raise RuntimeError(
+            f"{starts}.shape[-1] must be equal to the number of {lines} + 1 (={length + 1}), but "
+            f"got {len(first)}"
+        )
+    if len(within) != count:
+        raise RuntimeError(
+            f"{inner}.shape[-1] must be equal to nnz (={count}) as defined by values.shape[0], but "
+            f"got {len(within)}"
+        )
+    steps = np.diff(first)
+    for holds, said in (
+        (first[0] == 0, f"{starts}[..., 0] == 0"),
+        (first[-1] == count, f"{starts}[..., -1] == nnz"),
+        (
+            ((steps >= 0) & (steps <= width)).all(),
+            f"0 <= {starts}[..., 1:] - {starts}[..., :-1] <= {across}",
+        ),
+        (((within >= 0) & (within < width)).all(), f"0 <= {inner} < {across}"),
+    ):
+        if not holds:
+            raise RuntimeError(f"`{said}` is not satisfied.")
+
+
+def check_order(own: Compressed) -> None:
+    """See that indices are of one dtype, and sorted within each line.
+
+    Raises:
+        RuntimeError: they are not.
+    """
+    starts, inner, _, _ = _names(own.by_columns)
+    count = "ncols" if own.by_columns else "nrows"
+    first, within = own.starts, own.inner
+    if first.dtype is not within.dtype:
+        raise RuntimeError(
+            f"{starts} and {inner} must have the same dtype, bot got {first.dtype.scalar_name} and "
+            f"{within.dtype.scalar_name}, respectively"
+        )
+    line = np.repeat(np.arange(first.numel() - 1), np.diff(first.numpy()))
+    ascends = np.diff(within.long().numpy()) > 0
+    if not (ascends | (np.diff(line) > 0)).all():
+        raise RuntimeError(
+            f"`{inner}[..., {starts}[..., i - 1]:{starts}[..., i]] for all i = 1, ..., {count} "
+            "are sorted and distinct along the last dimension values` is not satisfied."
+        )

@@ -7,14 +7,15 @@ values.  Operators without a form for them raise NotImplementedError, which name
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NoReturn, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar, cast
 
 from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import DType, Layout, Scalar
 from ..ops.sparse_tensors.arithmetic import softmax as _softmax
 from ..ops.sparse_tensors.arithmetic import total as _total
+from ..ops.sparse_tensors.creation import CHECKED as _CHECKED
 from ..ops.sparse_tensors.creation import sparse_coo_tensor as _sparse_coo_tensor
 from ..ops.sparse_tensors.products import addmm as _addmm
 from ..ops.sparse_tensors.products import product as _product
@@ -37,7 +38,7 @@ __all__ = [
 ]
 
 
-F = TypeVar("F")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
@@ -133,34 +134,49 @@ for _function, _operator in (
 
 
 class check_sparse_tensor_invariants:
-    """Whether places are checked when a sparse tensor is made: they are where they are used."""
+    """Whether places are checked when a sparse tensor is made, and not where they are used.
 
-    _enabled = False
+    That starts and indices of a matrix stay within it is always checked.
+    """
 
     def __init__(self, enable: bool = True) -> None:
         self._wanted = enable
+        self._before: bool | None = None
 
     @classmethod
     def is_enabled(cls) -> bool:
         """What was said last."""
-        return cls._enabled
+        return _CHECKED[0]
 
     @classmethod
     def enable(cls) -> None:
         """Say that places are to be checked early."""
-        cls._enabled = True
+        _CHECKED[0] = True
 
     @classmethod
     def disable(cls) -> None:
         """Say that they need not be."""
-        cls._enabled = False
+        _CHECKED[0] = False
 
     def __enter__(self) -> None:
-        self._before = type(self)._enabled
-        type(self)._enabled = self._wanted
+        if self._before is not None:
+            raise RuntimeError(
+                "This context manager instance is already activated. Use a different context "
+                "manager instance for context nesting."
+            )
+        self._before, _CHECKED[0] = _CHECKED[0], self._wanted
 
     def __exit__(self, *exception: object) -> None:
-        type(self)._enabled = self._before
+        self._before, _CHECKED[0] = None, bool(self._before)
+
+    def __call__(self, mth: F) -> F:
+        """A function that runs with what was said here."""
+
+        def test_mth(*args: Any, **kwargs: Any) -> Any:
+            with type(self)(self._wanted):
+                return mth(*args, **kwargs)
+
+        return cast("F", test_mth)
 
 
 def as_sparse_gradcheck(gradcheck: F) -> F:

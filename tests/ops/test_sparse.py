@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 from typing import Any
 
@@ -406,3 +407,37 @@ def test_factors_are_taken_in_the_dtype_in_which_both_meet() -> None:
     written = signed.clone()
     assert written.sub_(bytes_).tolist() == [4, -2, -6]
     assert signed.to_sparse().add_(bytes_, alpha=0.5).to_dense().tolist() == signed.tolist()
+
+
+def test_what_is_wrong_with_a_matrix_is_said_in_torchs_words() -> None:
+    checks = torch.sparse.check_sparse_tensor_invariants
+
+    def made(starts: list[int], inner: list[int], **options: Any) -> Any:
+        return torch.sparse_csr_tensor(starts, inner, [1.0, 2.0], (2, 2), **options)
+
+    for starts, inner, said in (
+        ([1, 2, 2], [0, 1], "`crow_indices[..., 0] == 0` is not satisfied."),
+        ([0, 1, 3], [0, 1], "`crow_indices[..., -1] == nnz` is not satisfied."),
+        ([0, 1, 2], [0, 3], "`0 <= col_indices < ncols` is not satisfied."),
+        ([0, 2], [0, 1], "crow_indices.shape[-1] must be equal to the number of rows + 1 (=3)"),
+    ):
+        with pytest.raises(RuntimeError, match=re.escape(said)):
+            made(starts, inner)
+    assert made([0, 2, 2], [1, 0]).to_dense().tolist() == [[2, 1], [0, 0]]
+    with pytest.raises(RuntimeError, match="are sorted and distinct"):
+        made([0, 2, 2], [1, 0], check_invariants=True)
+    checked = checks()(lambda: made([0, 2, 2], [1, 1]))
+    with pytest.raises(RuntimeError, match="are sorted and distinct"):
+        checked()
+    assert not checks.is_enabled()
+    with checks(), pytest.raises(RuntimeError, match="size is inconsistent with indices"):
+        torch.sparse_coo_tensor([[5]], [1.0], (3,))
+    with checks(), pytest.raises(RuntimeError, match="found negative index -1 for dim 0"):
+        torch.sparse_coo_tensor([[-1]], [1.0], (3,))
+
+
+def test_a_watch_over_places_is_not_begun_twice() -> None:
+    watch = torch.sparse.check_sparse_tensor_invariants()
+    with watch, pytest.raises(RuntimeError, match="already activated"), watch:
+        pass
+    assert not torch.sparse.check_sparse_tensor_invariants.is_enabled()
