@@ -13,13 +13,16 @@ from typing import Any, Final
 
 from ..eager import asking as asking  # it gives this class its members
 from ..eager.dispatch import EagerFunction, eager_function
+from ..eager.methods import is_sign
 from ..memory.errors import OnSlices
 from ..random_numbers.random import default_generator
-from ..tensors.overriding import STATE
+from ..table.table import TABLE
+from ..tensors.overriding import PLAIN, STATE
 from ..tensors.tensor import Tensor
 from . import gradients
-from .families import family_of, is_random, sizes_depend_on_data
+from .families import family_of, is_random, replaces, sizes_depend_on_data
 from .rules import RULES, NotTogetherError, Opened
+from .views import PROPERTIES, indexed
 
 __all__ = ["RANDOM", "Batched", "Level", "for_all", "level_of", "slices_of", "stacked"]
 
@@ -128,14 +131,45 @@ def for_all(
         return Batched.__repr__(args[0])
     if name == "__hash__":
         return id(args[0])
+    if (turn := PROPERTIES.get(_read_property(func))) and name == "__get__":
+        return _viewed(level, turn, func, args, kwargs)
+    if name == "__getitem__":
+        return _viewed(level, indexed, func, args, kwargs)
+    if name == "detach_":
+        args[0]._value = args[0]._value.detach()
+        return args[0]
     if name in ("requires_grad_", "__set__") or _read_property(func) in _OF_VALUE:
         return _of_value(level, func, args, kwargs)
     if _asks(func):
         STATE.skips += 1
         return func(*args, **kwargs)
     if isinstance(func, FunctionType) and func.__module__.endswith("eager.methods"):
+        if is_sign(name) and type(args[1]) not in PLAIN:
+            STATE.skips += 1  # it asks about its second operand, which is why it was asked
         return func(*args, **kwargs)
     return _one_by_one(level, func, args, kwargs)
+
+
+def _viewed(
+    level: Level,
+    view: Callable[..., Tensor],
+    func: Callable[..., object],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> object:
+    """A view of each slice; slice by slice where it is none of them all."""
+    rest = args[1:] if view is indexed else ()
+    try:
+        return Batched.over(view(_opened_at(args[0], level), *rest), level)
+    except NotTogetherError:
+        return _one_by_one(level, func, args, kwargs)
+
+
+def _opened_at(value: Any, level: Level) -> Tensor:
+    if not _is_at(value, level):
+        raise NotTogetherError
+    whole: Tensor = value._value
+    return whole
 
 
 _OF_VALUE: Final = ("data", "real", "imag", "requires_grad", "grad_fn", "is_leaf", "grad")
@@ -189,6 +223,8 @@ def _operator(
             f"to vmap over {name}. Please file an issue at "
             "https://github.com/pytorch/pytorch/issues if you need this feature."
         )
+    if replaces(name):
+        return _become(level, name, args, kwargs)
     rule = RULES.get(family_of(name))
     if rule is None or "out" in kwargs:
         return _one_by_one(level, func, args, kwargs)
@@ -201,6 +237,20 @@ def _operator(
     if args and result is getattr(args[0], "_value", None):
         return args[0]
     return _wrapped(result, level)
+
+
+def _become(level: Level, name: str, args: tuple[Any, ...], kwargs: dict[str, object]) -> object:
+    """A tensor that becomes a view of itself, in all slices.
+
+    Raises:
+        NotImplementedError: it shall have other memory.
+    """
+    twin = name.removesuffix("_")
+    if twin == name or not TABLE.operators(twin) or not _is_at(args[0], level):
+        raise NotImplementedError(f"vmap: {name} of a tensor that stands for slices")
+    made = _operator(level, eager_function(twin), args, kwargs)
+    args[0]._value = made._value  # type: ignore[attr-defined]
+    return args[0]
 
 
 def _drops_nothing(name: str, args: Sequence[object], kwargs: dict[str, object]) -> bool:

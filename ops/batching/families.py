@@ -10,13 +10,16 @@ from typing import Final, Literal
 
 from ..table.record import Operator
 from ..table.table import TABLE
+from .views import VIEWS
 
-__all__ = ["Family", "family_of", "is_random", "sizes_depend_on_data"]
+__all__ = ["Family", "family_of", "is_random", "replaces", "sizes_depend_on_data"]
 
-Family = Literal["", "elements", "dims", "sizes", "products", "samples", "convolutions", "losses"]
+Family = Literal[
+    "", "elements", "dims", "sizes", "views", "products", "samples", "convolutions", "losses"
+]
 """`elements`: each element by itself; `dims`: along dimensions that arguments name; `sizes`: views
-of given sizes; `products`: of matrices, which broadcast; `samples`: each sample by itself;
-`convolutions`: with weights; `losses`: of elements, which are reduced."""
+of given sizes; `views`: other ones; `products`: of matrices, which broadcast; `samples`: each
+sample by itself; `convolutions`: with weights; `losses`: of elements, which are reduced."""
 
 _OF_ELEMENTS: Final = ("special_functions", "arithmetic")
 _PLAIN: Final = ("Tensor", "Scalar", "int", "float", "bool", "str", "Layout", "Device")
@@ -28,7 +31,7 @@ _DIMS: Final = frozenset(
     linalg_vector_norm norm permute squeeze max min diagonal gather take_along_dim""".split()
 )
 _PRODUCTS: Final = frozenset("matmul mm bmm mv dot linear inner".split())
-_SIZES: Final = frozenset("view reshape expand".split())
+_SIZES: Final = frozenset("view reshape expand broadcast_to view_as reshape_as expand_as".split())
 
 
 @cache
@@ -41,6 +44,8 @@ def family_of(name: str) -> Family:
         return "products"
     if short in _SIZES or short == "broadcast_tensors":
         return "sizes"
+    if short in VIEWS:
+        return "views"
     entries = TABLE.operators(name)
     if short.endswith("_") and not short.startswith("_"):
         of_twin = family_of(f"aten::{short[:-1]}") if TABLE.operators(f"aten::{short[:-1]}") else ""
@@ -77,6 +82,12 @@ def _by_elements(entry: Operator) -> bool:
         and all(str(each.type).rstrip("?") in _PLAIN for each in entry.signature.arguments)
         and not any("dim" in each.name for each in entry.signature.arguments)
     )
+
+
+@cache
+def replaces(name: str) -> bool:
+    """Whether an operator makes a tensor another one, of other sizes or memory."""
+    return any(entry.written == "replaced" for entry in TABLE.operators(name))
 
 
 @cache

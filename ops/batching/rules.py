@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ..eager.dispatch import EagerFunction, eager_function
+from ..memory.dtype import DType
 from ..tensors.tensor import Tensor
 from .families import Family
 from .opened import NotTogetherError, Opened
 from .samples import convolutions, losses, samples
+from .views import VIEWS, squeezed
 
 __all__ = ["RULES", "NotTogetherError", "Opened", "Rule"]
 
@@ -79,6 +81,8 @@ def _dims(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> objec
     """Dimensions that arguments name, as a form says, are counted behind the slices'."""
     if not args or not _is_open(args[0]):
         raise NotTogetherError
+    if func.__name__ == "squeeze" and len(args) == 1 and not kwargs:
+        return squeezed(args[0][0])
     rank = _rank(args[0]) + (func.__name__ == "unsqueeze")  # which counts the new one
     if not rank:
         raise NotTogetherError
@@ -134,13 +138,25 @@ def _sizes(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]) -
         return func([_at_rank(each, rank) for each in args[0]])
     if not _is_open(args[0]) or kwargs or not args[1:]:
         raise NotTogetherError
-    whole = args[0][0]
+    whole, name = args[0][0], func.__name__
     sizes = list(args[1]) if isinstance(args[1], (list, tuple)) else args[1:]
+    if name.endswith("_as") and _is_tensor(sizes[0]):
+        name = name.removesuffix("_as")
+        sizes = list(sizes[0][0].shape[1:] if _is_open(sizes[0]) else sizes[0].shape)
+    if name == "view" and isinstance(sizes[0], DType) and len(sizes) == 1 and _rank(args[0]):
+        return whole.view(*sizes)
     if any(type(size) is not int for size in sizes) or (-1 in sizes and not whole.numel()):
         raise NotTogetherError
-    if func.__name__ == "expand":
+    if name in ("expand", "broadcast_to"):
         whole = _at_rank(args[0], len(sizes))
-    return getattr(whole, func.__name__)([whole.shape[0], *sizes])
+    return getattr(whole, name)([whole.shape[0], *sizes])
+
+
+def _views(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> object:
+    """What a view of each slice is of them all."""
+    if not _is_open(args[0]) or any(map(_is_tensor, args[1:])):
+        raise NotTogetherError
+    return VIEWS[func.__name__](args[0][0], *args[1:], **kwargs)
 
 
 def _products(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]) -> object:
@@ -181,7 +197,13 @@ def _bare(value: Any) -> Any:
 _matmul: Final = eager_function("aten::matmul")
 
 RULES: Final[dict[Family, Rule]] = {
-    **{"elements": _elements, "dims": _dims, "sizes": _sizes, "products": _products},
+    **{
+        "elements": _elements,
+        "dims": _dims,
+        "sizes": _sizes,
+        "views": _views,
+        "products": _products,
+    },
     **{"samples": samples, "convolutions": convolutions, "losses": losses},
 }
 """The rule of each family."""

@@ -35,7 +35,7 @@ from .rare_methods import METHODS as RARE
 from .typed_storage import new, set_, storage
 from .unknown_names import UnknownName
 
-__all__ = ["members_replaced", "operator_methods", "sign_methods", "signs_between"]
+__all__ = ["is_sign", "members_replaced", "operator_methods", "sign_methods", "signs_between"]
 
 _NUMBERS: Final = (Tensor, bool, int, float, complex, np.number, np.bool_)
 
@@ -145,7 +145,7 @@ def _inverted(function: EagerFunction, fast: bool) -> Callable[[Tensor], object]
     invert = _unary(function, fast)
 
     def method(self: Tensor) -> Any:
-        if self._array.dtype.kind not in "biu":
+        if self.dtype.kind not in "biu":
             raise TypeError(
                 "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
             )
@@ -181,6 +181,13 @@ def operator_methods() -> dict[str, str]:
 def signs_between() -> frozenset[str]:
     """The methods of signs between two operands, which may know nothing of the other one."""
     return frozenset(f"__{side}{name}__" for side in ("", "r") for name in _BINARY)
+
+
+@cache
+def is_sign(name: str) -> bool:
+    """Whether a method is that of a sign between two operands, or of one that writes the first."""
+    writing = {f"__i{each}__" for each in _IN_PLACE}
+    return name in signs_between() or name in writing or name == "__rdiv__"
 
 
 def members_replaced(members: Mapping[str, object]) -> dict[str, object]:

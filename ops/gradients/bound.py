@@ -119,7 +119,10 @@ class Bound:
         self.lays, self.looks = layouts_of("" if row is None else row.lays, self.positions)
         self.may_be_thin = "sparse" in self.positions
         """Whether its gradient may be a sparse tensor."""
-        self.node_class = node_class(RowNode, node_name(entry, row, in_script))
+        name = node_name(entry, row, in_script)
+        self.node_class = node_class(RowNode, name)
+        self.forbids_writes = self.is_multiple_view and name != "SliceBackward0"
+        """Whether views may not be written since one node made them; slices have one each."""
 
     def takes_tensors(self, at: int) -> bool:
         """Whether an argument is a list of tensors."""

@@ -236,7 +236,7 @@ class _Finding:
                 shape.active.add(number)
             if bound.is_view and number in self._made:
                 among = bound.node_class.__name__.removesuffix("Backward0")
-                shape.views[number] = of, among if bound.is_multiple_view else None
+                shape.views[number] = of, among if bound.forbids_writes else None
         self._made.clear()
 
     def _is_smooth(self, taken: tuple[Any, ...], result: Any) -> bool:

@@ -202,7 +202,7 @@ def give_node(node: RowNode, results: Sequence[Tensor], base: Tensor) -> None:
         result._grad_node, result._output_number = node, number
         if bound.is_view:
             result._view_of, result._view_version = base, version_of(result._array)
-            if bound.is_multiple_view:
+            if bound.forbids_writes:
                 result._view_among = node.name().removesuffix("Backward0")
     node.set_results(results)
 

@@ -185,7 +185,7 @@ def _note_base(bound: Bound, view: Tensor, args: Sequence[object], node: Node) -
     """Tell a view what it is a view of."""
     view._view_of = next((a for a in args if isinstance(a, Tensor)), None)
     view._view_version = RUNNING.version_of(view._array)
-    if bound.is_multiple_view:
+    if bound.forbids_writes:
         view._view_among = type(node).__name__.removesuffix("Backward0")
 
 

@@ -216,3 +216,88 @@ def test_arguments_are_counted_from_either_end() -> None:
     for number in (2, -3):
         with pytest.raises(RuntimeError, match=f"Got argnum={number}, but only 2 positional"):
             grad(product, argnums=number)(x, y)
+
+
+def _writes_to_a_part(x: Any, y: Any) -> Any:
+    x = x * 1
+    part, column = x[0], x[..., 1]
+    part.mul_(y)
+    column[1:].add_(y)
+    return (x**2).sum() + part.sum()
+
+
+def _reads_a_part_of_what_was_written(x: Any, y: Any) -> Any:
+    x = x * 1
+    part = x.T[1, None]
+    x.mul_(y)
+    return (part**3).sum()
+
+
+def _becomes_a_view(x: Any, y: Any) -> Any:
+    x = x * 1
+    x.t_().unsqueeze_(0)
+    x.squeeze_()[0].mul_(y)
+    x.hsplit(2)[1].mul_(2)
+    x.ravel()[1].add_(y)
+    x.t().view_as(torch.ones(4)).unfold(0, 2, 1)[2].mul_(y)
+    x.as_strided((2,), (2,)).mul_(x.adjoint()[0].clone())
+    return (x**2 * torch.arange(4.0).view(2, 2)).sum()
+
+
+@pytest.mark.parametrize(
+    "function", [_writes_to_a_part, _reads_a_part_of_what_was_written, _becomes_a_view]
+)
+def test_views_of_slices_share_their_memory(function: Any) -> None:
+    x, y = torch.arange(12.0).reshape(3, 2, 2) / 7, torch.tensor([0.5, -2.0, 3.0])
+    pairs = list(zip(x, y, strict=True))
+    wanted = torch.stack([function(*pair) for pair in pairs])
+    assert torch.allclose(torch.func.vmap(function)(x, y), wanted)
+    gradient = torch.func.grad(function)
+    wanted = torch.stack([gradient(*pair) for pair in pairs])
+    assert torch.allclose(torch.func.vmap(gradient)(x, y), wanted)
+    x.requires_grad_()
+    torch.func.vmap(function)(x, y).sum().backward()
+    assert torch.allclose(x.grad, wanted)
+
+
+def test_slices_get_no_other_memory() -> None:
+    with pytest.raises(NotImplementedError, match="aten::resize_"):
+        torch.func.vmap(lambda x: x.resize_(2, 2))(torch.ones(2, 3))
+
+
+_SIGNS = [
+    *("__add__", "__sub__", "__mul__", "__floordiv__", "__mod__", "__and__", "__or__", "__xor__"),
+    *("__lshift__", "__rshift__", "__eq__", "__lt__", "__pow__", "__rsub__", "__rtruediv__"),
+    *("__rfloordiv__", "__rmod__", "__rpow__", "__rand__", "__rlshift__", "__rrshift__"),
+    *("__rmatmul__", "__matmul__"),
+]
+
+
+@pytest.mark.parametrize("sign", _SIGNS)
+def test_signs_between_slices(sign: str) -> None:
+    x, y = torch.tensor([[[3, 4], [1, 2]], [[2, 1], [4, 5]]]), torch.tensor([[1, 2], [3, 1]])
+
+    def of(x: Any, y: Any) -> Any:
+        return getattr(torch.Tensor, sign)(x, y)
+
+    def wanted(pairs: list[tuple[Any, Any]]) -> list[Any]:
+        return [of(*pair).tolist() for pair in pairs]
+
+    vmap = torch.func.vmap
+    assert vmap(of)(x, x).tolist() == wanted([(a, a) for a in x])
+    assert vmap(of, (0, None))(x, y).tolist() == wanted([(a, y) for a in x])
+    assert vmap(of, (None, 0))(y, x).tolist() == wanted([(y, a) for a in x])
+    rows = vmap(lambda x: vmap(lambda y: of(x, y))(x + 1))(x[None] + 1)
+    assert rows[0].shape[:1] == (2,)
+
+
+def test_signs_that_write_slices() -> None:
+    def both(x: Any) -> Any:
+        y = x.clone()
+        y &= x
+        y |= x << 1
+        y ^= ~x
+        return y
+
+    x = torch.tensor([[1, 2, 3], [4, 5, 6]])
+    assert torch.func.vmap(both)(x).tolist() == [both(row).tolist() for row in x]

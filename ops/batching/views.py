@@ -1,0 +1,116 @@
+"""Views of each slice as one view of them all, so that what is written to one shows in the other.
+
+They take the tensor of all slices, whose first dimension is theirs, and what a slice is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import EllipsisType
+from typing import Any, Final
+
+from ..tensors.tensor import Tensor
+from .opened import NotTogetherError
+
+__all__ = ["PROPERTIES", "VIEWS", "indexed", "squeezed"]
+
+
+def indexed(whole: Tensor, key: object) -> Any:
+    """A slice's part by numbers, ranges, `None` and `...`; others make copies.
+
+    Raises:
+        NotTogetherError: there are other indices, or a slice has no such part.
+    """
+    keys = key if isinstance(key, tuple) else (key,)
+    if not all(each is None or type(each) in (int, slice, EllipsisType) for each in keys):
+        raise NotTogetherError
+    sizes, rest = list(whole.shape[1:]), [each for each in keys if each is not None]
+    if Ellipsis in rest:
+        place = rest.index(Ellipsis)
+        missing = len(sizes) - len(rest) + 1
+        rest[place : place + 1] = [slice(None)] * missing
+    if len(rest) > len(sizes) or Ellipsis in rest:
+        raise NotTogetherError
+    for each, size in zip(rest, sizes, strict=False):
+        if type(each) is int and not -size <= each < size:
+            raise NotTogetherError
+    found: Any = whole
+    return found[(slice(None), *keys)]
+
+
+def _rank(whole: Tensor) -> int:
+    return whole.dim() - 1
+
+
+def squeezed(whole: Any) -> Any:
+    """Slices without their dimensions of one element."""
+    return whole.squeeze([dim for dim in range(1, whole.dim()) if whole.shape[dim] == 1])
+
+
+def _turned(whole: Any) -> Any:
+    if _rank(whole) > 2:
+        raise NotTogetherError
+    return whole.transpose(1, 2) if _rank(whole) == 2 else whole.view_as(whole)
+
+
+def _reversed(whole: Any) -> Any:
+    return whole.permute([0, *range(_rank(whole), 0, -1)]) if _rank(whole) else whole[:]
+
+
+def _exchanged(whole: Any) -> Any:
+    if _rank(whole) < 2:
+        raise NotTogetherError
+    return whole.transpose(-1, -2)
+
+
+def _adjoint(whole: Any) -> Any:
+    turned = _exchanged(whole)
+    return turned.conj() if turned.is_complex() else turned
+
+
+def _adjoint_of_matrix(whole: Any) -> Any:
+    if _rank(whole) != 2:
+        raise NotTogetherError
+    return _adjoint(whole)
+
+
+def _raveled(whole: Any) -> Any:
+    return whole.flatten(1) if _rank(whole) else whole.unsqueeze(1)
+
+
+def _unfolded(whole: Any, dimension: int, size: int, step: int) -> Any:
+    rank = _rank(whole)
+    if not -rank <= dimension < rank:
+        raise NotTogetherError
+    return whole.unfold(dimension % rank + 1, size, step)
+
+
+def _split(least: int) -> Callable[..., Any]:
+    """Parts along the last of so many dimensions, the first where a slice has just one."""
+
+    def split(whole: Any, parts: object) -> Any:
+        rank = _rank(whole)
+        dim = 1 if least == 2 and rank == 1 else max(least, 1)
+        if rank < dim or (isinstance(parts, int) and (parts < 1 or whole.shape[dim] % parts)):
+            raise NotTogetherError
+        return whole.tensor_split(parts, dim)
+
+    return split
+
+
+def _strided(whole: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+    if storage_offset is not None:
+        raise NotTogetherError
+    return whole.as_strided([whole.shape[0], *size], [whole.stride(0), *stride])
+
+
+VIEWS: Final[dict[str, Callable[..., Any]]] = {
+    **{"t": _turned, "adjoint": _adjoint, "ravel": _raveled, "unfold": _unfolded},
+    **{"vsplit": _split(1), "hsplit": _split(2), "dsplit": _split(3), "as_strided": _strided},
+    "detach": lambda whole: whole.detach(),
+}
+"""What operators make of all slices."""
+
+PROPERTIES: Final[dict[str, Callable[..., Any]]] = {
+    **{"T": _reversed, "mT": _exchanged, "mH": _adjoint, "H": _adjoint_of_matrix},
+}
