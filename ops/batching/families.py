@@ -31,7 +31,7 @@ _DIMS: Final = frozenset(
     linalg_vector_norm norm permute squeeze max min diagonal gather take_along_dim""".split()
 )
 _PRODUCTS: Final = frozenset("matmul mm bmm mv dot linear inner".split())
-_SIZES: Final = frozenset("view reshape expand broadcast_to view_as reshape_as expand_as".split())
+_SIZES: Final = frozenset("view reshape expand".split())
 
 
 @cache
@@ -42,7 +42,7 @@ def family_of(name: str) -> Family:
         return "dims"
     if short in _PRODUCTS:
         return "products"
-    if short in _SIZES or short == "broadcast_tensors":
+    if short.removesuffix("_as") in _SIZES or short in ("broadcast_tensors", "broadcast_to"):
         return "sizes"
     if short in VIEWS:
         return "views"

@@ -139,11 +139,12 @@ def _sizes(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]) -
     if not _is_open(args[0]) or kwargs or not args[1:]:
         raise NotTogetherError
     whole, name = args[0][0], func.__name__
-    sizes = list(args[1]) if isinstance(args[1], (list, tuple)) else args[1:]
-    if name.endswith("_as") and _is_tensor(sizes[0]):
-        name = name.removesuffix("_as")
-        sizes = list(sizes[0][0].shape[1:] if _is_open(sizes[0]) else sizes[0].shape)
-    if name == "view" and isinstance(sizes[0], DType) and len(sizes) == 1 and _rank(args[0]):
+    if name.endswith("_as"):
+        name, like = name.removesuffix("_as"), args[1]
+        sizes = list(like[0].shape[1:] if _is_open(like) else like.shape)
+    else:
+        sizes = list(args[1]) if isinstance(args[1], (list, tuple)) else args[1:]
+    if name == "view" and len(sizes) == 1 and isinstance(sizes[0], DType) and _rank(args[0]):
         return whole.view(*sizes)
     if any(type(size) is not int for size in sizes) or (-1 in sizes and not whole.numel()):
         raise NotTogetherError

@@ -14,6 +14,29 @@ from .opened import NotTogetherError
 
 __all__ = ["PROPERTIES", "VIEWS", "indexed", "squeezed"]
 
+View = Callable[..., Any]
+VIEWS: Final[dict[str, View]] = {}
+"""What operators make of all slices."""
+
+PROPERTIES: Final[dict[str, View]] = {}
+"""What attributes are of all slices."""
+
+
+def _operator(name: str) -> Callable[[View], View]:
+    def declare(view: View) -> View:
+        VIEWS[name] = view
+        return view
+
+    return declare
+
+
+def _property(name: str) -> Callable[[View], View]:
+    def declare(view: View) -> View:
+        PROPERTIES[name] = view
+        return view
+
+    return declare
+
 
 def indexed(whole: Tensor, key: object) -> Any:
     """A slice's part by numbers, ranges, `None` and `...`; others make copies.
@@ -47,37 +70,45 @@ def squeezed(whole: Any) -> Any:
     return whole.squeeze([dim for dim in range(1, whole.dim()) if whole.shape[dim] == 1])
 
 
+@_operator("t")
 def _turned(whole: Any) -> Any:
     if _rank(whole) > 2:
         raise NotTogetherError
     return whole.transpose(1, 2) if _rank(whole) == 2 else whole.view_as(whole)
 
 
+@_property("T")
 def _reversed(whole: Any) -> Any:
     return whole.permute([0, *range(_rank(whole), 0, -1)]) if _rank(whole) else whole[:]
 
 
+@_property("mT")
 def _exchanged(whole: Any) -> Any:
     if _rank(whole) < 2:
         raise NotTogetherError
     return whole.transpose(-1, -2)
 
 
+@_operator("adjoint")
+@_property("mH")
 def _adjoint(whole: Any) -> Any:
     turned = _exchanged(whole)
     return turned.conj() if turned.is_complex() else turned
 
 
+@_property("H")
 def _adjoint_of_matrix(whole: Any) -> Any:
     if _rank(whole) != 2:
         raise NotTogetherError
     return _adjoint(whole)
 
 
+@_operator("ravel")
 def _raveled(whole: Any) -> Any:
     return whole.flatten(1) if _rank(whole) else whole.unsqueeze(1)
 
 
+@_operator("unfold")
 def _unfolded(whole: Any, dimension: int, size: int, step: int) -> Any:
     rank = _rank(whole)
     if not -rank <= dimension < rank:
@@ -98,19 +129,17 @@ def _split(least: int) -> Callable[..., Any]:
     return split
 
 
+@_operator("as_strided")
 def _strided(whole: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     if storage_offset is not None:
         raise NotTogetherError
     return whole.as_strided([whole.shape[0], *size], [whole.stride(0), *stride])
 
 
-VIEWS: Final[dict[str, Callable[..., Any]]] = {
-    **{"t": _turned, "adjoint": _adjoint, "ravel": _raveled, "unfold": _unfolded},
-    **{"vsplit": _split(1), "hsplit": _split(2), "dsplit": _split(3), "as_strided": _strided},
-    "detach": lambda whole: whole.detach(),
-}
-"""What operators make of all slices."""
+for _least, _letter in enumerate("vhd", 1):
+    _operator(f"{_letter}split")(_split(_least))
 
-PROPERTIES: Final[dict[str, Callable[..., Any]]] = {
-    **{"T": _reversed, "mT": _exchanged, "mH": _adjoint, "H": _adjoint_of_matrix},
-}
+
+@_operator("detach")
+def _detached(whole: Any) -> Any:
+    return whole.detach()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar, cast
 
 from ..memory.dtype import LAYOUTS, Device, DType, Layout, check_device, get_default_dtype
 from ..tensors.construct import tensor
 from ..tensors.tensor import Tensor
 from .forms import form
-from .parts import flat_places
+from .parts import Compressed, flat_places
 from .tensors import check_order, compressed, coo, parts_of
 
 __all__ = [
@@ -110,7 +110,7 @@ def _compressed(
         size = (first.numel() - 1, width)[:: -1 if by_columns else 1]
     made = compressed(first, second, own, size, by_columns)
     if _is_checked(options.get("check_invariants")):
-        check_order(parts_of(made))
+        check_order(cast("Compressed", parts_of(made)))
     return made.requires_grad_() if options.get("requires_grad") else made
 
 

@@ -9,7 +9,15 @@ from typing import Any
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
 from ..utils._pytree import tree_flatten, tree_unflatten
-from .transforms import _chosen, _parted, _Recorded, _with_chosen
+from .transforms import (
+    _check_smooth,
+    _checked_outputs,
+    _chosen,
+    _parted,
+    _Recorded,
+    _with_chosen,
+    check_smooth,
+)
 
 __all__ = ["hessian", "jacfwd", "jacrev"]
 
@@ -37,22 +45,36 @@ def _jacobian_of(run: _Recorded, output: Tensor) -> object:
     return tree_unflatten(tables, run.spec)
 
 
+def _check_real(values: list[Any], name: str, what: str) -> None:
+    for place, each in enumerate(values):
+        if isinstance(each, Tensor) and each.is_complex():
+            raise RuntimeError(
+                f"{name}: Expected all {what} to be real but received complex tensor at flattened "
+                f"input idx: {place}"
+            )
+
+
 def _jacobian(func: Callable[..., object], argnums: object, has_aux: bool, name: str) -> Any:
+    backwards = name == "jacrev"
+
     @functools.wraps(func)
     def wrapped(*args: object, **kwargs: object) -> object:
         chosen = _chosen(args, argnums)
+        _check_real(tree_flatten(chosen)[0], name, "inputs")
+        if not backwards:
+            for each in tree_flatten(chosen)[0]:
+                check_smooth(each, "primal")
         run = _Recorded(
             lambda given: func(*_with_chosen(args, argnums, given), **kwargs),
             chosen,
-            forwards=name == "jacfwd",
+            forwards=not backwards,
         )
-        output, aux = _parted(run.result, has_aux, f"{name}(f)(*args)")
-        flat, spec = tree_flatten(output)
-        if not all(isinstance(each, Tensor) for each in flat):
-            kind = next(type(each) for each in flat if not isinstance(each, Tensor))
-            raise RuntimeError(
-                f"{name}: Expected all outputs of the function to be tensors, got {kind}"
-            )
+        begin = "vjp(f, *primals)" if backwards else "jvp(f, primals, tangents)"
+        output, aux = _parted(run.result, has_aux, begin)
+        flat, spec = _checked_outputs(output, begin)
+        if backwards:
+            _check_smooth(flat)
+        _check_real(flat, name, "outputs")
         found = tree_unflatten([_jacobian_of(run, each) for each in flat], spec)
         return (found, run.shown(aux)) if has_aux else found
 

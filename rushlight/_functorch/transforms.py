@@ -21,7 +21,7 @@ from ..ops.gradients.directed import begin_direction
 from ..ops.memory.inference import is_for_inference, is_on
 from ..ops.table.grad_mode import DIRECTIONS, enable_grad, is_recording
 from ..ops.tensors.tensor import Tensor
-from ..utils._pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
+from ..utils._pytree import LeafSpec, TreeSpec, tree_flatten, tree_map, tree_unflatten
 from .vmap import lifted_to_levels
 
 __all__ = ["grad", "grad_and_value", "jvp", "linearize", "vjp"]
@@ -30,11 +30,11 @@ __all__ = ["grad", "grad_and_value", "jvp", "linearize", "vjp"]
 # --------------------------------------------------------------------------- inputs and outputs
 
 
-def _leaf(value: object, wanted: bool, depth: int, forwards: bool) -> tuple[object, object]:
+def _leaf(value: object, wanted: bool, depth: int, forwards: bool) -> tuple[Tensor, Tensor]:
     """A tensor as one of this transform, for walks back and for the function; history leads on
     where something outside may want it."""
     if not isinstance(value, Tensor):
-        return value, value
+        raise ValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
     value = lifted_to_levels(value)
     links = wanted and is_wanted(_bare(value))
     if is_for_inference(_bare(value)._array) and not is_on() and not links:
@@ -103,7 +103,7 @@ class _Recorded:
         outside = is_recording()  # which the transform around this one has seen to
         self.depth = TRANSFORMS.depth + 1
         leaves = [_leaf(each, outside, self.depth, forwards) for each in flat]
-        self.tensors = [each for each, _ in leaves if isinstance(each, Tensor)]
+        self.tensors = [each for each, _ in leaves]
         TRANSFORMS.depth += 1
         DIRECTIONS.wanted += forwards
         try:
@@ -130,8 +130,8 @@ class _Recorded:
             for place, output in enumerate(outputs)
             if _is_recorded(output)
         ]
-        wanted = is_recording() and any(g is not None and _is_recorded(g) for _, g in pairs)
-        create = wanted or self.wants_more([output for output, _ in pairs])
+        wanted = any(g is not None and _is_recorded(g) for _, g in pairs)
+        create = is_recording() and (wanted or self.wants_more([output for output, _ in pairs]))
         found: Sequence[Tensor | None] = [None] * len(self.tensors)
         if pairs:
             with enable_grad(), _passing(self.forwards):
@@ -192,16 +192,18 @@ def _chosen(args: tuple[object, ...], argnums: object) -> Any:
     if isinstance(argnums, int):
         return args[_place(argnums, len(args))]
     if not isinstance(argnums, tuple):
-        raise RuntimeError(f"argnum must be int or Tuple[int, ...], got: {type(argnums)}")
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     if not argnums:
         raise RuntimeError("argnums must be non-empty")
     places = [_place(each, len(args)) for each in argnums]
     if len(set(places)) != len(places):
-        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+        raise RuntimeError(f"argnums elements must be unique, got {tuple(places)}")
     return tuple(args[each] for each in places)
 
 
-def _place(number: int, count: int) -> int:
+def _place(number: object, count: int) -> int:
+    if not isinstance(number, int):
+        raise RuntimeError(f"argnum must be int, got: {type(number)}")
     if not -count <= number < count:
         raise RuntimeError(f"Got argnum={number}, but only {count} positional inputs")
     return number % count
@@ -274,13 +276,31 @@ def grad(
 
 def _checked_outputs(result: object, begin: str) -> tuple[list[Any], TreeSpec]:
     flat, spec = tree_flatten(result)
+    if not flat or result is None:
+        raise RuntimeError(
+            f"{begin}: Expected f to be a function that has non-empty output (got output = {flat})"
+        )
     for each in flat:
         if not isinstance(each, Tensor):
             raise RuntimeError(
-                f"{begin}: Expected f(*primals) to return only tensors, got unsupported type "
+                f"{begin}: expected f(*primals) to return only tensors, got unsupported type "
                 f"{type(each)}"
             )
     return flat, spec
+
+
+def _check_smooth(outputs: Sequence[Tensor]) -> None:
+    for each in outputs:
+        if not (each.is_floating_point() or each.is_complex()):
+            raise RuntimeError(
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got "
+                f"Tensor with dtype {each.dtype}"
+            )
+
+
+def _with_stars(spec: TreeSpec) -> str:
+    """A structure as a tree of it is printed, with stars for leaves."""
+    return repr(tree_unflatten([LeafSpec()] * spec.num_leaves, spec))
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -295,14 +315,15 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     run = _Recorded(lambda given: func(*given), primals)
     result, aux = _parted(run.result, has_aux, "vjp(f, *primals)")
     flat, spec = _checked_outputs(result, "vjp(f, *primals)")
+    _check_smooth(flat)
 
-    def vjp_fn(*cotangents: object) -> Any:
-        given = cotangents[0] if len(cotangents) == 1 else cotangents
-        vectors, got = tree_flatten(given)
+    def vjp_fn(cotangents: object, retain_graph: bool = True) -> Any:
+        vectors, got = tree_flatten(cotangents)
         if got != spec:
             raise RuntimeError(
                 f"Expected pytree structure of cotangents to be the same as pytree structure of "
-                f"outputs to the function. cotangents: {got}, primal output: {spec}"
+                f"outputs to the function. cotangents: {_with_stars(got)}, primal output: "
+                f"{_with_stars(spec)}"
             )
         for number, (vector, each) in enumerate(zip(vectors, flat, strict=True)):
             if vector.shape != each.shape:
@@ -310,7 +331,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
                     f"Mismatch in shape: grad_output[{number}] has a shape of {vector.shape} and "
                     f"output[{number}] has a shape of {each.shape}."
                 )
-        return run.gradients(flat, vectors, keep=True)
+        return run.gradients(flat, vectors, keep=retain_graph)
 
     shown = run.shown(result)
     return (shown, vjp_fn, run.shown(aux)) if has_aux else (shown, vjp_fn)
@@ -332,25 +353,77 @@ def jvp(
         RuntimeError: primals and tangents are no tuples of the same structure.
     """
     begin = "jvp(f, primals, tangents)"
-    for name, each in (("primals", primals), ("tangents", tangents)):
-        if not isinstance(each, tuple):
-            raise RuntimeError(
-                f"{begin}: Expected {name} to be a tuple. E.g. it should be valid to call "
-                "f(*primals)."
-            )
-    directions, spec = tree_flatten(tangents)
-    if spec != tree_flatten(primals)[1]:
+    if not isinstance(primals, tuple):
         raise RuntimeError(
-            f"{begin}: Expected primals and tangents to have the same python structure. For "
-            "example, if primals is a tuple of 3 tensors, tangents also must be. Got primals with "
-            f"structure {tree_flatten(primals)[1]} and tangents with structure {spec}"
+            f"{begin}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
         )
+    directions = _checked_directions(primals, tangents, begin)
     run = _Recorded(lambda given: func(*given), primals, forwards=True)
     result, aux = _parted(run.result, has_aux, begin)
     flat, out_spec = _checked_outputs(result, begin)
+    if strict:
+        _check_dependent(run, flat)
     products = _pushed(run, flat, directions)
     shown = run.shown(result), tree_unflatten(products, out_spec)
     return (*shown, run.shown(aux)) if has_aux else shown
+
+
+def _checked_directions(primals: object, tangents: object, begin: str) -> list[Any]:
+    """Tangents, which are to be like the inputs.
+
+    Raises:
+        RuntimeError: they have another structure or size, or something is no tensor.
+        ValueError: something is no tensor of floats or complex numbers.
+    """
+    inputs, wanted = tree_flatten(primals)
+    directions, spec = tree_flatten(tangents)
+    if spec != wanted:
+        raise RuntimeError(
+            f"{begin}: Expected primals and tangents to have the same python structure. For "
+            "example, if primals is a tuple of 3 tensors, tangents also must be. Got primals with "
+            f"structure {wanted} and tangents with structure {spec}"
+        )
+    if not inputs:
+        raise RuntimeError(f"{begin}: Expected primals to contain at least one Tensor.")
+    for name, values in (("primals", inputs), ("tangents", directions)):
+        for each in values:
+            if not isinstance(each, Tensor):
+                raise RuntimeError(
+                    f"{begin}: Expected {name} to only contain Tensors, got {type(each)}"
+                )
+    for pair in zip(inputs, directions, strict=True):
+        for name, each in zip(("primal", "tangent"), pair, strict=True):
+            check_smooth(each, name)
+        if pair[0].shape != pair[1].shape:
+            raise RuntimeError(
+                "Trying to set a forward gradient that has a different size than that of the "
+                "original Tensor, this is not supported. Tensor is of size "
+                f"{list(pair[0].shape)} while the given forward gradient is of size "
+                f"{list(pair[1].shape)}."
+            )
+    return directions
+
+
+def check_smooth(value: Tensor, name: str) -> None:
+    """See that forward gradients of a tensor can be.
+
+    Raises:
+        ValueError: it is neither of floats nor of complex numbers.
+    """
+    if not (value.is_floating_point() or value.is_complex()):
+        raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
+
+
+def _check_dependent(run: _Recorded, outputs: Sequence[Tensor]) -> None:
+    for each in outputs:
+        found: Sequence[object] = [None]
+        if _is_recorded(each):
+            found = autograd_grad([each.sum()], run.tensors, retain_graph=True, allow_unused=True)
+        if all(g is None for g in found):
+            raise RuntimeError(
+                "jvp(f, primals, tangents, strict=True): The output of f is independent of the "
+                "inputs. This is not allowed with strict=True."
+            )
 
 
 def _pushed(run: _Recorded, flat: Sequence[Tensor], directions: Sequence[Tensor]) -> list[Tensor]:
@@ -385,7 +458,9 @@ def _pushed(run: _Recorded, flat: Sequence[Tensor], directions: Sequence[Tensor]
 def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Callable[..., Any]]:
     """The results of a function, and the linear function of tangents that `jvp` gives there."""
     run = _Recorded(lambda given: func(*given), primals, forwards=True)
-    flat, spec = _checked_outputs(run.result, "linearize(f, *primals)")
+    flat, spec = tree_flatten(run.result)
+    if not all(isinstance(each, Tensor) for each in flat):
+        _checked_outputs(run.result, "linearize(f, *primals)")
 
     def pushed(*tangents: object) -> object:
         directions, got = tree_flatten(tangents)
@@ -393,6 +468,14 @@ def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Calla
             raise RuntimeError(
                 f"Expected the tangents {got} to have the same argspec as the primals {run.spec}"
             )
+        for place, (direction, x) in enumerate(zip(directions, run.tensors, strict=True)):
+            for name in ("shape", "dtype"):
+                mine, wanted = getattr(direction, name), getattr(x, name)
+                if mine != wanted:
+                    raise RuntimeError(
+                        f"tangent:{place} with {name} {mine} in flattened pytree doesn't match the "
+                        f"{name} {wanted} of the corresponding primal."
+                    )
         return tree_unflatten(_pushed(run, flat, directions), spec)
 
     return run.shown(run.result), pushed

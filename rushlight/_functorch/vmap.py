@@ -131,7 +131,7 @@ def _process_batched_inputs(
     checked = [_checked_dim(begin, each, dim) for each, dim in zip(flat, dims, strict=True)]
     sizes = [each.shape[dim] for each, dim in zip(flat, checked, strict=True) if dim is not None]
     if not sizes:
-        raise ValueError("vmap: at least one of the inputs must have a dimension to map over")
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
     if any(size != sizes[0] for size in sizes):
         raise ValueError(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
@@ -228,7 +228,15 @@ def _flat_outputs(
     outputs: object, out_dims: Any, func: Callable[..., object]
 ) -> tuple[list[Any], list[Any], TreeSpec]:
     flat, spec = tree_flatten(outputs)
+    if not all(each is None or isinstance(each, int) for each in tree_flatten(out_dims)[0]):
+        raise ValueError(
+            f"vmap({_get_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None "
+            "or a python collection of ints representing where in the outputs the vmapped "
+            "dimension should appear."
+        )
     dims = [out_dims] if out_dims is None and len(flat) == 1 else None
+    if isinstance(outputs, Tensor) and isinstance(out_dims, tuple) and len(out_dims) == 1:
+        dims = [*out_dims]
     dims = dims or _broadcast_to_and_flatten(out_dims, spec)
     if dims is None:
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -239,7 +240,7 @@ def _becomes_a_view(x: Any, y: Any) -> Any:
     x.squeeze_()[0].mul_(y)
     x.hsplit(2)[1].mul_(2)
     x.ravel()[1].add_(y)
-    x.t().view_as(torch.ones(4)).unfold(0, 2, 1)[2].mul_(y)
+    x.t().view_as(torch.ones(4)).view_as(x.t().flatten()).unfold(0, 2, 1)[2].mul_(y)
     x.as_strided((2,), (2,)).mul_(x.adjoint()[0].clone())
     return (x**2 * torch.arange(4.0).view(2, 2)).sum()
 
@@ -301,3 +302,104 @@ def test_signs_that_write_slices() -> None:
 
     x = torch.tensor([[1, 2, 3], [4, 5, 6]])
     assert torch.func.vmap(both)(x).tolist() == [both(row).tolist() for row in x]
+
+
+def _written(x: Any, y: Any) -> Any:
+    x[0].mul_(y)
+    x.add_(y)
+    return (x**2).sum()
+
+
+def test_what_directions_go_through_may_be_written() -> None:
+    x, y = torch.tensor([1.0, 2.0]), torch.tensor(3.0)
+    value, pushed = torch.func.jvp(_written, (x, y), (torch.ones(2), torch.ones(())))
+    assert (value.item(), pushed.item()) == (6**2 + 5**2, 2 * 6 * (1 + 3 + 1) + 2 * 5 * 2)
+    assert x.tolist() == [6, 5]
+    rows = torch.tensor([[1.0, 2.0], [0.0, 1.0]])
+
+    def pushes(x: Any) -> Any:
+        return torch.func.jvp(_written, (x, y), (torch.ones(2), torch.ones(())))[1]
+
+    assert torch.func.vmap(pushes)(rows).tolist() == [80, 2 * 3 * (3 + 0 + 1) + 2 * 4 * 2]
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+        torch.func.grad(_written)(x, y)
+
+
+_X = torch.ones(3)
+_WRONG: list[tuple[Any, type[Exception], str]] = [
+    (
+        lambda: torch.func.grad(torch.mul, (0.0,))(_X, _X),
+        RuntimeError,
+        "argnum must be int, got: <class 'float'>",
+    ),
+    (lambda: torch.func.grad(torch.sum)(1.0), ValueError, "Thing passed to transform API must be"),
+    (
+        lambda: torch.func.jacrev(lambda x: ())(_X),
+        RuntimeError,
+        "non-empty output (got output = [])",
+    ),
+    (
+        lambda: torch.func.jacfwd(torch.abs)(_X * 1j),
+        RuntimeError,
+        "jacfwd: Expected all inputs to be real but received complex tensor at flattened input idx",
+    ),
+    (
+        lambda: torch.func.jacrev(lambda x: x * 1j)(_X),
+        RuntimeError,
+        "jacrev: Expected all outputs to be real",
+    ),
+    (lambda: torch.func.vjp(lambda x: x.long(), _X), RuntimeError, "must be floating-point or"),
+    (lambda: torch.func.jvp(torch.sin, (), ()), RuntimeError, "to contain at least one Tensor."),
+    (
+        lambda: torch.func.jvp(torch.sin, (_X,), (1.0,)),
+        RuntimeError,
+        "Expected tangents to only contain Tensors, got <class 'float'>",
+    ),
+    (
+        lambda: torch.func.jvp(torch.sin, (_X,), (_X[:1],)),
+        RuntimeError,
+        "Tensor is of size [3] while the given forward gradient is of size [1].",
+    ),
+    (
+        lambda: torch.func.jvp(torch.sin, (_X.long(),), (_X,)),
+        ValueError,
+        "Expected primal to be floating point or complex, but got: torch.int64",
+    ),
+    (
+        lambda: torch.func.jvp(lambda x: _X * 2, (_X,), (_X,), strict=True),
+        RuntimeError,
+        "The output of f is independent of the inputs.",
+    ),
+    (
+        lambda: torch.func.vjp(lambda x: (x, x), _X)[1](_X),
+        RuntimeError,
+        "cotangents: *, primal output: (*, *)",
+    ),
+    (
+        lambda: torch.func.linearize(torch.sin, _X)[1](_X.double()),
+        RuntimeError,
+        "tangent:0 with dtype torch.float64 in flattened pytree doesn't match",
+    ),
+    (lambda: torch.func.vmap(torch.sin, out_dims="a")(_X), ValueError, "must be an int, None or a"),
+    (lambda: torch.func.vmap(torch.sin, None)(_X), ValueError, "in_dims"),
+    (lambda: torch.func.vmap(torch.sin, (None,))(_X), ValueError, "at least one Tensor to vmap"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(_WRONG)))
+def test_wrong_arguments_are_refused_in_torchs_words(number: int) -> None:
+    call, kind, said = _WRONG[number]
+    with pytest.raises(kind, match=re.escape(said)):
+        call()
+
+
+def test_one_result_may_have_a_tuple_of_one_dimension() -> None:
+    assert torch.func.vmap(lambda x: x, out_dims=(1,))(torch.ones(2, 3)).shape == (3, 2)
+
+
+def test_products_asked_for_without_gradients_have_none() -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    value, product = torch.func.vjp(torch.square, x)
+    with torch.no_grad():
+        (found,) = product(torch.tensor(1.0))
+    assert (found.item(), found.requires_grad, value.requires_grad) == (6, False, True)
