@@ -239,6 +239,7 @@ from .settings import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabl
 from .settings import prepare_multiprocessing_environment as prepare_multiprocessing_environment
 from .settings import set_anomaly_enabled as set_anomaly_enabled
 from .settings import set_deterministic_debug_mode as set_deterministic_debug_mode
+from .settings import set_vital as set_vital
 from .sym_numbers import sym_float as sym_float
 from .sym_numbers import sym_int as sym_int
 from .sym_numbers import sym_ite as sym_ite

@@ -9,7 +9,7 @@ from typing import Any, Final
 from .ops.memory.determinism import DETERMINISM
 from .ops.memory.dtype import DTYPES, Device, place_of, set_default_dtype
 from .ops.memory.entered import ENTERED
-from .ops.memory.warned import ALWAYS, warn_caller_once
+from .ops.memory.warned import ALWAYS, warn_caller, warn_caller_once
 from .ops.table.grad_mode import ANOMALY, LOOKS_FOR_NAN
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     *("PRIVATE_OPS", "USE_GLOBAL_DEPS", "USE_RTLD_GLOBAL_WITH_LIBTORCH", "classproperty"),
     *("get_file_path", "init_num_threads", "is_anomaly_check_nan_enabled"),
     *("prepare_multiprocessing_environment", "set_anomaly_enabled"),
-    *("set_deterministic_debug_mode", "use_deterministic_algorithms"),
+    *("set_deterministic_debug_mode", "set_vital", "use_deterministic_algorithms"),
 ]
 
 PRIVATE_OPS: Final = ("unique_dim",)
@@ -192,6 +192,12 @@ def is_distributed(input: object) -> bool:
 def compiled_with_cxx11_abi() -> bool:
     """Whether C++ extensions would use the newer ABI, as those of PyTorch do."""
     return True
+
+
+def set_vital(vital: str, attr: str, value: str) -> None:
+    """Once noted which parts of torch a program uses; nothing does now."""
+    del vital, attr, value
+    warn_caller("'set_vital' is deprecated, please do not call")
 
 
 def typename(obj: object) -> str:

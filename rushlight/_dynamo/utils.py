@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-__all__ = ["is_compile_supported"]
+import functools
+
+from ..ops.memory.warned import warn_caller
+
+__all__ = ["is_compile_supported", "warn_once"]
 
 
 def is_compile_supported(device_type: object) -> bool:
     """Whether programs for a kind of device can be compiled: no."""
     del device_type
     return False
+
+
+@functools.cache
+def warn_once(msg: str, stacklevel: int = 1) -> None:
+    """Warn of something the first time that it is said."""
+    del stacklevel  # the line outside the package is meant
+    warn_caller(msg)

@@ -382,10 +382,13 @@ def key_of_device(device: str) -> str:
 def impl(
     qualname: Any, types: Any, func: Kernel | None = None, *, lib: Library | None = None
 ) -> Any:
-    """Register a kernel for kinds of devices (`"cpu"`, or `"default"` for all), or decorate it."""
+    """Register a kernel for kinds of devices (`"cpu"`, or `"default"` for all) or by dispatch keys
+    (`"CPU"`, `"Autograd"`), or decorate it."""
     if isinstance(qualname, Library):
         return _impl_in(qualname, types, func)
-    keys = [key_of_device(each) for each in ([types] if isinstance(types, str) else types)]
+    given = [types] if isinstance(types, str) else types
+    members = DispatchKey.__members__
+    keys = [each if each in members else key_of_device(each) for each in given]
     namespace = parts_of(qualname)[0]
 
     def register(kernel: Kernel) -> Kernel:

@@ -21,8 +21,11 @@ from rushlight.utils.data import (
     IterableDataset,
     RandomSampler,
     StackDataset,
+    _utils,
+    dataloader,
     get_worker_info,
 )
+from rushlight.utils.data.datapipes.iter import IterableWrapper
 
 pytestmark = pytest.mark.skipif(
     "fork" not in multiprocessing.get_all_start_methods(), reason="processes are not forked here"
@@ -173,8 +176,7 @@ def test_workers_that_cannot_begin_say_so_each_time() -> None:
 
 
 def test_a_worker_that_ends_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
-    kind = type(iter(DataLoader(Squares(2), num_workers=1)))
-    monkeypatch.setattr(kind, "_LOOK", 0.2)
+    monkeypatch.setattr(dataloader, "MP_STATUS_CHECK_INTERVAL", 0.2)
     with pytest.raises(
         RuntimeError, match=r"DataLoader worker \(pid\(s\) \d+\) exited unexpectedly"
     ):
@@ -182,7 +184,7 @@ def test_a_worker_that_ends_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_batches_may_come_as_they_are_ready() -> None:
-    loader = DataLoader(Squares(8), batch_size=None, num_workers=3, in_order=False)
+    loader = DataLoader(Squares(8), batch_size=None, num_workers=2, in_order=False)
     assert sorted(row[0].item() for row in loader) == [n * n for n in range(8)]
 
 
@@ -220,6 +222,89 @@ def test_loaders_and_sets_refuse_what_torch_refuses() -> None:
         StackDataset()
     assert StackDataset(a=range(3), b=range(3)).__getitems__([2]) == [{"a": 2, "b": 2}]
     assert StackDataset(range(3)).__getitems__([0, 2]) == [(0,), (2,)]
+
+
+def test_too_many_workers_and_pinned_memory_are_warned_of() -> None:
+    count = len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else 10_000
+    with pytest.warns(UserWarning, match=f"will create {count} worker processes in total"):
+        DataLoader(Squares(2), num_workers=count)
+    with pytest.warns(UserWarning, match="no accelerator is found"):
+        iter(DataLoader(Squares(2), pin_memory=True))
+
+
+class Stateful(dataloader._BaseDataLoaderIter):
+    """A pass that others write, by what torch's own has."""
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        super().__init__(loader)
+        given = (self._dataset, self._auto_collation, self._collate_fn, self._drop_last)
+        self.fetcher = dataloader._DatasetKind.create_fetcher(self._dataset_kind, *given)
+
+    def _next_data(self) -> Any:
+        return self.fetcher.fetch(self._next_index())
+
+
+def test_others_write_passes_by_fetchers() -> None:
+    made = Stateful(DataLoader[Any](range(5), batch_size=2, drop_last=True))
+    assert [batch.tolist() for batch in made] == [[0, 1], [2, 3]]
+    assert (made._num_yielded, made._num_workers, made._world_size, made._rank) == (2, 0, 1, 0)
+    stream = Stateful(DataLoader(Stream(3), batch_size=2))
+    assert isinstance(stream.fetcher, _utils.fetch._IterableDatasetFetcher)
+    assert (len(next(stream)), stream.fetcher.ended) == (2, False)
+    assert (len(next(stream)), stream.fetcher.ended) == (1, True)
+    assert Stateful(DataLoader(Squares(3), batch_size=None))._next_data()[0] == 0
+
+
+def test_shares_of_pipes_are_of_all_workers_of_all_processes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pipe: Any = IterableWrapper(range(12)).sharding_filter()
+    info = _utils.worker.WorkerInfo(id=1, num_workers=2, seed=3, dataset=pipe)
+    monkeypatch.setattr(_utils.worker, "_worker_info", info)
+    begun: list[int] = []
+    dataloader._sharding_worker_init_fn(begun.append, 3, 2, 1)
+    assert (list(pipe), begun) == ([5, 11], [1])
+
+
+def test_pipes_of_workers_that_stay_are_shuffled_anew() -> None:
+    torch.manual_seed(0)
+    pipe: Any = IterableWrapper(range(50)).shuffle()
+    loader = DataLoader[Any](pipe, batch_size=None, num_workers=1, persistent_workers=True)
+    assert len({tuple(loader) for _ in range(2)}) == 2
+
+
+def test_children_that_fail_are_told_of() -> None:
+    signals = _utils.signal_handling
+    process = multiprocessing.get_context("fork").Process(target=os._exit, args=(3,))
+    process.start()
+    os.waitid(os.P_PID, process.pid or 0, os.WEXITED | os.WNOWAIT)
+    signals._set_worker_pids(1, [process.pid])
+    with pytest.raises(ValueError, match="only once"):
+        signals._set_worker_pids(1, [])
+    with pytest.raises(RuntimeError, match=r"exited unexpectedly with exit code 3\. Details are"):
+        signals._error_if_any_worker_fails()
+    signals._error_if_any_worker_fails()
+    signals._remove_worker_pids(1)
+    with pytest.raises(ValueError, match="Cannot find worker information"):
+        signals._remove_worker_pids(1)
+    process.join()
+
+
+def _wait(ready: Any) -> None:
+    _utils.signal_handling._set_worker_signal_handlers()
+    ready.set()
+    time.sleep(60)
+
+
+def test_workers_that_their_program_ends_have_not_failed() -> None:
+    context = multiprocessing.get_context("fork")
+    ready = context.Event()
+    process = context.Process(target=_wait, args=(ready,))
+    process.start()
+    assert ready.wait(60)
+    process.terminate()
+    process.join()
+    assert process.exitcode == 0
 
 
 def test_workers_that_stay_draw_one_seed() -> None:

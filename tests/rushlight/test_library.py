@@ -361,6 +361,14 @@ def _mixing() -> Any:
     return mixing
 
 
+def test_kernels_are_registered_by_dispatch_keys_too(mine: Library) -> None:
+    mine.define("f(Tensor x) -> Tensor")
+    library.impl("mine::f", ["CPU", "CUDA"])(lambda x: x + 1)
+    assert torch.ops.mine.f(torch.ones(1)).item() == 2
+    with pytest.raises(RuntimeError, match="device type at start of device string: Nonsense"):
+        library.impl("mine::f", "Nonsense", lambda x: x)
+
+
 def test_native_code_calls_c_functions(mine: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
     monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")

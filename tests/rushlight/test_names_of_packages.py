@@ -316,3 +316,13 @@ def test_groups_of_one_process() -> None:
                 distributed.all_gather_coalesced(lists, mixed)
     finally:
         distributed.destroy_process_group()
+
+
+def test_warnings_of_the_compiler_are_given_once() -> None:
+    from rushlight._dynamo.utils import warn_once
+
+    with pytest.warns(UserWarning, match="not as quick"):
+        warn_once("not as quick as it could be")
+    warn_once("not as quick as it could be")  # would be an error
+    with pytest.warns(UserWarning, match="'set_vital' is deprecated"):
+        torch.set_vital("Dataloader", "enabled", "True")

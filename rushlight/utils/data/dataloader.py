@@ -17,8 +17,15 @@ from ...module_names import names_of
 from ...ops.memory.warned import warn_caller
 from ...ops.random_numbers.random import Generator
 from ._utils.collate import default_collate, default_convert
-from ._utils.rows import rows_at_once
-from ._utils.worker import END, Ended, Resume, get_worker_info, run_worker
+from ._utils.fetch import _BaseDatasetFetcher, _IterableDatasetFetcher, _MapDatasetFetcher
+from ._utils.worker import (
+    END,
+    MP_STATUS_CHECK_INTERVAL,
+    _IterableDatasetStopIteration,
+    _ResumeIteration,
+    get_worker_info,
+    run_worker,
+)
 from .datapipes.datapipe import (
     IterDataPipe,
     MapDataPipe,
@@ -62,9 +69,9 @@ class DataLoader(Generic[_Sample]):
         ValueError: arguments that exclude each other.
     """
 
-    _is_made = False
+    __initialized = False
     _iterator: _BaseDataLoaderIter | None = None
-    _told_length: int | None = None
+    _IterableDataset_len_called: int | None = None
     """The length that a set without keys was said to have, once that was asked for."""
 
     def __init__(
@@ -108,6 +115,8 @@ class DataLoader(Generic[_Sample]):
                 "drop_last"
             )
         self.dataset = _arranged(dataset, shuffle)
+        is_stream = isinstance(dataset, IterableDataset)
+        self._dataset_kind = _DatasetKind.Iterable if is_stream else _DatasetKind.Map
         self.batch_size, self.drop_last = batch_size, drop_last
         self.num_workers, self.pin_memory, self.timeout = num_workers, pin_memory, timeout
         self.worker_init_fn, self.generator = worker_init_fn, generator
@@ -120,10 +129,11 @@ class DataLoader(Generic[_Sample]):
         self.batch_sampler = batch_sampler
         batching = batch_sampler is not None
         self.collate_fn = collate_fn or (default_collate if batching else default_convert)
-        self._is_made = True
+        self.__initialized = True
+        self.check_worker_number_rationality()
 
     def __setattr__(self, name: str, value: object) -> None:
-        if self._is_made and name in _FIXED:
+        if self.__initialized and name in _FIXED:
             raise ValueError(
                 f"{name} attribute should not be set after {type(self).__name__} is initialized"
             )
@@ -137,10 +147,16 @@ class DataLoader(Generic[_Sample]):
     def _index_sampler(self) -> Any:
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
-    @property
-    def _dataset_kind(self) -> int:
-        is_stream = isinstance(self.dataset, IterableDataset)
-        return _DatasetKind.Iterable if is_stream else _DatasetKind.Map
+    def check_worker_number_rationality(self) -> None:
+        """Warn of more workers than processors."""
+        most = _processors()
+        if self.num_workers > (most or 0):
+            warn_caller(
+                f"This DataLoader will create {self.num_workers} worker processes in total. "
+                f"{_suggested(most)}Please be aware that excessive worker creation might get "
+                "DataLoader running slow or even freeze, lower the worker number to avoid "
+                "potential slowness/freeze if necessary."
+            )
 
     def _order(self, shuffle: bool) -> Any:
         if isinstance(self.dataset, IterableDataset):
@@ -167,7 +183,7 @@ class DataLoader(Generic[_Sample]):
     def __len__(self) -> int:
         if not isinstance(self.dataset, IterableDataset):
             return len(self._index_sampler)
-        length = self._told_length = len(self.dataset)  # type: ignore[arg-type]
+        length = self._IterableDataset_len_called = len(self.dataset)  # type: ignore[arg-type]
         if self.batch_size is None:
             return length
         return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
@@ -263,84 +279,115 @@ def _check_stream(
     raise ValueError(f"DataLoader with IterableDataset: expected unspecified {given}")
 
 
+def _processors() -> int | None:
+    """How many processors this process may use; None where the system does not say."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()
+
+
+def _suggested(most: int | None) -> str:
+    if most is None:
+        return (
+            "DataLoader is not able to compute a suggested max number of worker in current system. "
+        )
+    return (
+        f"Our suggested max number of worker in current system is {most}, which is smaller than "
+        "what this DataLoader is going to create. "
+    )
+
+
+def _get_distributed_settings() -> tuple[int, int]:
+    """How many processes there are, and which this is."""
+    groups = import_module("...distributed", __package__)
+    if not groups.is_initialized():
+        return 1, 0
+    return groups.get_world_size(), groups.get_rank()
+
+
+def _sharding_worker_init_fn(
+    worker_init_fn: Callable[[int], object] | None, world_size: int, rank_id: int, worker_id: int
+) -> None:
+    """What a worker begins with: its share of a pipe, then what the program wants.
+
+    Args:
+        world_size, rank_id: how many processes there are with workers, and which this one's is.
+    """
+    info = get_worker_info()
+    assert info is not None
+    count, number = info.num_workers * world_size, worker_id * world_size + rank_id
+    _settings().apply_sharding(info.dataset, count, number)
+    if worker_init_fn is not None:
+        worker_init_fn(worker_id)
+
+
 def _fetcher(
+    kind: int,
     dataset: Any,
     is_batched: bool,
     collate: Callable[[Any], object],
     drop_last: bool,
-    pipe_seed: int,
-    number: int,
-    count: int,
-) -> Callable[[Any], object]:
-    """What loads the batch of some keys; it raises StopIteration where a stream has ended."""
+    shared_seed: int | None,
+) -> _BaseDatasetFetcher:
+    """What loads batches, once a pipe has its seed."""
     if isinstance(dataset, IterDataPipe):
-        _settings().apply_random_seed(dataset, Generator().manual_seed(pipe_seed))
-    if isinstance(dataset, IterDataPipe | MapDataPipe):
-        _settings().apply_sharding(dataset, count, number)
-    if isinstance(dataset, IterableDataset):
-        return _from_stream(iter(dataset), is_batched, collate, drop_last)
-
-    def fetch(keys: Any) -> object:
-        if not is_batched:
-            return collate(dataset[keys])
-        rows = rows_at_once(dataset, keys, collate)
-        if rows is not None:
-            return rows
-        if hasattr(dataset, "__getitems__"):
-            return collate(dataset.__getitems__(keys))
-        return collate([dataset[key] for key in keys])
-
-    return fetch
-
-
-def _from_stream(
-    samples: Iterator[object], is_batched: bool, collate: Callable[[Any], object], drop_last: bool
-) -> Callable[[Any], object]:
-    def fetch(keys: Any) -> object:
-        if not is_batched:
-            return collate(next(samples))
-        batch = [sample for _, sample in zip(keys, samples, strict=False)]
-        if not batch or (drop_last and len(batch) < len(keys)):
-            raise StopIteration
-        return collate(batch)
-
-    return fetch
+        assert shared_seed is not None
+        _settings().apply_random_seed(dataset, Generator().manual_seed(shared_seed))
+    return _DatasetKind.create_fetcher(kind, dataset, is_batched, collate, drop_last)
 
 
 class _BaseDataLoaderIter:
     """One pass over a set, in batches."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
+        self._dataset, self._dataset_kind = loader.dataset, loader._dataset_kind
+        self._auto_collation, self._collate_fn = loader._auto_collation, loader.collate_fn
+        self._drop_last, self._index_sampler = loader.drop_last, loader._index_sampler
+        self._num_workers, self._timeout = loader.num_workers, loader.timeout
+        self._persistent_workers = loader.persistent_workers
+        self._pin_memory, self._pin_memory_device = False, None
+        if loader.pin_memory:
+            warn_caller(
+                "'pin_memory' argument is set as true but no accelerator is found, then device "
+                "pinned memory won't be used."
+            )
+        self._world_size, self._rank = _get_distributed_settings()
         self._begin(loader)
         self._base_seed = drawn_seed(loader.generator)  # drawn also where there are no workers
 
     def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
-        """Begin anew; others put something else in its place."""
+        """Begin anew."""
         self._begin(loader)
 
     def _begin(self, loader: DataLoader[Any]) -> None:
-        pipe_seed = 0
-        if isinstance(loader.dataset, IterDataPipe):
-            pipe_seed = drawn_seed(loader.generator)
-        self._loader = loader
-        self._given_out = 0
-        self._numbers = iter(loader._index_sampler)
-        batched = loader._auto_collation
-        parts = (loader.dataset, batched, loader.collate_fn, loader.drop_last, pipe_seed)
-        self._make_fetcher = partial(_fetcher, *parts)
+        self._shared_seed: int | None = None
+        if isinstance(self._dataset, IterDataPipe):
+            self._shared_seed = drawn_seed(loader.generator)
+        self._num_yielded = 0
+        self._IterableDataset_len_called = loader._IterableDataset_len_called
+        self._sampler_iter = iter(self._index_sampler)
+
+    def _fetchers(self) -> Callable[[int | None], _BaseDatasetFetcher]:
+        """Given the seed that workers share, makes what loads batches."""
+        parts = (self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn)
+        return partial(_fetcher, *parts, self._drop_last)
 
     def __iter__(self) -> _BaseDataLoaderIter:
         return self
 
     def __next__(self) -> Any:
-        made = self._next()
-        self._given_out += 1
-        told = self._loader._told_length
-        if told is not None and self._given_out > told:
+        made = self._next_data()
+        self._num_yielded += 1
+        told = self._IterableDataset_len_called
+        if told is not None and self._num_yielded > told:
             self._warn_of_length(told)
         return made
 
-    def _next(self) -> Any:
+    def _next_index(self) -> Any:
+        """The key of the next sample, or the keys of the next batch."""
+        return next(self._sampler_iter)
+
+    def _next_data(self) -> Any:
         """The next batch."""
         raise NotImplementedError
 
@@ -352,36 +399,40 @@ class _BaseDataLoaderIter:
             "examples."
         )
         warn_caller(
-            f"Length of IterableDataset {self._loader.dataset} was reported to be {told}(when "
-            f"accessing len(dataloader)), but {self._given_out} samples have been fetched. "
-            f"{where if self._loader.num_workers else ''}"
+            f"Length of IterableDataset {self._dataset} was reported to be {told}(when "
+            f"accessing len(dataloader)), but {self._num_yielded} samples have been fetched. "
+            f"{where if self._num_workers else ''}"
         )
 
     def __len__(self) -> int:
-        return len(self._loader)
+        return len(self._index_sampler)
 
 
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     """The pass that this process makes."""
 
-    def _begin(self, loader: DataLoader[Any]) -> None:
-        super()._begin(loader)
-        self._fetch = self._make_fetcher(0, 1)
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        super().__init__(loader)
+        if isinstance(self._dataset, IterDataPipe | MapDataPipe):
+            _settings().apply_sharding(self._dataset, self._world_size, self._rank)
+        self._dataset_fetcher = self._fetchers()(self._shared_seed)
 
-    def _next(self) -> Any:
-        return self._fetch(next(self._numbers))
+    def _next_data(self) -> Any:
+        return self._dataset_fetcher.fetch(self._next_index())
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """The pass that worker processes make, a batch each in turn."""
 
-    _LOOK: Final = 5.0
-    """Seconds after which it is looked whether the workers still live."""
-
     def __init__(self, loader: DataLoader[Any]) -> None:
         self._workers: list[Any] = []
         super().__init__(loader)
         self._owner_process = os.getpid()
+        self._prefetch_factor, self._in_order = loader.prefetch_factor or 1, loader.in_order
+        self._worker_init_fn: Callable[[int], object] | None = loader.worker_init_fn
+        if isinstance(self._dataset, IterDataPipe | MapDataPipe):
+            begun = (self._worker_init_fn, self._world_size, self._rank)
+            self._worker_init_fn = partial(_sharding_worker_init_fn, *begun)
         context: Any = loader.multiprocessing_context or multiprocessing
         if isinstance(context, str):
             context = multiprocessing.get_context(context)
@@ -389,8 +440,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._wanted = [context.Queue() for _ in range(loader.num_workers)]
         for number, wanted in enumerate(self._wanted):
             wanted.cancel_join_thread()
-            given = (self._make_fetcher, loader.dataset, wanted, self._made, loader.worker_init_fn)
-            rest = (self._base_seed, number, loader.num_workers)
+            given = (self._fetchers(), self._dataset, wanted, self._made, self._worker_init_fn)
+            rest = (self._base_seed, number, self._num_workers, self._shared_seed)
             worker = context.Process(target=run_worker, args=(*given, *rest), daemon=True)
             worker.start()
             self._workers.append(worker)
@@ -400,10 +451,10 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         """Another pass by the workers that stayed."""
         super()._reset(loader, first_iter)
         for wanted in self._wanted:
-            wanted.put(Resume())
+            wanted.put(_ResumeIteration(self._shared_seed))
         left = len(self._wanted)
         while left:  # batches that nobody took from the last pass are dropped
-            left -= isinstance(self._received()[1], Resume)
+            left -= isinstance(self._received()[1], _ResumeIteration)
         self._start_pass()
 
     def _start_pass(self) -> None:
@@ -413,7 +464,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._live = set(range(len(self._wanted)))
         self._turn = cycle(range(len(self._wanted)))
         self._count = 0
-        for _ in range((self._loader.prefetch_factor or 1) * len(self._wanted)):
+        for _ in range(self._prefetch_factor * len(self._wanted)):
             self._ask()
 
     def _ask(self) -> None:
@@ -421,7 +472,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         if not self._live:
             return
         try:
-            keys = next(self._numbers)
+            keys = self._next_index()
         except StopIteration:
             return
         worker = next(each for each in self._turn if each in self._live)
@@ -429,7 +480,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._asked[self._count] = worker
         self._count += 1
 
-    def _next(self) -> Any:
+    def _next_data(self) -> Any:
         while True:
             self._asked = {
                 index: worker
@@ -437,17 +488,17 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 if worker in self._live or index in self._arrived
             }
             if not self._asked:
-                if not self._loader.persistent_workers:
+                if not self._persistent_workers:
                     self._shutdown_workers()
                 raise StopIteration
             index = next(iter(self._asked))
             if index in self._arrived:
                 return self._given(index, self._arrived.pop(index))
             came, result = self._received()
-            if isinstance(result, Ended):
-                self._live.discard(result.worker)
+            if isinstance(result, _IterableDatasetStopIteration):
+                self._live.discard(result.worker_id)
                 self._ask()
-            elif came == index or not self._loader.in_order:
+            elif came == index or not self._in_order:
                 return self._given(came, result)
             else:
                 self._arrived[came] = result
@@ -465,10 +516,10 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         Raises:
             RuntimeError: a worker has ended, or none came in time.
         """
-        limit = self._loader.timeout
+        limit = self._timeout
         while True:
             try:
-                return pickle.loads(self._made.get(timeout=limit or self._LOOK))  # type: ignore[no-any-return]
+                return pickle.loads(self._made.get(timeout=limit or MP_STATUS_CHECK_INTERVAL))  # type: ignore[no-any-return]
             except queue.Empty:
                 dead = [str(each.pid) for each in self._workers if not each.is_alive()]
                 if dead:
@@ -487,7 +538,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         for wanted in self._wanted:
             wanted.put(END)
         for worker in workers:
-            worker.join(self._LOOK)
+            worker.join(MP_STATUS_CHECK_INTERVAL)
             if worker.is_alive():
                 worker.terminate()
         for each in (*self._wanted, self._made):
@@ -503,6 +554,18 @@ class _DatasetKind:
 
     Map = 0
     Iterable = 1
+
+    @staticmethod
+    def create_fetcher(
+        kind: int,
+        dataset: Any,
+        auto_collation: bool,
+        collate_fn: Callable[[Any], object],
+        drop_last: bool,
+    ) -> _BaseDatasetFetcher:
+        """What loads samples of a set of that kind."""
+        made = _MapDatasetFetcher if kind == _DatasetKind.Map else _IterableDatasetFetcher
+        return made(dataset, auto_collation, collate_fn, drop_last)
 
 
 class _InfiniteConstantSampler:

@@ -1,7 +1,23 @@
-"""`torch.utils.data._utils`: where programs look for how batches are put together."""
+"""`torch.utils.data._utils`: where programs look for how batches are put together and loaded."""
 
 from __future__ import annotations
 
-from . import collate, pin_memory, worker
+from typing import Final
 
-__all__ = ["collate", "pin_memory", "worker"]
+from . import collate, fetch, pin_memory, signal_handling, worker
+from .worker import MP_STATUS_CHECK_INTERVAL
+
+__all__ = [
+    "HAS_NUMPY",
+    "MP_STATUS_CHECK_INTERVAL",
+    "collate",
+    "fetch",
+    "pin_memory",
+    "python_exit_status",
+    "signal_handling",
+    "worker",
+]
+
+HAS_NUMPY: Final = True
+python_exit_status = False
+"""Whether Python is about to end, when workers need no word any more."""

@@ -14,17 +14,16 @@ import numpy as np
 
 from ...._utils import ExceptionWrapper
 from ....ops.eager.namespace import public_names
-from ..dataset import IterableDataset
+from .fetch import _BaseDatasetFetcher, _IterableDatasetFetcher
 
 __all__ = [
-    "END",
-    "Ended",
-    "Resume",
-    "WorkerInfo",
-    "_generate_state",
-    "get_worker_info",
+    *("END", "MP_STATUS_CHECK_INTERVAL", "ManagerWatchdog", "WorkerInfo"),
+    *("_IterableDatasetStopIteration", "_ResumeIteration", "_generate_state", "get_worker_info"),
     "run_worker",
 ]
+
+MP_STATUS_CHECK_INTERVAL: Final = 5.0
+"""Seconds after which who waits for another process looks whether it still lives."""
 
 
 @dataclass(frozen=True)
@@ -42,27 +41,42 @@ class WorkerInfo:
     num_workers: int
     seed: int
     dataset: Any
-    worker_method: str | None = None
+    rng: object = None
+    worker_method: str | None = "multiprocessing"
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+@dataclass(frozen=True)
+class _IterableDatasetStopIteration:
     """A worker has no more samples of its stream."""
 
-    worker: int
+    worker_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class Resume:
-    """The word to a worker that stays, and its answer, at the beginning of another pass."""
+@dataclass(frozen=True)
+class _ResumeIteration:
+    """The word to a worker that stays, and its answer, at the beginning of another pass.
+
+    Args:
+        seed: what all workers' pipes begin from.
+    """
+
+    seed: int | None = None
+
+
+class ManagerWatchdog:
+    """Knows whether the program that a worker works for is still there."""
+
+    def __init__(self) -> None:
+        self._program = os.getppid()
+
+    def is_alive(self) -> bool:
+        return os.getppid() == self._program
 
 
 END: Final = None
 """The word to a worker that nothing more is wanted."""
 
 _worker_info: WorkerInfo | None = None
-_LOOK_FOR_PARENT: Final = 5.0
-"""Seconds after which a worker that waits looks whether the program is still there."""
 
 
 def get_worker_info() -> WorkerInfo | None:
@@ -82,7 +96,7 @@ def _generate_state(base_seed: int, worker_id: int) -> list[int]:
 
 
 def run_worker(
-    make_fetcher: Callable[[int, int], Callable[[Any], object]],
+    make_fetcher: Callable[[int | None], _BaseDatasetFetcher],
     dataset: object,
     wanted: Any,
     made: Any,
@@ -90,18 +104,20 @@ def run_worker(
     base_seed: int,
     number: int,
     count: int,
+    shared_seed: int | None,
 ) -> None:
     """Load batches that are asked for in the queue `wanted`, until there is the word to end.
 
     What goes into the queue `made` is, pickled, the batch's number and the batch, an
-    `ExceptionWrapper` in its place, or `Ended` where a stream has no more.
+    `ExceptionWrapper` in its place, or `_IterableDatasetStopIteration` where a stream has no more.
 
     Args:
-        make_fetcher: given the worker's number and how many there are, makes what loads a batch.
+        make_fetcher: given the seed that workers share, makes what loads a batch.
         dataset: the set.
         init: what the program wants called first.
         base_seed: what the workers' random numbers begin from.
         number, count: of the worker, and of workers.
+        shared_seed: what all workers' pipes begin from.
     """
     global _worker_info
     try:
@@ -113,29 +129,27 @@ def run_worker(
         np.random.seed(_generate_state(base_seed, number))
         _worker_info = WorkerInfo(number, count, seed, dataset)
         failed = _begun(init, number)
-        fetch = None if failed else make_fetcher(number, count)
+        fetcher = None if failed else make_fetcher(shared_seed)
     except Exception:
-        failed, fetch = _failure(number), None
-    parent, has_ended = os.getppid(), False
-    while True:
+        failed, fetcher = _failure(number), None
+    program, has_ended = ManagerWatchdog(), False
+    while program.is_alive():
         try:
-            asked = wanted.get(timeout=_LOOK_FOR_PARENT)
+            asked = wanted.get(timeout=MP_STATUS_CHECK_INTERVAL)
         except queue.Empty:
-            if os.getppid() != parent:
-                return
             continue
         if asked is END:
             made.cancel_join_thread()  # nobody may be left who reads
             return
-        if isinstance(asked, Resume):
+        if isinstance(asked, _ResumeIteration):
             has_ended = False
-            if fetch is not None:
-                fetch = make_fetcher(number, count)
+            if fetcher is not None:
+                fetcher = make_fetcher(asked.seed)
             made.put(_pickled(-1, asked, number))
         elif not has_ended:
             index, keys = asked
-            result = _fetched(fetch, keys, number) if fetch is not None else failed
-            has_ended = isinstance(result, Ended)
+            result = failed if fetcher is None else _fetched(fetcher, keys, number)
+            has_ended = isinstance(result, _IterableDatasetStopIteration)
             made.put(_pickled(index, result, number))
 
 
@@ -156,13 +170,13 @@ def _begun(init: Callable[[int], object] | None, number: int) -> ExceptionWrappe
     return None
 
 
-def _fetched(fetch: Callable[[Any], object], keys: object, number: int) -> object:
+def _fetched(fetcher: _BaseDatasetFetcher, keys: object, number: int) -> object:
     try:
-        return fetch(keys)
+        return fetcher.fetch(keys)
     except StopIteration:
-        info = get_worker_info()
-        assert info is not None
-        return Ended(number) if isinstance(info.dataset, IterableDataset) else _failure(number)
+        if isinstance(fetcher, _IterableDatasetFetcher):
+            return _IterableDatasetStopIteration(number)
+        return _failure(number)
     except Exception:
         return _failure(number)
 
