@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, Prepared, family, is_ready, is_whole, of_floats
+from ..kernels import LARGE, Prepared, family, is_ready, is_whole, of_floats, written_by_numpy
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import BadNumber, IndexOutOfRange, OperatorError
 from ..reductions.loss_reduction import widened
@@ -572,5 +572,6 @@ def instance_norm(
     )[0]
     for running, now in ((running_mean, mean), (running_var, variance)):
         if running is not None and now is not None and batch:
+            written_by_numpy()  # and is no result
             running[...] = now.reshape(batch, -1).mean(0)
     return made.reshape(input.shape)

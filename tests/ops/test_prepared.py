@@ -544,6 +544,24 @@ def test_columns_side_by_side_and_products_across_are_known(monkeypatch):
     assert seen_natively(monkeypatch, "linalg_cross", (x, y, 1), (z, x, 1))
 
 
+def test_statistics_are_kept_however_often_a_norm_is_called():
+    x, mean, variance = torch.from_numpy(random(2, 3, 9, 8)) + 1, torch.zeros(3), torch.ones(3)
+    for _ in range(80):
+        before = mean.clone()
+        F.instance_norm(x, mean, variance)
+        assert (mean > before).all()
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_operands_that_begin_at_one_place_are_told_apart(monkeypatch, is_first):
+    boxes, others = random(30, 4), random(30, 4, seed=5)
+    pairs = [
+        (a[:, None, :2], b[None, :, :2])
+        for a, b in ((boxes, boxes), (boxes, others) if is_first else (others, boxes))
+    ]
+    assert seen_natively(monkeypatch, "maximum", *pairs)
+
+
 def test_other_floats_in_a_list_are_another_call():
     x = torch.from_numpy(random(1, 2, 5, 5))
     wanted = [F.interpolate(x, scale_factor=[by, 2.0], mode="bilinear") for by in (2.0, 3.0)]

@@ -279,15 +279,18 @@ class _Entry:
         runs use between them, `told` the arguments as notes that are told hold them."""
         self._held: list[Any] = [[each for each in values if type(each) is not ndarray]]
         self._places: dict[int, int] = {}
-        self._told = {id(each) for each in told if type(each) is ndarray}
-        self._overlap = False
+        self._told = dict[int, int]()
+        for place, each in enumerate(told):
+            if type(each) is ndarray:
+                self._told.setdefault(id(each), place)
+        self._overlap = self._shared = False
         free = {each.place for note in notes for each in note if type(each) is Given}
         self._arguments = [
             self._any_number(each) if i in free else self._argument(i, each, values)
             for i, each in enumerate(values)
         ]
         self._at_place = {address(each): each for each in values if type(each) is ndarray}
-        self._spans = {place: span(each) for place, each in self._at_place.items()}
+        self._spans = [span(each) if type(each) is ndarray else 0 for each in values]
         self._values = () if notes else values  # what runs kernels gives nothing back
         self._made: list[Any] = []
         self._parts: dict[int, tuple[int, int]] = {}
@@ -394,9 +397,12 @@ class _Entry:
     def _array(self, index: int, value: Array, values: Sequence[Any]) -> tuple[int, int, int, int]:
         place = self._places.setdefault(address(value), index)
         if place != index:
-            if values[place] is value:
-                return _AGAIN, place, 0, 0
-            raise Unknown  # two that begin at one address cannot be told apart
+            for earlier in range(place, index):
+                if values[earlier] is value:
+                    return _AGAIN, earlier, 0, 0
+            if not self._told:
+                raise Unknown  # two that begin at one address cannot be told apart
+            self._overlap = self._shared = True
         for other in self._places.values():
             if other != index and (
                 begins_in(value, values[other]) or begins_in(values[other], value)
@@ -424,12 +430,11 @@ class _Entry:
         if type(value) is not ndarray:
             return _NUMBER, _bits(value) if type(value) is float else int(value)
         place = address(value)
-        if self._overlap and place in self._places and id(value) not in self._told:
-            raise Unknown
         if place in self._places:
-            if span(value) > self._spans[place]:
-                raise Unknown  # it was larger meanwhile, in another thread
-            return _ARGUMENT, self._places[place]
+            known = self._told.get(id(value)) if self._overlap else self._places[place]
+            if known is None or span(value) > self._spans[known]:
+                raise Unknown  # or it was larger meanwhile, in another thread
+            return _ARGUMENT, known
         if place in self._at:
             return _RESULT, self._at[place]
         if value.base is not None:
@@ -452,7 +457,9 @@ class _Entry:
         """The word of an array that begins at another element of an operand, or of the result."""
         at, found = address(value), list[tuple[int, int]]()
         for place, number in self._places.items():
-            if 0 < at - place < self._spans[place] and begins_in(value, self._at_place[place]):
+            if 0 < at - place < self._spans[number] and begins_in(value, self._at_place[place]):
+                if self._shared:
+                    raise Unknown  # it may be a part of another
                 found.append((_ARGUMENT, number + (at - place) * _PLACES))
         for place, number in self._at.items():
             made = self._made[number]
@@ -542,8 +549,8 @@ class Alike(_Entry):
         assert CREW is not None
         self._held: list[Any] = [[each for each in values if type(each) is not ndarray]]
         self._places: dict[int, int] = {}
-        self._told: set[int] = set()
-        self._overlap = type(values[0]) is not ndarray
+        self._told = dict[int, int]()
+        self._overlap, self._shared = type(values[0]) is not ndarray, False
         found = [self._argument(i, each, values) for i, each in enumerate(values)]
         if self._overlap:
             raise Unknown
