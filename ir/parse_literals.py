@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ..frontend.literal_text import unescape
 from ..ops.memory.dtype import DTYPES, Device
+from ..ops.random_numbers.random import Generator
 from ..typecheck.tensor_facts import RefinedTensor
 from ..typecheck.typed import EnumMember
 from ..typecheck.types import (
@@ -56,6 +58,10 @@ class LiteralReader:
                 return _word(str(parts[0]))
             case "member":
                 return _member(str(parts[0]), type)
+            case "made":
+                return _generator(
+                    str(parts[0]), {str(n): self.read(v) for n, v in _pairs(parts[1:])}
+                )
             case "annotated":
                 empty: object = [] if parts[1].data == "list" else {}
                 return _of_type(empty, type)
@@ -85,6 +91,29 @@ class LiteralReader:
 
 
 _CONTAINERS: dict[type, type[Type]] = {list: ListType, dict: DictType, tuple: TupleType}
+
+
+def _pairs(settings: list[Any]) -> Iterator[list[Any]]:
+    return (each.children for each in settings)
+
+
+def _generator(name: str, settings: Mapping[str, object]) -> Generator:
+    """`torch.Generator(device="cpu", seed=1)`."""
+    if name != "torch.Generator" or not settings.keys() <= {"device", "seed"}:
+        raise ValueError(f"`{name}(...)` is no constant")
+    if settings.get("device", "cpu") != "cpu":
+        raise ValueError("Only cpu device is supported for Generator at this time.")
+    made = Generator()
+    if "seed" in settings:
+        seed = settings["seed"]
+        if not isinstance(seed, int):
+            raise ValueError("Expected int literal for seed argument")
+        if seed < 0:
+            raise ValueError("Seed must be a non-negative integer")
+        if seed >= 1 << 63:
+            raise ValueError("Number is too big")
+        made.manual_seed(seed)
+    return made
 
 
 def _of_type(value: object, type: Type | None) -> object:

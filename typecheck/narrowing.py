@@ -88,8 +88,7 @@ def check_condition(scope: Scope, node: tree.Expr) -> Condition:
         return _boolean(scope, node)
     if isinstance(node, tree.Unary) and node.operator == "not":
         inner = check_condition(scope, node.operand)
-        value = call_operator(scope, "aten::__not__", Given([inner.value]), node.span)
-        return inner.negated(value)
+        return inner.negated(_negated(scope, node.operand, inner.value, node.span))
     if isinstance(node, tree.Compare) and is_type_test(scope, node):
         return _type_test(scope, node)
     if isinstance(node, tree.Compare) and node.operators in (("is",), ("is not",)):
@@ -101,6 +100,14 @@ def check_condition(scope: Scope, node: tree.Expr) -> Condition:
         if special is not None:
             return special
     return _truth(scope, node, _tested(scope, node))
+
+
+def _negated(scope: Scope, node: tree.Expr, value: typed.Expr, span: Span) -> typed.Expr:
+    """`not value`; of a call that is known here (`is_tracing()`) it is a constant, so that what
+    it stands in has the form that it will have when it is loaded."""
+    if isinstance(node, tree.Call) and isinstance(value, typed.Literal) and value.type == BOOL:
+        return typed.Literal(span, BOOL, not value.value)
+    return call_operator(scope, "aten::__not__", Given([value]), span)
 
 
 def _tested(scope: Scope, node: tree.Expr) -> typed.Expr:

@@ -17,6 +17,7 @@ from .outputs import canonicalize_outputs
 from .refinement import refine_numbers
 from .tensor_facts import erase_facts, erase_number_types
 from .transposed_linear import transpose_linear
+from .tuples import refine_tuple_types
 
 __all__ = ["OPTIMIZATIONS"]
 
@@ -48,6 +49,7 @@ OPTIMIZATIONS: tuple[Pass, ...] = (
     Pass("lower_all_tuples", lower_all_tuples, "for formats without tuples"),
     Pass("lower_simple_tuples", lower_simple_tuples, "after inlining"),
     Pass("refine_integer_values", refine_numbers, "its other name"),
+    Pass("refine_tuple_types", refine_tuple_types, "where elements have become known"),
     Pass("remove_expands", fewer_operators.remove_expands, "on traced graphs"),
     Pass("remove_inplace_ops", remove_tensor_mutation, "for formats without changes in place"),
     Pass("remove_mutation", remove_mutation, "uncovers constants and equal computations"),

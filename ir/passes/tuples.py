@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from ..constants import constant_value
 from ..graph import Graph, Node
+from ..text import type_text
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 
-__all__ = ["remove_tuples"]
+__all__ = ["refine_tuple_types", "remove_tuples"]
 
 
 def remove_tuples(graph: Graph, context: PassContext) -> bool:
@@ -39,3 +40,15 @@ def _forward(node: Node, construct: Node) -> bool:
         return False
     node.output.replace_uses(construct.inputs[index % count])
     return True
+
+
+def refine_tuple_types(graph: Graph, context: PassContext) -> bool:
+    """Let the types of tuples say what those of their elements say."""
+    changed = False
+    for node in graph.all_nodes:
+        if node.kind != "prim::TupleConstruct":
+            continue
+        known = node.output.type.with_contained(tuple(value.type for value in node.inputs))
+        changed |= type_text(known) != type_text(node.output.type)  # facts make no other type
+        node.output.type = known
+    return changed

@@ -17,7 +17,7 @@ _MODULES = {
     ".functions": (
         "CompilationUnit ScriptFunction ScriptMethod ScriptModule ScriptObject "
         "_create_function_from_graph _jit_assert_is_instance "
-        "_jit_get_all_schemas _jit_get_schemas_for_operator "
+        "_jit_get_all_schemas _jit_get_schemas_for_operator _jit_interpret_graph "
         "_last_executed_optimized_graph parse_ir"
     ),
     "..interpreter.values.shared": "ScriptDict ScriptList",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..frontend.source import Source, Span
 from ..frontend.torch_text import highlight
 from ..interpreter.values.objects import ScriptObject
@@ -67,6 +69,11 @@ def _refuse_tensors(graph: InnerGraph) -> None:
 def _create_function_from_graph(qualname: str, graph: Graph) -> ScriptFunction:
     """A function that runs a graph."""
     return ScriptFunction(function_of_graph(qualname, graph._inner))
+
+
+def _jit_interpret_graph(graph: Graph, inputs: Sequence[object]) -> object:
+    """Run a graph on values."""
+    return _create_function_from_graph("graph", graph)(*inputs)
 
 
 def _jit_get_all_schemas() -> list[FunctionSchema]:

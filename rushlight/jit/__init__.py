@@ -55,6 +55,7 @@ from .tasks import wait as _wait
 from .trace import (
     TracerWarning,
     _get_trace_graph,
+    _unique_state_dict,
     script_if_tracing,
     trace,
     trace_module,
@@ -123,6 +124,7 @@ __all__ = [
     "TracingCheckError",
     "_drop",
     "_get_trace_graph",
+    "_unique_state_dict",
     "trace",
     "trace_module",
     "unused",

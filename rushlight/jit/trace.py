@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, ParamSpec, TypeVar, overload
@@ -43,7 +44,14 @@ from .script import script
 from .trace_checks import check_against_new_traces, compare_runs
 from .traced_modules import TopLevelTracedModule, traced_module
 
-__all__ = ["TracerWarning", "_get_trace_graph", "script_if_tracing", "trace", "trace_module"]
+__all__ = [
+    "TracerWarning",
+    "_get_trace_graph",
+    "_unique_state_dict",
+    "script_if_tracing",
+    "trace",
+    "trace_module",
+]
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 Given = ParamSpec("Given")
@@ -520,6 +528,14 @@ def script_if_tracing(function: AnyFunction) -> AnyFunction:
     return call  # type: ignore[return-value]
 
 
+def _unique_state_dict(module: Module, keep_vars: bool = False) -> dict[str, Any]:
+    """The state of a module with each tensor once, under its first name."""
+    found: dict[int, tuple[str, Tensor]] = {}
+    for name, value in module.state_dict(keep_vars=True).items():
+        found.setdefault(id(value), (name, value))
+    return OrderedDict((n, v if keep_vars else v.detach()) for n, v in found.values())
+
+
 def _get_trace_graph(
     f: Any,
     args: object = (),
@@ -536,8 +552,7 @@ def _get_trace_graph(
     if _return_inputs_states:
         raise NotImplementedError("_get_trace_graph: `_return_inputs_states` is not supported")
     given = args if isinstance(args, tuple) else (args,)
-    held = f.state_dict(keep_vars=True).values() if isinstance(f, Module) else ()
-    state = list({id(tensor): tensor for tensor in held}.values())
+    state = [*_unique_state_dict(f, keep_vars=True).values()] if isinstance(f, Module) else []
     tensors = [*_flat(given), *state]
     results: list[Any] = []
 

@@ -16,6 +16,7 @@ from ...ir.clone import clone_graph
 from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.schema import NO_DEFAULT, Argument, Signature
+from ...typecheck.tensor_facts import without_facts
 from ...typecheck.types import BOOL
 from ..files.atomic_file import FilePath
 from ..files.container_writer import ContainerWriter, Sink, write_container
@@ -220,7 +221,8 @@ def _version(texts: Iterable[str]) -> int:
 def _placeholder(function: Function) -> ScriptObject:
     """An object of class `PlaceholderModule` whose `forward` is the function.
 
-    A method needs a first parameter self; as in torch, default arguments are lost.
+    A method needs a first parameter self; as in torch, default arguments are lost and results have
+    the types that the graph gives, be they narrower than those declared.
     """
     cls = ClassType("__torch__.PlaceholderModule", is_module=True)
     cls.add_attribute("training", BOOL)
@@ -231,10 +233,11 @@ def _placeholder(function: Function) -> ScriptObject:
         Argument("self", cls),
         *(Argument(a.name, a.type, NO_DEFAULT) for a in signature.arguments),
     )
+    returns = tuple(Argument("", without_facts(value.type)) for value in graph.outputs)
     forward = Function(
         f"{cls.qualified_name}.forward",
         tree=function.tree,
-        declared=Signature("forward", "", arguments, signature.returns),
+        declared=Signature("forward", "", arguments, returns),
         graph=graph,
         owner=cls,
     )

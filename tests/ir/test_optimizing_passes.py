@@ -37,6 +37,7 @@ from rushlight.ir.passes.rewriting import rewrite
 from rushlight.ir.passes.shape_peephole import simplify_by_shape
 from rushlight.ir.passes.tensor_facts import erase_facts, erase_number_types
 from rushlight.ir.passes.transposed_linear import transpose_linear
+from rushlight.ir.passes.tuples import refine_tuple_types
 from rushlight.ir.verify import verify
 from rushlight.ops.memory.errors import OperatorError
 from rushlight.ops.table.table import TABLE
@@ -468,3 +469,19 @@ def test_constant_tuples_are_taken_apart_into_constants() -> None:
     )
     assert "Tuple" not in str(graph)
     assert [str(value.type) for value in graph.outputs] == ["int", "int"]
+
+
+def test_tuples_tell_of_their_elements() -> None:
+    graph = parsed(
+        "%a : Float(3), %b : int",
+        """
+        %c : (Tensor, int) = prim::TupleConstruct(%a, %b)
+        %d : NamedTuple(x : (Tensor, int), y : Tensor) = prim::TupleConstruct(%c, %a)
+        """,
+        "%d",
+    )
+    assert refine_tuple_types(graph, CONTEXT)
+    verify(graph)
+    text = "NamedTuple(x : (Float(3), int), y : Float(3)) = prim::TupleConstruct(%c, %a)"
+    assert text in str(graph)
+    assert not refine_tuple_types(graph, CONTEXT)

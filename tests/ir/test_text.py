@@ -238,3 +238,31 @@ def test_an_attribute_called_value_is_typed_on_constants_alone() -> None:
 def test_halves_of_pairs_have_a_text(text: str) -> None:
     printed = print_graph(graph_from(f"def f(x: torch.Tensor):\n    return x, {text!a}\n"))
     assert print_graph(parse_ir(printed)) == printed
+
+
+_GENERATOR = """\
+graph():
+  %0 : Generator = prim::Constant[value=torch.Generator({})]()
+  return (%0)
+"""
+
+
+def test_generators_are_read_back() -> None:
+    text = _GENERATOR.format('device="cpu", seed=2024')
+    assert print_graph(parse_ir(text)) == text
+    assert "seed=67280421310721)" in print_graph(parse_ir(_GENERATOR.format("")))
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ("seed=-1", "Seed must be a non-negative integer"),
+        (f"seed={1 << 63}", "Number is too big"),
+        ("seed=2.5", "Expected int literal for seed argument"),
+        ('device="meta"', "Only cpu device is supported for Generator"),
+        ("other=1", "is no constant"),
+    ],
+)
+def test_generators_that_cannot_be(settings: str, words: str) -> None:
+    with pytest.raises(GraphSyntaxError, match=words):
+        parse_ir(_GENERATOR.format(settings))

@@ -270,3 +270,20 @@ def test_python_reads_the_debug_records_of_archives(tmp_path: Path) -> None:
     kind, lines, _ = Reader(io.BytesIO(data)).load()
     assert kind == "FORMAT_WITH_STRING_TABLE"
     assert "        return x + 1\n" in lines
+
+
+def test_a_graph_runs_on_values() -> None:
+    graph = torch._C.parse_ir(
+        "graph(%a : Tensor, %b : int[]):\n  %c : Tensor = aten::reshape(%a, %b)\n  return (%c)"
+    )
+    assert torch._C._jit_interpret_graph(graph, (torch.ones(2), [2, 1])).shape == (2, 1)
+
+
+def test_state_with_each_tensor_once() -> None:
+    module = torch.nn.Module()
+    module.one = module.other = torch.nn.Parameter(torch.ones(1))
+    module.register_buffer("last", torch.zeros(1))
+    kept = torch.jit._unique_state_dict(module, keep_vars=True)
+    assert [*kept] == ["one", "last"]
+    assert kept["one"] is module.one
+    assert not torch.jit._unique_state_dict(module)["one"].requires_grad

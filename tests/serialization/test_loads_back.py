@@ -273,3 +273,23 @@ def test_gradients_are_wanted_of_a_loaded_sparse_tensor() -> None:
 def test_what_lies_by_columns_is_refused() -> None:
     tensor = torch.eye(2).to_sparse_csc()
     assert "torch.sparse_csc cannot be saved" in refused(lambda: again(holding(tensor)))
+
+
+def test_functions_have_the_results_that_their_graphs_give() -> None:
+    def narrow(x: int | None) -> int | None:
+        return 3
+
+    loaded = again(torch.jit.script(narrow))
+    assert "x: Optional[int]) -> int:" in loaded.code
+    assert again(loaded).code == loaded.code
+
+
+class Asking(torch.nn.Module):
+    def forward(self, a: bool, b: bool) -> bool:
+        return a and not torch.jit.is_tracing() and b
+
+
+def test_what_is_known_of_the_program_is_left_out_before_it_is_saved() -> None:
+    scripted = torch.jit.script(Asking())
+    assert scripted.code.count("if") == 1
+    assert again(scripted).code == scripted.code
