@@ -130,6 +130,11 @@ def set_default_tensor_type(t: object) -> None:
         "torch.set_default_dtype() and torch.set_default_device() as alternatives."
     )
     name = t if isinstance(t, str) else getattr(t, "__name__", str(t))
+    if ".cuda" in (name if isinstance(t, str) else str(getattr(t, "__module__", ""))):
+        raise TypeError(
+            f"type torch.cuda.{name.rpartition('.')[2]} not available. Torch not compiled with "
+            "CUDA enabled."
+        )
     kinds = {"FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16"}
     kinds["BFloat16Tensor"] = "bfloat16"
     short = name.rpartition(".")[2]

@@ -62,6 +62,8 @@ def test_default_tensor_type() -> None:
     assert torch.zeros(1).dtype is torch.float32
     with pytest.raises(TypeError, match="floating-point"):
         torch.set_default_tensor_type(torch.LongTensor)
+    with pytest.raises(TypeError, match=r"type torch.cuda.FloatTensor not available"):
+        torch.set_default_tensor_type("torch.cuda.FloatTensor")
 
 
 def test_names_of_types() -> None:

@@ -110,7 +110,7 @@ class Node:
         self.sequence = next(SEQUENCE)
         self.attached: Attached | None = None
         if ANOMALY[0]:
-            note_place(self)
+            note_place(self, WALKING.walk)
 
     def extras(self) -> Attached:
         """What is put on the node: made when it is first asked for, as few nodes have any."""

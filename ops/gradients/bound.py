@@ -330,7 +330,7 @@ class RowNode(Node):
         self._results: list[Saved] | None = []
         self.count = 0
         if ANOMALY[0]:
-            note_place(self)
+            note_place(self, WALKING.walk)
 
     def result_count(self) -> int:
         return self.count

@@ -13,7 +13,7 @@ from .autograd import Edge, Node, edge_of, single
 from .fitting import fit
 
 __all__ = [
-    *("GradientEdge", "add_to_leaf", "as_wanted", "first_gradient", "get_gradient_edge"),
+    *("GradientEdge", "as_wanted", "first_gradient", "get_gradient_edge"),
     *("place_of", "target_of"),
 ]
 
@@ -131,13 +131,3 @@ def _one(like: Any) -> Tensor:
             f"grad can be implicitly created only for real scalar outputs but got {dtype_of(like)}"
         )
     return Tensor._of(np.ones_like(like))
-
-
-def add_to_leaf(value: Tensor | GradientEdge, leaf: Node, grad: Tensor) -> None:
-    """Add to the `grad` of a leaf, with its node's hooks; `value` is the leaf, or its place."""
-    if not _is_sparse(value):
-        leaf.run([grad])
-        return
-    assert isinstance(value, Tensor)
-    before = value._gradient
-    value._gradient = grad if before is None else before + grad

@@ -30,7 +30,7 @@ from .autograd import (
 )
 from .bound import Bound, RowNode, bound_row
 from .directed import for_directions_alone, is_directed, require
-from .edges import GradientEdge, add_to_leaf, as_wanted, first_gradient, target_of
+from .edges import GradientEdge, as_wanted, first_gradient, target_of
 from .handles import lifted, note_handles
 from .items import get_item, parts, set_item
 from .recording import MISSED, recorder_for
@@ -510,6 +510,6 @@ def backward(
             retain_grad(each)
     found = run_backward(roots, targets, keep=keep, create=create, runs_targets=True)
     with grad_mode_set(create):
-        for edge, each in dict(zip(targets, inputs, strict=True)).items():
+        for edge in dict.fromkeys(targets):
             if edge[0].is_leaf and edge in found:
-                add_to_leaf(each, edge[0], found[edge])
+                edge[0].run([found[edge]])

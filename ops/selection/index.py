@@ -131,7 +131,7 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
     if len(indices) > self.ndim:
         _key(self, indices)
     warn_if_expanded(self, "index_put_", "tensor[indices] = tensor")
-    if values.base is not None or self.base is not None or values is self:
+    if values.base is not None or self.base is not None or values is self or self.dtype is _INT64:
         check_apart(self, (values, *indices), itself=False)
     if values.size == 1 and not accumulate and _is_mask(indices):
         values = _number_for_mask(self, indices, values)

@@ -8,6 +8,7 @@ and an eager call goes on with the form that the operator has here.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NoReturn, Self, TypeVar
 
@@ -19,6 +20,7 @@ from ..memory.dtype import Array, DType, get_default_dtype
 from ..memory.errors import OnSparse
 from ..tensors import overriding
 from ..tensors.construct import tensor
+from ..tensors.differentiable import check_gradient
 from ..tensors.marked_parameters import marked
 from ..tensors.sizes import Size
 from ..tensors.tensor import Parameter, Tensor
@@ -77,14 +79,22 @@ class _Sparse:
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient of the values, at their places; None if there is none."""
+        """The gradient of the values, at their places, and the one that was assigned, which may
+        have others; None if there is none."""
         own = parts_of(self)
-        gradient = own.values.grad
-        return None if gradient is None else of_parts(own.with_values(gradient))
+        found, given = own.values.grad, self.__dict__.get("given_gradient")
+        if found is None:
+            return given
+        gradient = of_parts(own.with_values(found))
+        return gradient if given is None else given + gradient
 
     @grad.setter
     def grad(self, gradient: Tensor | None) -> None:
-        parts_of(self).values.grad = None if gradient is None else parts_of(gradient).values
+        this: Any = self
+        if gradient is not None:
+            check_gradient(this, gradient)
+        parts_of(self).values.grad = None
+        self.__dict__["given_gradient"] = gradient
 
     @property
     def data(self) -> Tensor:
@@ -290,6 +300,7 @@ class _Sparse:
         kind: type[Any] = type(own)
         copied = of_parts(kind(*(_copied(each, memo) for each in own)), isinstance(self, Parameter))
         memo[id(self)] = copied
+        copied.grad = copy.deepcopy(self.grad, memo)
         return copied
 
     def __reduce__(self) -> tuple[object, ...]:

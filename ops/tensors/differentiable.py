@@ -13,7 +13,7 @@ from ..table.table import TABLE
 from .tape_port import tape
 from .tracing import current_tracer
 
-__all__ = ["Differentiable"]
+__all__ = ["Differentiable", "check_gradient"]
 
 _NOT_LEAF: Final = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
@@ -65,6 +65,10 @@ class Differentiable:
     def requires_grad(self, wanted: bool) -> None:
         self.requires_grad_(wanted)
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
+
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Say whether gradients of this tensor are wanted.
 
@@ -102,7 +106,7 @@ class Differentiable:
     @grad.setter
     def grad(self, gradient: Differentiable | None) -> None:
         if gradient is not None:
-            _check_gradient(self, gradient)
+            check_gradient(self, gradient)
         self._gradient = gradient
 
     @grad.deleter
@@ -229,7 +233,7 @@ _DETACH_VIEW = (
 )
 
 
-def _check_gradient(tensor: Differentiable, gradient: object) -> None:
+def check_gradient(tensor: Differentiable, gradient: object) -> None:
     """Refuse what is no gradient of the tensor."""
     if not isinstance(gradient, Differentiable):
         kind = type(gradient).__name__

@@ -17,6 +17,7 @@ from ..memory.dims import checked_dim
 from ..memory.dtype import (
     CPU,
     LAYOUTS,
+    STRIDED,
     Array,
     Device,
     DType,
@@ -226,9 +227,20 @@ class Tensor(_Base):
 
     @data.setter
     def data(self, other: Tensor) -> None:
+        if not isinstance(other, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(other).__name__}")
+        if other.layout is not STRIDED:
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+                "incompatible tensor type."
+            )
         if self._requires_grad and other._array.dtype.kind in "biu":
             raise RuntimeError(NO_GRADIENTS)
         self._array = other._array
+
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     # ------------------------------------------------------------------ to Python and NumPy
 

@@ -178,7 +178,12 @@ def _stack(tensors: list[Tensor]) -> Tensor:
     return joined
 
 
-__getattr__ = names_of(__name__, "forward_ad", "grad_mode")
+_others = names_of(__name__, "forward_ad", "grad_mode")
+
+
+def __getattr__(name: str) -> Any:
+    """What records is imported when it is first named."""
+    return profiler.kineto_available if name == "kineto_available" else _others(name)
 
 
 def _above(name: str) -> Any:

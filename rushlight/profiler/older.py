@@ -71,9 +71,14 @@ class profile:
             raise RuntimeError("Profiler didn't finish running")
         return self._events
 
-    def key_averages(self, *args: Any, **options: Any) -> EventList:
+    def key_averages(
+        self,
+        group_by_input_shape: bool = False,
+        group_by_stack_n: int = 0,
+        group_by_overload_name: bool = False,
+    ) -> EventList:
         """Calls of one name together: see `EventList`."""
-        return self.function_events.key_averages(*args, **options)
+        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n)
 
     def table(self, *args: Any, **options: Any) -> str:
         """All calls as a table: see `EventList`."""

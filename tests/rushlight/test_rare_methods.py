@@ -121,3 +121,21 @@ def test_the_storage_of_some_memory_is_one_object_with_attributes_of_its_own() -
     assert torch.ones(3).untyped_storage() is not storage
     x.set_(torch.zeros(2))
     assert x.untyped_storage() is not storage
+
+
+def test_data_is_a_tensor_and_stays() -> None:
+    x = torch.ones(2)
+    with pytest.raises(TypeError, match="Variable data has to be a tensor, but got NoneType"):
+        x.data = None  # type: ignore[assignment]
+    with pytest.raises(RuntimeError, match="have incompatible tensor type"):
+        x.data = x.to_sparse()
+    with pytest.raises(RuntimeError, match="Deleting tensor data is not allowed"):
+        del x.data
+    with pytest.raises(RuntimeError, match="requires_grad must be a bool"):
+        del x.requires_grad
+
+
+def test_places_are_not_written_through_themselves() -> None:
+    places = torch.tensor([2, 1, 0])
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        places[places] = places.clone()

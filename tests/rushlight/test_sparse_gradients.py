@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 import rushlight as torch
@@ -142,3 +144,17 @@ def test_sums_of_sparse_gradients() -> None:
     assert torch.equal(once.values(), dense[[0, 1, 4]])
     assert (once + once).is_coalesced()
     assert torch.allclose((once + grad).to_dense(), 2 * dense)
+
+
+def test_gradients_that_are_assigned_keep_their_own_places() -> None:
+    x = torch.tensor([[0.0, 1.0], [2.0, 0.0]]).to_sparse().requires_grad_()
+    x.to_dense().sum().backward(inputs=[x])
+    assert x.grad.to_dense().tolist() == [[0.0, 1.0], [1.0, 0.0]]
+    x.grad = torch.tensor([[5.0, 0.0], [0.0, 0.0]]).to_sparse()
+    assert x.grad.to_dense().tolist() == [[5.0, 0.0], [0.0, 0.0]]
+    x.to_dense().sum().backward()
+    for each in (x, copy.deepcopy(x)):
+        assert each.requires_grad
+        assert each.grad.to_dense().tolist() == [[5.0, 1.0], [1.0, 0.0]]
+    with pytest.raises(RuntimeError, match="attempting to assign a gradient of size"):
+        x.grad = torch.ones(3).to_sparse()

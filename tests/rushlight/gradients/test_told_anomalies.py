@@ -104,3 +104,52 @@ def test_leaves_are_told_before_what_lies_deeper() -> None:
     x.register_hook(lambda grad: order.append("input"))
     layers(x).sum().backward()
     assert order == ["weight", "added", "layer", "input"]
+
+
+class _Fails(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, grad):
+        raise ArithmeticError("no gradient")
+
+
+class _Outer(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, grad):
+        return _Fails.apply(grad)
+
+
+def test_what_a_walk_made_is_told_with_the_node_it_had_come_to() -> None:
+    x = torch.ones(1, requires_grad=True)
+
+    def walk() -> None:
+        with torch.autograd.detect_anomaly():
+            made = _Outer.apply(x * 1)  # the line
+            (grad,) = torch.autograd.grad(
+                made, x, torch.ones(1).requires_grad_(), create_graph=True
+            )
+            with pytest.raises(ArithmeticError, match="no gradient"):
+                grad.backward()
+
+    _, failed, induced = told(walk)
+    assert failed.startswith("Error detected in _FailsBackward.")
+    assert induced.startswith("\n\nPrevious calculation was induced by _OuterBackward. Traceback")
+    assert "# the line" in induced
+
+
+def test_a_failure_is_raised_where_warnings_are_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with torch.autograd.detect_anomaly():
+            y = _Fails.apply(torch.ones(1, requires_grad=True))
+            warnings.simplefilter("error")
+            with pytest.raises(ArithmeticError):
+                y.backward()
+    assert "Error detected in _FailsBackward" in capsys.readouterr().err
