@@ -89,21 +89,22 @@ class AliasAnalysis(ABC, Generic[P]):
 
     same: ClassVar[frozenset[str]]
     in_order: ClassVar[bool] = False
-    """Whether one walk tells all of a graph without loops: nothing behind a node changes what is
-    found of the values before it."""
+    """Whether one walk tells all: nothing behind a node, but what a loop carries back, changes what
+    is found of the values before it."""
     may_train: bool = True
     """Whether norms may be training."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._at: dict[Value, set[P]] = {}
-        self._grew, self._loops = True, not self.in_order
+        self._grew = True
         for value in graph.inputs:
             self._point(value, [self._outside(value.type)])
-        self._block(graph.block)
-        while self._grew and self._loops:
+        while self._grew:
             self._grew = False
             self._block(graph.block)
+            if self.in_order:
+                break
 
     def places(self, value: Value) -> set[P]:
         """Where a value may be; empty for one that cannot be changed."""
@@ -145,20 +146,27 @@ class AliasAnalysis(ABC, Generic[P]):
 
     # -- facts
 
-    def _point(self, value: Value, places: Iterable[P]) -> None:
-        if is_mutable(value.type):
-            known = self._at.setdefault(value, set())
-            before = len(known)
-            known.update(places)
-            self._grew |= len(known) != before
+    def _point(self, value: Value, places: Iterable[P]) -> bool:
+        """Say that a value may be at some places, and whether that is news."""
+        if not is_mutable(value.type):
+            return False
+        known = self._at.setdefault(value, set())
+        before = len(known)
+        known.update(places)
+        grew = len(known) != before
+        self._grew |= grew
+        return grew
 
     def _new(self, value: Value) -> None:
         if is_mutable(value.type) and value not in self._at:
             self._point(value, [self._place(value)])
 
-    def _flow(self, sources: Iterable[Value], targets: Iterable[Value]) -> None:
+    def _flow(self, sources: Iterable[Value], targets: Iterable[Value]) -> bool:
+        """Say that values may be others, and whether that is news."""
+        grew = False
         for source, target in zip(sources, targets, strict=True):
-            self._point(target, self.places(source))
+            grew |= self._point(target, self.places(source))
+        return grew
 
     # -- nodes
 
@@ -172,12 +180,7 @@ class AliasAnalysis(ABC, Generic[P]):
                 self._block(block)
                 self._flow(block.outputs, node.outputs)
         elif node.kind == "prim::Loop":
-            self._loops = True
-            body = node.blocks[0]
-            for source in (node.inputs[2:], body.outputs[1:]):
-                self._flow(source, body.inputs[1:])
-                self._flow(source, node.outputs)
-            self._block(body)
+            self._loop(node, node.blocks[0])
         elif node.kind in self.same:
             self._flow(node.inputs[:1], node.outputs)
         elif self._call(node):
@@ -186,6 +189,15 @@ class AliasAnalysis(ABC, Generic[P]):
             self._operator(node, node.signature)
         else:
             self._primitive(node)
+
+    def _loop(self, node: Node, body: Block) -> None:
+        self._flow(node.inputs[2:], body.inputs[1:])
+        self._flow(node.inputs[2:], node.outputs)
+        again = True
+        while again:
+            self._block(body)
+            again = self._flow(body.outputs[1:], body.inputs[1:]) and self.in_order
+        self._flow(body.outputs[1:], node.outputs)
 
     def _operator(self, node: Node, signature: Signature) -> None:
         if not signature.shares and node.kind not in TABLE.names_with("trains_by"):

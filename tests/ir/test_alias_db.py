@@ -172,3 +172,26 @@ def test_the_table_says_which_norms_write_what_their_schemas_do_not_tell() -> No
             place = names.index(entry.trains_by)
             assert names[place - 2 : place] == ["running_mean", "running_var"]
             assert entry.may_write
+
+
+def walks_over_loops(depth: int) -> int:
+    """How many nodes the coarse analysis looks at where so many loops lie in each other, each of
+    which carries a list that the ones inside make anew."""
+    lines = ["def f(n: int):", "    x = [n]"]
+    for level in range(1, depth + 1):
+        indent = "    " * level
+        lines += [f"{indent}for i{level} in range(n):", f"{indent}    x = x + [i{level}]"]
+    graph = graph_from("\n".join([*lines, "    return x\n"]))
+    seen = [0]
+
+    class Counted(Aliases):
+        def _node(self, node: Node) -> None:
+            seen[0] += 1
+            super()._node(node)
+
+    Counted(graph)
+    return seen[0]
+
+
+def test_loops_in_loops_do_not_multiply_the_work() -> None:
+    assert walks_over_loops(12) < 12 * walks_over_loops(3)
