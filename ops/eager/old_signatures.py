@@ -27,17 +27,40 @@ def _numbers_between(name: str) -> tuple[tuple[str, ...], int]:
     return (), 0
 
 
+def _number(given: Any) -> Any:
+    return given.item() if isinstance(given, Tensor) else given
+
+
+def _places_of_numbers(args: Sequence[object], wanted: int, most: int) -> list[int]:
+    """Where the numbers stand: Python's, and as many tensors without dimensions as are wanted.
+
+    Args:
+        most: how many there may be; where it is one, the first argument is none.
+    """
+    if not 0 < wanted <= most:
+        return []
+    found = [place for place, each in enumerate(args) if isinstance(each, (int, float, complex))]
+    for place in range(most == 1, len(args) - 1):
+        each = args[place]
+        is_number = isinstance(each, Tensor) and not each.ndim and not each.requires_grad
+        if is_number and len(found) < wanted:
+            found.append(place)
+    return [] if len(args) - 1 in found else sorted(found)
+
+
 def without_numbers_between(
     name: str, args: Sequence[object], kwargs: dict[str, object]
 ) -> tuple[list[Any], dict[str, Any]] | None:
     """The arguments with the numbers as keywords; None if it is no such call."""
     base = name.removesuffix("_")
     keywords, count = _numbers_between(base)
-    tensors = [a for a in args if isinstance(a, Tensor)]
-    numbers = [a for a in args if isinstance(a, (int, float, complex))]
-    whole = len(tensors) + len(numbers) == len(args) and len(tensors) == count
-    if not 0 < len(numbers) <= len(keywords) or not whole or args[-1] is not tensors[-1]:
+    places = _places_of_numbers(args, len(args) - count, len(keywords))
+    if not places or len(places) != len(args) - count:
         return None
+    tensors = [each for place, each in enumerate(args) if place not in places]
+    if not all(isinstance(each, Tensor) for each in tensors):
+        return None
+    numbers = [_number(args[place]) for place in places]
     named = dict(zip(keywords, numbers, strict=False))
     if named.keys() & kwargs.keys():
         return None

@@ -296,3 +296,19 @@ def _rejoined(parts: list[object], out_dims: object, func: Callable[..., object]
         for column, dim in zip(columns, dims, strict=True)
     ]
     return tree_unflatten(joined, spec)
+
+
+def _vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    allow_none_pass_through: bool = False,
+) -> Callable[..., Any]:
+    """`vmap` under the name that packages took it by before it was public.
+
+    Raises:
+        NotImplementedError: results may be None.
+    """
+    if allow_none_pass_through:
+        raise NotImplementedError("_vmap: rushlight has no allow_none_pass_through")
+    return vmap(func, in_dims, out_dims)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
 from ..ops.gradients.edges import target_of
 from ..ops.gradients.tape import roots_of
@@ -309,3 +310,6 @@ def _with_hessian(
             products = filled(found, fresh, strict, create, "double_back_trick")
     shown = _given_back([result], isinstance(output, tuple), create)
     return shown, _given_back(products, many, create)
+
+
+__getattr__ = names_of(__name__)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,16 @@ from .optimizer import Group, Optimizer, Params
 
 __all__ = ["LBFGS"]
 
-_C1: Final = 1e-4
-_C2: Final = 0.9
-_MOST_TRIALS: Final = 25
+
+@dataclass(frozen=True)
+class _Limits:
+    """How good a length must be (`c1`, `c2` of the Wolfe conditions), how small a bracket may
+    become, and how often is tried."""
+
+    c1: float
+    c2: float
+    smallest: float
+    trials: int
 
 
 @dataclass(eq=False)
@@ -55,21 +62,31 @@ def _cubic_minimum(a: _Trial, b: _Trial, bounds: tuple[Any, Any] | None = None) 
     return min(max(second.length - (second.length - first.length) * share, low), high)
 
 
-def _bracket(start: _Trial, trial: _Trial, at: Try) -> tuple[list[_Trial], int, bool]:
+def _cubic_interpolate(
+    x1: Any, f1: float, g1: Tensor, x2: Any, f2: float, g2: Tensor, bounds: Any = None
+) -> Any:
+    """Where the cubic through two places, with losses and slopes, is least."""
+    ends = _Trial(x1, f1, g1, g1), _Trial(x2, f2, g2, g2)
+    return _cubic_minimum(*ends, bounds)
+
+
+def _bracket(
+    start: _Trial, trial: _Trial, at: Try, limits: _Limits
+) -> tuple[list[_Trial], int, bool]:
     """Two trials with a good length between them, or one that is good (algorithm 3.5)."""
     before = start
-    for count in range(_MOST_TRIALS):
-        limit = start.loss + _C1 * trial.length * start.slope
+    for count in range(limits.trials):
+        limit = start.loss + limits.c1 * trial.length * start.slope
         if trial.loss > limit or (count > 1 and trial.loss >= before.loss):
             return [before, trial], count, False
-        if abs(trial.slope) <= -_C2 * start.slope:
+        if abs(trial.slope) <= -limits.c2 * start.slope:
             return [trial], count, True
         if trial.slope >= 0:
             return [before, trial], count, False
         nearest = trial.length + 0.01 * (trial.length - before.length)
         length = _cubic_minimum(before, trial, (nearest, trial.length * 10))
         before, trial = trial, at(length)
-    return [start, trial], _MOST_TRIALS, False
+    return [start, trial], limits.trials, False
 
 
 def _kept_inside(length: Any, low: Any, high: Any, was_near: bool) -> tuple[Any, bool]:
@@ -83,26 +100,67 @@ def _kept_inside(length: Any, low: Any, high: Any, was_near: bool) -> tuple[Any,
     return length, True
 
 
-def _zoom(start: _Trial, ends: list[_Trial], count: int, at: Try, reach: Tensor) -> _Trial:
+def _zoom(
+    start: _Trial, ends: list[_Trial], count: int, at: Try, reach: Tensor, limits: _Limits
+) -> _Trial:
     """The best trial of a bracket that is made smaller until one is good (algorithm 3.6)."""
     best, other = sorted(ends, key=lambda end: end.loss)  # the first where both are equal
     was_near = False
-    while count < _MOST_TRIALS and abs(ends[1].length - ends[0].length) * reach >= 1e-9:
+    while count < limits.trials and abs(ends[1].length - ends[0].length) * reach >= limits.smallest:
         length = _cubic_minimum(ends[0], ends[1])
         low, high = sorted(end.length for end in ends)
         length, was_near = _kept_inside(length, low, high, was_near)
         trial, count = at(length), count + 1
-        if trial.loss > start.loss + _C1 * length * start.slope or trial.loss >= best.loss:
+        if trial.loss > start.loss + limits.c1 * length * start.slope or trial.loss >= best.loss:
             ends[ends.index(other)] = trial
             best, other = sorted(ends, key=lambda end: end.loss)
             continue
         place = ends.index(best)
-        if abs(trial.slope) <= -_C2 * start.slope:
+        if abs(trial.slope) <= -limits.c2 * start.slope:
             return trial
         if trial.slope * (other.length - best.length) >= 0:
             ends[1 - place] = other = best
         ends[place] = best = trial
     return best
+
+
+def _strong_wolfe(
+    obj_func: Callable[[Tensor, Any, Tensor], tuple[float, Tensor]],
+    x: Tensor,
+    t: Any,
+    d: Tensor,
+    f: float,
+    g: Tensor,
+    gtd: Tensor,
+    c1: float = 1e-4,
+    c2: float = 0.9,
+    tolerance_change: float = 1e-9,
+    max_ls: int = 25,
+) -> tuple[float, Tensor, Any, int]:
+    """A length along `d` that fulfils the strong Wolfe conditions, as far as one is found.
+
+    Args:
+        obj_func: gives loss and gradient at a length along a direction from a place.
+        x, d: the place and the direction.
+        t: the length that is tried first.
+        f, g, gtd: loss and gradient at the place, and its slope along the direction.
+
+    Returns:
+        Loss, gradient and length, and how often `obj_func` was asked.
+    """
+    evals = 0
+
+    def at(length: Any) -> _Trial:
+        nonlocal evals
+        evals += 1
+        loss, gradient = obj_func(x, length, d)
+        return _Trial(length, loss, gradient.clone(), gradient.dot(d))
+
+    limits = _Limits(c1, c2, tolerance_change, max_ls)
+    start = _Trial(0, f, g.clone(), gtd)
+    ends, count, is_good = _bracket(start, at(t), at, limits)
+    found = ends[0] if is_good else _zoom(start, ends, count, at, d.abs().max(), limits)
+    return found.loss, found.gradient, found.length, evals
 
 
 class LBFGS(Optimizer):
@@ -314,22 +372,18 @@ class _Run:
         """Move as far as fulfils the strong Wolfe conditions; how often the closure ran."""
         optimizer = self.optimizer
         kept = [member.clone() for member in optimizer._members]
-        evals = 0
 
-        def at(length: Any) -> _Trial:
-            nonlocal evals
-            evals += 1
-            optimizer._move(direction, length)
+        def seen(_: object, length: Any, along: Tensor) -> tuple[float, Tensor]:
+            optimizer._move(along, length)
             loss = _number(self.evaluate())
             gradient = optimizer._flat_gradient()
             for member, value in zip(optimizer._members, kept, strict=True):
                 member.copy_(value)
-            return _Trial(length, loss, gradient.clone(), gradient.dot(direction))
+            return loss, gradient
 
-        start = _Trial(0, self.loss, self.gradient.clone(), slope)
-        ends, count, is_good = _bracket(start, at(self.state["t"]), at)
-        reach = direction.abs().max()
-        found = ends[0] if is_good else _zoom(start, ends, count, at, reach)
-        self.loss, self.gradient, self.state["t"] = found.loss, found.gradient, found.length
-        optimizer._move(direction, found.length)
+        found = _strong_wolfe(
+            seen, direction, self.state["t"], direction, self.loss, self.gradient, slope
+        )
+        self.loss, self.gradient, self.state["t"], evals = found
+        optimizer._move(direction, self.state["t"])
         return evals

@@ -50,6 +50,22 @@ def test_numbers_between_tensors() -> None:
         torch.addcmul(x, two, two, 3)
 
 
+def test_numbers_between_tensors_may_be_tensors_without_dimensions() -> None:
+    x, half, scalar = torch.ones(3), torch.tensor(-0.5), torch.tensor(1.0)
+    with pytest.warns(UserWarning, match="This overload of add_ is deprecated"):
+        assert x.clone().add_(half, x).tolist() == [0.5] * 3
+    with pytest.warns(UserWarning, match="deprecated"):
+        assert scalar.add(half, x).tolist() == [0.5] * 3
+    with pytest.warns(UserWarning, match="deprecated"):
+        assert torch.addmm(half, torch.eye(2), half, torch.eye(2), torch.eye(2)).tolist() == [
+            [-1, 0],
+            [0, -1],
+        ]
+    for refused in (torch.tensor([0.5]), torch.tensor(0.5, requires_grad=True)):
+        with pytest.raises(TypeError):
+            x.add(refused, x)
+
+
 def test_products_of_8_bit_numbers() -> None:
     a = torch.full((2, 3), 100, dtype=torch.int8)
     product = torch._int_mm(a, a.t())

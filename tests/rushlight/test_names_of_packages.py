@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import re
+import threading
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -326,3 +328,88 @@ def test_warnings_of_the_compiler_are_given_once() -> None:
     warn_once("not as quick as it could be")  # would be an error
     with pytest.warns(UserWarning, match="'set_vital' is deprecated"):
         torch.set_vital("Dataloader", "enabled", "True")
+
+
+def test_jacobians_that_packages_write_themselves() -> None:
+    from rushlight._vmap_internals import _vmap
+    from rushlight.autograd.functional import (
+        _as_tuple,
+        _construct_standard_basis_for,
+        _grad_postprocess,
+        _tuple_postprocess,
+    )
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x**3
+    many, outputs = _as_tuple(y, "outputs", "jacobian")
+    assert (many, _as_tuple(3)) == (False, (3,))
+    with pytest.raises(TypeError, match="the given inputs has type <class 'int'>"):
+        _as_tuple(3, "inputs", "jacobian")
+    (basis,) = _construct_standard_basis_for(outputs, (2,))
+    assert basis.tolist() == [[1, 0], [0, 1]]
+    first, second = _construct_standard_basis_for((x, x[:1].double()), (2, 1))
+    assert (first[1].tolist(), second.tolist()) == ([0, 1], [[0], [0], [1]])
+    assert second.dtype is torch.float64
+    rows = _vmap(lambda v: torch.autograd.grad(y, x, v, retain_graph=True)[0])(basis)
+    assert rows.tolist() == [[3, 0], [0, 12]]
+    with pytest.raises(NotImplementedError, match="allow_none_pass_through"):
+        _vmap(abs, allow_none_pass_through=True)
+    assert not _grad_postprocess(((y,),), create_graph=False)[0][0].requires_grad
+    assert _grad_postprocess((y,), create_graph=True) == (y,)
+    packed = ((1,),)
+    asked = [(False, True), (True, False), (False, False), (True, True), False, True]
+    given = [_tuple_postprocess(packed, each) for each in asked]
+    assert given == [(1,), (1,), 1, ((1,),), (1,), ((1,),)]
+
+
+def test_lengths_along_a_direction() -> None:
+    from rushlight.optim.lbfgs import _cubic_interpolate, _strong_wolfe
+
+    middle = _cubic_interpolate(0.0, 1.0, torch.tensor(-1.0), 1.0, 0.5, torch.tensor(0.5))
+    assert middle.item() == pytest.approx(0.8165, abs=1e-4)
+
+    def loss(x: torch.Tensor, t: float, d: torch.Tensor) -> tuple[float, torch.Tensor]:
+        p = x + t * d
+        return float((p**4).sum() + (p**2).sum()), 4 * p**3 + 2 * p
+
+    x = torch.tensor([1.0, -2.0])
+    f, g = loss(x, 0, x)
+    given = (x, 5.0, -g, f, g, -g.dot(g))
+    best, gradient, length, count = _strong_wolfe(loss, *given, c1=1e-3, c2=0.1, max_ls=5)
+    assert (round(best, 4), round(length.item(), 4), count) == (0.6655, 0.0542, 6)
+    assert gradient.tolist() == pytest.approx([2.5797, -0.0997], abs=1e-4)
+    assert _strong_wolfe(loss, x, 0.01, *given[2:])[2:] == (0.01, 1)
+
+
+def test_parts_of_attention_by_their_names() -> None:
+    from rushlight.nn import functional
+
+    torch.manual_seed(0)
+    q, k, w, b = torch.rand(2, 3, 4), torch.rand(2, 3, 4), torch.rand(12, 4), torch.rand(12)
+    together = functional._in_projection_packed(q, k, k, w, b)
+    apart = functional._in_projection(q, k, k, *w.chunk(3), *b.chunk(3))
+    assert type(together) is type(apart) is tuple
+    for one, two in zip(together, apart, strict=True):
+        torch.testing.assert_close(one, two)
+    with pytest.raises(AssertionError, match="expecting query weights shape"):
+        functional._in_projection(q, k, k, w, w, w)
+    assert functional._mha_shape_check(q, k, k, None, None, 2)
+    assert not functional._mha_shape_check(q[0], k[0], k[0], None, None, 2)
+    with pytest.raises(AssertionError, match="Expected `attn_mask` shape to be"):
+        functional._mha_shape_check(q[0], k[0], k[0], None, torch.ones(2, 2, 2), 2)
+    with pytest.raises(AssertionError, match="to be 4, but got 3"):
+        functional._check_key_padding_mask(torch.ones(2, 3), 4, 2)
+    with pytest.raises(ValueError, match="Expected more than 1 value per channel"):
+        functional._verify_batch_size([1, 3, 1])
+    assert functional._Reduction.get_enum("mean") == 1
+
+
+def test_threads_have_names_and_processes_no_gradients_together() -> None:
+    place = Path(f"/proc/self/task/{threading.get_native_id()}/comm")
+    before = place.read_text().strip() if place.exists() else ""
+    torch.multiprocessing._set_thread_name("a name of twenty letters")
+    try:
+        assert not place.exists() or place.read_text() == "a name of twent\n"
+    finally:
+        torch.multiprocessing._set_thread_name(before)
+    assert not torch.distributed.autograd.is_available()

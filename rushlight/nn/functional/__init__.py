@@ -11,6 +11,7 @@ from types import FunctionType
 from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Tensor
+from .. import _reduction as _Reduction  # noqa: F401
 from .activations import (
     _threshold as _threshold,
 )

@@ -104,7 +104,7 @@ def _joined_masks(
     if padding is None:
         return attention
     if not is_scripting():
-        _check_padding(padding, sources, batch)
+        _check_key_padding_mask(padding, sources, batch)
     wide = padding.view(batch, 1, 1, sources).expand(-1, heads, -1, -1)
     joined = wide.reshape(batch * heads, 1, sources)
     return joined if attention is None else attention + joined
@@ -152,6 +152,25 @@ def _check_mask_of_one(mask: Tensor | None, heads: int, targets: int, sources: i
         )
 
 
+def _mha_shape_check(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    key_padding_mask: Tensor | None,
+    attn_mask: Tensor | None,
+    num_heads: int,
+) -> bool:
+    """Whether the inputs are batches rather than single sequences.
+
+    Raises:
+        AssertionError: they are neither, or a mask does not go with them.
+    """
+    _check_dims(query, key, value, key_padding_mask, attn_mask)
+    if query.dim() == 2:
+        _check_mask_of_one(attn_mask, num_heads, query.size(0), key.size(0))
+    return query.dim() == 3
+
+
 def _check_mask(mask: Tensor, rows: int, targets: int, sources: int) -> None:
     """Raises: RuntimeError: the mask is neither (T, S) nor (rows, T, S)."""
     if mask.ndim == 2 and mask.shape != (targets, sources):
@@ -165,13 +184,13 @@ def _check_mask(mask: Tensor, rows: int, targets: int, sources: int) -> None:
         )
 
 
-def _check_padding(mask: Tensor, sources: int, batch: int) -> None:
-    """Raises: AssertionError: the mask is not (B, S)."""
-    for place, wanted in enumerate((batch, sources)):
-        if mask.shape[place] != wanted:
+def _check_key_padding_mask(key_padding_mask: Tensor, src_len: int, bsz: int) -> None:
+    """Raises: AssertionError: the mask is not (`bsz`, `src_len`)."""
+    for place, wanted in enumerate((bsz, src_len)):
+        if key_padding_mask.shape[place] != wanted:
             raise AssertionError(
                 f"Expected key_padded_mask.shape[{place}] to be {wanted}, "
-                f"but got {mask.shape[place]}"
+                f"but got {key_padding_mask.shape[place]}"
             )
 
 
@@ -282,6 +301,33 @@ def _projected_by(
     return _linear(x, weight, bias)
 
 
+def _in_projection_packed(
+    q: Tensor, k: Tensor, v: Tensor, w: Tensor, b: Tensor | None = None
+) -> tuple[Tensor, ...]:
+    """Query, key and value by one weight and bias for all three."""
+    return tuple(_projected(q, k, v, w, b))
+
+
+def _in_projection(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    w_q: Tensor,
+    w_k: Tensor,
+    w_v: Tensor,
+    b_q: Tensor | None = None,
+    b_k: Tensor | None = None,
+    b_v: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Query, key and value by weights and biases of their own, to the width of the query."""
+    width = q.size(-1)
+    return (
+        _projected_by(q, w_q, b_q, width, "query"),
+        _projected_by(k, w_k, b_k, width, "key"),
+        _projected_by(v, w_v, b_v, width, "value"),
+    )
+
+
 # --------------------------------------------------------------------------- heads
 
 
@@ -375,15 +421,13 @@ def multi_head_attention_forward(
         query, key, value, out_proj_weight
     ):
         return ask_for(multi_head_attention_forward, locals())
-    _check_dims(query, key, value, key_padding_mask, attn_mask)
+    is_batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
             "method `generate_square_subsequent_mask` to create this mask."
         )
-    is_batched = query.ndim == 3
     if not is_batched:
-        _check_mask_of_one(attn_mask, num_heads, query.size(0), key.size(0))
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     # where nothing forbids it, the operator makes the causal mask by itself

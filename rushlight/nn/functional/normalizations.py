@@ -41,7 +41,7 @@ def _positions(size: list[int]) -> int:
     return count
 
 
-def _need_values(size: list[int]) -> None:
+def _verify_batch_size(size: list[int]) -> None:
     """Refuse to train on one value a channel.
 
     Raises:
@@ -74,7 +74,7 @@ def batch_norm(
     if type(input) not in PLAIN and asks(input):
         return ask_for(batch_norm, locals())
     if training:
-        _need_values(input.size())
+        _verify_batch_size(input.size())
         if eps <= 0.0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     elif eps < 0.0:
@@ -154,7 +154,9 @@ def group_norm(
         raise RuntimeError(
             f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
         )
-    _need_values([input.size(0) * input.size(1) // num_groups, num_groups] + list(input.size()[2:]))
+    _verify_batch_size(
+        [input.size(0) * input.size(1) // num_groups, num_groups] + list(input.size()[2:])
+    )
     return _group_norm(input, num_groups, weight, bias, eps, True)
 
 
