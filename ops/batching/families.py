@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final, Literal
 
+from ..table.elements import is_by_elements
 from ..table.record import Operator
 from ..table.table import TABLE
 from .views import VIEWS
@@ -21,8 +22,6 @@ Family = Literal[
 of given sizes; `views`: other ones; `products`: of matrices, which broadcast; `samples`: each
 sample by itself; `convolutions`: with weights; `losses`: of elements, which are reduced."""
 
-_OF_ELEMENTS: Final = ("special_functions", "arithmetic")
-_PLAIN: Final = ("Tensor", "Scalar", "int", "float", "bool", "str", "Layout", "Device")
 _DIMS: Final = frozenset(
     """sum mean prod amax amin argmax argmin all any logsumexp softmax log_softmax cumsum cumprod
     std var nansum nanmean logcumsumexp count_nonzero argsort sort topk cummax cummin median
@@ -50,7 +49,7 @@ def family_of(name: str) -> Family:
     if short.endswith("_") and not short.startswith("_"):
         of_twin = family_of(f"aten::{short[:-1]}") if TABLE.operators(f"aten::{short[:-1]}") else ""
         return "elements" if of_twin == "elements" else ""
-    if entries and all(map(_by_elements, entries)):
+    if entries and all(map(is_by_elements, entries)):
         return "elements"
     found = {_of_samples(entry) for entry in entries if not entry.is_out_form}
     return found.pop() if len(found) == 1 else ""
@@ -68,20 +67,6 @@ def _of_samples(entry: Operator) -> Family:
         return "convolutions"
     is_of_pair = names[:2] == ["self", "target"] and "reduction" in names
     return "losses" if room == "losses" and file[0] == "losses" and is_of_pair else ""
-
-
-def _by_elements(entry: Operator) -> bool:
-    """Whether an overload computes each element by itself."""
-    if entry.formula or entry.is_out_form:
-        return True
-    room = f"{entry.forward.__module__}...".split(".")[2]
-    returned = entry.signature.returns
-    return (
-        room in _OF_ELEMENTS
-        and [str(each.type) for each in returned] == ["Tensor"]
-        and all(str(each.type).rstrip("?") in _PLAIN for each in entry.signature.arguments)
-        and not any("dim" in each.name for each in entry.signature.arguments)
-    )
 
 
 @cache

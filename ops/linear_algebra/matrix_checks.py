@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
-from ..memory.dtype import Array, Dtype, dtype_of
+from ..memory.dtype import DTYPES, Array, Dtype, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..table.promotion import kind
 from ..table.refusals import operands_differ
@@ -22,6 +24,10 @@ __all__ = [
 ]
 
 
+_FLOAT16: Final = np.dtype(np.float16)
+_COMPLEX32: Final = DTYPES["complex32"].numpy
+
+
 class LinAlgError(OperatorError):
     """A matrix that an algorithm cannot be carried out on: singular, or not positive-definite."""
 
@@ -36,7 +42,7 @@ LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
 def real_dtype(dtype: Dtype) -> Dtype:
     """The dtype of the absolute values."""
     if dtype.kind != "c":
-        return dtype
+        return _FLOAT16 if dtype == _COMPLEX32 else dtype
     return np.dtype(np.float64 if dtype.itemsize == 16 else np.float32)
 
 

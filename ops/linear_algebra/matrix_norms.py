@@ -345,10 +345,8 @@ def _norm(
         )
     if order is None:
         return vector_norm(self, 2.0, dim, keepdim, dtype)
-    if (len(dim) if dim is not None else self.ndim) == 2:
+    if isinstance(order, str) or (len(dim) if dim is not None else self.ndim) == 2:
         return matrix_norm(self, order, (0, 1) if dim is None else dim, keepdim, dtype)
-    if isinstance(order, str):
-        raise OperatorError(f"linalg.norm: Order {order} not supported for vectors.")
     return vector_norm(self, order, dim, keepdim, dtype)
 
 

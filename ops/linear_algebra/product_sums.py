@@ -313,6 +313,8 @@ def addr(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> 
     check_kernel("addr_cpu", self, "uqe")
     dtype = promote(self.dtype, promote(vec1.dtype, vec2.dtype))
     for name, number in (("beta", beta), ("alpha", alpha)):
+        if isinstance(number, bool) and dtype != np.bool_:
+            raise OperatorError(f"Boolean {name} only supported for Boolean results.")
         if kind(dtype) < 2 and not isinstance(number, int):
             raise OperatorError(
                 f"For integral input tensors, argument {name} must not be a floating point number.",

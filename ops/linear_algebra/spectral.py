@@ -43,14 +43,7 @@ _NO_COMPLEX_FORM: Final = Refusal("", fails=("biu", "Unknown Complex ScalarType 
 _ONLY_FLOATS: Final = Refusal(
     "", fails=("biuh", "This function doesn't handle types other than float and double")
 )
-_NO_PSEUDO_INVERSE: Final = Refusal(
-    "",
-    fails=(
-        "h",
-        "linalg.pinv({word}{{{shape}}}): expected a tensor with 2 or more dimensions of float, "
-        "double, cfloat or cdouble types",
-    ),
-)
+_OUT_OF_RANKS: Final = OutDtype("castable", f"torch.{SAFELY.sentence}")
 
 
 # --------------------------------------------------------------------------- eigenvalues
@@ -259,7 +252,7 @@ def _threshold(values: Array, atol: Array, rtol: Array) -> Array:
 
 
 def _rank(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
-    check_matrix(A, "linalg.matrix_rank", "input")
+    check_matrix(A, "torch.linalg.matrix_rank", "input")
     check_lapack(A, "linalg_svd_cpu")
     if not A.size:
         return np.zeros(A.shape[:-2], np.int64)
@@ -276,11 +269,12 @@ def _rank(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
     refuses=_ONLY_FLOATS,
     order="- tol_tensor atol_rtol_tensor atol_rtol_float atol_rtol_tensor_out atol_rtol_float_out",
     cost="matrices",
+    out_dtype=_OUT_OF_RANKS,
 )
 def linalg_matrix_rank(
     self: Array, atol: Array | float | None, rtol: Array | float | None, hermitian: bool
 ) -> Array:
-    check_matrix(self, "linalg.matrix_rank", "input")
+    check_matrix(self, "torch.linalg.matrix_rank", "input")
     return _rank(self, *_tolerances(self, atol, rtol), hermitian)
 
 
@@ -290,12 +284,14 @@ def linalg_matrix_rank(
     refuses=_ONLY_FLOATS,
     out="",
     cost="matrices",
+    out_dtype=_OUT_OF_RANKS,
 )
 @operator(
     "aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
     autocast="full",
     refuses=_ONLY_FLOATS,
     cost="matrices",
+    out_dtype=_OUT_OF_RANKS,
 )
 def linalg_matrix_rank_above(self: Array, tol: Array | float, hermitian: bool) -> Array:
     return linalg_matrix_rank(self, tol, 0.0, hermitian)
@@ -327,7 +323,6 @@ def _pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Arra
     "bool hermitian=False) -> Tensor",
     "aten::linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, "
     "bool hermitian=False) -> Tensor",
-    refuses=_NO_PSEUDO_INVERSE,
     order=(
         "- atol_rtol_float atol_rtol_tensor atol_rtol_tensor_out atol_rtol_float_out out "
         "rcond_tensor"
@@ -338,22 +333,22 @@ def _pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Arra
 def linalg_pinv(
     self: Array, atol: Array | float | None, rtol: Array | float | None, hermitian: bool
 ) -> Array:
-    check_floating(self, "linalg.pinv")
-    check_matrix(self, "linalg.pinv")
-    check_lapack(self, "linalg_svd_cpu")
+    if self.ndim < 2 or self.dtype.char not in "fdFD":
+        raise OperatorError(
+            f"linalg.pinv({dtype_of(self).scalar_name}{{{list(self.shape)}}}): expected a tensor "
+            "with 2 or more dimensions of float, double, cfloat or cdouble types"
+        )
     return _pseudo_inverse(self, *_tolerances(self, atol, rtol), hermitian)
 
 
 @operator(
     "aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
-    refuses=_NO_PSEUDO_INVERSE,
     out="",
     cost="matrices",
     out_dtype=SAFELY,
 )
 @operator(
     "aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
-    refuses=_NO_PSEUDO_INVERSE,
     cost="matrices",
     out_dtype=SAFELY,
 )
@@ -370,7 +365,6 @@ def linalg_pinv_above(self: Array, rcond: Array | float, hermitian: bool) -> Arr
 @operator(
     "aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor",
     autocast="full",
-    refuses=_NO_PSEUDO_INVERSE,
     out="",
     cost="matrices",
 )
@@ -466,6 +460,8 @@ def linalg_lstsq(
     rows, columns = self.shape[-2:]
     real = real_dtype(self.dtype)
     relative = float(np.finfo(real).eps) * max(rows, columns) if rcond is None else rcond
+    if driver == "gelsd" and not 0 < relative < 1:  # as LAPACK's routine has it
+        relative = float(np.finfo(real).eps)
     if driver == "gels":
         relative = 0.0
         _check_full_rank(self)

@@ -170,6 +170,8 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
     if not isinstance(b, Tensor) or not b.ndim:
         own = parts_of(a).once()
         return of_parts(own.with_values(own.values * b))
+    if not is_sparse(b):
+        b = _widened(b, tuple(a.shape))
     _same_sizes("mul", a, b)
     if not is_sparse(b):
         own = parts_of(a).once()
@@ -183,6 +185,78 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
     values = _select(one.values, 0, chosen) * _select(other.values, 0, Tensor._of(second))
     made = Coo(_select(one.indices, 1, chosen), values, one.sizes, True)
     return compress(made) if isinstance(parts_of(a), Compressed) else of_parts(made)
+
+
+def _widened(dense: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """A dense tensor in the shape of a sparse one, if it broadcasts to that."""
+    fits = dense.ndim <= len(shape) and all(
+        size in (1, wanted)
+        for size, wanted in zip(reversed(dense.shape), reversed(shape), strict=False)
+    )
+    return dense.expand(shape) if fits else dense
+
+
+def _quotient(
+    name: str, said: str, a: Tensor, b: Tensor | Scalar, *rest: Any, **options: Any
+) -> Tensor:
+    if isinstance(b, Tensor) and (is_sparse(b) or b.ndim):
+        raise RuntimeError(
+            f"Sparse {said} requires a scalar or zero-dim dense tensor divisor (got shape "
+            f"{list(b.shape)} for divisor)"
+        )
+    own, function = parts_of(a).once(), eager_function(f"aten::{name}")
+    return of_parts(own.with_values(function(own.values, b, *rest, **options)))
+
+
+@form("aten::div", "aten::divide", "aten::true_divide")
+def div(a: Tensor, b: Tensor | Scalar, **options: Any) -> Tensor:
+    """The quotient by a number.
+
+    Raises:
+        RuntimeError: it is divided by a tensor with dimensions.
+    """
+    return _quotient("div", "division", a, b, **options)
+
+
+@form("aten::floor_divide")
+def floor_divide(a: Tensor, b: Tensor | Scalar) -> Tensor:
+    """The quotient by a number, rounded down.
+
+    Raises:
+        RuntimeError: as `div`.
+    """
+    return _quotient("floor_divide", "floor division", a, b)
+
+
+@form("aten::copy_")
+def copy_in_place(a: Tensor, b: Tensor, non_blocking: bool = False) -> Tensor:
+    """A sparse tensor becomes another one, in its own dtype.
+
+    Raises:
+        RuntimeError: one of both is dense.
+    """
+    del non_blocking
+    if not (is_sparse(a) and is_sparse(b)):
+        raise RuntimeError(
+            "copy_() between dense and sparse Tensors is not implemented! Found self type = "
+            f"{a.type()} and src type = {b.type()}"
+        )
+    own = parts_of(b)
+    a.__dict__["parts"] = own.with_values(own.values.to(a.dtype, copy=True))
+    return a
+
+
+@form("aten::is_nonzero")
+def is_nonzero(tensor: Tensor) -> bool:
+    """Whether the only element is not zero.
+
+    Raises:
+        RuntimeError: there is not just one.
+    """
+    if tensor.numel() != 1:
+        few = "no values" if not tensor.numel() else "more than one value"
+        raise RuntimeError(f"Boolean value of Tensor with {few} is ambiguous")
+    return bool(any_of(tensor))
 
 
 @form("aten::mul_", "aten::multiply_")

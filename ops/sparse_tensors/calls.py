@@ -7,6 +7,9 @@ from typing import Any
 
 from ..eager.dispatch import eager_function
 from ..eager.elsewhere import Choose
+from ..table.elements import is_by_elements
+from ..table.second_names import SECOND_NAMES
+from ..table.table import TABLE
 from ..tensors.tensor import Tensor
 from . import arithmetic, creation, products, resizing, structure  # noqa: F401  (with forms)
 from .forms import FORMS
@@ -38,6 +41,9 @@ def _on_values(
     """A function of single elements that gives zero for zero changes the values alone."""
     others = [each for each in (*args[1:], *kwargs.values()) if isinstance(each, Tensor)]
     if not args or not is_sparse(args[0]) or any(is_sparse(t) or t.ndim for t in others):
+        raise _missing(operator_name)
+    entries = TABLE.operators(SECOND_NAMES.get(operator_name, operator_name))
+    if not any(is_by_elements(entry) for entry in entries if not entry.is_out_form):
         raise _missing(operator_name)
     own, function = parts_of(args[0]).once(), eager_function(operator_name)
     if not _keeps_zero(function, own.values.detach().new_zeros([1, 1]), args[1:], kwargs):

@@ -10,7 +10,7 @@ from ..tensors.construct import tensor
 from ..tensors.tensor import Tensor
 from .forms import form
 from .parts import Compressed, flat_places
-from .tensors import check_order, compressed, coo, parts_of
+from .tensors import check_order, compressed, coo, of_parts, parts_of
 
 __all__ = [
     "sparse_bsc_tensor",
@@ -94,6 +94,9 @@ def sparse_coo_tensor(
         made = coo(tensor([[]] * len(sizes)).reshape(len(sizes), 0).long(), own, sizes, True)
     else:
         made = coo(indices, _as_tensor(values, dtype), size, bool(is_coalesced))
+        parts = parts_of(made).to_coo()
+        if is_coalesced is None and parts.values.shape[0] < 2:
+            made = of_parts(parts._replace(coalesced=True))
     if _is_checked(check_invariants):
         flat_places(parts_of(made).to_coo())
     return made.requires_grad_() if requires_grad else made

@@ -173,4 +173,4 @@ def _unravelled(places: Array, sizes: Sequence[int]) -> Tensor:
     for size in reversed(sizes):
         rows.append(places % size if size else places)
         places = places // size if size else places
-    return Tensor._of(np.array(rows[::-1], np.int64).reshape(len(sizes), -1))
+    return Tensor._of(np.array(rows[::-1], np.int64).reshape(len(sizes), len(places)))

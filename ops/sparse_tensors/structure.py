@@ -249,7 +249,7 @@ def contiguous(tensor: Tensor, memory_format: object = None) -> Tensor:
     return tensor
 
 
-@form("aten::zeros_like")
+@form("aten::zeros_like", "aten::empty_like")
 def zeros_like(tensor: Tensor, **options: DType | None) -> Tensor:
     """A tensor of the same sizes that keeps no elements."""
     if not is_sparse(tensor):  # a dense one of whose sizes a sparse one is wanted

@@ -153,6 +153,9 @@ class _Sparse:
             )
         return self.mH
 
+    def __bool__(self) -> bool:
+        return bool(eager_function("aten::is_nonzero")(self))
+
     def is_coalesced(self) -> bool:
         """Whether places are sorted and named once."""
         return self._by_coordinates("is_coalesced").coalesced

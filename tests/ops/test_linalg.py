@@ -242,3 +242,49 @@ def test_triangular_systems_read_one_side_alone(
                 given, sides.mT, upper=upper, left=False, unitriangular=unit
             )
             assert rushlight.allclose(turned @ wanted, sides.mT, atol=1e-4)
+
+
+def test_norms_of_complex_halves_are_halves() -> None:
+    x = rushlight.tensor([3 + 4j, 0], dtype=rushlight.complex32)
+    for norm in (
+        rushlight.linalg.vector_norm(x),
+        rushlight.norm(x, 1),
+        rushlight.linalg.norm(x[None]),
+    ):
+        assert (norm.item(), norm.dtype) == (5, rushlight.float16)
+
+
+def test_what_linear_algebra_refuses() -> None:
+    m, a, b = rushlight.ones(3, 2), rushlight.ones(3), rushlight.ones(2)
+    for call, said in (
+        (
+            lambda: rushlight.addr(m, a, b, beta=True),
+            "Boolean beta only supported for Boolean results",
+        ),
+        (
+            lambda: rushlight.linalg.pinv(a),
+            "linalg.pinv(Float{[3]}): expected a tensor with 2 or more",
+        ),
+        (
+            lambda: rushlight.linalg.matrix_rank(a),
+            "torch.linalg.matrix_rank: The input tensor input",
+        ),
+        (
+            lambda: rushlight.linalg.matrix_rank(m, out=rushlight.tensor(True)),
+            "torch.linalg.matrix_rank: Expected result to be safely castable from Long dtype",
+        ),
+        (
+            lambda: rushlight.linalg.norm(a, "fro"),
+            "linalg.matrix_norm: The input tensor A must have",
+        ),
+        (lambda: rushlight.linalg.norm(m, "nuc", dim=0), "dim must be a 2-tuple. Got 0"),
+    ):
+        with pytest.raises(RuntimeError, match=re.escape(said)):
+            call()
+
+
+def test_least_squares_cut_no_more_than_rounding_where_the_share_is_all() -> None:
+    found = rushlight.linalg.lstsq(
+        rushlight.tensor([[2.0]]), rushlight.tensor([[1.0]]), rcond=1.0, driver="gelsd"
+    )
+    assert (found.solution.item(), found.rank.item()) == (0.5, 1)

@@ -441,3 +441,53 @@ def test_a_watch_over_places_is_not_begun_twice() -> None:
     with watch, pytest.raises(RuntimeError, match="already activated"), watch:
         pass
     assert not torch.sparse.check_sparse_tensor_invariants.is_enabled()
+
+
+def test_products_and_copies_with_other_tensors() -> None:
+    s = _example()
+    for dense, wanted in (
+        (torch.tensor([[2.0, 1.0, 3.0]]), [[0, 0, 9], [8, 0, 15]]),
+        (torch.tensor([[2.0], [3.0]]), [[0, 0, 6], [12, 0, 15]]),
+        (torch.tensor([1.0, 1.0, 0.5]), [[0, 0, 1.5], [4, 0, 2.5]]),
+    ):
+        assert (s * dense).to_dense().tolist() == (dense * s).to_dense().tolist() == wanted
+    written = s.double()
+    assert written.copy_(s * 2) is written
+    assert (written.to_dense().tolist(), written.dtype) == ([[0, 0, 6], [8, 0, 10]], torch.float64)
+    with pytest.raises(RuntimeError, match=r"copy_\(\) between dense and sparse Tensors is not"):
+        torch.ones(2, 3).copy_(s)
+    with pytest.raises(RuntimeError, match=r"Sparse division requires .* \(got shape \[2, 3\]"):
+        s / torch.ones(2, 3)
+    with pytest.raises(RuntimeError, match="Sparse floor division requires a scalar"):
+        s // s
+    assert torch.div(s, 2, rounding_mode="floor").to_dense().tolist() == [[0, 0, 1], [2, 0, 2]]
+
+
+def test_few_elements_are_coalesced_and_may_be_true() -> None:
+    def made(places: list[int], values: list[float]) -> Any:
+        return torch.sparse_coo_tensor([places], values, (1,))
+
+    assert made([], []).is_coalesced()
+    assert made([0], [1.0]).is_coalesced()
+    assert not made([0, 0], [1.0, -1.0]).is_coalesced()
+    assert [bool(made(*each)) for each in (([0], [2.0]), ([0, 0], [1.0, -1.0]))] == [True, False]
+    with pytest.raises(RuntimeError, match="Boolean value of Tensor with more than one value"):
+        bool(_example())
+    whole = torch.sparse_coo_tensor(torch.zeros(0, 3).long(), torch.ones(3, 2), (2,))
+    assert whole.coalesce().values().tolist() == [[3, 3]]
+
+
+@pytest.mark.parametrize(
+    "name", ["cumsum", "cumprod", "logcumsumexp", "roll", "flip", "unfold", "view", "fft_fft"]
+)
+def test_what_looks_at_other_elements_is_no_function_of_values(name: str) -> None:
+    arguments = {"unfold": (0, 1, 1), "view": (6,), "fft_fft": ()}.get(name, (0,))
+    with pytest.raises(NotImplementedError, match=f"aten::{name}'"):
+        getattr(torch.ops.aten, name)(_example(), *arguments)
+
+
+@pytest.mark.parametrize("name", ["asin", "arcsin", "special_expm1", "relu", "nan_to_num", "sgn"])
+def test_what_keeps_zeros_is_a_function_of_values(name: str) -> None:
+    s = _example() / 10
+    function = getattr(torch.ops.aten, name)
+    assert torch.equal(function(s).to_dense(), function(s.to_dense()))
