@@ -81,6 +81,8 @@ def lobpcg(
             for i, a in enumerate(A.unbind(0))
         ]
         return _stack([values for values, _ in each]), _stack([vectors for _, vectors in each])
+    if A.requires_grad and not is_sparse(A):
+        A = (A + A.mT) / 2  # of which the gradient is symmetric, as the matrix
     start = _randn([m, width], dtype=A.dtype) if X is None else X
     limit = _TOLERANCES.get(A.dtype.name, 1e-3) ** 0.5 if tol is None else tol
     rounds = 1000 if niter is None else niter
@@ -124,7 +126,7 @@ def _iterated(
     basis, _ = _qr(X)
     values, turns = _best(A, B, basis, width, largest)
     X, steps, done = basis @ turns, None, 0
-    scale = float(_norm(_times(A, X)) / _norm(X))
+    scale = float((_norm(_times(A, X)) / _norm(X)).detach())
     while done != rounds:
         residual = _times(A, X) - _times(B, X) * values
         sizes = _norm(residual, 2, [0]) / (_norm(X, 2, [0]) * (scale + values.abs()))

@@ -237,6 +237,8 @@ class Walk(Protocol):
     """The node it has come to."""
     number: int
     """How many walks began before it."""
+    targets: Sequence[Edge] | None
+    """What gradients are wanted of; None for all leaves."""
 
     def reaches(self, node: Node) -> bool:
         """Whether a node is on a way from the results to what gradients are wanted of."""

@@ -59,6 +59,8 @@ def _few_rows(grad: Array, indices: Array, sizes: Ints, padding: int) -> Tensor:
         seen = flat != padding
         if not seen.all():
             flat, rows = flat[seen], rows[seen]
+    if 0 in rows.strides:  # one row for several: those of a gradient may be written
+        rows = rows.copy()
     coordinates, of_parts = _sparse()
     made: Tensor = of_parts(coordinates(Tensor._of(flat[None]), Tensor._of(rows), tuple(sizes)))
     return made

@@ -215,6 +215,8 @@ def sparse_rows(flat: Tensor, rows: Tensor, sizes: Ints, padding: int) -> Tensor
     if (flat._array == padding).any():
         seen = Tensor._of(np.flatnonzero(flat._array != padding))
         flat, rows = flat.index_select(0, seen), rows.index_select(0, seen)
+    if 0 in rows._array.strides:  # one row for several: those of a gradient may be written
+        rows = rows.clone()
     found: Tensor = made.coo(flat.unsqueeze(0), rows, sizes)
     return found
 

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
+from collections.abc import Iterator
 from typing import Any, Final
 
 from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import DTYPES
 from ..ops.table.grad_mode import no_grad
-from ..ops.tensors.construct import finfo
+from ..ops.tensors.construct import finfo, tensor
 from ..ops.tensors.tensor import Tensor
 
 __all__ = ["GradScaler"]
 
 _LARGEST: Final = finfo(DTYPES["float32"]).max
 """The factor is a tensor of float32."""
+
+
+_PASSED: Final = (
+    "GradScaler is going to stop passing itself as a keyword argument to the passed optimizer. In "
+    "the near future GradScaler registers `grad_scale: Tensor` and `found_inf: Tensor` to the "
+    "passed optimizer and let the optimizer use them directly."
+)
+
+
+def _gradients_of(optimizer: Any) -> Iterator[Tensor]:
+    """The gradients of an optimizer's parameters; the values that sparse ones hold."""
+    for group in optimizer.param_groups:
+        for each in group["params"]:
+            if each.grad is not None:
+                yield each.grad._values() if each.grad.is_sparse else each.grad
 
 
 class GradScaler:
@@ -112,15 +129,11 @@ class GradScaler:
         inverse = 1.0 / float(self._needed("unscale_").item())
         good = True
         with no_grad():
-            for group in optimizer.param_groups:
-                for each in group["params"]:
-                    if each.grad is None:
-                        continue
-                    if each.grad.dtype is DTYPES["float16"]:
-                        raise ValueError("Attempting to unscale FP16 gradients.")
-                    values = each.grad.coalesce()._values() if each.grad.is_sparse else each.grad
-                    good = bool(values.isfinite().all().item()) and good
-                    values.mul_(inverse)
+            for values in _gradients_of(optimizer):
+                if values.dtype is DTYPES["float16"]:
+                    raise ValueError("Attempting to unscale FP16 gradients.")
+                good = bool(values.isfinite().all().item()) and good
+                values.mul_(inverse)
         self._unscaled[id(optimizer)] = good
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -136,10 +149,35 @@ class GradScaler:
         self._needed("step")
         if id(optimizer) in self._stepped:
             raise RuntimeError("step() has already been called since the last update().")
+        if getattr(optimizer, "_step_supports_amp_scaling", False):
+            return self._step_of_its_own(optimizer, args, kwargs)
         if id(optimizer) not in self._unscaled:
             self.unscale_(optimizer)
         self._stepped.add(id(optimizer))
         return optimizer.step(*args, **kwargs) if self._unscaled[id(optimizer)] else None
+
+    def _step_of_its_own(
+        self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """The step of an optimizer that unscales gradients, and leaves out what is not finite,
+        itself: it finds the factor and whether that is so in attributes, or asks this object."""
+        if "grad_scaler" in inspect.signature(optimizer.step).parameters:
+            warnings.warn(_PASSED, FutureWarning, stacklevel=3)
+            self._stepped.add(id(optimizer))
+            return optimizer.step(*args, **{**kwargs, "grad_scaler": self})
+        unscaled = id(optimizer) in self._unscaled
+        if not unscaled:
+            found = [bool(each.isfinite().all().item()) for each in _gradients_of(optimizer)]
+            self._unscaled[id(optimizer)] = all(found)
+        factor = self._needed("step") * getattr(optimizer, "grad_scale", 1)
+        optimizer.grad_scale = None if unscaled else factor
+        optimizer.found_inf = tensor(0.0 if self._unscaled[id(optimizer)] else 1.0)
+        try:
+            made = optimizer.step(*args, **kwargs)
+            self._stepped.add(id(optimizer))
+        finally:
+            del optimizer.grad_scale, optimizer.found_inf
+        return made
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
         """Have the factor grow or shrink after the steps of all optimizers, or be another one."""

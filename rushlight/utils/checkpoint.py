@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 from ..autograd import backward
 from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
+from ..ops.gradients.autograd import WALKING
 from ..ops.memory.dtype import CPU, DType, of_numpy
 from ..ops.random_numbers.random import default_generator
 from ..ops.table.autocast import autocast_state, set_autocast_state
@@ -398,6 +399,13 @@ def check_backward_validity(inputs: Iterable[object]) -> None:
         )
 
 
+_NOT_FOR_SOME: Final = (
+    "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an "
+    "`inputs` parameter to .backward(). To resolve this error, you can either set "
+    "use_reentrant=False, or call .backward() without passing the `inputs` argument."
+)
+
+
 class CheckpointFunction(Function):
     """A function that is computed again on the way back (Chen et al., arXiv:1604.06174).
 
@@ -421,8 +429,11 @@ class CheckpointFunction(Function):
         walk back through that.
 
         Raises:
-            RuntimeError: no result requires a gradient.
+            RuntimeError: no result requires a gradient, or not all leaves get theirs.
         """
+        walk = WALKING.walk
+        if walk is not None and walk.targets is not None:
+            raise RuntimeError(_NOT_FOR_SOME)
         args = list(ctx.args)
         for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[place] = _detached(tensor)

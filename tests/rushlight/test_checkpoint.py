@@ -248,3 +248,12 @@ def test_policies_are_functions_or_lists_of_overloads() -> None:
         create_selective_checkpoint_contexts([3])
     with pytest.raises(TypeError, match="either a function or a list of ops"):
         create_selective_checkpoint_contexts(3)
+
+
+def test_leaves_of_reentrant_checkpoints_are_not_asked_for_one_by_one() -> None:
+    x = torch.ones(2, requires_grad=True)
+    made = checkpoint(torch.exp, x, use_reentrant=True).sum()
+    with pytest.raises(RuntimeError, match=r"is incompatible with .grad\(\)"):
+        torch.autograd.grad(made, x)
+    with pytest.raises(RuntimeError, match="passing an `inputs` parameter"):
+        checkpoint(torch.exp, x, use_reentrant=True).sum().backward(inputs=[x])

@@ -125,3 +125,13 @@ def test_some_eigenvalues(largest: bool, values: list[float]) -> None:
     torch.testing.assert_close(vectors.mT @ vectors, torch.eye(2), atol=1e-5, rtol=1e-5)
     with pytest.raises(ValueError, match=r"number of A rows \(=4\) is smaller than 3 x the number"):
         torch.lobpcg(torch.eye(4), 2)
+
+
+def test_gradients_of_some_eigenvalues_and_vectors_are_symmetric() -> None:
+    matrix = torch.diag(torch.arange(6.0, dtype=torch.double)).add(0.1).requires_grad_()
+    values, vectors = torch.lobpcg(matrix, X=torch.eye(6, 1, dtype=torch.double))
+    (found,) = torch.autograd.grad((vectors[:3] ** 2).sum() + values.sum(), matrix)
+    values, vectors = torch.linalg.eigh(matrix)
+    loss = (vectors[:3, -1] ** 2).sum() + values[-1]
+    (wanted,) = torch.autograd.grad(loss, matrix)
+    torch.testing.assert_close(found, (wanted + wanted.mT) / 2, atol=1e-6, rtol=0)

@@ -183,6 +183,44 @@ def test_losses_are_scaled_and_bad_steps_skipped() -> None:
         assert not GradScaler().is_enabled()
 
 
+class _Scaling(torch.optim.Optimizer):
+    _step_supports_amp_scaling = True
+
+    def step(self) -> tuple[float | None, float]:  # type: ignore[override]
+        scale, bad = self.grad_scale, self.found_inf
+        return None if scale is None else scale.item(), bad.item()
+
+
+class _Passed(_Scaling):
+    def step(self, *, grad_scaler: GradScaler) -> bool:  # type: ignore[override]
+        return hasattr(self, "grad_scale")
+
+
+def test_optimizers_that_scale_themselves_are_told_the_factor() -> None:
+    scaler, weight = GradScaler("cpu", init_scale=4.0), torch.nn.Parameter(torch.ones(2))
+    optimizer, found = _Scaling([weight], {}), []
+    for number in (1.0, float("inf")):
+        weight.grad = torch.tensor([1.0, number])
+        scaler.scale(weight)
+        found.append(scaler.step(optimizer))
+        scaler.update()
+    assert found == [(4.0, 0.0), (4.0, 1.0)]
+    assert scaler.get_scale() == 2.0
+    assert not hasattr(optimizer, "grad_scale")
+    scaler.unscale_(optimizer)
+    assert scaler.step(optimizer) == (None, 1.0)
+    with pytest.warns(FutureWarning, match="going to stop passing itself"):
+        assert scaler.step(_Passed([weight], {})) is False
+
+
+def test_gradients_of_few_rows_are_unscaled_where_they_lie() -> None:
+    table = torch.nn.Embedding(4, 2, sparse=True)
+    optimizer, scaler = torch.optim.SGD(table.parameters(), lr=1.0), GradScaler("cpu", 4.0)
+    scaler.scale(table(torch.tensor([1, 1, 2])).sum()).backward()
+    scaler.unscale_(optimizer)
+    assert table.weight.grad.to_dense()[:, 0].tolist() == [0.0, 2.0, 1.0, 0.0]
+
+
 def test_operators_over_lists() -> None:
     tensors = [torch.tensor([1.0, 2.0]), torch.tensor([3.0])]
     assert [x.tolist() for x in torch._foreach_add(tensors, 1.0)] == [[2.0, 3.0], [4.0]]
