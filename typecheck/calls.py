@@ -10,7 +10,7 @@ from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
 from .arguments import check_arguments
-from .class_types import ClassType, FunctionType, InterfaceType
+from .class_types import ClassType, InterfaceType
 from .conversions import convert, with_tuples_converted
 from .dispatch import checks, expression, sugared
 from .function_calls import call_bound, call_function, shifted, signature_of
@@ -159,8 +159,6 @@ def _call_value(scope: Scope, callee: Sugar, given: Given, node: tree.Call) -> S
         return report_construction(scope, node)
     value = value_of(scope, callee, node.function.span)
     type = value.type
-    if isinstance(type, FunctionType):
-        return call_function(scope, type.function, given, node)
     if isinstance(type, ClassType | InterfaceType):
         name = "forward" if type.is_module else "__call__"
         sliced = isinstance(value, typed.Temporary) and value.index in scope.sliced

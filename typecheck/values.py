@@ -10,11 +10,10 @@ from ..frontend.diagnostics import Diagnostic, Edit, Help
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
-from .class_types import FunctionType
 from .globals import global_helps, global_labels, global_notes
 from .idioms import dtype_of
 from .members import rows_of
-from .names import Constant, FunctionName, SpecialForm, TypeName, Unusable
+from .names import Constant, SpecialForm, TypeName, Unusable
 from .scope import Scope
 from .sugar import BoundMethod, BoundOperator, MemberSequence, Sugar, describe, no_value
 from .types import ANY, UNKNOWN, TupleType, Type
@@ -31,8 +30,6 @@ def value_of(scope: Scope, sugar: Sugar, span: Span, purpose: str = "a value") -
         return sugar
     if isinstance(sugar, Constant):
         return typed.Literal(span, sugar.type, sugar.value)
-    if isinstance(sugar, FunctionName) and purpose == "a value":
-        return typed.Literal(span, FunctionType(sugar.function), sugar.function)
     if isinstance(sugar, MemberSequence) and sugar.cut != slice(None):
         return _tuple_of_members(scope, sugar, span)
     _report_no_value(scope, sugar, span, purpose)

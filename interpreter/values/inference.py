@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ...frontend.bounds import BoundExceeded
 from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat, QScheme
 from ...ops.quantized_tensors.packed_weights import PackedWeights
+from ...ops.random_numbers.random import Generator
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.builtin_classes import builtin_class
 from ...typecheck.relations import join
@@ -15,6 +16,7 @@ from ...typecheck.types import (
     COMPLEX,
     DEVICE,
     FLOAT,
+    GENERATOR,
     INT,
     NONE,
     STRING,
@@ -108,6 +110,7 @@ _EXACT: dict[type, Type] = {
     Layout: INT,
     MemoryFormat: INT,
     QScheme: INT,
+    Generator: GENERATOR,
 }
 _DERIVED: tuple[tuple[type, Type], ...] = (
     *((bool, BOOL), (int, INT), (float, FLOAT), (complex, COMPLEX), (str, STRING)),

@@ -17,6 +17,7 @@ from ...ops.python_values.named_tuples import make_named
 from ...ops.python_values.strings import from_bytes
 from ...ops.python_values.tensor_dict import TensorDict
 from ...ops.quantized_tensors.packed_weights import PackedWeights
+from ...ops.random_numbers.random import Generator
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.class_types import ClassType, InterfaceType
 from ...typecheck.interfaces import why_unfit
@@ -30,6 +31,7 @@ from ...typecheck.types import (
     COMPLEX,
     DEVICE,
     FLOAT,
+    GENERATOR,
     INT,
     NONE,
     NUMBER,
@@ -154,7 +156,7 @@ def _complex(value: object) -> complex:
 def _bool(value: object) -> bool:
     if value is True or value is False:
         return bool(value)
-    if not hasattr(value, "__bool__"):
+    if not any("__bool__" in vars(cls) for cls in value.__class__.__mro__):
         raise _cannot(value)
     return bool(_attempt(value, bool))
 
@@ -190,6 +192,19 @@ def _device(value: object) -> Device:
     if isinstance(value, str):
         return Device(value)
     raise _cannot(value)
+
+
+def _generator(value: object) -> Generator:
+    if isinstance(value, Generator):
+        return value
+    raise _cannot(value)
+
+
+def _element_tensor(value: object) -> object:
+    """A tensor of a list, none of which can be None."""
+    if value is None:
+        raise _cannot(value)
+    return _tensor(value)
 
 
 def _any(value: object) -> object:
@@ -228,6 +243,7 @@ _INWARD: dict[Type, Convert] = {
     STRING: _string,
     NONE: _none,
     DEVICE: _device,
+    GENERATOR: _generator,
     ANY: _any,
     ANY_LIST: _never,
     ANY_TUPLE: _never,
@@ -264,7 +280,7 @@ def _are_words(items: Collection[Any], classes: frozenset[type] | None) -> bool:
 
 @_CONVERSIONS.row(ListType)
 def _list_inward(type: ListType) -> Convert:
-    element = _inward(type.element)
+    element = _element_tensor if type.element == TENSOR else _inward(type.element)
     packed = type.element in _PACKED
     words = _WORDS.get(type.element)
 
@@ -275,7 +291,7 @@ def _list_inward(type: ListType) -> Convert:
         elif isinstance(value, SharedValues) and value.type == type:
             items = value.content
             return items
-        elif isinstance(value, Tensor | str | dict) or not hasattr(value, "__iter__"):
+        elif isinstance(value, Tensor | str | bytes | dict) or not hasattr(value, "__iter__"):
             raise _cannot(value)
         else:
             items = _iterate(value)

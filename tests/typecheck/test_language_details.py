@@ -499,3 +499,49 @@ def test_single_numbers_are_no_optional_lists() -> None:
 
     with pytest.raises(RuntimeError, match=r"Expected a value of type 'Optional\[List\[int\]\]'"):
         torch.jit.script(f)
+
+
+@pytest.mark.parametrize(
+    ("declared", "given"),
+    [
+        (bool, int),
+        (List[int], b"s"),  # noqa: UP006
+        (List[Tensor], [torch.ones(1), None]),  # noqa: UP006
+        (torch.Generator, 1),
+    ],
+)
+def test_values_that_only_look_right_are_refused(declared: Any, given: object) -> None:
+    def f(x):
+        return x
+
+    f.__annotations__["x"] = declared
+    with pytest.raises(RuntimeError, match=r"Expected a value of type .* for argument 'x'"):
+        torch.jit.script(f)(given)
+
+
+def test_generators_are_values() -> None:
+    generator = torch.Generator()
+
+    def f(x: Any) -> Any:
+        return x
+
+    assert torch.jit.script(f)(generator) is generator
+
+    class M(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.generator = generator
+
+        def forward(self) -> Tensor:
+            return torch.rand(2, generator=self.generator)
+
+    drawn = torch.jit.script(M())()
+    assert torch.equal(drawn, torch.rand(2, generator=torch.Generator()))
+
+
+def test_functions_are_no_values() -> None:
+    def f(x: Tensor) -> Any:
+        return of_an_optional_list
+
+    with pytest.raises(RuntimeError, match="function cannot be used as a value"):
+        torch.jit.script(f)
